@@ -2,9 +2,9 @@ import * as E from 'fp-ts/lib/Either.js';
 import { type AppendFailure, type EventToAppend, noStream } from './event-store.ts';
 
 /**
- * What every engine checks before anything is tried.
- * @returns the bytes that the events take when stored, or that they are too many
- * @throws RangeError for no events (a server may take that for a success) or a revision that none can have
+ * The checks of every engine before an append.
+ * @returns the stored bytes of the events, or that these are too many
+ * @throws RangeError for no events (a server may report a success) or for an impossible revision
  */
 export function sizedAppend(
   expectedRevision: number,
@@ -18,7 +18,7 @@ export function sizedAppend(
   return bytes > maxBytes ? E.left({ kind: 'append-too-large', bytes, maxBytes }) : E.right(bytes);
 }
 
-/** The bytes that events take when stored. */
+/** The stored bytes of events. */
 export function storedBytes(events: ReadonlyArray<EventToAppend>): number {
   let bytes = 0;
   for (const { id, type, data, metadata } of events)

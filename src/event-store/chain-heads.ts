@@ -1,10 +1,10 @@
-/** The last event of a stream's chain: its hash depends on all events of the stream. */
+/** The last event of a stream's chain. Its hash depends on all events of the stream. */
 export interface ChainHead {
   readonly revision: number;
   readonly hash: string | null;
 }
 
-/** The last event of each of many streams, to be read. */
+/** The last event of each of many streams, read-only. */
 export interface ReadonlyChainHeads {
   readonly size: number;
   get(stream: string): ChainHead | undefined;
@@ -17,14 +17,14 @@ const firstCapacity = 1024;
 const isHash = (text: string | null): text is string => text !== null && /^[0-9a-f]{64}$/.test(text);
 
 /**
- * The last event of each of many streams. A log of a million events has hundreds of thousands of streams: hashes are kept
- * as bytes and revisions as numbers, outside of what the collector of garbage copies.
+ * The last event of each of many streams. A log of a million events has hundreds of thousands of streams, so hashes are
+ * bytes and revisions are numbers in buffers, which the garbage collector does not copy.
  */
 export class ChainHeads implements ReadonlyChainHeads {
   readonly #places = new Map<string, number>();
   #hashes = Buffer.allocUnsafe(firstCapacity * hashBytes);
   #revisions = new Float64Array(firstCapacity);
-  /** What is no SHA-256 in hex: an event without a hash, or with one that somebody made up. */
+  /** Heads without a SHA-256 in hex: events without a hash, or with a forged one. */
   readonly #others = new Map<number, string | null>();
 
   get size(): number {

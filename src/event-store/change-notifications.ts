@@ -2,8 +2,7 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 
 /**
  * Sends the last stored position to one listener, which may be in another thread. The listener acknowledges each
- * message, and the next one covers all commits in between. So messages never pile up for a listener that is busy or
- * never listens.
+ * message, and the next one covers all commits in between. So messages never accumulate for a busy listener.
  */
 export class ChangeNotifier {
   readonly #port: MessagePort;

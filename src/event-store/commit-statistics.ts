@@ -1,8 +1,11 @@
-/** What one commit did, for metrics. */
+/** The figures of one commit, for metrics. */
 export interface CommitStatistics {
-  /** More than one where a store commits what waits together. */
+  /** More than one if a store commits several waiting appends together. */
   readonly appends: number;
   readonly events: number;
-  /** Until the store has answered: from the begin of an embedded store's transaction, or from the call to a server. */
+  /**
+   * The time until the store has answered: from the beginning of an embedded store's transaction, or from the call to a
+   * server.
+   */
   readonly milliseconds: number;
 }

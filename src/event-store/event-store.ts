@@ -6,8 +6,8 @@ import type { JsonObject } from '#shared/json/json.ts';
 export const noStream = -1;
 
 /**
- * An event ready to be stored. `data` and `metadata` are JSON texts: they are stored as they are, so that what was
- * hashed is what is kept.
+ * An event ready to be stored. `data` and `metadata` are JSON texts, stored unchanged, so that the hash covers the
+ * stored text.
  */
 export interface EventToAppend {
   /** A UUID; with the expected revision it makes an append repeatable. */
@@ -18,8 +18,8 @@ export interface EventToAppend {
 }
 
 /**
- * An event as stored, upcast to the newest shape of its type. Of a subscription's events, `data` and `metadata` are read
- * when they are first asked for, and throw an `UnreadableEventError` where they cannot be.
+ * A stored event, upcast to the newest shape of its type. In a subscription, `data` and `metadata` are parsed at their
+ * first use, and throw an `UnreadableEventError` if they cannot be read.
  */
 export interface RecordedEvent<Type extends string = string, Data = JsonObject> {
   /** Global order: strictly increasing, gaps allowed. Below 2^53 on every engine. */
@@ -46,50 +46,52 @@ export type AppendFailure =
   /** The store is down, too busy or closing. */
   | { readonly kind: 'unavailable'; readonly detail: string; readonly retryAfterSeconds: number };
 
-/** Stored bytes of one append at most, on every engine. */
+/** The most stored bytes of one append, on every engine. */
 export const defaultMaxAppendBytes = 900 * 1024;
 
 /** A part of a stream: events in order, without a gap. */
 export interface StreamPart {
   readonly events: ReadonlyArray<RecordedEvent>;
-  /** The length of their JSON text: what it costs to read them. */
+  /** The length of their JSON text, a measure of the cost of reading them. */
   readonly characters: number;
-  /** Whether the stream had no further events; where it is false there may be some. */
+  /** Whether the stream had no further events; if false, there may be some. */
   readonly isEnd: boolean;
 }
 
-/** The length of the texts in a part of a stream at most; the last event of a part may exceed it. */
+/** The most characters of the texts in a part of a stream; the last event of a part may exceed it. */
 export const maxPartCharacters = 512 * 1024;
 
 /** A run of events in order. */
 export interface EventBatch {
   readonly events: ReadonlyArray<RecordedEvent>;
-  /** The position up to which the log was seen (filtered events included): the next `after`. */
+  /** The position up to which the log was read, including filtered events: the next `after`. */
   readonly position: number;
-  /** Nothing more was stored when this batch was read: what follows is live. May come with no events. */
+  /**
+   * Whether nothing more was stored when this batch was read, so that later events are live. Such a batch may be empty.
+   */
   readonly caughtUp: boolean;
-  /** The length of its events' JSON text, where the store knows it: what it may cost in memory. */
+  /** The length of its events' JSON text, if the store knows it: a measure of memory. */
   readonly characters?: number;
 }
 
 export interface SubscribeOptions {
   /** The position after which to begin; 0 for the whole log. */
   readonly after: number;
-  /** Only events of these types; all when absent. */
+  /** Only events of these types; all if absent. */
   readonly types?: ReadonlyArray<string>;
   /** Only events of other types than these; not together with `types`. */
   readonly exceptTypes?: ReadonlyArray<string>;
-  /** Events in a batch at most (default 1,000). */
+  /** The most events in a batch (default 1,000). */
   readonly batchSize?: number;
   /** Ends the subscription. */
   readonly signal: AbortSignal;
 }
 
-/** The port behind which the log is kept. One contract suite (`test/contract/event-store.ts`) holds every adapter to it. */
+/** The port of the event store. One contract suite (`test/contract/event-store.ts`) tests every adapter. */
 export interface EventStore {
   /**
-   * Appends to one stream, all or nothing, durable before it answers. The same ids at the same expected revision
-   * again answer as the first time.
+   * Appends to one stream, all or nothing, and durably before it answers. A repetition with the same ids and expected
+   * revision gets the first answer again.
    * @param expectedRevision the revision the stream must be at; `noStream` for a new one
    */
   append(
@@ -98,19 +100,22 @@ export interface EventStore {
     events: ReadonlyArray<EventToAppend>,
   ): TE.TaskEither<AppendFailure, AppendResult>;
   /**
-   * A stream's events in order, from a revision on, `limit` at most. Stops early, with one event at least, where their
-   * texts grow large: they are parsed in one turn of the event loop. Large parts that several ask for are parsed in turns
-   * of their own.
+   * A stream's events in order, from a revision on, at most `limit`. If the texts are large, it stops early, after at
+   * least one event, because they are parsed in one turn of the event loop. Concurrent large parts are parsed in
+   * separate turns.
    * @throws UnavailableError; UnreadableEventError for the first that this release cannot read
    */
   read(stream: string, fromRevision: number, limit?: number): Promise<StreamPart>;
   /**
-   * The log from a position on, then live until the signal aborts. Pull-driven: the next batch is read when asked
-   * for. Ends without an error on abort.
+   * The log from a position on, then live until the signal aborts. The next batch is read when the consumer requests
+   * it. Ends without an error on abort.
    */
   subscribe(options: SubscribeOptions): AsyncIterable<EventBatch>;
-  /** The position of the last event stored; 0 for an empty log. @throws UnavailableError */
+  /**
+   * The position of the last event stored; 0 for an empty log.
+   * @throws UnavailableError
+   */
   lastPosition(): Promise<number>;
-  /** Lets what was accepted finish, refuses the rest as `unavailable`, closes. */
+  /** Finishes accepted appends, refuses others as `unavailable`, and closes. */
   close(): Promise<void>;
 }

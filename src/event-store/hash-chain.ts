@@ -5,7 +5,7 @@ import { isObject } from '#shared/json/json-value.ts';
 import { type ChainHead, ChainHeads, type ReadonlyChainHeads } from './chain-heads.ts';
 import type { EventToAppend } from './event-store.ts';
 
-/** An event exactly as it is kept: JSON texts, not upcast. What a chain is verified on. */
+/** An event exactly as stored: JSON texts, not upcast. Chains are verified on this form. */
 export interface StoredEvent extends EventToAppend {
   readonly stream: string;
   readonly revision: number;
@@ -14,7 +14,7 @@ export interface StoredEvent extends EventToAppend {
 /** Metadata before it is sealed. */
 export type UnsealedMetadata = Omit<EventMetadata, 'prevHash' | 'hash'>;
 
-/** What is to be sealed. `data` is an object of JSON values. */
+/** An event before it is sealed. `data` is an object of JSON values. */
 export interface UnsealedEvent {
   readonly id: string;
   readonly type: string;
@@ -23,7 +23,7 @@ export interface UnsealedEvent {
 
 export type { ChainHead } from './chain-heads.ts';
 
-/** The first event at which a stream's chain does not hold. */
+/** The first event at which a stream's chain is broken. */
 export interface BrokenLink {
   readonly stream: string;
   readonly revision: number;
@@ -33,10 +33,10 @@ export interface BrokenLink {
 
 /**
  * Seals an event into its stream's hash chain: `hash` is SHA-256, in hex, over the canonical JSON (RFC 8785) of
- * {stream, revision, id, type, data, metadata without `hash`}. A conflict that moves the revision makes a new seal
- * necessary.
+ * {stream, revision, id, type, data, metadata without `hash`}. After a conflict the revision changes, so the event
+ * needs a new seal.
  * @param prevHash the `hash` of the stream's previous event; null for the first
- * @param text the data as JSON, where it is there already
+ * @param text the data as JSON, if it is already serialized
  * @returns the event to append, its data in the caller's own order of members, and its hash
  */
 export function seal(
@@ -55,7 +55,7 @@ export function seal(
   };
 }
 
-/** Whether a stream's events are sealed. Those of metering are not: they are many, and may expire. */
+/** Whether a stream's events are sealed. Metering events are not, because they are many and may expire. */
 export function isChained(stream: string): boolean {
   return !stream.startsWith('usage-');
 }
@@ -75,8 +75,7 @@ export function verifyChain(events: Iterable<StoredEvent>): BrokenLink | null {
 }
 
 /**
- * Verifies chains event by event. Of each stream it keeps its last revision and hash, whatever the length of the
- * log.
+ * Verifies chains event by event. It keeps only the last revision and hash of each stream.
  */
 export class ChainVerifier {
   readonly #heads = new ChainHeads();
@@ -87,12 +86,12 @@ export class ChainVerifier {
     this.#headBefore = headBefore;
   }
 
-  /** How many streams it has met. */
+  /** The number of streams so far. */
   get streams(): number {
     return this.#heads.size;
   }
 
-  /** The streams that it has met, each with its last event. */
+  /** The streams so far, each with its last event. */
   get heads(): ReadonlyChainHeads {
     return this.#heads;
   }
@@ -111,7 +110,7 @@ export class ChainVerifier {
   }
 }
 
-/** The head that an event says to follow, which is then for the caller to compare. */
+/** The head that an event names as its predecessor. The caller compares it. */
 export function statedHeadBefore({ revision, metadata }: StoredEvent): ChainHead {
   const stated = parseObject(metadata)?.prevHash;
   return { revision: revision - 1, hash: typeof stated === 'string' ? stated : null };
@@ -142,7 +141,7 @@ function faultOf(event: StoredEvent, metadata: Record<string, unknown> | null, b
   return hash === expected ? null : 'hash-differs';
 }
 
-/** Null for what RFC 8785 cannot write (a lone surrogate, an infinite number): such was never sealed. */
+/** Null for data that RFC 8785 cannot represent (a lone surrogate, an infinite number), which was never sealed. */
 function hashOfStored(event: StoredEvent, data: object, hashed: object): string | null {
   try {
     return hashOf(event.stream, event.revision, event.id, event.type, data, hashed);
@@ -152,7 +151,7 @@ function hashOfStored(event: StoredEvent, data: object, hashed: object): string 
 }
 
 function hashOf(stream: string, revision: number, id: string, type: string, data: object, metadata: object): string {
-  // Put together by hand, in sorted order, so that neither part is copied into another object first.
+  // Built by hand, in sorted order, so that neither part is copied into another object first.
   return digest(
     'sha256',
     `{"data":${canonicalize(data)},"id":${JSON.stringify(id)},"metadata":${canonicalize(metadata)}` +

@@ -11,8 +11,8 @@ interface Decoded {
 }
 
 /**
- * An event of a subscription: its texts are parsed and upcast when they are first asked for, by whoever handles its
- * type. So one that cannot be read stops whoever handles it, and nobody else.
+ * An event of a subscription. The first handler that uses its texts parses and upcasts them. So an unreadable event
+ * stops only the handlers of its type.
  */
 export class LazyEvent implements RecordedEvent {
   readonly position: number;
@@ -60,14 +60,20 @@ export class LazyEvent implements RecordedEvent {
   }
 }
 
-/** Reads a stored event at once, as those need it who read its stream. @throws UnreadableEventError */
+/**
+ * Parses a stored event at once, for readers of its stream.
+ * @throws UnreadableEventError
+ */
 export function recordedEvent(stored: RawEvent, upcast: Upcast): RecordedEvent {
   const { position, stream, revision, id, type } = stored;
   const { data, metadata } = decode(stored, upcast);
   return { position, stream, revision, id, type, data, metadata };
 }
 
-/** Makes sure that an event of a subscription can be read. @throws UnreadableEventError */
+/**
+ * Checks that an event of a subscription can be read.
+ * @throws UnreadableEventError
+ */
 export function ensureReadable(event: RecordedEvent): void {
   void event.data;
 }

@@ -1,12 +1,12 @@
 import type { StoredEvent } from './hash-chain.ts';
 
 /**
- * Removes streams that have no hash chain, once an archive holds them. One contract suite
- * (`test/contract/stream-removal.ts`) holds every adapter to it.
+ * Removes streams without a hash chain after an archive holds them. One contract suite
+ * (`test/contract/stream-removal.ts`) tests every adapter.
  */
 export interface StreamRemoval {
   /**
-   * The streams whose name begins so and that may have events, each once, in no order.
+   * The streams whose names have this prefix and that may have events, each once, in no order.
    * @throws UnavailableError
    */
   streamNames(prefix: string): Promise<ReadonlyArray<string>>;
@@ -20,8 +20,8 @@ export interface StreamRemoval {
     limit: number,
   ): ReadonlyArray<StoredEvent> | Promise<ReadonlyArray<StoredEvent>>;
   /**
-   * Removes all events of a stream, durably: nobody reads them from the stream any more. An append after that continues
-   * its revisions. On EventStoreDB the log shows the events until the server is scavenged.
+   * Removes all events of a stream durably: reads of the stream no longer return them. A later append continues its
+   * revisions. On EventStoreDB the log shows the events until the server is scavenged.
    * @param lastRevision of its last event
    * @returns false where it has later events: nothing is removed then
    * @throws UnavailableError: some of its first events may be removed

@@ -7,7 +7,9 @@ export class UnreadableEventError extends Error {
   readonly position: number;
   readonly eventId: string;
 
-  /** @param cause why it cannot be read; only an `UpcastFailure` is quoted, for others may quote the event's data */
+  /**
+   * @param cause why it cannot be read; only an `UpcastFailure` is quoted, because others may quote the event's data
+   */
   constructor({ position, stream, revision, id, type }: Omit<RawEvent, 'data' | 'metadata'>, cause: unknown) {
     const place = `Event ${id} at position ${position} (${type}, revision ${revision} of ${stream})`;
     super(`${place} cannot be read: ${reasonOf(cause)}`, { cause });

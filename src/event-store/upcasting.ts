@@ -4,13 +4,18 @@ import type { JsonObject } from '#shared/json/json.ts';
 // biome-ignore lint/suspicious/noExplicitAny: each step knows the shape that its version had; JSON cannot.
 export type UpcastStep = (data: any) => object;
 
-/** By event type, the steps from schema version n (at index n - 1) to n + 1. A type without any is at version 1. */
+/**
+ * The steps of each event type from schema version n (at index n - 1) to n + 1. A type without steps is at version 1.
+ */
 export type Upcasters = Readonly<Record<string, ReadonlyArray<UpcastStep>>>;
 
-/** Brings an event's data, as stored, to the newest shape of its type. @throws UpcastFailure */
+/**
+ * Converts an event's stored data to the newest shape of its type.
+ * @throws UpcastFailure
+ */
 export type Upcast = (type: string, schemaVersion: number, data: JsonObject) => JsonObject;
 
-/** An event was written in a shape that this code does not know: by a newer release, most likely. */
+/** An event has a shape that this code does not know, probably of a newer release. */
 export class UpcastFailure extends Error {
   override readonly name = 'UpcastFailure';
 }
@@ -21,7 +26,7 @@ export function newestVersion(upcasters: Upcasters, type: string): number {
 }
 
 /**
- * Makes the function that readers apply to each event. Data already in its newest shape is passed on untouched.
+ * Makes the function that readers apply to each event. Data in its newest shape is returned unchanged.
  * @param upcasters the steps of every type that ever changed its shape
  * @param isKnown whether this release knows a type; by default every type is known
  */

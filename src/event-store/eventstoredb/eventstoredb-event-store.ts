@@ -46,19 +46,19 @@ export interface EventStoreDbOptions extends StreamNaming {
   readonly upcast?: Upcast;
   /** Stored bytes of one append at most (default 900 KiB; the server's own limit is 1 MiB of data). */
   readonly maxAppendBytes?: number;
-  /** What an append is answered within, settled or not (default 5,000 ms). */
+  /** The longest wait of an append's caller, even if the outcome is unknown (default 5,000 ms). */
   readonly answerWithinMs?: number;
-  /** What one try of an append, and the start of a subscription, waits for the server (default 3,000 ms). */
+  /** The timeout of one try of an append and of the start of a subscription (default 3,000 ms). */
   readonly attemptMs?: number;
-  /** How long an append whose answer was lost is tried again (default 10 minutes). */
+  /** How long an append with a lost answer is retried (default 10 minutes). */
   readonly settleWithinMs?: number;
-  /** What a read takes at most, with all its tries (default 5,000 ms). */
+  /** The time limit of a read with all its tries (default 5,000 ms). */
   readonly readWithinMs?: number;
-  /** Appends that are not settled, at most (default 4,096); what comes beyond is `unavailable`. */
+  /** The most pending appends (default 4,096); further ones are `unavailable`. */
   readonly maxPendingAppends?: number;
-  /** Their bytes together, at most (default 64 MiB). */
+  /** The most bytes of all pending appends (default 64 MiB). */
   readonly maxPendingBytes?: number;
-  /** Calls are tried and waited for while the server is known to be away (default false: they fail at once then). */
+  /** Whether calls are retried while the server is known to be away (default false: they fail at once). */
   readonly isPatient?: boolean;
   /** From `wakePort` of a store in another thread, whose wake-ups serve this one too. Closed with the store. */
   readonly wake?: MessagePort;
@@ -67,15 +67,22 @@ export interface EventStoreDbOptions extends StreamNaming {
   readonly log: DebugLogger;
 }
 
-/** The port on EventStoreDB, and reads of what is stored as it is. */
+/** The port on EventStoreDB, with reads of events as stored. */
 export interface EventStoreDbEventStore extends EventStore, StreamRemoval, Pick<RawLog, 'readRawLog'> {
-  /** A stream's events as stored, not upcast: what `verifyChain` takes. @throws UnavailableError */
+  /**
+   * A stream's events as stored, not upcast: what `verifyChain` takes.
+   * @throws UnavailableError
+   */
   readRaw(stream: string, fromRevision: number, limit?: number): Promise<ReadonlyArray<StoredEvent>>;
-  /** The position of our last event, whatever other applications stored since; 0 without one. @throws UnavailableError */
+  /**
+   * The position of our last event, without events of other applications; 0 without one.
+   * @throws UnavailableError
+   */
   lastOwnPosition(): Promise<number>;
   /**
-   * The name of a stream that would be ours without the prefix; null where there is none, or ours cannot be
-   * distinguished. @throws UnavailableError
+   * The name of a stream that would be ours without the prefix; null if there is none, or if ours cannot be
+   * distinguished.
+   * @throws UnavailableError
    */
   findUnprefixedStream(): Promise<string | null>;
   /** A port for the `wake` of a store in another thread: transfer it there. */
@@ -85,11 +92,11 @@ export interface EventStoreDbEventStore extends EventStore, StreamRemoval, Pick<
 /** Bytes of one answer to `readRawLog`, give or take an event. */
 const rawLogBytes = 4 * 1024 * 1024;
 
-/** Until one event is found among those of other applications, however many. */
+/** The time limit of a search for one event among any number of events of other applications. */
 const searchMs = 600_000;
 const searchAgainMs = 200;
 
-/** Short of the service's ten seconds to stop. */
+/** Shorter than the ten seconds in which the service must stop. */
 const closeLimitMs = 6_000;
 
 /**
@@ -232,7 +239,7 @@ class ConnectedEventStore implements EventStoreDbEventStore {
   }
 
   async readRawLog(after: number, limit: number): Promise<ReadonlyArray<RawEvent>> {
-    // The event at the position itself comes too.
+    // The answer includes the event at the position itself.
     const answers = await this.#reads.answers(logRequest(after, limit + 1, this.#names.ownEvents()), rawLogBytes);
     const messages = answers.flatMap((answer) => eventOf(answer) ?? []);
     const events = messages.map((message) => storedEvent(message, this.#names));
@@ -253,7 +260,7 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     await this.#connection.close();
   }
 
-  /** Looks for one event, however many of other applications the server must pass over, and tries again as reads do. */
+  /** Finds one event among any number of events of other applications, and retries like reads. */
   async #search(request: ReadReq): Promise<ReadonlyArray<ReadResp>> {
     const end = Date.now() + this.#readWithinMs;
     for (;;) {

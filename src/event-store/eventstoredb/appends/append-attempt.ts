@@ -4,22 +4,25 @@ import { callFailure, isDeleted, isRefusal, trailerOf } from '#event-store/event
 import { causeOf } from '#event-store/eventstoredb/connection/unavailable-cause.ts';
 import { positionOf } from '#event-store/eventstoredb/wire/event-message.ts';
 
-/** What one try of an append came to. */
+/** The outcome of one try of an append. */
 export type Attempt =
-  /** `position` is null where the server does not say: its events are hidden by a delete since. */
+  /** `position` is null if the server does not report it, because a later delete hides the events. */
   | { readonly kind: 'stored'; readonly revision: number; readonly position: number | null }
   /** Not stored, by this try. */
   | { readonly kind: 'conflict'; readonly actualRevision: number }
   /** Not stored: the server's own limit is lower than ours. */
   | { readonly kind: 'too-large'; readonly maxBytes: number }
-  /** Not stored, nor will it be: someone closed the stream for good. */
+  /** Not stored, and never will be, because someone closed the stream for good. */
   | { readonly kind: 'stream-deleted' }
-  /** Not stored, nor will it be until a person changes something; `reason` shows no addresses. */
+  /** Not stored, and not before a person changes something; `reason` contains no addresses. */
   | { readonly kind: 'refused'; readonly detail: string; readonly reason: string }
   /** No answer: stored or not. */
   | { readonly kind: 'lost'; readonly detail: string };
 
-/** Reads the server's answer. @throws RangeError for a position that is too large */
+/**
+ * Reads the server's answer.
+ * @throws RangeError for a position that is too large
+ */
 export function attemptOf(answer: AppendResp): Attempt {
   const conflict = answer.getWrongExpectedVersion();
   if (conflict !== undefined) {
@@ -36,7 +39,7 @@ export function attemptOf(answer: AppendResp): Attempt {
   };
 }
 
-/** Reads a failed call: what is not known to be refused may have been stored. */
+/** Reads a failed call. Unless it was refused, the append may have been stored. */
 export function failedAttemptOf(error: unknown): Attempt {
   const failure = callFailure(error);
   if (isDeleted(failure)) return { kind: 'stream-deleted' };

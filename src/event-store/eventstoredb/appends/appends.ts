@@ -23,17 +23,17 @@ export class StreamDeletedError extends Error {
 }
 
 export interface AppendLimits {
-  /** What the caller waits at most. */
+  /** The longest wait of the caller. */
   readonly answerWithinMs: number;
-  /** What one try waits for its answer at most. */
+  /** The timeout of one try. */
   readonly attemptMs: number;
-  /** How long an append whose answer was lost is tried again, all in all. */
+  /** How long an append with a lost answer is retried in total. */
   readonly settleWithinMs: number;
-  /** Appends that are not settled, at most; what comes beyond is `unavailable`. */
+  /** The most pending appends; further ones are `unavailable`. */
   readonly maxPending: number;
-  /** Their bytes together, at most. */
+  /** The most bytes of all pending appends. */
   readonly maxPendingBytes: number;
-  /** Appends are tried, and waited for, while the server is known to be away. */
+  /** Whether appends are retried while the server is known to be away. */
   readonly isPatient: boolean;
 }
 
@@ -58,9 +58,9 @@ interface Append {
 const retryAfterSeconds = 1;
 
 /**
- * Appends, each tried until its outcome is known: an append whose answer was lost is sent again with the same ids and the
- * same expected revision, which the server answers as the first time. At its deadline, or once the server is known to be
- * away, the caller learns that the store is unavailable; settling continues behind it.
+ * Retries each append until its outcome is known: an append with a lost answer is sent again with the same ids and
+ * expected revision, and the server gives the first answer again. At its deadline, or as soon as the server is known to
+ * be away, the caller gets an error; the retries continue.
  */
 export class Appends {
   readonly #options: AppendsOptions;
@@ -92,15 +92,17 @@ export class Appends {
     return isPatient ? answer : availability.unlessAway(answer, away);
   }
 
-  /** In a later turn of the event loop: who tries again at once must not keep the answer of a probe from coming. */
+  /**
+   * Fails in a later turn of the event loop, so that a caller that retries at once does not block the answer of a
+   * probe.
+   */
   async #refuse(cause: UnavailableCause): Promise<Outcome> {
     await nextTurn();
     return away(cause);
   }
 
   /**
-   * Lets what was accepted finish, for so long at most; refuses the rest. What is not settled then stays as it is:
-   * stored, or not.
+   * Finishes accepted appends, up to the time limit, and refuses others. The outcome of the rest remains unknown.
    */
   async close(milliseconds: number): Promise<void> {
     this.#closing = true;
@@ -146,7 +148,7 @@ export class Appends {
     }
   }
 
-  /** Tries until the outcome is known, or there is no more time for it. */
+  /** Retries until the outcome is known or the time is over. */
   async #tryUntilKnown(append: Append): Promise<Result> {
     const { connection, availability, names, limits } = this.#options;
     const requests = appendRequests(names.onServer(append.stream), append.expectedRevision, append.events);
@@ -174,11 +176,11 @@ export class Appends {
     }
   }
 
-  /** @throws UnavailableError when what the attempt came to cannot be read just now */
+  /** @throws UnavailableError if the outcome of the attempt cannot be read now */
   async #resultOf(append: Append, attempt: Attempt, isRepeated: boolean, highestBefore: number): Promise<Result> {
     if (attempt.kind === 'stored') return this.#appended(append, attempt, isRepeated, highestBefore);
     if (attempt.kind !== 'conflict' || !isRepeated) return attempt;
-    // A try before, whose answer was lost, may be what this one conflicts with.
+    // The conflict may be with an earlier try whose answer was lost.
     const last = append.expectedRevision + append.events.length;
     const position = await this.#positionOfLast(append, last);
     return position === null ? attempt : { kind: 'appended', revision: last, position };
@@ -205,7 +207,7 @@ export class Appends {
     return { kind: 'appended', revision, position: last };
   }
 
-  /** Null when the last event is not this append's. */
+  /** Null if the last event is not this append's. */
   async #positionOfLast(append: Append, revision: number): Promise<number | null> {
     const [answer] = await this.#options.reads.answers(
       streamRequest(this.#options.names.onServer(append.stream), revision, 1),

@@ -1,4 +1,4 @@
-/** A gRPC call's failure, as it comes off the stubs. */
+/** A gRPC call's failure from the stubs. */
 export interface CallFailure {
   /** The status (https://grpc.io/docs/guides/status-codes/); undefined when there was no call. */
   readonly code: number | undefined;
@@ -13,7 +13,7 @@ export class TimedOutError extends Error {
   /** The gRPC status of a deadline exceeded, which it is treated as. */
   readonly code = 4;
 
-  /** @param waitedMs how long it was waited for */
+  /** @param waitedMs the length of the wait */
   constructor(waitedMs: number) {
     super(`No answer within ${waitedMs} ms`);
   }
@@ -29,7 +29,7 @@ const permissionDenied = 7;
 const internal = 13;
 const unauthenticated = 16;
 
-/** Reads a failure off whatever a call threw. */
+/** Reads the failure from the error of a call. */
 export function callFailure(error: unknown): CallFailure {
   if (!(error instanceof Error)) return { code: undefined, exception: undefined, detail: String(error) };
   const code = 'code' in error && typeof error.code === 'number' ? error.code : undefined;
@@ -37,20 +37,20 @@ export function callFailure(error: unknown): CallFailure {
   return { code, exception: trailerOf(error, 'exception'), detail };
 }
 
-/** A trailer of a failed call; undefined when there is none of that name. */
+/** A trailer of a failed call; undefined if it is missing. */
 export function trailerOf(error: unknown, name: string): string | undefined {
   if (!(error instanceof Error) || !('metadata' in error) || !isTrailers(error.metadata)) return undefined;
   return error.metadata.getMap()[name]?.toString();
 }
 
-/** The server will not do this call, however often it is asked, until a person changes something. */
+/** The server refuses the call, and a retry does not help until a person changes something. */
 export function isRefusal({ code, exception }: CallFailure): boolean {
   return (
     code === permissionDenied || code === unauthenticated || code === invalidArgument || exception === 'access-denied'
   );
 }
 
-/** No answer came in time: the server, or the way to it, may be frozen. */
+/** No answer came in time: the server or the network may be frozen. */
 export function isSilence({ code }: CallFailure): boolean {
   return code === deadlineExceeded;
 }

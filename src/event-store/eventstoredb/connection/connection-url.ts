@@ -15,7 +15,7 @@ const knownOptions = [
   'userKeyFile',
 ];
 
-/** A silent server is known for one after these two together: pings go out while a call is open. */
+/** A silent server is detected after these two times together. Pings are sent while a call is open. */
 const defaults = [
   ['keepAliveInterval', '10000'],
   ['keepAliveTimeout', '5000'],
@@ -37,14 +37,16 @@ export function connectionUrl(url: string): string {
     throw new StartupError(
       'The event store URL is not of the form esdb://host:port,host:port?option=value or esdb+discover://name.',
     );
-  // A piece of a password would be taken for an option, and its name shown.
+  // A part of a password would look like an option, and an error would show it.
   if (query.includes('@')) throw new StartupError('The password in the event store URL must be percent-encoded.');
   const options = optionsOf(query);
   for (const [name, value] of defaults) if (!options.has(flat(name))) options.set(flat(name), `${name}=${value}`);
   return `${scheme(discover, authority)}://${authority}?${[...options.values()].join('&')}`;
 }
 
-/** The client takes only the first host of `esdb+discover`; of `esdb` it asks all for the cluster's members. */
+/**
+ * The client uses only the first host of `esdb+discover`; with `esdb` it requests the cluster's members from all hosts.
+ */
 function scheme(discover: string, authority: string): string {
   return authority.includes(',') ? 'esdb' : `esdb${discover}`;
 }

@@ -36,9 +36,8 @@ interface ClientParts {
 }
 
 /**
- * A node that is no leader, or not ready yet, answers reads from what it has: a stream that is there is "not found",
- * and
- * a subscription is "caught up" with nothing. Asked as a leader it says so instead.
+ * A node that is not the leader, or not ready, answers reads from its own data: an existing stream may be "not found",
+ * and a subscription "caught up" without events. With this option it refuses instead.
  */
 const leaderOnly = { requiresLeader: true };
 
@@ -72,7 +71,10 @@ export class Connection {
     return this.#watched(deadlineMs, answer);
   }
 
-  /** Deletes a stream, once. @throws the call's failure, or TimedOutError: either way it may be deleted */
+  /**
+   * Deletes a stream, once.
+   * @throws the call's failure, or TimedOutError: either way it may be deleted
+   */
   delete(request: DeleteReq, deadlineMs: number): Promise<void> {
     const deadline = new Date(Date.now() + deadlineMs);
     const answer = this.#parts.execute(StreamsClient, 'delete', (stubs) => this.#delete(stubs, request, deadline));
@@ -96,7 +98,7 @@ export class Connection {
       const call = await within(startMs, opening);
       if (!this.#closed) return call;
     } catch (error) {
-      // It may still open: nobody would end it.
+      // Ends a call that opens after the timeout.
       opening.then(endCall, () => {});
       throw error;
     }
@@ -104,7 +106,7 @@ export class Connection {
     throw new UnavailableError();
   }
 
-  /** Must be called when a read was answered: the connection is alive. */
+  /** Must be called after a read is answered, because this shows that the connection works. */
   answered(): void {
     this.#lastAnswerAt = Date.now();
   }
@@ -117,7 +119,7 @@ export class Connection {
    */
   failed(error: unknown, waitedMs: number): void {
     const failure = callFailure(error);
-    // No open call's pings may be there to show that the connection is dead.
+    // Without an open call there are no pings that would show that the connection is dead.
     if (isSilence(failure) ? Date.now() - this.#lastAnswerAt >= waitedMs : isBroken(failure)) this.#renew();
   }
 
@@ -189,14 +191,14 @@ export class Connection {
     };
   }
 
-  /** The client calls this without waiting for it, so what it throws would end the process. */
+  /** The client does not await this function, so an error would end the process. */
   #containErrors(): void {
     const handleError = this.#parts.handleError;
     this.#parts.handleError = (client, error) => handleError(client, error).catch(() => {});
   }
 }
 
-/** Cancels a call; what it still sends is ignored. */
+/** Cancels a call and ignores further answers. */
 export function endCall(call: ReadCall): void {
   call.on('error', () => {});
   call.cancel();
@@ -206,13 +208,13 @@ function clientFor(url: string): EventStoreDBClient {
   try {
     return EventStoreDBClient.connectionString(url);
   } catch (error) {
-    // Its message may quote the URL, password and all; so only those that speak of a file are passed on.
+    // The message may quote the URL with its password, so only messages about a file are passed on.
     const message = error instanceof Error && /certificate|userCertFile/.test(error.message) ? error.message : '';
     throw new StartupError(`The event store URL cannot be used. ${message || 'Check its hosts and options.'}`);
   }
 }
 
-/** @throws TimedOutError when the promise has not settled in time */
+/** @throws TimedOutError if the promise does not settle in time */
 function within<Value>(milliseconds: number, promise: Promise<Value>): Promise<Value> {
   return withTimeoutError(milliseconds, promise, () => new TimedOutError(milliseconds));
 }

@@ -5,8 +5,8 @@ import { causeOf } from './unavailable-cause.ts';
 const handshakeMs = 300;
 
 /**
- * Reads why a call failed. A server that wants TLS only ends a connection of plain text, which looks like one that is
- * down: so it is tried, where the URL says `tls=false`, whether it completes a TLS handshake.
+ * Reads why a call failed. A server that requires TLS closes a plain connection, which looks like a server that is
+ * down. So if the URL has `tls=false`, this tries a TLS handshake.
  * @param url see `connectionUrl`
  */
 export async function explainFailure(url: string, failure: unknown): Promise<UnavailableCause> {
@@ -27,7 +27,7 @@ function speaksTls(address: string): Promise<boolean> {
   if (url === null) return Promise.resolve(false);
   return new Promise((resolve) => {
     const port = url.port === '' ? 2113 : Number(url.port);
-    // Only whether it speaks TLS is asked: nothing is sent over it.
+    // Tests only the handshake and sends no data.
     const socket = connect({ host: url.hostname, port, rejectUnauthorized: false, timeout: handshakeMs });
     const end = (speaks: boolean) => {
       socket.destroy();

@@ -19,10 +19,10 @@ export interface ReadsOptions {
   readonly isPatient: boolean;
 }
 
-/** What one call gave. */
+/** The answers of one call. */
 export interface ReadAnswers {
   readonly answers: ReadonlyArray<ReadResp>;
-  /** False where the call ended before its end: there may be more. */
+  /** False if the call ended early, so that there may be more. */
   readonly isWhole: boolean;
 }
 
@@ -40,8 +40,8 @@ export class Reads {
   }
 
   /**
-   * All answers of a read, which is tried again until its deadline, since reading twice does no harm.
-   * @param maxBytes of events, past which the rest is not waited for; two events come whatever their size
+   * All answers of a read, which is retried until its deadline, because reading twice does no harm.
+   * @param maxBytes the bytes of events after which it does not wait for more; it returns at least two events
    * @throws UnavailableError
    */
   async answers(request: ReadReq, maxBytes = Number.POSITIVE_INFINITY): Promise<ReadonlyArray<ReadResp>> {
@@ -61,10 +61,9 @@ export class Reads {
   }
 
   /**
-   * The answers of one call, however long the server looks for them while it is there: it may have to pass over many
-   * events of other applications. What came before the call failed is kept, if anything did.
-   * @param maxBytes as `answers`
-   * @throws UnavailableError when nothing came
+   * The answers of one call without a deadline, while the server is available: it may have to skip many events of other
+   * applications. If the call fails, earlier answers are kept. @param maxBytes as `answers` @throws UnavailableError if
+   * there are no answers
    */
   async page(request: ReadReq, maxBytes: number, deadlineMs: number): Promise<ReadAnswers> {
     await this.#ensureOpen();
@@ -75,7 +74,7 @@ export class Reads {
     }
   }
 
-  /** Reads are refused from now on; those under way end with the connection. */
+  /** Refuses further reads; running ones end with the connection. */
   close(): void {
     this.#closed.abort();
   }
@@ -84,7 +83,7 @@ export class Reads {
     if (this.#closed.signal.aborted) throw new UnavailableError('The event store is closed.');
     const { cause } = this.#availability;
     if (cause === null || this.#options.isPatient) return;
-    // Who tries again at once must not keep the answer of a probe from coming.
+    // A caller that retries at once must not block the answer of a probe.
     await nextTurn();
     throw unavailableError('cannot be read', cause);
   }
@@ -112,7 +111,7 @@ export class Reads {
   }
 }
 
-/** Trying again does not help. */
+/** Whether a retry does not help. */
 function isFinal(error: unknown): boolean {
   if (error instanceof UnavailableError) return true;
   const failure = callFailure(error);
@@ -122,11 +121,14 @@ function isFinal(error: unknown): boolean {
 export interface ReadLimits {
   readonly maxBytes: number;
   readonly deadlineMs: number;
-  /** What came before a failure is given, rather than the failure. */
+  /** Whether to return the answers before a failure instead of the failure. */
   readonly keepsPart: boolean;
 }
 
-/** Makes one call. @throws its failure, or TimedOutError */
+/**
+ * Makes one call.
+ * @throws its failure, or TimedOutError
+ */
 export async function readOnce(connection: Connection, request: ReadReq, limits: ReadLimits): Promise<ReadAnswers> {
   const { deadlineMs } = limits;
   const end = Date.now() + deadlineMs;

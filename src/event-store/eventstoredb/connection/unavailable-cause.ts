@@ -10,14 +10,14 @@ const internal = 13;
 const unavailable = 14;
 const unauthenticated = 16;
 
-/** Whether the server itself has answered, if only that it will not. */
+/** Whether the server itself has answered, even if it refused. */
 export function isOfServer({ code, exception, detail }: CallFailure): boolean {
   if (detail.includes('Server Is Not Ready') || exception === 'not-leader' || code === notFound) return false;
   if (exception !== undefined) return true;
   return ![undefined, deadlineExceeded, internal, unavailable].includes(code) && code !== aborted;
 }
 
-/** Reads why a call failed off the failure, and off what lies behind it. */
+/** Reads the reason of a failed call from the failure and its causes. */
 export function causeOf(error: unknown): UnavailableCause {
   const text = textOf(error);
   const known = knownCauses.find(({ pattern }) => pattern.test(text));

@@ -3,21 +3,24 @@ import { delay } from '#shared/async/delay.ts';
 import type { SharedPage } from './page-port.ts';
 import type { WakeUpSource } from './wake-up-source.ts';
 
-/** How long it is watched after the last wait has ended: most followers wait again soon. */
+/** How long the end is watched after the last wait, because most followers wait again soon. */
 const lingerMs = 1_000;
 
 export interface LogEndOptions {
-  /** Asks where the log ends, other applications' events included. @throws UnavailableError */
+  /**
+   * Asks where the log ends, other applications' events included.
+   * @throws UnavailableError
+   */
   readonly ask: () => Promise<number>;
-  /** Reports new events while somebody waits. It may miss any of them, because the end is asked for too. */
+  /** Reports new events during waits. It may miss some, because the end is also polled. */
   readonly wakeUps: WakeUpSource;
   /** Gets a page that another thread has read, before those who wait for it. */
   readonly onPage: (page: SharedPage) => void;
 }
 
 /**
- * Where the log ends, as far as is known, and whoever waits for it to grow. It learns of that from this node's own
- * appends, from what wakes it, and by asking while somebody waits.
+ * The known end of the log, and the waits for it to grow. Its sources are this node's own appends, wake-ups, and
+ * polling during waits.
  */
 export class LogEnd {
   readonly #options: LogEndOptions;
@@ -45,13 +48,13 @@ export class LogEnd {
     this.#listener.notify(position);
   }
 
-  /** Reports where the log ended when it was asked just now. */
+  /** Reports the end of the log from a read. */
   asked(position: number): void {
     this.#askedAt = performance.now();
     this.raise(position);
   }
 
-  /** Waits until the log is known to go on after a position, or the signal aborts. */
+  /** Waits until an event after a position is known, or the signal aborts. */
   async waitPast(position: number, signal: AbortSignal): Promise<void> {
     this.#waiting += 1;
     this.#watch();
@@ -96,7 +99,7 @@ export class LogEnd {
           continue;
         }
         this.#askedAt = performance.now();
-        // Readers see the failure themselves; the next answer says where the log ends.
+        // Readers see the failure themselves; the next read reports the end.
         const position = await ask().catch(() => null);
         if (position !== null) this.raise(position);
       }

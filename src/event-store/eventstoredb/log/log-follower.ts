@@ -8,7 +8,7 @@ const defaultBatchSize = 1_000;
 export class LogFollower {
   readonly #isWanted: (type: string) => boolean;
   readonly #batchSize: number;
-  /** Pages that were begun to be read before it came say nothing of where the log ends now. */
+  /** Pages whose read began before this follower do not show the present end of the log. */
   readonly #begunAt = threadsTime();
   #position: number;
   #isCaughtUp = false;
@@ -23,12 +23,15 @@ export class LogFollower {
     return this.#position;
   }
 
-  /** Nothing more of ours was stored when the page that it took last was read. */
+  /** Whether its last page contained all of our events at the time of the read. */
   get isCaughtUp(): boolean {
     return this.#isCaughtUp;
   }
 
-  /** Takes what it wants of a page, a batch at most. @returns null where that says nothing new */
+  /**
+   * Takes the next batch from a page.
+   * @returns null if the page has nothing new
+   */
   take(page: LogPage): EventBatch | null {
     const events: RecordedEvent[] = [];
     let characters = 0;

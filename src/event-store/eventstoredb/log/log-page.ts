@@ -1,17 +1,17 @@
 import type { LazyEvent } from '#event-store/lazy-event.ts';
 
-/** A run of the log, read at once: our events after a position, up to another. */
+/** A part of the log from one read: our events after a position, up to another. */
 export interface LogPage {
   /** The position after which it begins. */
   readonly after: number;
-  /** The position up to which it holds the log; `after` where nothing was stored. */
+  /** The position up to which it covers the log; `after` if nothing was stored. */
   readonly position: number;
   readonly events: ReadonlyArray<LazyEvent>;
   /** The length of the events' texts. */
   readonly characters: number;
   /** No further event of ours was stored when it was read. */
   readonly isEnd: boolean;
-  /** When it was begun to be read, on the clock of `threadsTime`. */
+  /** When its read began, on the clock of `threadsTime`. */
   readonly begunAt: number;
 }
 

@@ -21,20 +21,23 @@ import { PageExchange } from './page-exchange.ts';
 import { PageSender, type SharedPage } from './page-port.ts';
 import type { WakeUpSource } from './wake-up-source.ts';
 
-/** Our events in a page at most. */
+/** The most events in a page. */
 const pageEvents = 2_000;
 
 /** Bytes of events in a page, give or take one event. */
 const pageBytes = 4 * 1024 * 1024;
 
-/** Until a page has come: it may lie behind many events of other applications, so it is given longer each time. */
+/** The timeout of a page. It grows with each try, because the page may be behind many events of other applications. */
 const shortestPageMs = 15_000;
 const longestPageMs = 600_000;
 
-/** Pages that followers share: texts, and what was parsed of them. */
+/** The limits of the pages that followers share: texts and parsed values. */
 const windowLimits = { maxEvents: 20_000, maxCharacters: 12 * 1024 * 1024 };
 
-/** Under load the next page is left to fill for a millisecond for each event of the last one, and so long at most. */
+/**
+ * Under load the next read waits a millisecond for each event of the last page, and at most this long, so that pages
+ * are fuller.
+ */
 const longestGatherMs = 10;
 
 const retryLimits = { firstMs: 20, longestMs: 2_000 };
@@ -51,10 +54,10 @@ export interface LogReaderOptions {
 }
 
 /**
- * Reads the log for everybody on this thread who follows it: by pages that the server filters, at the pace of whoever
- * asks first. Those at the same place share a page; one that is far behind reads pages of its own until it meets the
- * others. No page is read before somebody asks for it, so a slow follower holds up nobody and nothing piles up. A reader
- * in another thread is sent the pages at the log's end, and two that are behind it give each other what they read.
+ * Reads the log for all followers on this thread, in pages that the server filters, at the pace of the fastest
+ * follower. Followers at the same position share a page; one that is far behind reads separate pages until it reaches
+ * the others. A page is read only on request, so a slow follower delays no other and nothing accumulates. A reader in
+ * another thread gets the pages at the log's end, and two readers that are behind share their pages.
  */
 export class LogReader {
   readonly #options: LogReaderOptions;
@@ -66,7 +69,7 @@ export class LogReader {
   readonly #closed = new AbortController();
   readonly #senders = new Set<PageSender>();
   readonly #exchanges = new Set<PageExchange>();
-  /** Positions after which a page is asked for in another thread, and not read yet. */
+  /** Positions with a pending request for a page to another thread. */
   readonly #asking = new Set<number>();
   /** What a page may take. */
   #pageMs = shortestPageMs;
@@ -101,8 +104,7 @@ export class LogReader {
       if (batch !== null) yield batch;
       const isLive = follower.isCaughtUp;
       if (isLive) await this.#end.waitPast(follower.position, signal);
-      // Pages from memory must not keep the event loop from everything else, nor all who wake a page from being sent for
-      // that another thread waits for.
+      // Pages from memory must not block the event loop, and must not delay sending a page to another thread.
       if (!isLive || this.#senders.size > 0) await nextTurn();
     }
   }
@@ -112,7 +114,10 @@ export class LogReader {
     this.#end.raise(position);
   }
 
-  /** Where the log ends, other applications' events included. @throws UnavailableError */
+  /**
+   * The end of the log, including events of other applications.
+   * @throws UnavailableError
+   */
   async lastPosition(): Promise<number> {
     const position = await this.#askForEnd();
     this.#end.asked(position);
@@ -125,7 +130,7 @@ export class LogReader {
     const sender = new PageSender(port1);
     this.#senders.add(sender);
     this.#exchangeBy(port1);
-    // What no retry changes is met by whoever follows the log here, too.
+    // The followers on this thread get a permanent failure too.
     void this.#feed(sender)
       .catch(() => sender.close())
       .finally(() => this.#senders.delete(sender));
@@ -140,7 +145,7 @@ export class LogReader {
     await this.#end.close();
   }
 
-  /** Sends what is stored from now on. The other thread reads by itself what comes before, and what it misses. */
+  /** Sends pages of new events. The other thread reads older and missed events itself. */
   async #feed(sender: PageSender): Promise<void> {
     const signal = AbortSignal.any([sender.signal, this.#closed.signal]);
     const backOff = new BackOff(retryLimits);
@@ -167,7 +172,7 @@ export class LogReader {
     port.on('close', () => this.#exchanges.delete(exchange));
   }
 
-  /** What comes after a position, for another thread; null where this one does not have it and is not reading it. */
+  /** The page after a position, for another thread; null if this thread neither has it nor is reading it. */
   async #give(after: number): Promise<SharedPage | null> {
     // Where two threads ask each other for the same page, the one that was given the port reads it.
     const mustRead = this.#options.partner === undefined && this.#asking.has(after);
