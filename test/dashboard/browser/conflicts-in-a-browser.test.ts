@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { expectStatus } from '#test/e2e/support/expect.ts';
+import { profileContents } from '#test/e2e/support/operations.ts';
 import { newKey } from '#test/e2e/support/tenants.ts';
 import { chromiumProgram, describeInBrowser } from '#test/support/service/chromium.ts';
 import type { Client } from '#test/support/service/client.ts';
@@ -89,5 +90,25 @@ describeInBrowser('conflicts on the dashboard in a browser @long', () => {
     await alert.getByRole('button', { name: 'Discard and look again' }).click();
     await page.getByRole('heading', { name: 'Theirs', level: 1 }).waitFor();
     assert.equal(await dialog().count(), 0);
+  });
+
+  it('says who changed an agent profile before it is saved', async () => {
+    const { projectId } = expectStatus(await other.get<{ projectId: string }>('/v1/me'), 200);
+    const profile = { ...profileContents, name: 'Desk' };
+    const path = `/v1/projects/${projectId}/agent-profiles`;
+    const { id } = expectStatus(await other.post<{ id: string }>(path, profile), 201);
+    await goTo(page, '/agent-profiles');
+    await page.getByRole('button', { name: 'Desk' }).click();
+    await dialog().getByLabel('Name').fill('Mine');
+    expectStatus(await other.put(`/v1/agent-profiles/${id}`, { ...profile, name: 'Theirs' }), 200);
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    const alert = dialog().getByRole('alert');
+    await alert.getByText('K, ').waitFor();
+    assert.match(await alert.innerText(), /^Somebody was faster\./);
+    await alert.getByRole('button', { name: 'Discard and look again' }).click();
+    await page.getByRole('button', { name: 'Theirs' }).click();
+    await dialog().getByLabel('Name').fill('Mine');
+    await dialog().getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Mine' }).waitFor();
   });
 });

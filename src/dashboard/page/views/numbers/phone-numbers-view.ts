@@ -115,8 +115,9 @@ function PointDialog({ number, onClose }: { number: PhoneNumber; onClose: () => 
   const save = async () => {
     if (flowId !== (number.flowId ?? ''))
       await api.send('PATCH', `/v1/phone-numbers/${number.id}/flow`, { flowId: flowId === '' ? null : flowId });
-    if (status !== number.status || name !== number.name)
-      await api.send('PATCH', `/v1/phone-numbers/${number.id}`, { status, name });
+    // What stays as it was may be somebody else's to change.
+    const changed = { ...(status === number.status ? {} : { status }), ...(name === number.name ? {} : { name }) };
+    if (Object.keys(changed).length > 0) await api.send('PATCH', `/v1/phone-numbers/${number.id}`, changed);
     return true;
   };
   return html`<${FormDialog} title=${number.number} doLabel="Save" onClose=${onClose} onSave=${save} fields=${['/name']}>

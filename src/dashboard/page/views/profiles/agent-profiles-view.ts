@@ -1,14 +1,17 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import type { Tagged } from '#dashboard/page/api/api.ts';
 import type { AgentProfile } from '#dashboard/page/api/records.ts';
 import { type OfProjects, useAgentProfiles } from '#dashboard/page/app/data/lists.ts';
+import { useData } from '#dashboard/page/app/data/use-data.ts';
 import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { projectsIn } from '#dashboard/page/app/session/scope.ts';
 import { useScope } from '#dashboard/page/app/session/scope-menu.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Badge, Time } from '#dashboard/page/parts/basics.ts';
-import { Card, Empty, Loaded, PageHead, Table } from '#dashboard/page/parts/boxes.ts';
+import { Card, Empty, Loaded, PageHead, Problem, Table } from '#dashboard/page/parts/boxes.ts';
+import type { SeenResource } from '#dashboard/page/parts/dialogs/conflict.ts';
 import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
 import { ProjectsLeft } from '#dashboard/page/parts/projects-left.ts';
@@ -32,7 +35,8 @@ export function AgentProfilesView(): VNode {
               ${items.map((profile) => html`<${ProfileRow} key=${profile.id} profile=${profile} onEdit=${() => setEdited(profile)} />`)}
             <//>`
       }<//>`}<//>
-    ${edited === null ? null : html`<${ProfileDialog} profile=${edited === 'new' ? null : edited} onClose=${() => setEdited(null)} />`}`;
+    ${edited === 'new' ? html`<${ProfileDialog} profile=${null} onClose=${() => setEdited(null)} />` : null}
+    ${edited === null || edited === 'new' ? null : html`<${EditDialog} key=${edited.id} id=${edited.id} onClose=${() => setEdited(null)} />`}`;
 }
 
 const shownFlows = 3;
@@ -51,7 +55,28 @@ function ProfileRow({ profile, onEdit }: { profile: AgentProfile; onEdit: () => 
   </tr>`;
 }
 
-function ProfileDialog({ profile, onClose }: { profile: AgentProfile | null; onClose: () => void }): VNode {
+/** The profile is read when the dialog opens: what is saved replaces it whole. */
+function EditDialog({ id, onClose }: { id: string; onClose: () => void }): VNode | null {
+  const { api } = useSession();
+  const path = `/v1/agent-profiles/${id}`;
+  const profile = useData<Tagged<AgentProfile>>(`${path} with its ETag`, { kinds: [] }, (signal) =>
+    api.getTagged(path, signal),
+  );
+  if (profile.error !== null)
+    return html`<${Problem} error=${profile.error} onRetry=${profile.reload} inside=${false} />`;
+  if (profile.value === null || profile.at === null) return null;
+  const { value, etag } = profile.value;
+  return html`<${ProfileDialog} profile=${value} seen=${{ path, etag }} onClose=${onClose} />`;
+}
+
+interface ProfileDialogProps {
+  /** Null for a new one. */
+  readonly profile: AgentProfile | null;
+  readonly seen?: SeenResource;
+  readonly onClose: () => void;
+}
+
+function ProfileDialog({ profile, seen, onClose }: ProfileDialogProps): VNode {
   const { api, me } = useSession();
   const names = useNames();
   const [name, setName] = useState(profile?.name ?? '');
@@ -71,14 +96,14 @@ function ProfileDialog({ profile, onClose }: { profile: AgentProfile | null; onC
       flowIds: profile?.flowIds ?? [],
     };
     if (profile === null) await api.send('POST', `/v1/projects/${projectId}/agent-profiles`, body);
-    else await api.send('PUT', `/v1/agent-profiles/${profile.id}`, body);
+    else await api.send('PUT', `/v1/agent-profiles/${profile.id}`, body, { ifMatch: seen?.etag ?? null });
     return true;
   };
   const modes = [...new Set(['fast', 'balanced', 'smart', 'turbo', reasoningMode])].map((value) => ({
     value,
     text: value,
   }));
-  return html`<${FormDialog} title=${profile === null ? 'New agent profile' : profile.name} doLabel=${profile === null ? 'Make profile' : 'Save'} onClose=${onClose} onSave=${save} fields=${['/name']}>
+  return html`<${FormDialog} title=${profile === null ? 'New agent profile' : profile.name} doLabel=${profile === null ? 'Make profile' : 'Save'} onClose=${onClose} onSave=${save} seen=${seen} fields=${['/name']}>
     ${(problemAt: (pointer: string) => string | null) => html`
       ${profile === null ? html`<${SelectField} label="Project" value=${projectId} onPick=${setProject} options=${names.projects.map(({ id }) => ({ value: id, text: names.ofProject(id) }))} />` : null}
       <${TextField} label="Name" value=${name} onText=${setName} problem=${problemAt('/name')} />
