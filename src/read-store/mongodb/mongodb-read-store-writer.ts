@@ -1,4 +1,4 @@
-import { type Collection, type Db, Long, MongoServerError } from 'mongodb';
+import { type Db, Long, MongoServerError } from 'mongodb';
 import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import type { PositionsWriter, ProjectionPositions } from '#projection-engine/progress/published-positions.ts';
@@ -15,6 +15,7 @@ import type {
 import { allSettled } from '#shared/async/all-settled.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { applyWrites, forgetRemoved } from './document-writes.ts';
+import { FencedRecords } from './fenced-records.ts';
 import {
   type KeyLastUsedRecord,
   keysLastUsedName,
@@ -25,13 +26,7 @@ import {
   type SnapshotRecord,
   snapshotsName,
 } from './notes.ts';
-import {
-  collectionGenerations,
-  generationPath,
-  generationsOf,
-  type ReadModelRecord,
-  readModelsName,
-} from './read-model-record.ts';
+import { collectionGenerations, generationPath, generationsOf } from './read-model-record.ts';
 import {
   type DocumentRecord,
   documentsName,
@@ -76,31 +71,27 @@ interface GenerationProgress {
 class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   readonly #connection: MongoDbConnection;
   readonly #fence: number;
+  readonly #records: FencedRecords;
   readonly #tracking = new Map<number, GenerationProgress>();
   #beat = 0;
 
   constructor(connection: MongoDbConnection, fence: number) {
     this.#connection = connection;
     this.#fence = fence;
+    this.#records = new FencedRecords(connection, fence);
   }
 
   /** From here on a writer with an older token is refused. @throws FencedError */
   async generations(collection: string): Promise<CollectionGenerations> {
-    return collectionGenerations(await this.#takeOver(collection));
+    return collectionGenerations(await this.#records.takeOver(collection));
   }
 
   async begin({ name, version, indexes }: CollectionDefinition, begunAt: number): Promise<Generation> {
-    await this.#writeRecords((records) =>
-      records.updateOne(
-        { _id: name },
-        { $setOnInsert: { fence: Long.fromNumber(this.#fence), current: null, generations: {} } },
-        { upsert: true },
-      ),
-    );
-    const before = generationsOf(await this.#takeOver(name));
+    await this.#records.add(name);
+    const before = generationsOf(await this.#records.takeOver(name));
     const number = await this.#nextNumber();
     const dropped = before.filter(({ complete }) => !complete);
-    await this.#change(name, {
+    await this.#records.change(name, {
       $set: {
         ...(dropped.length === before.length ? { current: number } : {}),
         [generationPath(number)]: {
@@ -152,8 +143,8 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   }
 
   async publish({ name, number }: Generation): Promise<void> {
-    const before = generationsOf(await this.#record(name)).filter((one) => one.number < number);
-    await this.#change(
+    const before = generationsOf(await this.#records.get(name)).filter((one) => one.number < number);
+    await this.#records.change(
       name,
       { $set: { current: number, [`${generationPath(number)}.complete`]: true }, ...unset(before) },
       number,
@@ -162,14 +153,12 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   }
 
   async dropOthers(collections: ReadonlyArray<string>): Promise<void> {
-    await this.#writeRecords((records) =>
-      records.deleteMany({ _id: { $nin: [...collections] }, fence: { $lte: Long.fromNumber(this.#fence) } }),
-    );
+    await this.#records.keep(collections);
     // Listed before the records are read: a generation's record is there before its collection.
     const stored = await this.#connection.call((database) =>
       database.listCollections({}, { nameOnly: true }).toArray(),
     );
-    const records = await this.#records({});
+    const records = await this.#records.all();
     const known = new Set(records.flatMap((record) => generationsOf(record)).map(({ number }) => number));
     for (const { name } of stored) {
       const number = generationOf(name);
@@ -220,7 +209,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     const { storedUpTo } = tracking;
     const beforeCall = () => this.#assertHeld(generation, tracking);
     await applyWrites(writes, { connection: this.#connection, generation, storedUpTo, beforeCall });
-    await this.#change(
+    await this.#records.change(
       generation.name,
       { $max: { [`${generationPath(generation.number)}.checkpoint`]: Long.fromNumber(checkpoint) } },
       generation.number,
@@ -239,56 +228,10 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   async #assertHeld(generation: Generation, tracking: GenerationProgress): Promise<void> {
     const now = performance.now();
     if (now - tracking.heldAt < leaseTrustedMs) return;
-    const record = await this.#record(generation.name);
-    this.#assertNotSuperseded(generation.name, record);
+    const record = await this.#records.held(generation.name);
     if (!generationsOf(record).some(({ number }) => number === generation.number))
-      throw this.#superseded(generation.name);
+      throw this.#records.superseded(generation.name);
     tracking.heldAt = now;
-  }
-
-  /** Lets every older token be refused. @throws FencedError */
-  async #takeOver(name: string): Promise<ReadModelRecord<number> | null> {
-    const fence = Long.fromNumber(this.#fence);
-    await this.#writeRecords((records) => records.updateOne({ _id: name, fence: { $lt: fence } }, { $set: { fence } }));
-    const record = await this.#record(name);
-    this.#assertNotSuperseded(name, record);
-    return record;
-  }
-
-  /**
-   * Changes a record in one step, unless somebody has taken over.
-   * @param generation one that must still be there
-   */
-  async #change(name: string, update: Readonly<Record<string, object>>, generation?: number): Promise<void> {
-    const there = generation === undefined ? {} : { [generationPath(generation)]: { $exists: true } };
-    const filter = { _id: name, fence: { $lte: Long.fromNumber(this.#fence) }, ...there };
-    const { matchedCount } = await this.#writeRecords((records) => records.updateOne(filter, update));
-    if (matchedCount === 0) throw this.#superseded(name);
-  }
-
-  #assertNotSuperseded(name: string, record: ReadModelRecord<number> | null): void {
-    if (record !== null && record.fence > this.#fence) throw this.#superseded(name);
-  }
-
-  #superseded(name: string): FencedError {
-    return new FencedError(
-      `The read model ${name} is written by somebody else now (this writer's token: ${this.#fence}).`,
-    );
-  }
-
-  async #record(name: string): Promise<ReadModelRecord<number> | null> {
-    const [record] = await this.#records({ _id: name });
-    return record ?? null;
-  }
-
-  #records(filter: { readonly _id?: string }): Promise<ReadonlyArray<ReadModelRecord<number>>> {
-    return this.#connection.call((database) =>
-      database.collection<ReadModelRecord<number>>(readModelsName).find(filter).toArray(),
-    );
-  }
-
-  #writeRecords<Result>(work: (records: Collection<ReadModelRecord>) => Promise<Result>): Promise<Result> {
-    return this.#connection.call((database) => work(database.collection(readModelsName)));
   }
 
   async #nextNumber(): Promise<number> {

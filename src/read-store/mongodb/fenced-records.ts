@@ -1,0 +1,84 @@
+import { type Collection, Long } from 'mongodb';
+import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
+import { generationPath, type ReadModelRecord, readModelsName } from './read-model-record.ts';
+
+/** The records of read models, as a writer with the token of a lease may change them: older tokens are refused. */
+export class FencedRecords {
+  readonly #connection: MongoDbConnection;
+  readonly #fence: number;
+
+  constructor(connection: MongoDbConnection, fence: number) {
+    this.#connection = connection;
+    this.#fence = fence;
+  }
+
+  /** Makes the record of a read model that has none. */
+  async add(name: string): Promise<void> {
+    await this.#write((records) =>
+      records.updateOne(
+        { _id: name },
+        { $setOnInsert: { fence: Long.fromNumber(this.#fence), current: null, generations: {} } },
+        { upsert: true },
+      ),
+    );
+  }
+
+  /** Lets every older token be refused. @throws FencedError */
+  async takeOver(name: string): Promise<ReadModelRecord<number> | null> {
+    const fence = Long.fromNumber(this.#fence);
+    await this.#write((records) => records.updateOne({ _id: name, fence: { $lt: fence } }, { $set: { fence } }));
+    return this.held(name);
+  }
+
+  /** A record that no newer token has written. @throws FencedError */
+  async held(name: string): Promise<ReadModelRecord<number> | null> {
+    const record = await this.get(name);
+    if (record !== null && record.fence > this.#fence) throw this.superseded(name);
+    return record;
+  }
+
+  /**
+   * Changes a record in one step, unless somebody has taken over.
+   * @param generation one that must still be there
+   * @throws FencedError
+   */
+  async change(name: string, update: Readonly<Record<string, object>>, generation?: number): Promise<void> {
+    const there = generation === undefined ? {} : { [generationPath(generation)]: { $exists: true } };
+    const filter = { _id: name, fence: { $lte: Long.fromNumber(this.#fence) }, ...there };
+    const { matchedCount } = await this.#write((records) => records.updateOne(filter, update));
+    if (matchedCount === 0) throw this.superseded(name);
+  }
+
+  /** Removes the records of other read models than these, unless somebody has taken them over. */
+  async keep(names: ReadonlyArray<string>): Promise<void> {
+    await this.#write((records) =>
+      records.deleteMany({ _id: { $nin: [...names] }, fence: { $lte: Long.fromNumber(this.#fence) } }),
+    );
+  }
+
+  async get(name: string): Promise<ReadModelRecord<number> | null> {
+    const [record] = await this.#find({ _id: name });
+    return record ?? null;
+  }
+
+  all(): Promise<ReadonlyArray<ReadModelRecord<number>>> {
+    return this.#find({});
+  }
+
+  superseded(name: string): FencedError {
+    return new FencedError(
+      `The read model ${name} is written by somebody else now (this writer's token: ${this.#fence}).`,
+    );
+  }
+
+  #find(filter: { readonly _id?: string }): Promise<ReadonlyArray<ReadModelRecord<number>>> {
+    return this.#connection.call((database) =>
+      database.collection<ReadModelRecord<number>>(readModelsName).find(filter).toArray(),
+    );
+  }
+
+  #write<Result>(work: (records: Collection<ReadModelRecord>) => Promise<Result>): Promise<Result> {
+    return this.#connection.call((database) => work(database.collection(readModelsName)));
+  }
+}
