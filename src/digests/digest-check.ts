@@ -10,32 +10,32 @@ import { readHeads } from './heads-file.ts';
 import { MerkleTree } from './merkle-tree.ts';
 import { leafOf, type StreamHead, sortedStreams } from './stream-head.ts';
 
-/** The streams that a log has, each with its last event. */
+/** The streams of a log, each with its last event. */
 type Heads = ReadonlyChainHeads;
 
-/** What is noticed: a fault, or what an auditor should know. */
+/** Receives the findings: a fault, or a notice for the auditor. */
 export interface Findings {
   readonly fault: (text: string) => void;
   readonly note: (text: string) => void;
 }
 
 /**
- * Holds a log against signed digests. It knows each digest by the id of its last event, and no position: so a log that
- * was moved to another store is checked as well.
+ * Compares a log with signed digests. It finds the end of each digest by the id of its last event, not by a position,
+ * so it also works on a log that was moved to another store.
  */
 export class DigestCheck {
   readonly #folder: DigestFolder;
   readonly #findings: Findings;
   readonly #digests: ReadonlyArray<Digest>;
-  /** Those whose last event was not met yet, by its id. */
+  /** The digests whose last event has not come yet, by its id. */
   readonly #open = new Map<string, Digest[]>();
   #events = 0;
   #sequence = emptySequence;
 
   /**
    * Reads the digests of a folder, and checks their signatures and that each names the one before.
-   * @param keys public; no others are accepted
-   * @throws LogError where there is no digest
+   * @param keys the accepted public keys
+   * @throws LogError if there is no digest
    */
   static async open(folder: DigestFolder, keys: ReadonlyArray<KeyObject>, findings: Findings): Promise<DigestCheck> {
     const digests: Digest[] = [];
@@ -77,7 +77,10 @@ export class DigestCheck {
     return this.#compareAll(ended, heads);
   }
 
-  /** To be called at the end of the log. @returns the newest digest that it holds, as a text */
+  /**
+   * Must be called at the end of the log.
+   * @returns the newest digest that it holds, as a text
+   */
   async finish(heads: Heads): Promise<string> {
     const newestChain = this.#digests.at(-1)?.chain ?? 0;
     for (const digest of [...this.#open.values()].flat()) {
@@ -133,7 +136,10 @@ export class DigestCheck {
     });
   }
 
-  /** Compares the streams that changed before a digest. @returns how many differ */
+  /**
+   * Compares the streams that changed before a digest.
+   * @returns how many differ
+   */
   async #compareHeads(digest: Digest, difference: (expected: StreamHead) => string | null): Promise<number> {
     const file = this.#folder.heads(digest);
     if (file === null) return 0;
@@ -155,7 +161,7 @@ export class DigestCheck {
     return differing;
   }
 
-  /** To compare the root of each would cost as much as there are streams; heads and order were compared already. */
+  /** Comparing every root would cost time for all streams; heads and order are already compared. */
   #isRootDue(digest: Digest): boolean {
     return digest.headsOf === 'all' || digest === this.#digests.at(-1) || !this.#folder.hasHeads(digest);
   }

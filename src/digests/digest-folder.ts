@@ -5,10 +5,10 @@ import type { Readable } from 'node:stream';
 import { makeFolder } from '#shared/files/make-folder.ts';
 import { comparePlaces, type Digest, type DigestPlace, digestOf, textOf } from './digest.ts';
 
-/** A file of a digest, as a folder names it: so names sort in the order of the digests. */
+/** The name of a digest's file. Names sort in the order of the digests. */
 const namePattern = /^digest-(\d{6})-(\d{8})\.json$/;
 
-/** A folder of digests: the copy outside of what the service can write to, or what an outsider was given. */
+/** A folder of digests: the external copy, or the copy of an auditor. */
 export class DigestFolder {
   readonly path: string;
 
@@ -16,7 +16,7 @@ export class DigestFolder {
     this.path = path;
   }
 
-  /** The places of its digests, in order; none where there is no folder. */
+  /** The places of its digests, in order; none if the folder does not exist. */
   async places(): Promise<ReadonlyArray<DigestPlace>> {
     const names = existsSync(this.path) ? await readdir(this.path) : [];
     return names
@@ -33,7 +33,7 @@ export class DigestFolder {
     return digest !== null && comparePlaces(digest, place) === 0 ? digest : null;
   }
 
-  /** A digest's compressed file of heads; null where there is none. */
+  /** A digest's compressed file of heads; null if it is missing. */
   heads(place: DigestPlace): Readable | null {
     return this.hasHeads(place) ? createReadStream(this.#headsFile(place)) : null;
   }

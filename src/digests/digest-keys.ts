@@ -4,9 +4,9 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 
 /** The keys of digests. */
 export interface DigestKeys {
-  /** Signs new digests; null where none are made. */
+  /** Signs new digests; null if none are made. */
   readonly signing: KeyObject | null;
-  /** Those whose signatures are accepted: the public half of the signing key, and earlier ones. */
+  /** The keys whose signatures are accepted: the public half of the signing key, and earlier ones. */
   readonly trusted: ReadonlyArray<KeyObject>;
 }
 
@@ -15,13 +15,16 @@ export interface PublishedKey {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';
   readonly x: string;
-  /** The key's thumbprint (RFC 7638): what digests name it by. */
+  /** The key's thumbprint (RFC 7638), which digests name. */
   readonly kid: string;
   readonly use: 'sig';
   readonly alg: 'EdDSA';
 }
 
-/** Makes a signing key. @returns PKCS 8, as PEM */
+/**
+ * Makes a signing key.
+ * @returns PKCS 8, as PEM
+ */
 export function createSigningKey(): string {
   return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
@@ -59,7 +62,7 @@ export function publicHalf(key: KeyObject): KeyObject {
   return key.type === 'public' ? key : createPublicKey(key);
 }
 
-/** What digests name a key by: its thumbprint (RFC 7638). */
+/** The thumbprint of a key (RFC 7638), which digests name. */
 export function keyIdOf(key: KeyObject): string {
   const { crv, kty, x } = publicHalf(key).export({ format: 'jwk' });
   return hash('sha256', JSON.stringify({ crv, kty, x }), 'base64url');
@@ -73,13 +76,13 @@ export function publishedKey(key: KeyObject): PublishedKey {
 
 const hint = 'Make a key with: npm run --silent events -- digest-key > digest-key.pem';
 
-/** A variable may hold a PEM with "\n" in place of its ends of lines. */
+/** A variable may hold a PEM with "\n" instead of line ends. */
 function pemOf(source: string, name: string): string {
   if (source.includes('-----BEGIN')) return source.replaceAll('\\n', '\n');
   try {
     return readFileSync(source, 'utf8');
   } catch (error) {
-    // The text is not shown: it may be a key that was cut off.
+    // The text is not shown, because it may be an incomplete key.
     const code = error instanceof Error && 'code' in error ? error.code : 'it cannot be opened';
     throw new StartupError(`${name} is neither a PEM nor the path of a file that can be read (${code}). ${hint}`);
   }
@@ -90,7 +93,7 @@ function ed25519Of(read: () => KeyObject, name: string, expected: string): KeyOb
   try {
     key = read();
   } catch {
-    // What OpenSSL says of it helps nobody, and may hold a part of the key.
+    // OpenSSL's message does not help, and may contain a part of the key.
   }
   if (key?.asymmetricKeyType === 'ed25519') return key;
   throw new StartupError(`${name} must be ${expected} of the kind Ed25519. ${hint}`);

@@ -1,4 +1,4 @@
-/** A digest cannot be made, and a person must do something about it. The message says what. */
+/** A digest cannot be made, and an operator must act. The message says how. */
 export class DigestRefusedError extends Error {
   override readonly name = 'DigestRefusedError';
 }

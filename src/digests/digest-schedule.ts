@@ -10,21 +10,21 @@ import type { DigestWriter } from './digest-writer.ts';
 const hourMs = 60 * 60 * 1000;
 /** After a failure. */
 const retryMs = 60_000;
-/** For another node that writes a digest. */
+/** The longest wait for another node that writes a digest. */
 const leaseTimeoutMs = 20_000;
 
 export interface DigestScheduleOptions {
   readonly writer: DigestWriter;
-  /** Where nodes agree on which one writes; null where this process is the only one. */
+  /** The leases that decide which node writes; null if this process is the only one. */
   readonly leases: LeaseStore | null;
-  /** This node, as its lease shows it. */
+  /** This node's name in its lease. */
   readonly node: string;
   readonly log: Logger;
   /** Milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** Writes a digest every hour in which a chained stream changed, and when asked to; one at a time on all nodes. */
+/** Writes a digest every hour in which a chained stream changed, and on request; only one node writes at a time. */
 export class DigestSchedule {
   readonly #options: DigestScheduleOptions;
   readonly #stopping = new AbortController();
@@ -36,12 +36,12 @@ export class DigestSchedule {
     this.#turns = new ExclusiveTurns({ ...options, name: 'digests', timeoutMs: leaseTimeoutMs });
   }
 
-  /** Begins with a look at once. */
+  /** Starts with a check at once. */
   start(): void {
     this.#running = this.#run(this.#stopping.signal);
   }
 
-  /** Cuts off what is being written: nothing of it counts then. */
+  /** Stops a running write, which then has no effect. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.allSettled([this.#running, this.#turns.stop()]);
@@ -59,8 +59,8 @@ export class DigestSchedule {
   }
 
   /**
-   * Writes a digest if the newest one is an hour old; else copies what the folder outside lacks.
-   * @returns milliseconds until it is to look again
+   * Writes a digest if the newest one is an hour old; otherwise copies missing digests to the external folder.
+   * @returns the milliseconds until the next check
    */
   async writeIfDue(): Promise<number> {
     const { writer } = this.#options;

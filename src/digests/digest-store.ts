@@ -12,24 +12,36 @@ export class DigestStore {
     this.#blobs = blobs;
   }
 
-  /** The newest digest; null where there is none. @throws UnavailableError; Error for one that cannot be read */
+  /**
+   * The newest digest; null without one.
+   * @throws UnavailableError; Error for one that cannot be read
+   */
   async newest(): Promise<Digest | null> {
     const chain = await this.lastChain();
     const number = await this.lastNumber(chain);
     return number === 0 ? null : this.read({ chain, number });
   }
 
-  /** The number of the newest chain; 0 where there is none. @throws UnavailableError */
+  /**
+   * The number of the newest chain; 0 without one.
+   * @throws UnavailableError
+   */
   lastChain(): Promise<number> {
     return lastThat((chain) => this.#exists({ chain, number: 1 }));
   }
 
-  /** The number of a chain's newest digest; 0 where there is none. @throws UnavailableError */
+  /**
+   * The number of a chain's newest digest; 0 without one.
+   * @throws UnavailableError
+   */
   lastNumber(chain: number): Promise<number> {
     return lastThat((number) => this.#exists({ chain, number }));
   }
 
-  /** One digest. @throws UnavailableError; Error where it is not there or cannot be read */
+  /**
+   * One digest.
+   * @throws UnavailableError; Error where it is not there or cannot be read
+   */
   async read(place: DigestPlace): Promise<Digest> {
     const content = await this.#blobs.get(digestId(place));
     const digest = content === null ? null : digestOf(await textFrom(content));
@@ -37,19 +49,28 @@ export class DigestStore {
     return digest;
   }
 
-  /** A digest's compressed file of heads. @throws UnavailableError; Error where it is not there */
+  /**
+   * A digest's compressed file of heads.
+   * @throws UnavailableError; Error where it is not there
+   */
   async heads(place: DigestPlace): Promise<Readable> {
     const content = await this.#blobs.get(headsId(place));
     if (content === null) throw new Error(`Digest ${place.number} of chain ${place.chain} has no file of heads.`);
     return content;
   }
 
-  /** Stores a file of heads, before its digest. @throws UnavailableError */
+  /**
+   * Stores a file of heads, before its digest.
+   * @throws UnavailableError
+   */
   async putHeads(place: DigestPlace, { content }: HeadsFile): Promise<void> {
     await this.#blobs.put(headsId(place), content, Number.MAX_SAFE_INTEGER);
   }
 
-  /** Stores a digest: from then on it is the newest. @throws UnavailableError */
+  /**
+   * Stores a digest as the newest one.
+   * @throws UnavailableError
+   */
   async put(digest: Digest): Promise<void> {
     async function* content() {
       yield Buffer.from(textOf(digest));
@@ -70,7 +91,7 @@ function headsId(place: DigestPlace): string {
   return `${digestId(place)}-heads`;
 }
 
-/** The last number from 1 on for which something holds that holds for all before it; 0 where it never does. */
+/** The last number from 1 on that has a property which all numbers before it have; 0 if none has it. */
 async function lastThat(holds: (number: number) => Promise<boolean>): Promise<number> {
   let low = 0;
   let high = 1;

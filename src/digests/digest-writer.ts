@@ -10,10 +10,10 @@ import { MerkleTree } from './merkle-tree.ts';
 import { type NewHeads, readNewHeads } from './new-heads.ts';
 import { leafOf, type StreamHead } from './stream-head.ts';
 
-/** Every so many digests of a chain has a file of all heads, so that no more files are read for the present ones. */
+/** The interval of digests with a file of all heads. It limits the files that must be read for the present heads. */
 const digestsPerFullFile = 24;
 
-/** What digests are written with. */
+/** The dependencies of writing digests. */
 export interface DigestWriterOptions {
   readonly eventLog: RawLog;
   readonly store: DigestStore;
@@ -33,7 +33,10 @@ export class DigestWriter {
     this.#options = options;
   }
 
-  /** The newest digest; null where there is none. @throws UnavailableError */
+  /**
+   * The newest digest; null where there is none.
+   * @throws UnavailableError
+   */
   newest(): Promise<Digest | null> {
     return this.#options.store.newest();
   }
@@ -84,12 +87,12 @@ export class DigestWriter {
     }
   }
 
-  /** Whoever shortens or replaces the chain in the blob store cannot do so in the folder outside. */
+  /** An attacker who changes the chain in the blob store cannot change the external folder. */
   async #ensureSame(copied: DigestPlace | undefined): Promise<void> {
     const { store, folder } = this.#options;
     if (copied === undefined) return;
     const newest = await store.newest();
-    // A chain that was begun after a restore may follow one of which the store has lost the end.
+    // After a restore, a new chain may follow one whose end the store has lost.
     if (newest !== null && newest.chain > copied.chain) return;
     const isThere = newest !== null && comparePlaces(copied, newest) <= 0;
     const [inFolder, inStore] = isThere ? [await folder.read(copied), await store.read(copied)] : [null, null];

@@ -16,7 +16,10 @@ export interface HeadsFile {
   readonly hash: () => string;
 }
 
-/** Makes a file of heads. @param heads in order */
+/**
+ * Makes a file of heads.
+ * @param heads in order
+ */
 export function headsFile(heads: AsyncIterable<StreamHead>): HeadsFile {
   const lines = createHash('sha256');
   async function* texts() {
@@ -27,7 +30,7 @@ export function headsFile(heads: AsyncIterable<StreamHead>): HeadsFile {
     }
   }
   const gzip = createGzip();
-  // What fails on the way fails the compressed stream, which is where whoever reads it sees it.
+  // A failure in the pipeline fails the compressed stream, so that its reader sees it.
   pipeline(Readable.from(texts()), gzip).catch(() => undefined);
   return { content: gzip, hash: () => lines.copy().digest('hex') };
 }

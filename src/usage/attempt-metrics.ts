@@ -5,19 +5,19 @@ import type { TargetStatus } from '#gateway/health/target-list.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 import { BoundedNames } from './bounded-names.ts';
 
-/** Operators name targets and providers name errors: beyond so many of each, they share one name. */
+/** Operators name targets and providers name errors. Beyond these numbers, further names share one label. */
 const maxTargets = 500;
 const maxErrors = 100;
 
 /** The gateway's instruments of attempts. */
 export interface AttemptMetrics {
-  /** Counts an attempt, a little later: off the requests' path. */
+  /** Counts an attempt a little later, outside of the request. */
   readonly attempt: (report: AttemptReport) => void;
-  /** Sets where the state of circuits is asked for whenever the metrics are read. */
+  /** Sets the source of the state of circuits, which is read with the metrics. */
   readonly watchTargets: (targets: () => ReadonlyArray<Pick<TargetStatus, 'target' | 'circuit'>>) => void;
 }
 
-/** Makes the instruments that show a failing target although its fallback serves. */
+/** Makes the instruments that show a failing target even if a fallback serves its calls. */
 export function createAttemptMetrics(registry: Registry): AttemptMetrics {
   const counted = new Batcher<AttemptReport>((reports) => {
     for (const report of reports) attempts.inc(labelsOf(report));

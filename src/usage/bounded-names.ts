@@ -1,4 +1,4 @@
-/** Knows names, the first so many: names that others choose must not grow the metrics without end. */
+/** Keeps a limited number of names, because names that others choose must not grow the metrics without limit. */
 export class BoundedNames {
   readonly #names = new Set<string>();
   readonly #max: number;
@@ -7,7 +7,7 @@ export class BoundedNames {
     this.#max = max;
   }
 
-  /** Whether a name may be used: one that is known, or that there is room for. */
+  /** Whether a name may be used: it is known, or there is room for it. */
   has(name: string): boolean {
     if (this.#names.has(name)) return true;
     if (this.#names.size >= this.#max) return false;

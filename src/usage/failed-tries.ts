@@ -2,10 +2,10 @@ import type { FailedTriesEntry } from '#domain/usage/events.ts';
 import type { FailedTry } from '#gateway/call-record.ts';
 import { otherErrorType } from '#gateway/error-type.ts';
 
-/** The most kinds that are counted apart: providers name errors as they like. */
+/** The most kinds that are counted separately, because providers choose the names of errors. */
 const maxKinds = 20;
 
-/** Counts failed tries by target and type of error. Bounded: what is one kind too many counts as another, `_OTHER`. */
+/** Counts failed tries by target and type of error. Further kinds count as `_OTHER`. */
 export class FailedTries {
   readonly #tries = new Map<string, number>();
 

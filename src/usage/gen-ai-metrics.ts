@@ -3,31 +3,31 @@ import type { CallRecord } from '#gateway/call-record.ts';
 import { isErrorType, otherErrorType as other } from '#gateway/error-type.ts';
 import { BoundedNames } from './bounded-names.ts';
 
-/** Buckets as OpenTelemetry's semantic conventions for generative AI ask for. */
+/** Buckets of OpenTelemetry's semantic conventions for generative AI. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const tokenCounts = [
   1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864,
 ];
 
-/** Providers name errors and operators name models: beyond so many of each, they share one name. */
+/** Providers name errors and operators name models. Beyond these numbers, further names share one label. */
 const mostModels = 500;
 const mostErrors = 100;
 
 const byTarget = ['gen_ai_provider_name', 'gen_ai_request_model'] as const;
 const ofModel = ['gen_ai_operation_name', ...byTarget] as const;
 
-/** Where the instruments have their calls from. */
+/** The source of the instruments' calls. */
 export interface CallSource {
-  /** Calls that never came here. */
+  /** The number of calls that were lost. */
   readonly callsLost: number;
-  /** Hands over what waits: the instruments are about to be read. */
+  /** Passes on waiting records before the instruments are read. */
   readonly handOut: () => void;
 }
 
 /**
- * Makes the gateway's instruments, named as OpenTelemetry's semantic conventions for generative AI have it, in
+ * Makes the gateway's instruments, with the names of OpenTelemetry's semantic conventions for generative AI, in
  * Prometheus' spelling. The requested model is the target's, as its provider calls it.
- * @returns what takes records of calls
+ * @returns a function that receives records of calls
  */
 export function genAiMetrics(registry: Registry, source: CallSource): (records: ReadonlyArray<CallRecord>) => void {
   const durations = new Histogram({
@@ -36,7 +36,7 @@ export function genAiMetrics(registry: Registry, source: CallSource): (records: 
     labelNames: [...ofModel, 'error_type'],
     buckets: seconds,
     registers: [registry],
-    // It is the first of them to be read.
+    // This instrument is read first.
     collect: () => source.handOut(),
   });
   const firstChunks = new Histogram({
@@ -91,7 +91,7 @@ export function genAiMetrics(registry: Registry, source: CallSource): (records: 
       const error = errorCode ?? outcome;
       const errorType = isErrorType(error) && errors.has(error) ? error : other;
       durations.observe({ ...labels, error_type: outcome === 'served' ? '' : errorType }, totalMs / 1_000);
-      // The conventions have it of streamed calls alone: of others it would be their whole duration.
+      // The conventions define it only for streamed calls. For others it would be the whole duration.
       if (streamed && outcome === 'served' && firstContentMs !== null)
         firstChunks.observe(labels, firstContentMs / 1_000);
       if (record.characters !== null) characters.inc(of, record.characters);

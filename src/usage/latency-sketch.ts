@@ -2,10 +2,10 @@ import { DDSketch } from '@datadog/sketches-js';
 import type { LatencyDistribution } from '#domain/usage/events.ts';
 import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
 
-/** Shorter latencies count as this: the clock is not precise below it. */
+/** Shorter latencies count as this one, because the clock is not more precise. */
 const leastMs = 0.001;
 
-/** Takes latencies and keeps their distribution. */
+/** Collects the distribution of latencies. */
 export class LatencySketch {
   readonly #sketch = new DDSketch({ relativeAccuracy });
 
@@ -13,7 +13,7 @@ export class LatencySketch {
     this.#sketch.accept(Math.max(leastMs, milliseconds));
   }
 
-  /** The distribution so far; null where there is none. */
+  /** The distribution so far; null without latencies. */
   distribution(): LatencyDistribution | null {
     const { count, sum, min, max, store } = this.#sketch;
     if (count === 0) return null;
@@ -24,7 +24,7 @@ export class LatencySketch {
   }
 }
 
-/** To the microsecond: what is beyond is noise that takes room. */
+/** To the microsecond; further digits are noise. */
 function rounded(milliseconds: number): number {
   return Math.round(milliseconds * 1_000) / 1_000;
 }

@@ -3,13 +3,13 @@ import { upcasters } from '#domain/shared/upcasters.ts';
 import type { UnsealedMetadata } from '#event-store/hash-chain.ts';
 import { newestVersion } from '#event-store/upcasting.ts';
 
-/** Who records usage: the service itself. */
+/** The actor of usage events: the service itself. */
 const meterActor = { keyId: 'system', keyType: 'system' } as const;
 
-/** Events of usage are of many tenants together, and so of none: each of their entries has its own. */
+/** Usage events belong to no tenant, because each of their entries has its own tenant. */
 const meterTenant: Tenant = { organizationId: 'system', projectId: null, partnerId: null };
 
-/** The metadata of a new event of usage, which nothing but itself caused. */
+/** The metadata of a new usage event, which has no other cause. */
 export function usageMetadata(id: string, type: string, time: string): UnsealedMetadata {
   return {
     $correlationId: id,

@@ -5,20 +5,20 @@ import { genAiMetrics } from './gen-ai-metrics.ts';
 import { UsageRecorder, type UsageRecorderOptions } from './usage-recorder.ts';
 
 export interface MeteringOptions extends UsageRecorderOptions {
-  /** Where the gateway's instruments are made. */
+  /** The registry of the gateway's instruments. */
   readonly registry: Registry;
 }
 
-/** The gateway's `usage` port, with what is behind it. */
+/** The gateway's `usage` port and its implementation. */
 export interface Metering {
   readonly usage: Usage;
   /** Counts every attempt of the gateway's calls. */
   readonly attempts: AttemptMetrics;
-  /** Stores what is in memory: to be called when no more calls come, while the event store is still open. */
+  /** Stores the sums in memory. Must be called after the last call, while the event store is still open. */
   readonly close: () => Promise<void>;
 }
 
-/** Puts metering together: each call is measured, summed up and recorded, off the request's path. */
+/** Opens metering: each call is measured, added up and recorded, outside of the request. */
 export function openMetering(options: MeteringOptions): Metering {
   const recorder = new UsageRecorder(options);
   const outlet = new UsageBuffer((records) => {

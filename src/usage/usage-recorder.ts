@@ -13,39 +13,39 @@ import { usageMetadata } from './meter.ts';
 import { UsageWindow } from './usage-window.ts';
 
 const intervalMs = 5_000;
-/** A few KB each: some MB at most while the event store cannot be reached. */
+/** A few KB each, so at most some MB while the event store cannot be reached. */
 const maxEntriesInMemory = 2_000;
-/** What one event holds at most: well below the most that may be appended. */
+/** The most entries of one event, well below the limit of an append. */
 const maxEntriesOfEvent = 250;
 
 const type = 'UsageRecorded';
 
 export interface UsageRecorderOptions {
   readonly events: Pick<EventStore, 'append'>;
-  /** This node's name, unlike any other's: nobody else appends to its streams. */
+  /** This node's unique name: no other node appends to its streams. */
   readonly node: string;
   readonly log: Logger;
-  /** How long calls are summed up (default 5 s): what a crash may lose. */
+  /** The time between two appends (default 5 s), which is the most that a crash loses. */
   readonly storeIntervalMs?: number;
-  /** Sums kept in memory at most, default 2,000. */
+  /** The most sums in memory, default 2,000. */
   readonly maxEntries?: number;
   readonly now?: () => Date;
 }
 
-/** A part of what a window came to, as it goes into one event. */
+/** A part of a window's sums, for one event. */
 interface Part {
   readonly from: string;
   readonly until: string;
   readonly callsLost: number;
   readonly usage: ReadonlyArray<UsageEntry>;
-  /** It and all else about the event stays as it is however often the event is sent. */
+  /** The id and the rest of the event do not change when the event is sent again. */
   readonly id: string;
 }
 
 /**
- * Sums up calls in memory and appends what they came to every few seconds, to `usage-{date}-{node}`. While the event
- * store cannot be reached, sums grow on (few keys and models make few sums, however long it takes); what has been sent
- * is sent again unchanged, so that nothing counts twice.
+ * Adds up calls in memory and appends the sums every few seconds to `usage-{date}-{node}`. While the event store cannot
+ * be reached, it continues to add (few keys and models make few sums). Events that were sent are sent again unchanged,
+ * so that nothing counts twice.
  */
 export class UsageRecorder {
   readonly #options: UsageRecorderOptions;
@@ -53,7 +53,7 @@ export class UsageRecorder {
   readonly #now: () => Date;
   #window: UsageWindow;
   #from: string | null = null;
-  /** Parts of a window that has ended which are not stored yet, in order. */
+  /** The parts of an ended window that are not stored yet, in order. */
   #unsettled: Part[] = [];
   #stream = '';
   #revision = noStream;
@@ -69,12 +69,12 @@ export class UsageRecorder {
     this.#storing = new Debouncer(options.storeIntervalMs ?? intervalMs, () => this.#store());
   }
 
-  /** Calls of which nothing is or will be stored. */
+  /** The number of calls that are lost. */
   get callsLost(): number {
     return this.#callsLost + this.#window.callsLost;
   }
 
-  /** Counts calls. Takes what it can and never throws. */
+  /** Counts calls. Never throws. */
   take(records: ReadonlyArray<CallRecord>): void {
     if (this.#closed) {
       this.#callsLost += records.length;
@@ -85,11 +85,11 @@ export class UsageRecorder {
     this.#storing.schedule();
   }
 
-  /** Stores what is in memory, tried once. What cannot be stored is lost, and logged. */
+  /** Stores the sums in memory with one try. Sums that cannot be stored are lost, and the loss is logged. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#storing.stop();
-    // The first may only have what is left of the window before.
+    // The first flush may only store the rest of the window before.
     await this.#storing.flush();
     if (this.#unsettled.length === 0) await this.#storing.flush();
     const calls = callsIn(this.#unsettled) + this.#window.calls;
@@ -135,7 +135,7 @@ export class UsageRecorder {
       this.#revision = noStream;
     }
     const append = this.#options.events.append(stream, this.#revision, [this.#eventOf(part)]);
-    // A store that throws has a bug: it must not end the recording.
+    // If the store throws because of a bug, the recording must continue.
     const appended = await append().catch((error: unknown) => E.left(unavailable(String(error))));
     if (E.isLeft(appended)) return appended.left;
     this.#outage.succeeded();
@@ -143,14 +143,17 @@ export class UsageRecorder {
     return null;
   }
 
-  /** Handles a refused append. @returns whether to retry at once; else after a while */
+  /**
+   * Handles a refused append.
+   * @returns whether to retry at once; otherwise the retry waits
+   */
   #canRetryNow(part: Part, refused: AppendFailure): boolean {
     switch (refused.kind) {
       case 'unavailable':
         this.#outage.failed(refused.detail);
         return false;
       case 'conflict':
-        // Nobody else is known to write here, but who did has only moved the end.
+        // Another writer, although not expected, has only moved the end of the stream.
         this.#revision = refused.actualRevision;
         return false;
       case 'append-too-large':

@@ -4,7 +4,7 @@ import type { CallRecord } from '#gateway/call-record.ts';
 import { FailedTries } from './failed-tries.ts';
 import { LatencySketch } from './latency-sketch.ts';
 
-/** Sums up calls by key, operation, model, target and outcome. Bounded: what is a new sum too many is counted as lost. */
+/** Sums up calls by key, operation, model, target and outcome. Calls beyond the most sums are counted as lost. */
 export class UsageWindow {
   readonly #tallies = new Map<string, Tally>();
   readonly #maxEntries: number;
@@ -15,12 +15,12 @@ export class UsageWindow {
     this.#maxEntries = maxEntries;
   }
 
-  /** Calls taken, lost ones included. */
+  /** The number of calls, including lost ones. */
   get calls(): number {
     return this.#calls;
   }
 
-  /** Calls for whose sums there was no room. */
+  /** The number of calls without room for their sums. */
   get callsLost(): number {
     return this.#callsLost;
   }
@@ -28,14 +28,14 @@ export class UsageWindow {
   add(record: CallRecord): void {
     this.#calls += 1;
     const { keyId, operation, model, target, outcome } = record;
-    // A key is of one tenant for ever. None of them holds a line feed: names are without blanks.
+    // A key always has the same tenant. No part contains a line feed, because names have no blanks.
     const name = `${keyId}\n${operation}\n${model}\n${target ?? ''}\n${outcome}`;
     const tally = this.#tallies.get(name) ?? this.#newTally(name, record);
     if (tally === null) this.#callsLost += 1;
     else tally.add(record);
   }
 
-  /** Null when there is no room. */
+  /** Null if there is no room. */
   #newTally(name: string, record: CallRecord): Tally | null {
     if (this.#tallies.size >= this.#maxEntries) return null;
     const tally = new Tally(record);

@@ -5,7 +5,7 @@ import { readClosedDay } from './closed-day.ts';
 import { archiveLine, emptyHash, hashAfter, lineHashOf } from './stream-count.ts';
 import { UsageArchiveError } from './usage-archive-error.ts';
 
-/** What is noticed: an archive that is sound, or a fault. */
+/** Receives the findings: a valid archive, or a fault. */
 export interface ArchiveFindings {
   readonly sound: (id: string, events: number, sha256: string) => void;
   readonly fault: (text: string) => void;
@@ -14,25 +14,25 @@ export interface ArchiveFindings {
 /** A part of a stream in one archive. */
 interface Segment {
   readonly firstRevision: number;
-  /** Of the lines of its events, in order. */
+  /** The hashes of its events' lines, in order. */
   readonly lineHashes: string[];
 }
 
 /** The parts of each stream, in any order. */
 type Segments = Map<string, Segment[]>;
 
-/** What archives are checked with. */
+/** The dependencies of a check. */
 export interface ArchiveCheckOptions {
   readonly blobs: Pick<BlobStore, 'get'>;
-  /** The log, whose chained closings say what the archives must hold. */
+  /** The log, whose chained closings define the contents of the archives. */
   readonly events: Pick<EventStore, 'read'>;
   readonly findings: ArchiveFindings;
   readonly signal: AbortSignal;
 }
 
 /**
- * Verifies the archives of a day, each one whole, and that they hold what the day's closings have counted.
- * @param ids of all archives of the day
+ * Verifies each archive of a day, and compares them with the counts of the day's closings.
+ * @param ids the ids of all archives of the day
  * @throws UnavailableError; UnreadableEventError; the signal's reason
  */
 export async function checkArchives(
@@ -52,18 +52,18 @@ export async function checkArchives(
       findings.fault(error.message);
     }
   }
-  // Without what a damaged one held, nothing would fit.
+  // If an archive is damaged, the comparison would only report further faults.
   if (damaged === 0) await compareWithClosings(day, segments, events, findings);
 }
 
-/** The archives among the ids of a blob store, by day, in the order of the days. */
+/** The archives among the ids of a blob store, by day, in order. */
 export function archivesByDay(ids: ReadonlyArray<string>): ReadonlyArray<[day: string, ids: ReadonlyArray<string>]> {
   const byDay = Map.groupBy(ids, (id) => dayOfArchive(id) ?? '');
   byDay.delete('');
   return [...byDay].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** Takes the events of one archive, stream after stream. */
+/** Adds the events of one archive, stream after stream. */
 function segmentsInto(segments: Segments) {
   let current: { readonly stream: string; readonly segment: Segment } | null = null;
   return (event: Parameters<typeof archiveLine>[0]) => {
@@ -89,7 +89,7 @@ async function compareWithClosings(
       .toSorted((one, other) => one.firstRevision - other.firstRevision)
       .flatMap((part) => part.lineHashes);
     if (closed === undefined) fault(`${stream} is in an archive, and no closing of ${day} has counted it`);
-    // What is not archived yet is still in the log.
+    // Events that are not archived yet are still in the log.
     else if (lineHashes.length >= closed.events && lineHashes.reduce(hashAfter, emptyHash) !== closed.hash)
       fault(`the archives of ${stream} do not hold the ${closed.events} events that ${day} was closed with`);
   }

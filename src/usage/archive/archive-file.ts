@@ -18,26 +18,28 @@ import { UsageArchiveError } from './usage-archive-error.ts';
 
 const idPattern = /^usage-archive-(\d{4}-\d{2}-\d{2})-[0-9a-f]{16}$/;
 
-/** What the ids of archives begin with in the blob store. @param day none for those of all days */
+/**
+ * The prefix of archive ids in the blob store.
+ * @param day without it, the prefix of all days
+ */
 export function archivePrefix(day?: string): string {
   return day === undefined ? 'usage-archive-' : `usage-archive-${day}-`;
 }
 
-/** The day of an archive; null for an id that is not one's. */
+/** The day of an archive; null for another id. */
 export function dayOfArchive(id: string): string | null {
   return idPattern.exec(id)?.[1] ?? null;
 }
 
 /**
- * The id of an archive, which follows from what it holds: so one that is written again, by whomever, replaces the same,
- * and never another.
+ * The id of an archive, which derives from its contents, so that a repeated write replaces only an equal archive.
  */
 export function archiveId(day: string, streams: ReadonlyArray<CountedStream>): string {
   const held = streams.map(({ stream, firstEvent, lastEvent, events }) => [stream, firstEvent, lastEvent, events]);
   return `${archivePrefix(day)}${hash('sha256', JSON.stringify(held)).slice(0, 16)}`;
 }
 
-/** What an archive was found to hold. */
+/** The verified contents of an archive. */
 export interface VerifiedArchive {
   readonly events: number;
   readonly sha256: string;
@@ -45,7 +47,7 @@ export interface VerifiedArchive {
   readonly lastEvents: ReadonlyArray<StoredEvent>;
 }
 
-/** Where archives are read from and written to. */
+/** The dependencies of reading and writing archives. */
 export interface ArchiveWriterOptions {
   readonly events: Pick<StreamRemoval, 'readRaw'>;
   readonly blobs: Pick<BlobStore, 'get' | 'put'>;
@@ -97,7 +99,7 @@ async function* linesOf(
     throw new UsageArchiveError(`${stream} changed while it was archived: something else archives it, too.`);
 }
 
-/** Compresses lines; what fails on the way fails the compressed bytes. */
+/** Compresses lines. An error in a line also fails the compressed stream. */
 function compressed(lines: AsyncIterable<string>): AsyncIterable<Uint8Array> {
   const gzip = createGzip();
   pipeline(Readable.from(lines), gzip).catch(() => undefined);
@@ -105,9 +107,9 @@ function compressed(lines: AsyncIterable<string>): AsyncIterable<Uint8Array> {
 }
 
 /**
- * Reads an archive to its end and verifies it whole.
- * @param onEvent is called with each event
- * @throws UsageArchiveError where it is damaged or not there; UnavailableError; the signal's reason
+ * Reads and verifies a whole archive.
+ * @param onEvent receives each event
+ * @throws UsageArchiveError if it is damaged or missing; UnavailableError; the signal's reason
  */
 export async function verifyArchive(
   id: string,
@@ -134,7 +136,10 @@ export async function verifyArchive(
   }
 }
 
-/** An archive as a log file. @throws UsageArchiveError where it is not there; UnavailableError */
+/**
+ * An archive as a log file.
+ * @throws UsageArchiveError if it is missing; UnavailableError
+ */
 export async function archiveSource(id: string, blobs: Pick<BlobStore, 'get'>): Promise<LogFileSource> {
   const content = await blobs.get(id);
   if (content === null) throw new UsageArchiveError(`There is no archive ${id}.`);
@@ -144,7 +149,7 @@ export async function archiveSource(id: string, blobs: Pick<BlobStore, 'get'>): 
 async function* unpacked(content: Readable): AsyncGenerator<Uint8Array, void, void> {
   const gunzip = createGunzip();
   const unpacking = pipeline(content, gunzip);
-  // Whoever stops reading before the end has no use for its failure.
+  // A reader that stops early ignores later failures.
   unpacking.catch(() => undefined);
   try {
     yield* gunzip;

@@ -5,14 +5,17 @@ import { groupOf } from './usage-sums.ts';
 
 type Closing = UsageEvents['UsageDayClosed'];
 
-/** The stream of a day's closings. @param day `2026-01-05` */
+/**
+ * The stream of a day's closings.
+ * @param day `2026-01-05`
+ */
 export function usageDayStream(day: string): string {
   return `${usageDayStreamKind}-${day}`;
 }
 
-/** What the closings of a day have counted. Those that are not complete, for a crash cut them off, count nothing. */
+/** The counts of a day's closings. A closing that a crash interrupted counts nothing. */
 export interface ClosedDay {
-  /** Of the last event of its stream. */
+  /** The revision of the last event of its stream. */
   readonly revision: number;
   readonly hash: string | null;
   readonly time: string | null;
@@ -24,7 +27,10 @@ export interface ClosedDay {
   readonly entries: ReadonlyMap<string, ReadonlyArray<HourlyUsageEntry>>;
 }
 
-/** Reads the closings of a day. @throws UnavailableError, UnreadableEventError */
+/**
+ * Reads the closings of a day.
+ * @throws UnavailableError, UnreadableEventError
+ */
 export async function readClosedDay(store: Pick<EventStore, 'read'>, day: string): Promise<ClosedDay> {
   const stream = usageDayStream(day);
   const closings = new Closings();

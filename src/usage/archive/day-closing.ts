@@ -16,20 +16,20 @@ import { groupOf, UsageSums } from './usage-sums.ts';
 type Closing = UsageEvents['UsageDayClosed'];
 const type = 'UsageDayClosed';
 
-/** Of an append's limit, what is left for all but the entries. */
+/** The part of an append's limit that is reserved for everything except the entries. */
 const overheadBytes = 2_048;
 
-/** Other archives that append at the same time, at most. */
+/** The most conflicts with other archives that append at the same time. */
 const maxConflicts = 5;
 
 export interface DayClosingOptions {
   readonly events: Pick<EventStore, 'append' | 'read'> & Pick<StreamRemoval, 'readRaw'>;
-  /** Stored bytes of one append at most. */
+  /** The most stored bytes of one append. */
   readonly maxAppendBytes: number;
   readonly now: () => Date;
 }
 
-/** What a metering stream holds, all of it counted by closings. */
+/** A metering stream whose events closings have all counted. */
 export interface CountedStream {
   readonly stream: string;
   readonly firstRevision: number;
@@ -39,7 +39,7 @@ export interface CountedStream {
   readonly events: number;
 }
 
-/** Closes days: appends the sums of what no closing of the day has counted. */
+/** Closes days: appends the sums of events that no closing of the day has counted. */
 export class DayClosing {
   readonly #options: DayClosingOptions;
 
@@ -48,9 +48,9 @@ export class DayClosing {
   }
 
   /**
-   * Closes a day as far as its streams go now.
+   * Closes a day up to the present end of its streams.
    * @param names its metering streams
-   * @returns those of them that have events
+   * @returns the streams with events
    * @throws UsageArchiveError; UnreadableEventError; UnavailableError; the signal's reason
    */
   async close(day: string, names: ReadonlyArray<string>, signal: AbortSignal): Promise<ReadonlyArray<CountedStream>> {
@@ -81,7 +81,7 @@ export class DayClosing {
     return day;
   }
 
-  /** @returns false where something else has closed the day meanwhile */
+  /** @returns false if another archive has closed the day meanwhile */
   async #append(day: string, closed: ClosedDay, count: DayCount): Promise<boolean> {
     let { revision, hash, time } = closed;
     for (const part of this.#partsOf(day, closed, count)) {
@@ -101,7 +101,7 @@ export class DayClosing {
     const maxBytes = this.#options.maxAppendBytes - overheadBytes;
     const usages = packed(count.changedGroups(), maxBytes, day);
     const streams = [...count.streams];
-    // What is counted by now goes into the last part, or into one of its own.
+    // The counted streams go into the last part, or into a separate part.
     const last = usages.at(-1);
     if (last === undefined || bytesOf(last) + bytesOf(streams) > maxBytes) usages.push([]);
     const common = { relativeAccuracy: count.relativeAccuracy, callsLost: closed.callsLost + count.callsLost };
@@ -122,10 +122,10 @@ export class DayClosing {
   }
 }
 
-/** What a day's streams hold that no closing of it has counted. */
+/** The events of a day's streams that no closing has counted. */
 class DayCount {
   readonly held: CountedStream[] = [];
-  /** What is counted with this: only of streams that have something new. */
+  /** The new counts, only of streams with new events. */
   readonly streams: ClosedUsageStream[] = [];
   callsLost = 0;
   readonly #closed: ClosedDay;
@@ -147,7 +147,7 @@ class DayCount {
     for (const group of count.sums.groups()) for (const entry of count.sums.entries(group)) this.#sums.add(entry);
   }
 
-  /** @throws UsageArchiveError where there are several */
+  /** @throws UsageArchiveError if there are several */
   get relativeAccuracy(): number {
     const [first = currentAccuracy, second] = this.#accuracies;
     if (second === undefined) return first;
@@ -178,7 +178,10 @@ function heldStream(first: StoredEvent, last: StoredEvent, events: number): Coun
   };
 }
 
-/** Puts groups together, none of them divided. @throws UsageArchiveError for one that is too large */
+/**
+ * Packs whole groups into parts.
+ * @throws UsageArchiveError for a group that is too large
+ */
 function packed(
   groups: Iterable<ReadonlyArray<HourlyUsageEntry>>,
   maxBytes: number,

@@ -1,6 +1,6 @@
 import type { LatencyDistribution } from '#domain/usage/events.ts';
 
-/** Adds up distributions of latencies, all of one accuracy. */
+/** Merges distributions of latencies with the same accuracy. */
 export class LatencySum {
   #count = 0;
   #sum = 0;
@@ -16,11 +16,11 @@ export class LatencySum {
     for (const [index, calls] of bins) this.#bins.set(index, (this.#bins.get(index) ?? 0) + calls);
   }
 
-  /** The distribution of all; null where there was none. */
+  /** The merged distribution; null without latencies. */
   distribution(): LatencyDistribution | null {
     if (this.#count === 0) return null;
     const bins = [...this.#bins].sort(([one], [other]) => one - other);
-    // To the microsecond, as what was added is.
+    // To the microsecond, like the added distributions.
     const sum = Math.round(this.#sum * 1_000) / 1_000;
     return { count: this.#count, sum, min: this.#min, max: this.#max, bins };
   }

@@ -3,12 +3,15 @@ import { usageStreamKind } from '#domain/stream-kinds.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 
-/** A read of the embedded store's stream costs least in steps of its marks. */
+/** Reads of the embedded store are cheapest in steps of its index entries. */
 const pageEvents = 64;
 
 const namePattern = new RegExp(`^${usageStreamKind}-(\\d{4}-\\d{2}-\\d{2})-`);
 
-/** What the names of a day's metering streams begin with. @param day `2026-01-05`; none for those of all days */
+/**
+ * The prefix of the names of a day's metering streams.
+ * @param day `2026-01-05`; without it, the prefix of all days
+ */
 export function meteringPrefix(day?: string): string {
   return day === undefined ? `${usageStreamKind}-` : `${usageStreamKind}-${day}-`;
 }

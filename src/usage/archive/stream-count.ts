@@ -8,17 +8,20 @@ import { eventLine } from '#event-store/transfer/log-file/event-line.ts';
 import { upcastWith } from '#event-store/upcasting.ts';
 import { UsageSums } from './usage-sums.ts';
 
-/** The hash of a stream of which no event is counted. */
+/** The hash of a stream without counted events. */
 export const emptyHash = '0'.repeat(64);
 
 const upcast = upcastWith(upcasters);
 
-/** The event as a line of an archive, with its end. */
+/** The event as a line of an archive, with its line feed. */
 export function archiveLine(event: StoredEvent): string {
   return `${eventLine(event)}\n`;
 }
 
-/** The hash over a stream's events, continued by the next one. @param lineHash of its line */
+/**
+ * The hash over a stream's events, extended by the next event.
+ * @param lineHash the hash of its line
+ */
 export function hashAfter(hash: string, lineHash: string): string {
   return sha256('sha256', hash + lineHash);
 }
@@ -31,7 +34,7 @@ export function lineHashOf(line: string): string {
 /** Counts those events of a metering stream that no closing has counted. */
 export class StreamCount {
   readonly #stream: string;
-  /** What closings have counted; null for nothing. */
+  /** The count of earlier closings; null without one. */
   readonly #closed: ClosedUsageStream | null;
   readonly #accuracies = new Set<number>();
   #sums = new UsageSums();
@@ -47,7 +50,7 @@ export class StreamCount {
   }
 
   /**
-   * Takes the stream's next event. Those up to the last one that closings have counted need not be there any more.
+   * Adds the stream's next event. Events that closings have counted may already be removed.
    * @throws UnreadableEventError
    */
   take(event: StoredEvent): void {
@@ -55,7 +58,7 @@ export class StreamCount {
     else this.#count(event);
   }
 
-  /** What is counted of the stream with its new events; null where it has none. */
+  /** The count of the stream with its new events; null without new events. */
   closed(): ClosedUsageStream | null {
     if (this.#lastEvent === null) return null;
     const events = (this.#closed?.events ?? 0) + this.#events;
@@ -67,7 +70,7 @@ export class StreamCount {
     return this.#sums;
   }
 
-  /** The calls of its new events of which nothing is known. */
+  /** The lost calls in its new events. */
   get callsLost(): number {
     return this.#callsLost;
   }

@@ -1,4 +1,4 @@
-/** A day's usage cannot be archived, and a person must do something about it. Nothing of it was removed. */
+/** A day's usage cannot be archived, and an operator must act. Nothing was removed. */
 export class UsageArchiveError extends Error {
   override readonly name = 'UsageArchiveError';
 }

@@ -10,14 +10,14 @@ import { UsageArchiveError } from './usage-archive-error.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Streams that grow while they are archived are tried again so often. */
+/** The most retries for streams that grow while they are archived. */
 const maxRounds = 5;
 
-/** What archives are made with. */
+/** The dependencies of archives. */
 export interface UsageArchiveOptions {
   readonly events: Pick<EventStore, 'append' | 'read'> & StreamRemoval;
   readonly blobs: BlobStore;
-  /** Stored bytes of one append at most. */
+  /** The most stored bytes of one append. */
   readonly maxAppendBytes: number;
   readonly log: Logger;
   readonly now: () => Date;
@@ -26,11 +26,11 @@ export interface UsageArchiveOptions {
 /** A day that was archived. */
 export interface ArchivedDay {
   readonly day: string;
-  /** Streams that were removed from the log. */
+  /** The number of streams removed from the log. */
   readonly streams: number;
   /** Their events. */
   readonly events: number;
-  /** What was written, compressed; 0 where an archive held everything already. */
+  /** The compressed bytes; 0 if an archive already held everything. */
   readonly bytes: number;
 }
 
@@ -51,10 +51,10 @@ export class UsageArchive {
   }
 
   /**
-   * Archives all days that end at a moment or before, the oldest first: their sums are appended, their streams written to
-   * an archive and verified there, then removed. Cut off at any instant, a further run continues where it was.
+   * Archives all days that end at a moment or before, the oldest first: their sums are appended, their streams written
+   * to an archive and verified there, then removed. After a crash at any moment, a further run continues.
    * @param before at most `latest()`
-   * @returns the days of which anything was left in the log
+   * @returns the days with streams left in the log
    * @throws UsageArchiveError; UnreadableEventError; UnavailableError; the signal's reason
    */
   async archive(before: Date, signal: AbortSignal): Promise<ReadonlyArray<ArchivedDay>> {
@@ -77,7 +77,7 @@ export class UsageArchive {
       .sort(([one], [other]) => (one < other ? -1 : 1));
   }
 
-  /** @returns null where nothing was left of it */
+  /** @returns null if nothing was left of it */
   async #archiveDay(day: string, names: ReadonlyArray<string>, signal: AbortSignal): Promise<ArchivedDay | null> {
     let result: ArchivedDay = { day, streams: 0, events: 0, bytes: 0 };
     for (let round = 0; round < maxRounds; round += 1) {
@@ -97,7 +97,10 @@ export class UsageArchive {
     throw new UsageArchiveError(`The metering of ${day} still grows: archive it later.`);
   }
 
-  /** Writes what no archive of the day holds. @returns its bytes */
+  /**
+   * Writes the events that no archive of the day holds.
+   * @returns the written bytes
+   */
   async #write(day: string, held: ReadonlyArray<CountedStream>, signal: AbortSignal): Promise<number> {
     const archived = await this.#archivedEvents(day, signal);
     const rests = await Promise.all(held.map((stream) => this.#restOf(stream, archived.get(stream.stream) ?? [])));
@@ -106,7 +109,7 @@ export class UsageArchive {
     return writeArchive(archiveId(day, streams), streams, this.#options, signal);
   }
 
-  /** Of each stream, the last events in the day's archives, all of which are verified. */
+  /** The last event of each stream in the day's archives, which are all verified. */
   async #archivedEvents(day: string, signal: AbortSignal): Promise<ReadonlyMap<string, ReadonlyArray<StoredEvent>>> {
     const found = new Map<string, StoredEvent[]>();
     for await (const { id } of this.#options.blobs.list(archivePrefix(day))) {
@@ -116,7 +119,7 @@ export class UsageArchive {
     return found;
   }
 
-  /** What follows the events of a stream that archives hold already. */
+  /** The events of a stream after those that archives already hold. */
   async #restOf(counted: CountedStream, archived: ReadonlyArray<StoredEvent>): Promise<CountedStream> {
     let rest = counted;
     for (const { id, revision } of archived) {
@@ -129,7 +132,7 @@ export class UsageArchive {
     return rest;
   }
 
-  /** @returns those that had no later events */
+  /** @returns the streams without later events */
   async #remove(streams: ReadonlyArray<CountedStream>, signal: AbortSignal): Promise<ReadonlyArray<CountedStream>> {
     const removed: CountedStream[] = [];
     for (const stream of streams) {

@@ -2,17 +2,17 @@ import type { HourlyUsageEntry, LatencyDistribution, UsageEntry } from '#domain/
 import { otherErrorType } from '#gateway/error-type.ts';
 import { LatencySum } from './latency-sum.ts';
 
-/** The kinds of failed tries that a sum counts apart, at most. */
+/** The most kinds of failed tries in a sum. */
 const maxFailedKinds = 50;
 
-/** The key, model and target of an entry: the events of a closing never divide what they have in common. */
+/** The key, model and target of an entry. A closing never divides entries with the same group among events. */
 export function groupOf({ keyId, model, target }: UsageEntry): string {
   return JSON.stringify([keyId, model, target]);
 }
 
 /** Adds up usage by hour, key, owner, operation, model, target and outcome. */
 export class UsageSums {
-  /** By group, then by all else in which entries differ. */
+  /** By group, then by the other members in which entries differ. */
   readonly #groups = new Map<string, Map<string, EntrySum>>();
 
   /** The groups that it has entries of. */
@@ -39,7 +39,7 @@ export class UsageSums {
   }
 }
 
-/** What is added up as it is. */
+/** The members that are simply added. */
 const counts = [
   'calls',
   'streamed',
@@ -62,7 +62,7 @@ class EntrySum {
   readonly #failedTries = new Map<string, number>();
   #cost: number | null = null;
 
-  /** @param first what names the sum; it is not added yet */
+  /** @param first names the sum; its counts are not added yet */
   constructor(first: HourlyUsageEntry) {
     this.#first = first;
     this.#counts = Object.fromEntries(counts.map((name) => [name, 0])) as Counts;
