@@ -4,7 +4,7 @@ import { describeProgress } from '#cli/shared/progress-line.ts';
 const at = (position: number, logEnd: number | null, atMs: number) => ({ position, logEnd, atMs });
 
 describe('describeProgress', () => {
-  it('names place, share, rate and time left of what is behind', () => {
+  it('names position, share, rate and remaining time of a projection that is behind', () => {
     assert.equal(
       describeProgress('flows', 'running', at(1_000, 9_000, 0), at(3_000, 10_000, 2_000)),
       'flows running at position 3000 of 10000, 30% (1000 positions/s, 7 s left)',

@@ -59,7 +59,7 @@ export function streamRemovalContract(name: string, open: () => Promise<OpenedSt
       assert.equal((await readEvents(store, stream, 0)).length, 5);
     });
 
-    it('continues the revisions of a removed stream, and reads the new events alone', async () => {
+    it('continues the revisions of a removed stream, and reads only the new events', async () => {
       await appendSome(70);
       await store.removeStream(stream, 69);
       const appended = await mustAppend(store, stream, 69, someEvents(2));

@@ -71,7 +71,7 @@ describe('signed digests', () => {
 
   const outsideFiles = () => readdirSync(outside.path).sort();
 
-  it('hold for the log that they were made of, and for what was appended since', async () => {
+  it('match the log that they were made from, also after later appends', async () => {
     await digestAfter('flow-a', 'flow-b', 'flow-a');
     await digestAfter('flow-c', 'flow-a');
     await log.store(sealed.next('flow-b', 'flow-d'));

@@ -44,7 +44,7 @@ describe('claimedNumbers', () => {
     assert.equal(shared('\uff11\uff10\uff10'), shared('100'));
   });
 
-  it('keeps a text without an E.164 form as it is', () => {
+  it('leaves a text without an E.164 form unchanged', () => {
     const raw = ['reception', 'Reception', ' reception', '020 7183 8750', '02071838750', '+44', 'sip:a@b.example', '1'];
     assert.equal(new Set(raw.map(shared)).size, raw.length);
   });

@@ -19,7 +19,7 @@ describe('costOf', () => {
     assert.equal(costOf({ ...nothing, characters: 7, audioSeconds: 7 }, byToken), null);
   });
 
-  it('is zero where the used quantity is free', () => {
+  it('is zero if the used quantity is free', () => {
     assert.equal(costOf({ ...nothing, tokens: { input: 5, output: 5 } }, free), 0);
     assert.equal(costOf({ ...nothing, characters: 5 }, { ...free, perMillionCharacters: 0 }), 0);
   });
@@ -32,7 +32,7 @@ describe('audioSecondsIn', () => {
     assert.equal(audioSecondsIn({ text: 'x', audio_duration_secs: 3.5 }), 3.5);
   });
 
-  it('finds no length of audio where no number states it', () => {
+  it('finds no length of audio if no number states it', () => {
     assert.equal(audioSecondsIn({ text: 'x', usage: { type: 'tokens', input_tokens: 3 } }), null);
     for (const duration of ['8.47', -1, 1e300, null, {}]) assert.equal(audioSecondsIn({ duration }), null);
   });

@@ -48,7 +48,7 @@ describe('trying a command with dryRun', function () {
     return reply;
   }
 
-  it('answers what a creation would append and answer, with 200, and creates nothing', async () => {
+  it('answers a dry run of a creation with 200, its events and its answer, and creates nothing', async () => {
     const reply = await tries('post', `/v1/projects/${projectId}/flows?dryRun=true`, { name: 'Tried', flowSchema: {} });
     assert.equal(reply.status, 200);
     assert.deepEqual(

@@ -35,7 +35,7 @@ const twoProjects = {
 };
 
 describe('list_audit_entries', () => {
-  it('lists what was done to all resources, newest first, with what changed', async () => {
+  it('lists the events of all resources, newest first, with their changes', async () => {
     const { body } = await givenLog(twoProjects).ask(listAuditEntries);
     const entries = entriesOf(body);
     assert.deepEqual(
@@ -117,7 +117,7 @@ describe('list_audit_entries', () => {
     );
   });
 
-  it('pages without losing or doubling an entry, also where a filter fits little', async () => {
+  it('pages without losing or doubling an entry, even if few entries match a filter', async () => {
     const names = Array.from({ length: 60 }, (_, index) => renamed(`Name ${index}`));
     const log = givenLog(flowStream(...names, flowDeleted()));
     const positions: number[] = [];

@@ -108,7 +108,7 @@ describe('history of a flow', () => {
     );
   });
 
-  it('is there for a deleted flow, and for nobody else than those who could access it', async () => {
+  it('exists for a deleted flow, only for keys that could access it', async () => {
     const log = givenLog({ [flowStream]: [...begunFlow(), flowDeleted()] });
     const stranger = callerOf('project', tenants.stranger);
     assert.equal(eventsOf((await log.ask(getFlowHistory, { flowId: ids.flow })).body).length, 4);

@@ -164,7 +164,7 @@ describe('UsageRecorder', () => {
     assert.equal(said.at(-1), 'error The usage of calls could not be recorded and is lost');
   });
 
-  it('halves what is too large for one append, and drops a single sum that is too large', async () => {
+  it('halves events that are too large for one append, and drops a single sum that is too large', async () => {
     const most = 3_000;
     store.beforeAppend = async ({ events }) => {
       const bytes = events.reduce((sum, { data }) => sum + data.length, 0);

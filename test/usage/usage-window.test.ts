@@ -35,7 +35,7 @@ describe('UsageWindow', () => {
     assert.deepEqual([totalMs.min, totalMs.max, totalMs.sum], [100, 300, 500]);
   });
 
-  it('counts failed attempts by target and error type, whatever became of their calls', () => {
+  it('counts failed attempts by target and error type, for any outcome of their calls', () => {
     const window = new UsageWindow(10);
     const [busy, broken] = [
       { target: 'openai/gpt-4.1', errorType: 'rate_limit_exceeded' },
@@ -77,7 +77,7 @@ describe('UsageWindow', () => {
     );
   });
 
-  it('has no cost where no call has one', () => {
+  it('has no cost if no call has one', () => {
     const window = new UsageWindow(10);
     window.add(callRecord({ tokens: null, cost: null, headersMs: null, firstContentMs: null }));
     const [entry] = window.entries();

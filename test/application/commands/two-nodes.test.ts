@@ -176,7 +176,7 @@ describe('a command on a cached stream', () => {
     assert.equal(reads(), before + 1);
   });
 
-  it('meets no conflict where the node follows what others append', async () => {
+  it('meets no conflict if the node follows the appends of others', async () => {
     const [one, other] = [world.node(0), world.node(1)];
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const follower = new StateFollower({ store: world.store, writer: one.writer, log });

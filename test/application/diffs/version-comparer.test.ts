@@ -63,7 +63,7 @@ describe('VersionComparer', () => {
     for (const { reason } of refused) assert.match(String(reason), /Too many large versions/);
   });
 
-  it('rejects what it compares when it is closed', async () => {
+  it('rejects a running comparison when it is closed', async () => {
     const closed = comparer({ maxCharactersHere: 0 });
     const comparison = { kind: 'flow-version', before: graph(8000, 'a'), after: graph(8000, 'b') } as const;
     const rejected = assert.rejects(closed.compare(comparison));

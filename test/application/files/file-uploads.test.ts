@@ -158,7 +158,7 @@ describe('FileUploads', () => {
     await refused(arriving(form(randomBytes(300_000), { name: 'other' })), 'invalid-input');
   });
 
-  it('refuses a file over its limit before it comes where that is announced, and else while it comes', async () => {
+  it('refuses a file over its limit before it arrives if its length is announced, and else while it arrives', async () => {
     await refused(arriving(Buffer.alloc(0), 'whole', 15_000_000), 'file-too-large');
     await refused(arriving(form(Buffer.alloc(12_000_001))), 'file-too-large');
     const { release } = await upload(arriving(form(Buffer.alloc(12_000_000))));

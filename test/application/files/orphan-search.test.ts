@@ -42,7 +42,7 @@ describe('OrphanSearch', () => {
     assert.deepEqual(found(['file-blob-1'], [fileCreated(), batchCreated(), batchEnded('completed')]), []);
   });
 
-  it('counts what was ever named, be it released since', () => {
+  it('counts blobs that an event named, even if a later event released them', () => {
     const search = new OrphanSearch(['file-blob-1', 'file-blob-2'].map((id) => ({ id, bytes: 1, storedAt })));
     for (const event of [fileCreated(), fileDeleted(), fileCreated({ blobId: 'file-other' })]) search.take(event);
     assert.deepEqual([search.size, search.named], [2, 1]);

@@ -18,7 +18,7 @@ describe('create_customer', () => {
     givenHistory().when(createCustomer, input, { related: null }).then('organization-not-partner');
   });
 
-  it('puts a customer under the organization of the key, whatever the key’s type', () => {
+  it('puts a customer under the organization of the key, for every key type', () => {
     for (const caller of [callerOf('admin'), callerOf('partner')]) {
       const tenant = createCustomer.tenant?.(input, { caller, newIds } as never);
       assert.deepEqual(tenant, { organizationId: newIds.id, projectId: null, partnerId: ids.partner });

@@ -14,7 +14,7 @@ describe('delete_file', () => {
     givenHistory(fileCreated()).when(deleteFile, input).then(fileDeleted());
   });
 
-  it('keeps what a batch reads, until the last one has let it go', () => {
+  it('keeps a file that batches read until the last of them has released it', () => {
     const held = [fileCreated(), fileExamples.fileHeld(batchId), fileExamples.fileHeld('batch_ctwo00000001')];
     givenHistory(...held)
       .when(deleteFile, input)

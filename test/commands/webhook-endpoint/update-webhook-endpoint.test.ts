@@ -18,7 +18,7 @@ describe('update_webhook_endpoint', () => {
       .then(webhookEndpointChanged({ eventTypes: ['FlowRenamed'], description: 'Ours' }));
   });
 
-  it('changes nothing where all is so already', () => {
+  it('changes nothing if the state is already the requested one', () => {
     givenHistory(webhookEndpointCreated())
       .when(updateWebhookEndpoint, { ...input, description: null, status: 'enabled' }, { related: null })
       .then();

@@ -22,7 +22,7 @@ function seen(change: object | null = {}, profile: object | null = {}, of: Resou
 }
 
 describe('driftedFlows', () => {
-  it('finds no drift when all resources are as provisioned, whatever else was added', () => {
+  it('finds no drift when all resources are as provisioned, even if others were added', () => {
     assert.deepEqual(driftedFlows(resources, seen()), []);
     const bare = { ...resources, agentProfile: null };
     assert.deepEqual(driftedFlows(bare, seen({ agentProfileId: 'theirs' }, {}, bare)), []);

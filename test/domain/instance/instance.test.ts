@@ -245,7 +245,7 @@ describe('reportOn', () => {
     assert.deepEqual(report(2, 4, null, ...activeInstance(), instanceDeleted(2)), [progressed(2, 4), ended(2)]);
   });
 
-  it('reports on the running operation only at the step where it is', () => {
+  it('reports on the running operation only at its current step', () => {
     const state = stateAfter(instanceCreated());
     const standing = progressOf(state, 1);
     assert.ok(standing);

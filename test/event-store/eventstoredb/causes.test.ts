@@ -126,7 +126,7 @@ describe('cause of an unavailable EventStoreDB', function () {
     assert.ok(!(failure instanceof PermanentlyUnavailableError));
   });
 
-  it('names a port where nothing answers', async () => {
+  it('names a port that does not answer', async () => {
     const failure = await failureOf(`esdb://127.0.0.1:${await freePort()}?tls=false`);
     assert.match(failure.message, /nothing answers at the host and port in EVENT_STORE_URL/);
   });

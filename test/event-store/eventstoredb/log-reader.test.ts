@@ -101,7 +101,7 @@ function describeReader(manner: Manner): void {
       assert.ok(double.callsByKind.log <= 6, `${double.callsByKind.log} pages`);
     });
 
-    it('has one subscription however many follow, and none once nobody does', async () => {
+    it('has one subscription for any number of followers, and none after the last has left', async () => {
       const all = Array.from({ length: 5 }, () => follow());
       await eventually(() => double.subscriptions === 1 && all.every(({ caughtUp }) => caughtUp === 1));
       await Promise.all(all.map((follower) => follower.end()));
@@ -134,7 +134,7 @@ function describeReader(manner: Manner): void {
       assert.deepEqual(follower.positions, ours());
     });
 
-    it('lets a slow follower read pages of its own, and holds up nobody for it', async () => {
+    it('lets a slow follower read separate pages, and delays no other follower', async () => {
       // More than a slow follower is given at once.
       fill(6_000, 1_000);
       let isHeld = true;
@@ -160,7 +160,7 @@ function describeReader(manner: Manner): void {
       await failed;
     });
 
-    it('gives a follower that joins late what it has missed, and then what is new', async () => {
+    it('gives a follower that joins late the missed events, and then new ones', async () => {
       fill(5_000);
       const first = follow();
       await eventually(hasAll(first));
@@ -261,7 +261,7 @@ function describeReader(manner: Manner): void {
         assert.ok(pages <= 14, `${pages} pages`);
       });
 
-      it('read by themselves where the other cannot read', async () => {
+      it('read by themselves if the other thread cannot read', async () => {
         await node.kill();
         const [first] = followByBoth();
         assert.ok(first);

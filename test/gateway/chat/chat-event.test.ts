@@ -10,7 +10,7 @@ const chunk = (choices: unknown, more: object = {}): ChatChunk => {
 const says = (delta: object, more: object = {}) => chunk([{ index: 0, delta, finish_reason: null, ...more }]);
 
 describe('parsing an event of a chat stream', () => {
-  it('finds content once an event holds more than a role', () => {
+  it('finds content as soon as an event has more than a role', () => {
     for (const delta of [{}, { role: 'assistant' }, { role: 'assistant', content: '', refusal: null, tool_calls: [] }])
       assert.equal(says(delta).hasContent, false, JSON.stringify(delta));
     assert.equal(chunk([], { prompt_filter_results: [{}] }).hasContent, false);

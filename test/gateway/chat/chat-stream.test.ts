@@ -333,7 +333,7 @@ describe('streamed chat', () => {
     await eventually(() => primary.seen[0]?.closedAt !== null, 'the end of the connection');
   });
 
-  it('lets a live stream take its time: only silence ends it', async () => {
+  it('does not limit the duration of a live stream: only silence ends it', async () => {
     service.configure(configuration({}, { firstContentMs: 10_000, idleMs: 1_500 }));
     primary.answers(stream(saying(...'slow but alive'), { gapMs: 150 }));
     assert.deepEqual(readStream((await post(service, path, chat)).text), whole('slow but alive'));

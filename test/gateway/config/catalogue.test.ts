@@ -68,7 +68,7 @@ describe('Catalogue', () => {
     });
   });
 
-  it('picks the model for auto by the hint, and by balanced where the hint has none', () => {
+  it('picks the model for auto by the hint, and uses balanced if the hint has no model', () => {
     assert.equal(right(catalogue.chat('auto', 'smart')).name, 'split');
     assert.equal(right(catalogue.chat('auto', 'turbo')).name, 'plain');
     assert.equal(right(catalogue.transcription('auto')).name, 'plain');

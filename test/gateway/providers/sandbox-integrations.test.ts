@@ -49,7 +49,7 @@ describe('the sandbox and integrations', () => {
     assert.deepEqual(JSON.parse(choices[0]?.message.content ?? ''), { opens: '00:00', days: ['sandbox'] });
   });
 
-  it('answers with JSON where only JSON is asked for', async () => {
+  it('answers with JSON if the request accepts only JSON', async () => {
     const { choices } = await client.chat.completions.create({
       model: 'auto',
       messages,
@@ -86,7 +86,7 @@ describe('the sandbox and integrations', () => {
       assert.match(choices[0]?.message.content ?? '', /You said: When do you open\?$/);
     });
 
-  it('refuses what it cannot make, and says why', async () => {
+  it('refuses a schema that it cannot serve, and names the reason', async () => {
     for (const [asked, message] of [
       [
         { tools, tool_choice: { type: 'function', function: { name: 'other' } } },

@@ -57,7 +57,7 @@ describe('SecretRedactor', () => {
     assert.equal(odd.redactBody(Buffer.from('{"a":"\\u0031\\u0032345678"}')).toString(), '{"a":"[redacted]"}');
   });
 
-  it('returns the same bytes where there is nothing to redact', () => {
+  it('returns the same bytes if there is nothing to redact', () => {
     for (const text of ['{"error" : {"message" :"caf\\u00e9" } }', 'plain', '']) {
       const body = Buffer.from(text);
       assert.equal(redactor.redactBody(body), body);

@@ -65,7 +65,7 @@ describe('a client that retries in front of a gateway that retries', () => {
     assert.deepEqual(await retryFields(), [400, 'true', null]);
   });
 
-  it('retries where the gateway itself has no room', async () => {
+  it('retries a line if the gateway itself has no room', async () => {
     const service = await given.restart(
       { ...given.configuration(), limits: { callsAtOnce: 1 } },
       { caller: { keyType: 'project' } },

@@ -36,7 +36,7 @@ describe('writeStream', () => {
     await close(server);
   });
 
-  it('breaks the response off where a piece cannot be made, so that nobody takes a part for the whole', async () => {
+  it('breaks the response off if a piece cannot be made, so that no client mistakes a part for the whole', async () => {
     const { url, server, failures } = await serve(async function* () {
       yield 'a,b\r\n';
       throw new Error('the store is away');

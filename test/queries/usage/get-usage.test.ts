@@ -132,7 +132,7 @@ const some = (calls: Partial<Call>): Call => ({
 });
 
 describe('getUsage', () => {
-  it('answers the figures that are counted from the log, whatever rows are grouped by', async () => {
+  it('answers the figures that are counted from the log, for every grouping of rows', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(call, { minLength: 1, maxLength: 20 }),
