@@ -41,7 +41,7 @@ export interface AsOfInput {
   readonly asOf?: Moment;
 }
 
-/** What the past is read from. */
+/** The sources of past states. */
 export interface PastReads {
   readonly history: StreamHistory;
   readonly personalReader: PersonalData['readerOf'];
@@ -69,7 +69,7 @@ export async function streamAsOf<State, Events>(
 // biome-ignore lint/suspicious/noExplicitAny: a query knows records; states stay between an entity and its history.
 type AnyEntity = Entity<any, any>;
 
-/** What one kind of resource's past differs in from another's. */
+/** The parts of the past that differ between kinds of resources. */
 export interface PastResource {
   readonly history: AnyEntityHistory;
   /** The entity of the resource's own ids: that of a version finds its flow's stream. */
@@ -79,7 +79,7 @@ export interface PastResource {
 
 /** The past of a resource with such records. */
 export interface PastOfRecord<Record> extends PastResource {
-  /** Never there: names the type of the records. */
+  /** Never set: it names the type of the records. */
   readonly record?: Record;
 }
 
@@ -91,7 +91,7 @@ export interface PastRecord<Record> {
 
 /**
  * A resource as it was at a moment.
- * @returns `notFound` where it was not there then; invalid-input for a revision that the stream has not reached
+ * @returns `notFound` if it did not exist then; invalid-input for a revision that the stream has not reached
  * @throws UnavailableError
  */
 export async function recordAsOf<Record>(
@@ -111,7 +111,7 @@ export async function recordAsOf<Record>(
   return E.right({ body, revision: entity.revisionOf?.(state, id) ?? resourceRevision });
 }
 
-/** What a query that can be asked of the past answers from. */
+/** The context of a query that supports `asOf`. */
 interface AsOfContext extends PastReads {
   readonly input: AsOfInput;
   readonly subject: { readonly id: string };
@@ -132,7 +132,10 @@ export function answerAsOf<Context extends AsOfContext, Record, Answer>(
   };
 }
 
-/** Gives what makes records of one past state of a stream. @param id in the stream */
+/**
+ * Gives what makes records of one past state of a stream.
+ * @param id in the stream
+ */
 export async function pastReader(
   { history: streams, personalReader }: PastReads,
   { history, entity }: Pick<PastResource, 'history' | 'entity'>,
@@ -145,7 +148,7 @@ export async function pastReader(
   return (resource) => history.record(state, resource, reader);
 }
 
-/** The refusal of what was not there at a moment. */
+/** The refusal for a resource that did not exist at a moment. */
 export function absentThen(code: FailureCode, id: string, moment: Moment): Failure {
   const then = 'time' in moment ? moment.time : `revision ${moment.revision}`;
   return failure(code, `${notFound(code, id).detail.replace(/\.$/, '')}, as of ${then}.`);

@@ -18,7 +18,7 @@ export const AuditEntry = t.intersection(
       /** Of the event in the log. */
       position: t.number,
       ...described,
-      /** Null where they are longer than 64 KiB: the resource's history has them whole. */
+      /** Null if they are longer than 64 KiB: the resource's history has them in full. */
       changes: nullable(JsonPatch),
     }),
     t.partial({ changesOmitted: t.literal(true) }),
@@ -28,20 +28,20 @@ export const AuditEntry = t.intersection(
 
 export type AuditEntry = t.TypeOf<typeof AuditEntry>;
 
-/** The place of an event: entries are made of its stream. */
+/** The place of an event. Its stream gives the entry. */
 export interface EventPlace {
   readonly position: number;
   readonly stream: string;
   readonly revision: number;
 }
 
-/** What entries are made from. */
+/** The sources of entries. */
 export interface EntryReads {
   readonly history: StreamHistory;
   readonly personalReader: PersonalData['readerOf'];
 }
 
-/** An entry, and the id of its event: what a webhook is made of. */
+/** An entry and the id of its event, for a webhook. */
 export interface AuditedEvent {
   readonly eventId: string;
   readonly entry: AuditEntry;
@@ -49,10 +49,10 @@ export interface AuditedEvent {
 
 const maxChangesCharacters = 64 * 1024;
 
-/** Events between two that are wanted that are folded on the way; beyond it the second is looked for on its own. */
+/** The most events between two wanted ones that are folded in one pass. Beyond it, the second is found separately. */
 const maxSkipped = 100;
 
-/** Characters of entries that all callers together make between two turns of the event loop. */
+/** The characters of entries that all callers together make between two turns of the event loop. */
 const turns = new TurnBudget(128 * 1024);
 
 /**

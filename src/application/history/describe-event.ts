@@ -15,7 +15,7 @@ const [firstKind, ...otherKinds] = resourceKinds;
 /** The kinds of resource, as an input or an answer names them. */
 export const ResourceKindCodec = oneOf(firstKind, ...otherKinds);
 
-/** What histories, the audit, the feed and webhooks say of an event. */
+/** The description of an event in histories, the audit, the feed and webhooks. */
 export const describedEvent = {
   type: text(),
   time: timestamp,
@@ -40,8 +40,8 @@ export interface StreamReader {
 }
 
 /**
- * What is said of an event of a stream.
- * @param resource whose changes are shown: default what the event is about
+ * Describes an event of a stream.
+ * @param resource the resource whose changes are shown; default that of the event
  * @returns null for an event that no history lists
  */
 export async function describeEvent(

@@ -5,7 +5,7 @@ import type { JsonObject } from '#shared/json/json.ts';
 /** Data kept: the records before and after an event, and after the next one, have most of theirs in common. */
 const maxKept = 8;
 
-/** Reads the data of single events of one stream for one answer, and keeps what was read or handed in last. */
+/** Reads the data of single events of one stream for one answer, and caches the latest. */
 export class EventDataReader {
   readonly #read: DataAt;
   readonly #kept = new Map<number, Promise<JsonObject>>();
@@ -14,7 +14,10 @@ export class EventDataReader {
     this.#read = read;
   }
 
-  /** The data of the event at a revision. @throws UnavailableError */
+  /**
+   * The data of the event at a revision.
+   * @throws UnavailableError
+   */
   readonly dataAt: DataAt = (revision) => {
     const data = this.#kept.get(revision) ?? this.#read(revision);
     this.#keep(revision, data);

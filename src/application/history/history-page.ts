@@ -20,7 +20,7 @@ export const ListedType = textThat(
   { enum: [...listedTypes] },
 );
 
-/** What a history and the audit may be narrowed to. `since` is included, `until` is not. */
+/** The filters of a history and the audit. `since` is included, `until` is not. */
 export const eventFilters = {
   type: ListedType,
   actor: withJsonSchema(text(), { type: 'string', description: 'The id of an API key' }),
@@ -34,7 +34,7 @@ export type EventFilters = t.TypeOf<typeof EventFilters>;
 
 const HistoryInput = t.partial({ ...pageInput, ...eventFilters });
 
-/** Which part of a history is asked for. */
+/** The requested part of a history. */
 export type HistoryInput = t.TypeOf<typeof HistoryInput>;
 
 /** An event of a resource's history. */
@@ -42,7 +42,7 @@ export const HistoryEvent = t.type({ revision: t.number, ...describedEvent }, 'H
 
 export type HistoryEvent = t.TypeOf<typeof HistoryEvent>;
 
-/** Events of a stream looked at for one page at most: a page of a narrow filter may be empty and not the last. */
+/** The most events read for one page. With a narrow filter, a page may be empty and not the last. */
 const maxEventsPerPage = 5_000;
 
 /** Characters of descriptions that all pages together make between two turns of the event loop. */
@@ -64,11 +64,14 @@ export interface ResourceHistory {
   /** In a stream of several resources, the one whose events are listed; null where all events of the stream are. */
   readonly resource: ResourceName | null;
   readonly reader: StreamReader;
-  /** Bytes of a page at most. */
+  /** The most bytes of a page. */
   readonly maxPageBytes: number;
 }
 
-/** One page of a resource's history, oldest first. @throws UnavailableError */
+/**
+ * One page of a resource's history, oldest first.
+ * @throws UnavailableError
+ */
 export async function readHistoryPage(
   streams: StreamHistory,
   wanted: ResourceHistory,
@@ -108,7 +111,7 @@ function encoded({ revision }: RecordedEvent, described: DescribedEvent): Encode
   return encodeJson<HistoryEvent>({ revision, ...described });
 }
 
-/** Whether an event is within filters. */
+/** Whether an event matches the filters. */
 export function fits(
   { type, metadata }: Pick<RecordedEvent, 'type' | 'metadata'>,
   { type: wanted, actor, since, until }: EventFilters,

@@ -6,7 +6,7 @@ type States = ReadonlyArray<FoldedStream<unknown>>;
 
 /**
  * States of streams in memory, so that a state in the middle of a long stream is folded from one near it. States of one
- * stream share what did not change between them. Bounded: the streams that were not asked for longest are dropped.
+ * stream share what did not change between them. Its size is limited: the least recently used streams are removed.
  */
 export class KeptStates {
   readonly #streams: LRUCache<string, States>;
@@ -19,7 +19,7 @@ export class KeptStates {
     });
   }
 
-  /** Keeps a state. One that is kept already stays. */
+  /** Keeps a state, unless one is kept at this revision. */
   keep(stream: string, state: FoldedStream<unknown>): void {
     const states = this.#streams.get(stream) ?? [];
     const at = indexAfter(states, ({ revision }) => revision <= state.revision);

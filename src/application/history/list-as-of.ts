@@ -14,7 +14,7 @@ export interface PastList extends Pick<PastResource, 'history' | 'entity'> {
   readonly items: (state: any) => Iterable<{ readonly number: number; readonly resource: ResourceName }>;
 }
 
-/** Which page of which list is asked for. */
+/** The requested page of a list. */
 export interface PastPage<Name extends string> {
   readonly past: PastList;
   readonly notFound: FailureCode;

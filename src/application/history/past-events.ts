@@ -8,7 +8,7 @@ import type { EventPlace } from './audit-entries.ts';
 /** The read model in which past events are found. */
 export const pastEventsCollection = 'audit';
 
-/** An event of the past that someone is shown. */
+/** A past event that an audience may see. */
 export interface PastEvent extends EventPlace {
   readonly type: string;
   /** Of the resource that it is about. */
@@ -20,7 +20,7 @@ export interface PastEvent extends EventPlace {
 /** A part of the past, in the order of the log. */
 export interface PastPart {
   readonly events: ReadonlyArray<PastEvent>;
-  /** Everything up to this position was looked at; null where there is nothing further. */
+  /** The position up to which events were read; null at the end. */
   readonly lookedUpTo: number | null;
 }
 

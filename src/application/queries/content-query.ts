@@ -7,7 +7,7 @@ import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { Query } from './query.ts';
 import { type QueryDependencies, queryOperation } from './query-handler.ts';
 
-/** Bytes in the blob store, and what is said of them. */
+/** Bytes in the blob store, and their description. */
 export interface FoundContent {
   readonly blobId: string;
   readonly contentType: string;
@@ -16,7 +16,7 @@ export interface FoundContent {
   readonly etag: string;
 }
 
-/** One question whose answer is bytes. */
+/** A query whose answer is bytes. */
 export interface ContentQuery<Input extends object, Subject extends Tenant>
   extends Omit<
     Query<Input, Subject, never>,
@@ -26,9 +26,9 @@ export interface ContentQuery<Input extends object, Subject extends Tenant>
   readonly produces: ReadonlyArray<string>;
   readonly find: (context: {
     readonly input: Input;
-    /** The document that the path names. */
+    /** The document in the path. */
     readonly subject: StoredDocument<Subject>;
-    /** When it is asked, RFC 3339. */
+    /** The time of the request, RFC 3339. */
     readonly time: string;
   }) => E.Either<Failure, FoundContent>;
 }
@@ -36,14 +36,14 @@ export interface ContentQuery<Input extends object, Subject extends Tenant>
 // biome-ignore lint/suspicious/noExplicitAny: the table holds questions of every shape; each stays typed where it is made.
 export type AnyContentQuery = ContentQuery<any, any>;
 
-/** Declares a question whose answer is bytes. */
+/** Declares a query whose answer is bytes. */
 export function contentQuery<Input extends object, Subject extends Tenant>(
   definition: ContentQuery<Input, Subject>,
 ): ContentQuery<Input, Subject> {
   return definition;
 }
 
-/** Makes a question whose answer is bytes callable by every caller. */
+/** Makes a query whose answer is bytes callable by every caller. */
 export function downloadOperation(
   { find, produces, ...described }: AnyContentQuery,
   runtime: QueryDependencies & { readonly blobs: Pick<BlobStore, 'get'> },

@@ -8,13 +8,13 @@ import { wholeNumber } from '#shared/codecs/number.ts';
 import { type EncodedJson, encodeJson, encodeObject } from '#shared/json/encoded-json.ts';
 import type { CollectionReader, QueryAnswer } from './query.ts';
 
-/** Items in a page at most, and without a `limit`. */
+/** The most items in a page, and the default of `limit`. */
 export const maxPageItems = 1_000;
-/** Stored bytes in a page at most. */
+/** The most stored bytes in a page. */
 export const maxPageBytes = 2 * 1024 * 1024;
 /** Characters of documents that all lists together handle between two turns of the event loop. */
 const turns = new TurnBudget(128 * 1024);
-/** How many a page is taken to have before it is read: so many pages begin in one turn at most. */
+/** The estimated characters of a page before it is read, which limits the pages that begin in one turn. */
 const expectedCharacters = 64 * 1024;
 
 const cursorForm = /^(\d{1,16})\.([0-9a-zA-Z_-]{1,200})$/;
@@ -50,7 +50,7 @@ export const Cursor = withJsonSchema(
 /** The members that every list takes. */
 export const pageInput = { limit: wholeNumber(1, maxPageItems), cursor: Cursor };
 
-/** In which order a list is given: `-createdAt` is from the newest. */
+/** The order of a list: `-createdAt` is from the newest. */
 export const ListSort = withJsonSchema(oneOf('createdAt', '-createdAt'), {
   type: 'string',
   enum: ['createdAt', '-createdAt'],
@@ -68,14 +68,14 @@ export const nextCursorOutput = t.partial({
   }),
 });
 
-/** The input of a list: what page. */
+/** The requested page of a list. */
 export interface PageInput {
   readonly limit?: number | undefined;
   readonly cursor?: PageKey | undefined;
   readonly sort?: t.TypeOf<typeof ListSort> | undefined;
 }
 
-/** What a list is made of. */
+/** The definition of a list. */
 interface ListedPage<Name extends string> {
   readonly where: Where;
   readonly input: PageInput;
@@ -86,7 +86,7 @@ interface ListedPage<Name extends string> {
 /** A page of items, as a list answers it. */
 type PageBody<Name extends string, Item> = Record<Name, ReadonlyArray<Item>> & { nextCursor?: string };
 
-/** One page of documents' records, just as they are stored: nothing of them is parsed. */
+/** One page of documents' records, unparsed as they are stored. */
 export async function listRecords<Name extends string, Item>(
   collection: CollectionReader,
   list: ListedPage<Name>,
@@ -100,8 +100,8 @@ export async function listRecords<Name extends string, Item>(
 }
 
 /**
- * One page of items that are made of documents.
- * @param itemOf what makes an item, once all that the page's items need is there
+ * One page of items that are built from documents.
+ * @param itemOf builds an item after the data of the whole page is loaded
  */
 export async function listItems<Value extends DocumentValue, Name extends string, Item>(
   collection: CollectionReader,
@@ -121,7 +121,7 @@ async function readPage<Value extends DocumentValue>(
   return readInTurn(collection, where, { limit, maxBytes: maxPageBytes, ...order, ...after });
 }
 
-/** Reads a page of documents when it is its turn: twenty that are asked for at once leave room for others. */
+/** Reads a page of documents in its turn, so that many concurrent pages do not block other requests. */
 export async function readInTurn<Value extends DocumentValue>(
   collection: CollectionReader,
   where: Where,
@@ -133,7 +133,7 @@ export async function readInTurn<Value extends DocumentValue>(
   return page;
 }
 
-/** Lets others have their turn in between: parsing and encoding a whole page takes tens of milliseconds. */
+/** Yields to other requests in between, because parsing and encoding a whole page takes tens of milliseconds. */
 async function encodeItems<Value extends DocumentValue, Item>(
   documents: ReadonlyArray<StoredDocument<Value>>,
   itemOf: (document: StoredDocument<Value>) => Item,
@@ -146,7 +146,10 @@ async function encodeItems<Value extends DocumentValue, Item>(
   return items;
 }
 
-/** A page of items as a list answers it. @param nextCursor of the next page; null at the end */
+/**
+ * A page of items as a list answers it.
+ * @param nextCursor of the next page; null at the end
+ */
 export function pageAnswer<Name extends string, Item>(
   name: Name,
   items: ReadonlyArray<EncodedJson<Item>>,

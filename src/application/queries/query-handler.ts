@@ -23,7 +23,7 @@ import type { Json } from '#shared/json/json.ts';
 import { maxPageBytes } from './paging.ts';
 import type { AnyQuery, CollectionReader, StreamSubject } from './query.ts';
 
-/** What queries run on. */
+/** The dependencies of queries. */
 export interface QueryDependencies {
   readonly documents: ReadStore;
   /** The current states of streams. */
@@ -43,7 +43,7 @@ export interface QueryDependencies {
   readonly gatewayHealth: () => GatewayHealth | null;
   /** Waits, for `READ_YOUR_WRITES_TIMEOUT_MS` at most, until these projections have passed a position. */
   readonly waitForPosition: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
-  /** Where the log ends, as the event store says; null when it does not say so in time. */
+  /** The end of the log; null if the event store does not answer in time. */
   readonly lastPosition: () => Promise<number | null>;
 }
 
@@ -135,7 +135,7 @@ async function isInStream(
 
 const named = (id: string) => new StoredDocument<Tenant>(id, 0, '{}');
 
-/** A subject that was there once, as its stream says, and is in no read model. */
+/** A subject that existed according to its stream and is in no read model. */
 class AbsentSubject extends StoredDocument<Tenant> {
   constructor(id: string) {
     super(id, 0, '{}');
@@ -202,7 +202,7 @@ async function answer(
   });
 }
 
-/** What no event can have reached yet is the client's mistake, and asking again does not help. */
+/** A position after the end of the log is the client's mistake, and a retry does not help. */
 async function notReached(position: number, { lastPosition }: QueryDependencies): Promise<Failure> {
   const end = await lastPosition();
   if (end === null || position <= end) return behind(position);

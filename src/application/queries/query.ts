@@ -72,7 +72,7 @@ export interface QueryContext<Input, Subject extends object, Read extends string
   readonly processStatus: () => Promise<ReadonlyArray<ProcessStatus>>;
 }
 
-/** A query's answer that is no JSON: one of the media types that it produces. */
+/** A query's answer that is not JSON, in one of its media types. */
 export interface StreamedAnswer {
   readonly stream: TextStream;
 }
@@ -112,7 +112,7 @@ export interface StreamSubject {
 
 type Answered<Output> = E.Either<Failure, QueryAnswer<Output> | StreamedAnswer>;
 
-/** One question, answered from read models, or from streams where it is about the past. */
+/** A query, answered from read models, or from streams if it is about the past. */
 export interface Query<Input extends object, Subject extends Tenant, Output, Read extends string = never> {
   readonly name: string;
   readonly summary: string;
@@ -123,10 +123,10 @@ export interface Query<Input extends object, Subject extends Tenant, Output, Rea
   /** Nodes of the other plane answer it too. */
   readonly onBothPlanes?: true;
   readonly http: HttpRoute;
-  /** Null when any valid key may ask. */
+  /** Null if every valid key may call it. */
   readonly scope: Scope | null;
   readonly input: t.Type<Input, unknown, unknown>;
-  /** Null where the answer is bytes: see `content-query.ts`. */
+  /** Null if the answer is bytes: see `content-query.ts`. */
   readonly output: t.Type<Output, unknown, unknown> | null;
   readonly failures: ReadonlyArray<FailureCode>;
   readonly example: { readonly input?: JsonObject; readonly output?: Json };
@@ -137,7 +137,7 @@ export interface Query<Input extends object, Subject extends Tenant, Output, Rea
   readonly reads: Readonly<Record<Read, { readonly name: string }>>;
   /** What the path names, judged for reach; null where the answer is within reach by itself. */
   readonly subject: (DocumentSubject | StreamSubject) | null;
-  /** What else than JSON it may answer: `accept` then says what is wanted. */
+  /** The media types besides JSON that it may answer; `accept` has the requested one. */
   readonly produces?: ReadonlyArray<string>;
   /** It answers pages: `limit` and `cursor` belong to its input. */
   readonly paged?: boolean;

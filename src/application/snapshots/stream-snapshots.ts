@@ -11,17 +11,17 @@ import { readSnapshot, writeSnapshot } from './snapshot-text.ts';
 const minEventsBetween = 500;
 const partOfStream = 0.1;
 
-/** What MongoDB takes in one document is 16 MiB. */
+/** The limit of a MongoDB document is 16 MiB. */
 const maxSnapshotCharacters = 12 * 1024 * 1024;
 
-/** A read store that does not answer must not hold up a command: the stream itself can be read. */
+/** A slow read store must not delay a command, because the stream itself can be read. */
 const readTimeoutMs = 500;
 
 const maxStreamsKnown = 10_000;
 
 /**
- * Takes and uses snapshots of long streams. All of it is best effort: whatever fails, the stream is read from its
- * beginning. One snapshot is taken at a time, apart from the command that made it due.
+ * Takes and uses snapshots of long streams. All of it is best effort: after a failure the stream is read from its
+ * beginning. One snapshot is taken at a time, outside of the command that made it due.
  */
 export class StreamSnapshots {
   readonly #store: SnapshotStore;
@@ -72,7 +72,7 @@ export class StreamSnapshots {
   async #take(stateVersion: number, stream: string, state: StreamState<unknown>): Promise<void> {
     try {
       const { revision, hash } = state;
-      // Whatever comes of it, it is not due again at once.
+      // Even after a failure the snapshot is not due again at once.
       this.#known.set(stream, revision);
       const body = await writeSnapshot(state, maxSnapshotCharacters);
       if (body === null || hash === null) return;
