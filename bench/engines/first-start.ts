@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { call } from '#bench/http-processes/processes.ts';
+import { call, pollMs } from '#bench/http-processes/processes.ts';
 import { format, interleaved, print, type Result } from '#bench/measure.ts';
 import { fillLog } from './fill-log.ts';
 import { readAllPerSecond } from './read-all.ts';
@@ -59,7 +59,7 @@ async function startSeconds(url: string, prefix: string, end: number): Promise<n
       if (text !== last) movedAt = performance.now();
       else if (hasPassed && performance.now() - movedAt > settledMs) return (movedAt - started) / 1_000;
       last = text;
-      await sleep(20);
+      await sleep(pollMs(performance.now() - started));
     }
     throw new Error('The service did not catch up.');
   } finally {

@@ -102,11 +102,17 @@ function serverOf(child: ChildProcess, url: string, started: number): Server {
 }
 
 async function until(holds: () => Promise<boolean>, child: ChildProcess): Promise<void> {
-  const end = performance.now() + readyMs;
+  const began = performance.now();
   while (!(await holds())) {
-    if (child.exitCode !== null || performance.now() > end) throw new Error(`Not ready: ${child.spawnargs.join(' ')}`);
-    await sleep(5);
+    const waitedMs = performance.now() - began;
+    if (child.exitCode !== null || waitedMs > readyMs) throw new Error(`Not ready: ${child.spawnargs.join(' ')}`);
+    await sleep(pollMs(waitedMs));
   }
+}
+
+/** When to look again at what takes long: soon enough to know it to 2 %, and not so often that looking slows it down. */
+export function pollMs(waitedMs: number): number {
+  return Math.max(5, waitedMs / 50);
 }
 
 async function isReady(url: string): Promise<boolean> {
