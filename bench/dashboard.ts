@@ -5,8 +5,6 @@ import * as E from 'fp-ts/lib/Either.js';
 import { readersOf } from '#application/queries/query-handler.ts';
 import { scopesOfKeyType } from '#domain/shared/scope.ts';
 import type { Caller, KeyType } from '#domain/shared/tenancy.ts';
-import type { UsageEntry } from '#domain/usage/events.ts';
-import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { foldInMemory } from '#projection-engine/documents/fold-in-memory.ts';
 import { usageByPeriod } from '#projections/usage/usage-by-period.ts';
@@ -16,15 +14,9 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { recordLast } from '#read-store/stored-document.ts';
-import { LatencySketch } from '#usage/latency-sketch.ts';
+import { defaultCalls, keys, meteredWindows, models } from './logs/metered-calls.ts';
 import { format, interleaved, print, printResults } from './measure.ts';
 
-const allCalls = 10_000_000;
-const days = 40;
-const keys = 100;
-const keysOfProject = 2;
-const models = 5;
-const windowMs = 15 * 60_000;
 const rounds = 5;
 const hourMs = 60 * 60_000;
 const panelMs = 20;
@@ -34,7 +26,7 @@ const panelMs = 20;
  * same run. `npm run bench -- dashboard 1000000` meters so many calls.
  */
 export default async function dashboard(args: ReadonlyArray<string>): Promise<void> {
-  const calls = Number(args[0] ?? allCalls);
+  const calls = Number(args[0] ?? defaultCalls);
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-dashboard-'));
   const file = join(folder, 'read.db');
   try {
@@ -52,7 +44,9 @@ export default async function dashboard(args: ReadonlyArray<string>): Promise<vo
 
 /** Folds windows of so many calls into the read models of usage. */
 async function fill(file: string, calls: number): Promise<void> {
-  const events = windows(calls);
+  const events = meteredWindows(calls).map(
+    (data, index) => ({ position: index + 1, type: 'UsageRecorded', data }) as unknown as RecordedEvent,
+  );
   print(`${format(calls)} calls in ${format(events.length)} windows of ${keys} keys and ${models} models.`);
   const writer = openSqliteReadStoreWriter(file, print);
   for (const projection of Object.values(usageByPeriod)) {
@@ -76,52 +70,6 @@ async function fill(file: string, calls: number): Promise<void> {
     print(`${name}: ${format(documents.length)} documents.`);
   }
   await writer.close();
-}
-
-function windows(calls: number): ReadonlyArray<RecordedEvent> {
-  const count = (days * 24 * hourMs) / windowMs;
-  const callsOfEntry = Math.max(1, Math.round(calls / count / (keys / 5)));
-  const end = Math.floor(Date.now() / windowMs) * windowMs;
-  return Array.from({ length: count }, (_, index) => {
-    const until = new Date(end - (count - 1 - index) * windowMs).toISOString();
-    const usage = Array.from({ length: keys / 5 }, (_, part) => entry(index, part, callsOfEntry));
-    const data = { node: 'bench', from: until, until, relativeAccuracy, callsLost: 0, usage };
-    return { position: index + 1, type: 'UsageRecorded', data } as unknown as RecordedEvent;
-  });
-}
-
-function entry(window: number, part: number, calls: number): UsageEntry {
-  const key = (part * 5 + (window % 5)) % keys;
-  const project = Math.floor(key / keysOfProject);
-  const organization = Math.floor(project / 5);
-  const model = (window + part) % models;
-  const sketch = new LatencySketch();
-  for (let call = 0; call < Math.min(calls, 100); call += 1) sketch.add(200 + ((call * 7919 + window * 31) % 9_000));
-  const totalMs = sketch.distribution();
-  if (totalMs === null) throw new Error('an entry has a call');
-  return {
-    keyId: `ckey${String(key).padStart(8, '0')}`,
-    organizationId: `corg${String(organization).padStart(8, '0')}`,
-    projectId: `cproject${String(project).padStart(8, '0')}`,
-    partnerId: 'cpartner00000001',
-    operation: 'chat',
-    model: `model-${model}`,
-    target: `provider/model-${model}${window % 50 === 0 ? '-fallback' : ''}`,
-    outcome: part === 0 && window % 10 === 0 ? 'failed' : 'served',
-    calls,
-    streamed: calls,
-    attempts: calls,
-    failedTries: [],
-    callsWithTokens: calls,
-    inputTokens: 600 * calls,
-    outputTokens: 160 * calls,
-    characters: 0,
-    audioSeconds: 0,
-    cost: 0.0002 * calls,
-    headersMs: null,
-    firstContentMs: totalMs,
-    totalMs,
-  };
 }
 
 const hidden = { organizationId: 'corg00000001', projectId: 'cproject00000005', partnerId: 'cpartner00000001' };
