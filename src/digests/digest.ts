@@ -1,6 +1,6 @@
 import { hash, type KeyObject, sign, verify } from 'node:crypto';
-import canonicalize from 'canonicalize';
 import * as t from 'io-ts';
+import { canonicalJson } from '#shared/json/canonical-json.ts';
 import { keyIdOf } from './digest-keys.ts';
 
 /** Where a digest is: chains count from 1, and so do the digests of a chain. */
@@ -74,7 +74,7 @@ export function isSignedBy({ signature, ...statement }: Digest, key: KeyObject):
 
 /** A digest as it is kept: canonical JSON. */
 export function textOf(digest: Digest): string {
-  return canonicalize(digest) ?? '';
+  return canonicalJson(digest);
 }
 
 /** Reads what `textOf` wrote. @returns null for another text */
@@ -99,5 +99,5 @@ export function comparePlaces(one: DigestPlace, other: DigestPlace): number {
 }
 
 function signedText(statement: object): Buffer {
-  return Buffer.from(canonicalize(statement) ?? '');
+  return Buffer.from(canonicalJson(statement));
 }

@@ -66,8 +66,8 @@ const emptyHeads: ReadPart = {
 
 class HeadCollector {
   readonly #follows = new ChainHeads();
-  readonly #chains = new ChainVerifier((event) => {
-    const before = statedHeadBefore(event);
+  readonly #chains = new ChainVerifier((event, texts) => {
+    const before = statedHeadBefore(event, texts);
     this.#follows.set(event.stream, before);
     return before;
   });

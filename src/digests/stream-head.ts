@@ -1,6 +1,6 @@
-import canonicalize from 'canonicalize';
 import * as t from 'io-ts';
 import type { ReadonlyChainHeads } from '#event-store/chain-heads.ts';
+import { canonicalJson } from '#shared/json/canonical-json.ts';
 
 /** The last event of a stream: what the stream's hash chain says of all its events. */
 export const StreamHead = t.type({ hash: t.string, revision: t.number, stream: t.string });
@@ -9,7 +9,7 @@ export type StreamHead = Readonly<t.TypeOf<typeof StreamHead>>;
 
 /** A head as a leaf of the Merkle tree and as a line of a file, without the line's end: canonical JSON (RFC 8785). */
 export function leafOf({ hash, revision, stream }: StreamHead): string {
-  return canonicalize({ hash, revision, stream }) ?? '';
+  return canonicalJson({ hash, revision, stream });
 }
 
 /** Reads a line that `leafOf` wrote. @throws SyntaxError, TypeError for another */

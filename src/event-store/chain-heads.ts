@@ -26,12 +26,15 @@ export class ChainHeads implements ReadonlyChainHeads {
   #revisions = new Float64Array(firstCapacity);
   /** Heads without a SHA-256 in hex: events without a hash, or with a forged one. */
   readonly #others = new Map<number, string | null>();
+  /** The stream and head that were set last: what verifies an event and what follows ask for the same one. */
+  #last: { readonly stream: string; readonly head: ChainHead } | null = null;
 
   get size(): number {
     return this.#places.size;
   }
 
   get(stream: string): ChainHead | undefined {
+    if (this.#last?.stream === stream) return this.#last.head;
     const place = this.#places.get(stream);
     if (place === undefined) return undefined;
     const other = this.#others.get(place);
@@ -39,7 +42,9 @@ export class ChainHeads implements ReadonlyChainHeads {
     return { revision: this.#revisions[place] ?? -1, hash };
   }
 
-  set(stream: string, { revision, hash }: ChainHead): void {
+  set(stream: string, head: ChainHead): void {
+    const { revision, hash } = head;
+    this.#last = { stream, head };
     const place = this.#places.get(stream) ?? this.#newPlace(stream);
     this.#revisions[place] = revision;
     if (isHash(hash)) {

@@ -1,9 +1,9 @@
 import { hash as digest } from 'node:crypto';
-import canonicalize from 'canonicalize';
 import type { EventMetadata } from '#domain/shared/event.ts';
-import { isObject } from '#shared/json/json-value.ts';
+import { canonicalJson } from '#shared/json/canonical-json.ts';
 import { type ChainHead, ChainHeads, type ReadonlyChainHeads } from './chain-heads.ts';
 import type { EventToAppend } from './event-store.ts';
+import { type ParsedTexts, parseTexts } from './parsed-texts.ts';
 
 /** An event exactly as stored: JSON texts, not upcast. Chains are verified on this form. */
 export interface StoredEvent extends EventToAppend {
@@ -74,15 +74,18 @@ export function verifyChain(events: Iterable<StoredEvent>): BrokenLink | null {
   return null;
 }
 
+/** Gives the head of a stream before the first of its events that is verified. */
+type HeadBefore = (event: StoredEvent, texts: ParsedTexts) => ChainHead;
+
 /**
  * Verifies chains event by event. It keeps only the last revision and hash of each stream.
  */
 export class ChainVerifier {
   readonly #heads = new ChainHeads();
-  readonly #headBefore: (event: StoredEvent) => ChainHead;
+  readonly #headBefore: HeadBefore;
 
   /** @param headBefore the head of a stream before the first event of it that is verified; by default it has none */
-  constructor(headBefore: (event: StoredEvent) => ChainHead = () => noHead) {
+  constructor(headBefore: HeadBefore = () => noHead) {
     this.#headBefore = headBefore;
   }
 
@@ -98,21 +101,22 @@ export class ChainVerifier {
 
   /**
    * Takes the next event of the log.
+   * @param texts of the event
    * @returns where its stream's chain is broken; null when it holds so far, or the stream has none. What follows a
    *   broken link is held to what that event says of itself.
    */
-  verify(event: StoredEvent): BrokenLink | null {
+  verify(event: StoredEvent, texts: ParsedTexts = parseTexts(event)): BrokenLink | null {
     const { stream, revision, id } = event;
-    const head = this.#heads.get(stream) ?? this.#headBefore(event);
-    const link = isChained(stream) ? checkLink(event, head) : { head: { revision, hash: null }, broken: null };
+    const head = this.#heads.get(stream) ?? this.#headBefore(event, texts);
+    const link = isChained(stream) ? checkLink(event, texts, head) : { head: { revision, hash: null }, broken: null };
     this.#heads.set(stream, link.head);
     return link.broken === null ? null : { stream, revision, id, reason: link.broken };
   }
 }
 
 /** The head that an event names as its predecessor. The caller compares it. */
-export function statedHeadBefore({ revision, metadata }: StoredEvent): ChainHead {
-  const stated = parseObject(metadata)?.prevHash;
+export function statedHeadBefore({ revision }: StoredEvent, { metadata }: ParsedTexts): ChainHead {
+  const stated = metadata?.prevHash;
   return { revision: revision - 1, hash: typeof stated === 'string' ? stated : null };
 }
 
@@ -123,16 +127,14 @@ interface Link {
   readonly broken: BrokenLink['reason'] | null;
 }
 
-function checkLink(event: StoredEvent, before: ChainHead): Link {
-  const metadata = parseObject(event.metadata);
-  const stated = metadata?.hash;
+function checkLink(event: StoredEvent, texts: ParsedTexts, before: ChainHead): Link {
+  const stated = texts.metadata?.hash;
   const head = { revision: event.revision, hash: typeof stated === 'string' ? stated : null };
-  return { head, broken: faultOf(event, metadata, before) };
+  return { head, broken: faultOf(event, texts, before) };
 }
 
-function faultOf(event: StoredEvent, metadata: Record<string, unknown> | null, before: ChainHead): Link['broken'] {
+function faultOf(event: StoredEvent, { data, metadata }: ParsedTexts, before: ChainHead): Link['broken'] {
   if (event.revision !== before.revision + 1) return 'revision-out-of-order';
-  const data = parseObject(event.data);
   if (data === null || metadata === null) return 'unreadable';
   const { hash, ...hashed } = metadata;
   if (hashed.prevHash !== before.hash) return 'previous-hash-differs';
@@ -154,16 +156,7 @@ function hashOf(stream: string, revision: number, id: string, type: string, data
   // Built by hand, in sorted order, so that neither part is copied into another object first.
   return digest(
     'sha256',
-    `{"data":${canonicalize(data)},"id":${JSON.stringify(id)},"metadata":${canonicalize(metadata)}` +
+    `{"data":${canonicalJson(data)},"id":${JSON.stringify(id)},"metadata":${canonicalJson(metadata)}` +
       `,"revision":${revision},"stream":${JSON.stringify(stream)},"type":${JSON.stringify(type)}}`,
   );
-}
-
-function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

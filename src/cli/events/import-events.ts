@@ -23,7 +23,7 @@ export async function importEvents({ file, store }: EventsArguments, signal: Abo
   const { log: target, close } = await openTarget(addressOf(store));
   const progress = new Progress('imported', process.stderr);
   const decoder = new StoredEventDecoder();
-  const check = new LogCheck(null, (event) => decoder.faultOf(event));
+  const check = new LogCheck(null, (event, texts) => decoder.faultOf(event, texts));
   let imported: ImportResult;
   try {
     const { report } = progress;
@@ -47,7 +47,7 @@ export async function importEvents({ file, store }: EventsArguments, signal: Abo
 async function checkedFile(file: string, signal: AbortSignal): Promise<number> {
   const progress = new Progress('verified', process.stderr);
   const decoder = new StoredEventDecoder();
-  const check = new LogCheck(null, (event) => decoder.faultOf(event));
+  const check = new LogCheck(null, (event, texts) => decoder.faultOf(event, texts));
   try {
     const source = sourceOf(file, signal);
     return (await checkLogFile({ source, check, report: progress.report, signal })).events;

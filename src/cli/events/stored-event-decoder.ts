@@ -4,10 +4,14 @@ import { inputErrors } from '#application/operations/input-errors.ts';
 import { eventCodecs, eventMetadataCodec, isKnownEventType } from '#domain/shared/event-codecs.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { type ParsedTexts, parseTexts } from '#event-store/parsed-texts.ts';
 import { UpcastFailure, upcastWith } from '#event-store/upcasting.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
 const upcast = upcastWith(upcasters);
+
+const metadataCodec = t.type({ metadata: eventMetadataCodec });
+const dataCodecs = new Map(Object.entries(eventCodecs).map(([type, data]) => [type, t.type({ data })]));
 
 /** Decodes events from outside. The service itself trusts its own log and does not decode it (ADR 24). */
 export class StoredEventDecoder {
@@ -19,18 +23,20 @@ export class StoredEventDecoder {
   }
 
   /** @returns the event's error, with a pointer (RFC 6901) into it; null if it decodes */
-  faultOf({ type, data, metadata }: StoredEvent): string | null {
+  faultOf(event: StoredEvent, texts: ParsedTexts = parseTexts(event)): string | null {
+    const { type, data } = event;
     if (!isKnownEventType(type)) {
       this.#unknownTypes.set(type, (this.#unknownTypes.get(type) ?? 0) + 1);
       return null;
     }
     try {
-      const decodedMetadata = t.type({ metadata: eventMetadataCodec }).decode({ metadata: JSON.parse(metadata) });
+      const metadata: unknown = texts.metadata ?? JSON.parse(event.metadata);
+      const decodedMetadata = metadataCodec.decode({ metadata });
       if (E.isLeft(decodedMetadata)) return faultsIn(decodedMetadata.left);
       const { schemaVersion } = decodedMetadata.right.metadata;
-      const newest = upcast(type, schemaVersion, JSON.parse(data) as JsonObject);
-      const decoded = t.type({ data: eventCodecs[type] ?? t.unknown }).decode({ data: newest });
-      return E.isLeft(decoded) ? faultsIn(decoded.left) : null;
+      const newest = upcast(type, schemaVersion, (texts.data ?? JSON.parse(data)) as JsonObject);
+      const decoded = dataCodecs.get(type)?.decode({ data: newest });
+      return decoded === undefined || E.isRight(decoded) ? null : faultsIn(decoded.left);
     } catch (error) {
       if (error instanceof UpcastFailure || error instanceof SyntaxError) return error.message;
       // An upcaster failed on a shape that no release has written.

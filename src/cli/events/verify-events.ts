@@ -23,7 +23,7 @@ export async function verifyEvents(
   const { log, close } = await openLog(addressOf(store));
   const progress = new Progress('verified', process.stderr);
   const decoder = new StoredEventDecoder();
-  const check = new LogCheck(broken.found, (event) => decoder.faultOf(event));
+  const check = new LogCheck(broken.found, (event, texts) => decoder.faultOf(event, texts));
   const onVerified = (event: RawEvent) => digests?.take(event, check.heads);
   let held: string | null = null;
   try {

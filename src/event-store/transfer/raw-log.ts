@@ -44,7 +44,8 @@ export interface LogTarget extends RawLog {
   store(events: ReadonlyArray<StoredEvent>): Promise<number>;
 }
 
-const pageEvents = 1_000;
+/** A page that outlives two collections of young garbage would fill the heap; larger ones are read no faster. */
+const pageEvents = 200;
 
 /**
  * A log, page by page; the next page is read while one is worked on.

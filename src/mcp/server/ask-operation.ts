@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import canonicalize from 'canonicalize';
 import * as E from 'fp-ts/lib/Either.js';
 import { checkIdempotencyKey } from '#application/operations/idempotency-key.ts';
 import { invalidInput } from '#application/operations/input-errors.ts';
@@ -7,6 +6,7 @@ import type { InvokeAs } from '#application/operations/invoke.ts';
 import type { OperationResult, RequestHeaders, RequestInput } from '#application/operations/operation-request.ts';
 import { type OperationRoute, pathParameters } from '#application/operations/registry.ts';
 import type { Failure } from '#domain/shared/failure.ts';
+import { canonicalJson } from '#shared/json/canonical-json.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { McpExchange } from './mcp-exchange.ts';
 
@@ -93,7 +93,7 @@ function inputOf(route: OperationRoute, given: JsonObject, parameters: Readonly<
     if (value === undefined || Object.hasOwn(parameters, name)) continue;
     fields[name] = route.hasBody ? value : textOf(value);
   }
-  const text = canonicalize(fields) ?? '';
+  const text = canonicalJson(fields);
   return { fields: { ...fields, ...parameters }, bodyHash: hash('sha256', text), bytes: Buffer.byteLength(text) };
 }
 

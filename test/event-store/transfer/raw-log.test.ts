@@ -10,7 +10,7 @@ const logOf = (count: number) =>
 describe('pagesOf', () => {
   it('gives every event up to a position once', async () => {
     const log = logOf(2_500);
-    for (const last of [0, 1, 999, 1_000, 1_001, 2_000, 2_500]) {
+    for (const last of [0, 1, 199, 200, 201, 400, 2_500]) {
       const revisions: number[] = [];
       for await (const page of pagesOf(log, last * 7)) revisions.push(...page.map(({ revision }) => revision));
       assert.deepEqual(
@@ -39,7 +39,7 @@ describe('pagesOf', () => {
     };
     // A rejection that nobody handles would fail the run.
     for await (const _page of pagesOf(log, await log.lastPosition())) break;
-    assert.deepEqual(asked, [0, 7_000]);
+    assert.deepEqual(asked, [0, 200 * 7]);
     await assert.rejects(async () => {
       for await (const _page of pagesOf(log, await log.lastPosition()));
     }, UnavailableError);

@@ -1,14 +1,18 @@
 import type { StoredEvent } from '#event-store/hash-chain.ts';
+import { type ParsedTexts, parseTexts } from '#event-store/parsed-texts.ts';
 
 /**
  * An event as a line of a log file, without the line's end: a JSON object `{stream, revision, id, type, data,
  * metadata}`. `data` and `metadata` are the stored texts themselves, byte for byte, so that what was hashed is what is
  * moved. A text that is not a JSON object on one line is written as a JSON string that holds it.
  */
-export function eventLine({ stream, revision, id, type, data, metadata }: StoredEvent): string {
+export function eventLine(event: StoredEvent, texts: ParsedTexts = parseTexts(event)): string {
+  const { stream, revision, id, type } = event;
+  const data = embedded(event.data, texts.data);
+  const metadata = embedded(event.metadata, texts.metadata);
   return (
     `{"stream":${JSON.stringify(stream)},"revision":${revision},"id":${JSON.stringify(id)}` +
-    `,"type":${JSON.stringify(type)},"data":${embedded(data)},"metadata":${embedded(metadata)}}`
+    `,"type":${JSON.stringify(type)},"data":${data},"metadata":${metadata}}`
   );
 }
 
@@ -35,18 +39,19 @@ export function eventOfLine(line: string): StoredEvent | null {
   return { stream: name, revision: Number(revision), id: uuid, type: typeName, data, metadata };
 }
 
-function embedded(text: string): string {
-  return isObjectOnOneLine(text) ? text : JSON.stringify(text);
+/** @param parsed null where the text is no JSON object */
+function embedded(text: string, parsed: object | null): string {
+  return parsed !== null && isOnOneLine(text) ? text : JSON.stringify(text);
 }
 
-function isObjectOnOneLine(text: string): boolean {
-  if (!text.startsWith('{') || !text.endsWith('}') || !text.isWellFormed() || /[\r\n]/.test(text)) return false;
-  return parsed(text) !== undefined;
+/** Whether a text of JSON begins and ends with its object, on one line. */
+function isOnOneLine(text: string): boolean {
+  return text.startsWith('{') && text.endsWith('}') && text.isWellFormed() && !/[\r\n]/.test(text);
 }
 
 /** The stored text of a value in a line; null when the value is none that an export writes. */
 function textOf(json: string): string | null {
-  return json.startsWith('{') ? (isObjectOnOneLine(json) ? json : null) : stringOf(json);
+  return json.startsWith('{') ? (isOnOneLine(json) && parsed(json) !== undefined ? json : null) : stringOf(json);
 }
 
 /** The text of a JSON string: a copy, so that a part that is kept does not keep the whole line in memory. */

@@ -1,3 +1,4 @@
+import { parseTexts } from '#event-store/parsed-texts.ts';
 import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
 import { pagesOf, type RawEvent, type RawLog } from '#event-store/transfer/raw-log.ts';
 import { eventLine } from './event-line.ts';
@@ -36,8 +37,9 @@ export async function exportLog({ log, from, sink, check, report, signal }: Expo
   for await (const page of pagesOf(log, end)) {
     let lines = '';
     for (const event of page) {
-      const line = `${eventLine(event)}\n`;
-      check.take(event, line);
+      const texts = parseTexts(event);
+      const line = `${eventLine(event, texts)}\n`;
+      check.take(event, line, texts);
       if (held === null) lines += line;
       else {
         if (!held.equals(Buffer.from(line))) throw otherLog(check.events);
@@ -71,7 +73,8 @@ export async function verifyLog({ log, check, report, signal, onVerified }: Veri
   const end = await log.lastPosition();
   for await (const page of pagesOf(log, end)) {
     for (const event of page) {
-      check.take(event, `${eventLine(event)}\n`);
+      const texts = parseTexts(event);
+      check.take(event, `${eventLine(event, texts)}\n`, texts);
       const further = onVerified?.(event);
       if (further !== undefined) await further;
     }

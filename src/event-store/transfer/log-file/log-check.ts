@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ReadonlyChainHeads } from '#event-store/chain-heads.ts';
 import { ChainVerifier, type StoredEvent } from '#event-store/hash-chain.ts';
+import { type ParsedTexts, parseTexts } from '#event-store/parsed-texts.ts';
 import { describeBroken, describeUndecodable, LogError } from '#event-store/transfer/log-failure.ts';
 
 /** What a log file's last line says of the lines between it and the first. */
@@ -15,7 +16,7 @@ export class LogCheck {
   readonly #chains = new ChainVerifier();
   readonly #lines = createHash('sha256');
   readonly #onBroken: ((fault: string) => void) | null;
-  readonly #faultOf: (event: StoredEvent) => string | null;
+  readonly #faultOf: (event: StoredEvent, texts: ParsedTexts) => string | null;
   #events = 0;
 
   /**
@@ -24,7 +25,7 @@ export class LogCheck {
    */
   constructor(
     onBroken: ((fault: string) => void) | null = null,
-    faultOf: (event: StoredEvent) => string | null = () => null,
+    faultOf: (event: StoredEvent, texts: ParsedTexts) => string | null = () => null,
   ) {
     this.#onBroken = onBroken;
     this.#faultOf = faultOf;
@@ -46,13 +47,14 @@ export class LogCheck {
   /**
    * Takes the next event.
    * @param line the event's line, with its end
+   * @param texts of the event
    * @throws LogError where its stream's chain is broken, or it does not decode
    */
-  take(event: StoredEvent, line: string | Buffer): void {
-    const broken = this.#chains.verify(event);
+  take(event: StoredEvent, line: string | Buffer, texts: ParsedTexts = parseTexts(event)): void {
+    const broken = this.#chains.verify(event, texts);
     if (broken !== null) this.#report(describeBroken(broken));
     else {
-      const fault = this.#faultOf(event);
+      const fault = this.#faultOf(event, texts);
       if (fault !== null) this.#report(describeUndecodable(event, fault));
     }
     this.#lines.update(line);
