@@ -1,6 +1,6 @@
 import type { EndpointQueue } from './queue/endpoint-queue.ts';
 
-/** What becomes of messages to an endpoint: the last try has succeeded, or failed; or nothing is sent. */
+/** The states of endpoints: no try has failed since the last success, a try has failed, or nothing is sent. */
 export const endpointStates = ['delivering', 'failing', 'disabled'] as const;
 
 type EndpointState = (typeof endpointStates)[number];
@@ -8,14 +8,14 @@ type EndpointState = (typeof endpointStates)[number];
 /** The endpoints in one state. */
 export interface StateFigures {
   readonly endpoints: number;
-  /** The least position of one of them; null without any. */
+  /** The lowest position among them; null if there is no such endpoint. */
   readonly position: number | null;
 }
 
-/** How far a node is with its deliveries. */
+/** The progress of a node's deliveries. */
 export interface DeliveryFigures {
   readonly byState: Readonly<Record<EndpointState, StateFigures>>;
-  /** Messages whose tries have failed and that are tried again. */
+  /** The number of messages that failed and are retried. */
   readonly openRetries: number;
 }
 

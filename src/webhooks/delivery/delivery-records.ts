@@ -21,12 +21,12 @@ export interface DeliveryRecordsOptions {
   readonly log: Logger;
 }
 
-/** Tries in memory at most; while the store is away, further ones are not listed. */
+/** The most tries in memory. While the store is unavailable, further tries are not listed. */
 const maxUnlisted = 20_000;
-/** A live endpoint to which nothing is sent moves with the log; it is stored so often. */
+/** How often the state of an idle live endpoint is stored. Its position moves with the log. */
 const idleSaveMs = 60_000;
 
-/** What is to be stored of the deliveries: how far each endpoint is, and the tries. Stored together, about once a second. */
+/** Collects the changed states of endpoints and the tries, and stores them together, about once a second. */
 export class DeliveryRecords {
   readonly #options: DeliveryRecordsOptions;
   readonly #changed = new Set<DeliveredEndpoint>();
@@ -41,18 +41,19 @@ export class DeliveryRecords {
     this.#outage = new OutageLog(options.log, 'The store of webhook deliveries');
   }
 
-  /** The state of an endpoint is another than the one stored. */
+  /** Records that an endpoint's state differs from the stored one. */
   changed(endpoint: DeliveredEndpoint): void {
     this.#changed.add(endpoint);
   }
 
+  /** Records that an endpoint was deleted, so that the next save removes its state. */
   removed(endpoint: DeliveredEndpoint): void {
     this.#changed.delete(endpoint);
     this.#savedAt.delete(endpoint);
     this.#removed.add(endpoint.id);
   }
 
-  /** Keeps a try to be listed. */
+  /** Counts a try, and keeps it for the list of tries. */
   tried(endpointId: string, message: Message, attempt: number, made: MadeTry, outcome: DeliveryOutcome): void {
     this.#options.countTry(outcome, made.error);
     if (this.#tries.length >= maxUnlisted) {
@@ -66,7 +67,7 @@ export class DeliveryRecords {
     this.#tries.push({ endpointId, id: randomUUID(), ...listed });
   }
 
-  /** Stores every endpoint. @throws UnavailableError; FencedError */
+  /** Stores the state of every endpoint. @throws UnavailableError; FencedError */
   async begin(endpoints: Iterable<DeliveredEndpoint>): Promise<void> {
     for (const endpoint of endpoints) {
       this.#changed.add(endpoint);
@@ -75,13 +76,13 @@ export class DeliveryRecords {
     await this.#write([...this.#changed]);
   }
 
-  /** Stores every endpoint as it is at the end. @throws FencedError */
+  /** Stores the final state of every endpoint. @throws FencedError */
   async end(endpoints: Iterable<DeliveredEndpoint>): Promise<void> {
     for (const endpoint of endpoints) this.#changed.add(endpoint);
     await this.save([]);
   }
 
-  /** Stores what has changed. What cannot be stored is stored the next time. @throws FencedError */
+  /** Stores all changes. If the store is unavailable, the next call stores them. @throws FencedError */
   async save(endpoints: Iterable<DeliveredEndpoint>): Promise<void> {
     try {
       await this.#saveStates(endpoints);
@@ -138,7 +139,7 @@ export class DeliveryRecords {
   }
 }
 
-/** Those that began together are not stored together for ever. */
+/** Moves the time of a first save back at random. Otherwise endpoints that began together are always stored together. */
 function spread(at: number): number {
   return at - Math.floor(Math.random() * idleSaveMs);
 }

@@ -26,7 +26,7 @@ import { EndpointQueue } from './queue/endpoint-queue.ts';
 import type { QueueClock } from './queue/queue-clock.ts';
 import type { DisabledByAnswers } from './queue/queue-options.ts';
 
-/** An endpoint, and where its delivery begins. */
+/** An endpoint and the state with which its delivery begins. */
 export interface BegunEndpoint {
   readonly id: string;
   readonly facts: EndpointFacts;
@@ -36,39 +36,39 @@ export interface BegunEndpoint {
 export interface DeliveryTermOptions extends Omit<PastFeederOptions, 'followed' | 'followedFrom' | 'signal'> {
   readonly store: Pick<EventStore, 'subscribe' | 'read'>;
   readonly endpoints: ReadonlyArray<BegunEndpoint>;
-  /** Where the endpoints are as of: the log is followed from here. */
+  /** The position that the endpoints are as of. The term follows the log from here. */
   readonly from: number;
-  /** Makes what stores how far deliveries are. @param followed up to which position the log was followed */
+  /** Creates the records of this term. @param followed returns the position up to which the log was followed */
   readonly createRecords: (followed: () => number) => DeliveryRecords;
   readonly delivery: Pick<MessageDelivery, 'deliver'>;
-  /** Disables an endpoint because of its receiver's answers. Resolves when it is recorded, or cannot be any more. */
+  /** Disables an endpoint because of its receiver's answers. Resolves when the event is stored or the signal aborts. */
   readonly disable: (endpointId: string, reason: DisabledByAnswers, signal: AbortSignal) => Promise<void>;
   readonly clock: QueueClock;
-  /** Whether this node still is the one that delivers, by its own clock. */
+  /** Whether this node still holds the lease, by its own clock. */
   readonly isHeld: () => boolean;
   readonly log: Logger;
-  /** Ends it. */
+  /** Ends the term. */
   readonly signal: AbortSignal;
 }
 
 const ownTypes: ReadonlySet<string> = new Set(Object.keys(webhookEndpointEvents));
 const saveIntervalMs = 1_000;
-/** What is under way at the end may take so long. */
-const endMs = 1_000;
+/** How long the end of a term waits for running tries. */
+const endTimeoutMs = 1_000;
 const retryLimits = { firstMs: 100, longestMs: 5_000 };
 
 type EndpointEvent = RecordedEventOf<WebhookEndpointEvents> & { readonly position: number };
 
-/** One node's time as the one that delivers: it follows the log, and hands each event to the endpoints that receive it. */
+/** The term of the node that delivers. It follows the log and gives each event to the endpoints that receive it. */
 export class DeliveryTerm {
   readonly #options: DeliveryTermOptions;
   readonly #registry = new EndpointRegistry();
   readonly #records: DeliveryRecords;
   readonly #feeder: PastFeeder;
-  /** Ends what began in this term. */
+  /** Ends all work of this term. */
   readonly #ending = new AbortController();
-  /** Breaks off the tries under way. */
-  readonly #breaking = new AbortController();
+  /** Aborts the running tries. */
+  readonly #abortingTries = new AbortController();
   readonly #signal: AbortSignal;
   #followed: number;
 
@@ -82,24 +82,24 @@ export class DeliveryTerm {
     for (const endpoint of options.endpoints) this.#add(endpoint);
   }
 
-  /** Delivers until its signal aborts. @throws FencedError when another node delivers now; UnavailableError at its beginning */
+  /** Delivers until its signal aborts. @throws FencedError if another node delivers now; UnavailableError at the start */
   async run(): Promise<void> {
     await this.#records.begin(this.#registry.all());
     for (const endpoint of this.#registry.all()) this.#start(endpoint);
     try {
-      await allSettled([this.#untilOneFails(this.#follow()), this.#untilOneFails(this.#saveOften())]);
+      await allSettled([this.#endOthersOnFailure(this.#follow()), this.#endOthersOnFailure(this.#saveOften())]);
     } finally {
       await this.#end();
     }
   }
 
-  /** How far it is. */
+  /** The progress of the deliveries. */
   figures(): DeliveryFigures {
     return deliveryFigures([...this.#registry.all()].map(({ queue }) => queue));
   }
 
-  /** Ends the others with one that fails. */
-  async #untilOneFails(work: Promise<void>): Promise<void> {
+  /** Runs a part of the term. If it fails, the other parts end too. */
+  async #endOthersOnFailure(work: Promise<void>): Promise<void> {
     try {
       await work;
     } catch (error) {
@@ -112,9 +112,9 @@ export class DeliveryTerm {
     this.#ending.abort();
     for (const { queue } of this.#registry.all()) queue.stop();
     await this.#feeder.ended();
-    const until = performance.now() + endMs;
-    while (this.#isTrying() && performance.now() < until) await delay(10, this.#breaking.signal);
-    this.#breaking.abort();
+    const until = performance.now() + endTimeoutMs;
+    while (this.#isTrying() && performance.now() < until) await delay(10, this.#abortingTries.signal);
+    this.#abortingTries.abort();
     await this.#records.end(this.#registry.all());
   }
 
@@ -137,23 +137,23 @@ export class DeliveryTerm {
       try {
         const after = this.#followed;
         for await (const batch of store.subscribe({ after, types: listedTypes, signal: this.#signal })) {
-          for (const event of batch.events) this.#see(event);
+          for (const event of batch.events) this.#handle(event);
           this.#followed = Math.max(this.#followed, batch.position);
           backOff.succeeded();
         }
       } catch (error) {
         if (!(error instanceof UnavailableError)) throw error;
-        log.warn({ error: String(error) }, 'The log cannot be followed for webhooks just now');
+        log.warn({ error: String(error) }, 'The log cannot be followed for webhooks now');
         await delay(backOff.failed(), this.#signal);
       }
     }
   }
 
-  #see(event: RecordedEvent): void {
+  #handle(event: RecordedEvent): void {
     try {
-      if (this.#registry.size > 0) this.#handOut(event);
+      if (this.#registry.size > 0) this.#distribute(event);
       this.#followed = event.position;
-      if (ownTypes.has(event.type)) this.#obey(event as unknown as EndpointEvent);
+      if (ownTypes.has(event.type)) this.#followEndpoint(event as unknown as EndpointEvent);
     } catch (error) {
       if (!(error instanceof UnreadableEventError)) throw error;
       this.#followed = event.position;
@@ -165,14 +165,14 @@ export class DeliveryTerm {
     }
   }
 
-  #handOut({ position, stream, revision, type, data, metadata }: RecordedEvent): void {
+  #distribute({ position, stream, revision, type, data, metadata }: RecordedEvent): void {
     const listed = historyOfType(type);
     if (listed === null) return;
     const { kind, id: resource } = listed.resource(data, streamKeyOf(stream));
     for (const endpoint of this.#registry.receiversOf(metadata)) {
       const { record } = endpoint.facts;
       if (!takesType(record, type) || !isShownTo(audienceOf(record), metadata, kind)) continue;
-      // It is sent as a test, whatever else is to be sent.
+      // `#change` sends this event as a test, before all other messages.
       if (type === 'WebhookTestRequested' && resource === endpoint.id) continue;
       const message = { position, stream, revision, type };
       if (endpoint.queue.isLive) endpoint.queue.offer(message);
@@ -180,11 +180,11 @@ export class DeliveryTerm {
     }
   }
 
-  /** Does what an event of an endpoint asks for. */
-  #obey(event: EndpointEvent): void {
+  /** Applies an event of an endpoint to its facts and its queue. */
+  #followEndpoint(event: EndpointEvent): void {
     const endpoint = this.#registry.get(event.data.id);
     if (endpoint === undefined) {
-      if (event.type === 'WebhookEndpointCreated') this.#welcome(event);
+      if (event.type === 'WebhookEndpointCreated') this.#addCreated(event);
       return;
     }
     const facts = factsAfter(endpoint.facts, event);
@@ -192,22 +192,22 @@ export class DeliveryTerm {
       this.#remove(endpoint);
       return;
     }
-    const isNews = facts !== endpoint.facts;
+    const isNewer = facts !== endpoint.facts;
     endpoint.facts = facts;
-    this.#change(endpoint, event, isNews);
+    this.#change(endpoint, event, isNewer);
     if (endpoint.queue.hasRoom) this.#feeder.want(endpoint);
   }
 
-  /** @param isNews whether the facts were of before the event */
-  #change({ queue }: DeliveredEndpoint, event: EndpointEvent, isNews: boolean): void {
+  /** @param isNewer whether the event is newer than the facts were */
+  #change({ queue }: DeliveredEndpoint, event: EndpointEvent, isNewer: boolean): void {
     const { position, stream, revision, type } = event;
-    if (isNews && type === 'WebhookEndpointEnabled') queue.enable();
-    if (isNews && type === 'WebhookEndpointDisabled') queue.disable();
+    if (isNewer && type === 'WebhookEndpointEnabled') queue.enable();
+    if (isNewer && type === 'WebhookEndpointDisabled') queue.disable();
     if (type === 'WebhookTestRequested') queue.test({ position, stream, revision, type });
     if (type === 'WebhookReplayRequested') queue.replay(event.data.after, position);
   }
 
-  #welcome(event: EndpointEvent): void {
+  #addCreated(event: EndpointEvent): void {
     const facts = factsAfter(null, event);
     if (facts === null) return;
     const state = newDeliveryState(event.position);
@@ -229,8 +229,8 @@ export class DeliveryTerm {
         deliver: async (message) => {
           if (!isHeld()) return { kind: 'postponed' };
           const { record, secrets } = endpoint.facts;
-          const tried = await delivery.deliver({ id, url: record.url, secrets }, message, this.#breaking.signal);
-          // What the receiver at an earlier address asked for does not bind its successor.
+          const tried = await delivery.deliver({ id, url: record.url, secrets }, message, this.#abortingTries.signal);
+          // A request of the receiver at the old URL does not apply to the receiver at the new one.
           return endpoint.facts.record.url === record.url ? tried : { ...tried, asks: null };
         },
         onTried: (message, attempt, made, outcome) => this.#records.tried(id, message, attempt, made, outcome),

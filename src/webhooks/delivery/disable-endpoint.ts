@@ -20,7 +20,7 @@ const messages = {
   gone: 'A webhook endpoint is disabled: its receiver has answered 410 and wants no more messages',
 } as const;
 
-/** Records that an endpoint is disabled by its receiver's answers; until that has succeeded, or the signal aborts. */
+/** Records that the receiver's answers disable an endpoint. Retries until it succeeds or the signal aborts. */
 export async function disableEndpoint(
   { writer, log }: DisableDependencies,
   id: string,
@@ -45,12 +45,12 @@ export async function disableEndpoint(
     try {
       const written = await disable();
       if (E.isRight(written)) return;
-      log.warn({ webhookEndpoint: id, reason: written.left.detail }, cannot);
+      log.warn({ webhookEndpoint: id, reason: written.left.detail }, notDisabled);
     } catch (error) {
-      log.warn({ webhookEndpoint: id, error: String(error) }, cannot);
+      log.warn({ webhookEndpoint: id, error: String(error) }, notDisabled);
     }
     await delay(retryMs, signal);
   }
 }
 
-const cannot = 'A webhook endpoint could not be disabled just now';
+const notDisabled = 'A webhook endpoint could not be disabled; the node tries again';

@@ -7,21 +7,21 @@ import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import type { DeliveryTry } from './message-delivery.ts';
 import type { EndpointQueue } from './queue/endpoint-queue.ts';
 
-/** What is known of an endpoint, as of a revision of its stream. */
+/** The data of an endpoint at a revision of its stream. */
 export interface EndpointFacts {
   readonly revision: number;
   readonly record: WebhookEndpointRecord;
   readonly secrets: ReadonlyArray<SealedSecret>;
 }
 
-/** An endpoint that is delivered to. */
+/** An endpoint with its queue. */
 export interface DeliveredEndpoint {
   readonly id: string;
   facts: EndpointFacts;
   readonly queue: EndpointQueue<DeliveryTry>;
 }
 
-/** The endpoints that a node delivers to, found by whose events they receive. */
+/** The endpoints that a node delivers to, with an index by audience. */
 export class EndpointRegistry {
   readonly #byId = new Map<string, DeliveredEndpoint>();
   readonly #byAudience = new Map<string, Set<DeliveredEndpoint>>();
@@ -52,7 +52,7 @@ export class EndpointRegistry {
     if (others?.size === 0) this.#byAudience.delete(key);
   }
 
-  /** Those that may receive the events of a tenant. */
+  /** Returns the endpoints that may receive the events of a tenant. */
   *receiversOf({ organizationId, projectId, partnerId }: Tenant): Generator<DeliveredEndpoint> {
     const keys = [`project ${projectId}`, `organization ${organizationId}`, `partner ${partnerId}`];
     for (const key of keys) yield* this.#byAudience.get(key) ?? [];
@@ -63,7 +63,7 @@ function audienceKey({ audience, organizationId, projectId }: WebhookEndpointRec
   return `${audience} ${audience === 'project' ? projectId : organizationId}`;
 }
 
-/** What is known of an endpoint after an event of its stream; null once it is deleted. */
+/** Returns the data of an endpoint after an event of its stream; null if the endpoint is deleted. */
 export function factsAfter(
   facts: EndpointFacts | null,
   event: RecordedEventOf<WebhookEndpointEvents>,
@@ -75,7 +75,7 @@ export function factsAfter(
   return { revision: event.revision, record: after.record, secrets: after.secrets };
 }
 
-/** Whether an endpoint takes a type of event. */
+/** Whether an endpoint receives a type of event. */
 export function takesType({ eventTypes }: WebhookEndpointRecord, type: string): boolean {
   return eventTypes.length === 0 || eventTypes.includes(type);
 }

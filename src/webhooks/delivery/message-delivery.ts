@@ -9,7 +9,7 @@ import type { TryResult } from './queue/queue-options.ts';
 import { signatureHeaders } from './sign-message.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
-/** A try that was made. */
+/** The result of a try that was made. */
 export interface MadeTry extends TryResult {
   readonly kind: 'delivered' | 'failed';
   /** The `webhook-id`. */
@@ -19,10 +19,10 @@ export interface MadeTry extends TryResult {
   readonly durationMs: number;
 }
 
-/** What came of delivering a message. */
+/** The result of delivering a message. */
 export type DeliveryTry = MadeTry | (TryResult & { readonly kind: 'postponed' | 'dropped' });
 
-/** Where a message goes, as it is known now. */
+/** The current data of the endpoint that a message goes to. */
 export interface DeliveryTarget {
   readonly id: string;
   readonly url: string;
@@ -32,14 +32,14 @@ export interface DeliveryTarget {
 export interface MessageDeliveryOptions {
   readonly reads: EntryReads;
   readonly sender: Pick<WebhookSender, 'send'>;
-  /** Bounds the tries of this node. */
+  /** Limits the tries of this node that run at the same time. */
   readonly slots: Semaphore;
   readonly log: Pick<Logger, 'error' | 'warn'>;
 }
 
 const postponed = { kind: 'postponed' } as const;
 
-/** Makes a message of its event, signs it and sends it, again for each try, so that an erasure reaches it. */
+/** Makes, signs and sends a message. Each try makes the body again from the event, so that it omits erased data. */
 export class MessageDelivery {
   readonly #options: MessageDeliveryOptions;
 
@@ -47,14 +47,14 @@ export class MessageDelivery {
     this.#options = options;
   }
 
-  /** Never rejects. @param signal breaks it off */
+  /** Makes one try to deliver a message. Never rejects. @param signal aborts the try */
   async deliver(target: DeliveryTarget, message: Message, signal: AbortSignal): Promise<DeliveryTry> {
     const { slots } = this.#options;
     await slots.acquire();
     try {
       return signal.aborted ? postponed : await this.#deliver(target, message, signal);
     } catch (error) {
-      this.#say(error, target, message);
+      this.#logFailure(error, target, message);
       return postponed;
     } finally {
       slots.release();
@@ -75,13 +75,13 @@ export class MessageDelivery {
     const headers = signatureHeaders({ id: eventId, sentAt, body }, secrets);
     const began = performance.now();
     const { status, error, asks } = await sender.send({ url: target.url, headers, body, signal });
-    // A try that this node broke off says nothing about the receiver.
+    // A try that this node aborted gives no information about the receiver.
     if (status === null && signal.aborted) return postponed;
     const durationMs = Math.round(performance.now() - began);
     return { kind: error === null ? 'delivered' : 'failed', eventId, status, error, asks, durationMs };
   }
 
-  /** A secret whose key is lost reads as something else. */
+  /** The valid secrets. The filter removes a secret whose key is lost, because its text cannot be read. */
   async #secretsOf({ id, secrets }: DeliveryTarget, now: Date): Promise<ReadonlyArray<string>> {
     const read = await this.#options.reads.personalReader([id]);
     return validSecrets(secrets, now.toISOString())
@@ -89,10 +89,11 @@ export class MessageDelivery {
       .filter((secret) => secret.startsWith(secretPrefix));
   }
 
-  #say(error: unknown, { id }: DeliveryTarget, { position }: Message): void {
+  #logFailure(error: unknown, { id }: DeliveryTarget, { position }: Message): void {
     const { log } = this.#options;
     const fields = { webhookEndpoint: id, position, error: String(error) };
-    if (error instanceof UnreadableEventError) log.error(fields, 'A webhook waits: its event cannot be read');
-    else log.warn(fields, 'A webhook could not be made and is tried again');
+    if (error instanceof UnreadableEventError)
+      log.error(fields, 'A webhook message waits because its event cannot be read');
+    else log.warn(fields, 'A webhook message could not be made; the node tries again');
   }
 }

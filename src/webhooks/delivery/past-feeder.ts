@@ -11,40 +11,40 @@ import { type DeliveredEndpoint, takesType } from './endpoint-registry.ts';
 export interface PastFeederOptions {
   readonly documents: Pick<ReadStore, 'list'>;
   readonly store: Pick<EventStore, 'read'>;
-  /** Waits a while until a read model has passed a position; false when it did not. */
+  /** Waits for a limited time until a read model has passed a position. Resolves with false if it has not. */
   readonly waitForPosition: (collection: string, position: number) => Promise<boolean>;
-  /** Up to which position the log was followed. */
+  /** Returns the position up to which the log was followed. */
   readonly followed: () => number;
-  /** Where the log was followed from: requests behind it are obeyed as they are met there. */
+  /** The position from which the log was followed. The term handles the test requests after it. */
   readonly followedFrom: number;
   readonly log: Pick<Logger, 'warn' | 'error'>;
   readonly signal: AbortSignal;
 }
 
-/** Endpoints that are fed at once. */
-const fedAtOnce = 4;
-const eventsRead = 100;
+/** The most endpoints that are fed at the same time. */
+const maxConcurrentFeeds = 4;
+const maxEventsPerRead = 100;
 const retryMs = 1_000;
-/** What happens while an endpoint is fed, to be offered behind it. */
+/** The most messages that are held while an endpoint is fed. */
 const maxHeld = 100;
 
-/** What happens while an endpoint is fed. */
-interface Joining {
-  /** Where the log was followed to as it began. */
+/** The messages that arrive while an endpoint is fed. They are offered afterwards. */
+interface Feed {
+  /** The position up to which the log was followed when the feed began. */
   readonly since: number;
   readonly held: Message[];
   isOverfull: boolean;
 }
 
 /**
- * Feeds queues that are behind with what the audit's read model has after their positions, until each is where the log
- * is followed to: from then on it is live.
+ * Feeds queues that are behind with the events after their positions from the read model of the audit. When a queue has
+ * reached the followed position of the log, it becomes live.
  */
 export class PastFeeder {
   readonly #options: PastFeederOptions;
   readonly #wanting = new Set<DeliveredEndpoint>();
   readonly #feeding = new Map<DeliveredEndpoint, Promise<void>>();
-  readonly #joining = new Map<DeliveredEndpoint, Joining>();
+  readonly #feeds = new Map<DeliveredEndpoint, Feed>();
 
   constructor(options: PastFeederOptions) {
     this.#options = options;
@@ -57,22 +57,22 @@ export class PastFeeder {
     queueMicrotask(() => this.#feedNext());
   }
 
-  /** Takes note of a message to an endpoint that is behind. */
+  /** Holds a new message to an endpoint that is behind, if the endpoint is fed now. */
   hold(endpoint: DeliveredEndpoint, message: Message): void {
-    const joining = this.#joining.get(endpoint);
-    if (joining === undefined || joining.isOverfull) return;
-    if (joining.held.length >= maxHeld) joining.isOverfull = true;
-    else joining.held.push(message);
+    const feed = this.#feeds.get(endpoint);
+    if (feed === undefined || feed.isOverfull) return;
+    if (feed.held.length >= maxHeld) feed.isOverfull = true;
+    else feed.held.push(message);
   }
 
-  /** Waits until nothing is fed any more, after the signal has aborted. */
+  /** Waits until all feeding has ended, after the signal has aborted. */
   async ended(): Promise<void> {
     await Promise.all(this.#feeding.values());
   }
 
   #feedNext(): void {
     for (const endpoint of this.#wanting) {
-      if (this.#feeding.size >= fedAtOnce || this.#options.signal.aborted) return;
+      if (this.#feeding.size >= maxConcurrentFeeds || this.#options.signal.aborted) return;
       if (this.#feeding.has(endpoint)) continue;
       this.#wanting.delete(endpoint);
       const feeding = this.#feedUntilFull(endpoint).finally(() => {
@@ -89,8 +89,9 @@ export class PastFeeder {
       if (endpoint.queue.hasRoom && !signal.aborted) await this.#feed(endpoint);
     } catch (error) {
       const fields = { webhookEndpoint: endpoint.id, error: String(error) };
-      if (error instanceof UnavailableError) log.warn(fields, 'What a webhook endpoint missed cannot be read just now');
-      else log.error({ ...fields, err: error }, 'What a webhook endpoint missed could not be read');
+      if (error instanceof UnavailableError)
+        log.warn(fields, 'The events that a webhook endpoint missed cannot be read now');
+      else log.error({ ...fields, err: error }, 'The events that a webhook endpoint missed could not be read');
       await delay(retryMs, signal);
     }
     if (endpoint.queue.hasRoom) this.#wanting.add(endpoint);
@@ -98,18 +99,18 @@ export class PastFeeder {
 
   async #feed(endpoint: DeliveredEndpoint): Promise<void> {
     const { followed, waitForPosition, signal } = this.#options;
-    const joining: Joining = { since: followed(), held: [], isOverfull: false };
-    this.#joining.set(endpoint, joining);
+    const feed: Feed = { since: followed(), held: [], isOverfull: false };
+    this.#feeds.set(endpoint, feed);
     try {
-      if (!(await waitForPosition(pastEventsCollection, joining.since))) return await delay(retryMs, signal);
-      if (await this.#feedUpTo(endpoint, joining.since)) this.#join(endpoint, joining);
+      if (!(await waitForPosition(pastEventsCollection, feed.since))) return await delay(retryMs, signal);
+      if (await this.#feedUpTo(endpoint, feed.since)) this.#offerHeld(endpoint, feed);
     } finally {
-      this.#joining.delete(endpoint);
+      this.#feeds.delete(endpoint);
     }
   }
 
-  /** Offers what happened while it was fed; if all of it is taken, the queue is live. */
-  #join({ queue }: DeliveredEndpoint, { since, held, isOverfull }: Joining): void {
+  /** Offers the held messages. If the queue accepts all of them, it becomes live. */
+  #offerHeld({ queue }: DeliveredEndpoint, { since, held, isOverfull }: Feed): void {
     queue.passTo(since);
     if (isOverfull || !held.every((message) => queue.offer(message))) return;
     queue.passTo(this.#options.followed());
@@ -123,12 +124,12 @@ export class PastFeeder {
       if (!queue.hasRoom || signal.aborted) return false;
       const before = queue.offeredUpTo;
       const audience = audienceOf(endpoint.facts.record);
-      const { events, lookedUpTo } = await pastEvents(documents, audience, before, eventsRead);
-      // It was sent back or disabled meanwhile.
+      const { events, lookedUpTo } = await pastEvents(documents, audience, before, maxEventsPerRead);
+      // A replay moved the queue back, or it was disabled, during the read.
       if (queue.offeredUpTo !== before || !queue.hasRoom) return false;
       for (const event of events) {
         if (event.position > target) break;
-        if (!(await this.#take(endpoint, event))) return false;
+        if (!(await this.#offerPast(endpoint, event))) return false;
       }
       if (lookedUpTo === null) return true;
       queue.passTo(Math.min(lookedUpTo, target));
@@ -136,8 +137,8 @@ export class PastFeeder {
     return true;
   }
 
-  /** @returns whether what comes next may be offered */
-  async #take(endpoint: DeliveredEndpoint, event: PastEvent): Promise<boolean> {
+  /** Offers one event, or carries out the request in it. @returns whether the next event may be offered */
+  async #offerPast(endpoint: DeliveredEndpoint, event: PastEvent): Promise<boolean> {
     const { id, queue, facts } = endpoint;
     const { position, stream, revision, type } = event;
     const isOwn = event.resource === id;
@@ -145,11 +146,12 @@ export class PastFeeder {
       if (position <= this.#options.followedFrom) queue.test({ position, stream, revision, type });
       return true;
     }
-    if (isOwn && type === 'WebhookReplayRequested' && (await this.#isSentBack(endpoint, event))) return false;
+    if (isOwn && type === 'WebhookReplayRequested' && (await this.#replay(endpoint, event))) return false;
     return takesType(facts.record, type) ? queue.offer({ position, stream, revision, type }) : true;
   }
 
-  async #isSentBack({ queue }: DeliveredEndpoint, { stream, revision, position }: PastEvent): Promise<boolean> {
+  /** Carries out a replay request. @returns whether the queue went back */
+  async #replay({ queue }: DeliveredEndpoint, { stream, revision, position }: PastEvent): Promise<boolean> {
     const [request] = (await this.#options.store.read(stream, revision, 1)).events;
     return request !== undefined && queue.replay(Number(request.data.after), position);
   }

@@ -1,16 +1,16 @@
 import { Webhook } from 'standardwebhooks';
 
-/** What is signed. */
+/** The parts of a message that are signed. */
 export interface SignedMessage {
-  /** The same for every try and replay. */
+  /** The same in every try and replay. */
   readonly id: string;
   readonly sentAt: Date;
   readonly body: string;
 }
 
 /**
- * The headers of Standard Webhooks.
- * @param secrets those that sign now: `whsec_…`, one at least
+ * Returns the headers of Standard Webhooks.
+ * @param secrets the valid secrets, `whsec_…`; at least one
  */
 export function signatureHeaders(
   { id, sentAt, body }: SignedMessage,

@@ -2,10 +2,10 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { DeliveryError, DeliveryOutcome } from '#domain/webhook-endpoint/delivery.ts';
 import { type DeliveryFigures, endpointStates } from './delivery-figures.ts';
 
-/** Counts a try to deliver a message. @param error why it failed; null where it did not */
+/** Counts a try to deliver a message. @param error why it failed; null if it did not */
 export type CountTry = (outcome: DeliveryOutcome, error: DeliveryError | null) => void;
 
-/** Makes the counter of tries. */
+/** Creates the counter of tries. */
 export function createTryCounter(registry: Registry): CountTry {
   const tries = new Counter({
     name: 'switchyard_webhook_tries_total',
@@ -16,15 +16,15 @@ export function createTryCounter(registry: Registry): CountTry {
   return (outcome, error) => tries.inc({ outcome, error_type: error ?? '' });
 }
 
-/** What the gauges of deliveries show. */
+/** The sources of the gauges of deliveries. */
 export interface WatchedDeliveries {
   /** Null while this node does not deliver. */
   readonly figures: () => DeliveryFigures | null;
-  /** The end of the log; null where it cannot be read just now. */
+  /** The end of the log; null if it cannot be read now. */
   readonly endOfLog: () => Promise<number | null>;
 }
 
-/** Makes the gauges of deliveries. No endpoint is a label: their number is not bounded. */
+/** Creates the gauges of deliveries. No endpoint is a label, because the number of endpoints has no limit. */
 export function watchDeliveries(registry: Registry, { figures, endOfLog }: WatchedDeliveries): void {
   new Gauge({
     name: 'switchyard_webhook_endpoints',

@@ -17,19 +17,19 @@ import { type BegunEndpoint, DeliveryTerm, type DeliveryTermOptions } from './de
 import { disableEndpoint } from './disable-endpoint.ts';
 import type { CountTry } from './webhook-metrics.ts';
 
-type PassedOn = Pick<DeliveryTermOptions, 'waitForPosition' | 'delivery' | 'clock' | 'log'>;
+type TermOptions = Pick<DeliveryTermOptions, 'waitForPosition' | 'delivery' | 'clock' | 'log'>;
 
-export interface WebhookRunnerOptions extends PassedOn {
+export interface WebhookRunnerOptions extends TermOptions {
   readonly store: DeliveryTermOptions['store'] & { lastPosition(): Promise<number> };
   readonly documents: ReadStore;
   readonly writer: Pick<StreamWriter, 'write'>;
   readonly deliveries: DeliveryLog;
   readonly countTry: CountTry;
-  /** Opens how far deliveries are, written under a fencing token; closed when the term has ended. */
+  /** Opens the store of delivery states with a fencing token. The runner closes it when the term has ended. */
   readonly openStates: (token: number) => DeliveryStateStore;
 }
 
-/** A node's right to deliver, for as long as it lasts. */
+/** The lease that gives a node the right to deliver. */
 export interface HeldLease {
   readonly token: number;
   readonly signal: AbortSignal;
@@ -40,28 +40,28 @@ const endpointsCollection = 'webhook-endpoints';
 const retryLimits = { firstMs: 250, longestMs: 10_000 };
 const readModelRetryMs = 500;
 const expiryIntervalMs = 10 * 60_000;
-const listedForMs = 30 * 24 * 60 * 60_000;
+const retentionMs = 30 * 24 * 60 * 60_000;
 
-/** Delivers webhooks, for as long as this node may. */
+/** Delivers webhooks while this node holds the lease. */
 export class WebhookRunner {
   readonly #options: WebhookRunnerOptions;
   #term: DeliveryTerm | null = null;
-  /** It was logged that it waits. */
-  #isWaiting = false;
+  /** Whether the log line about waiting was written since the last term began. */
+  #hasLoggedWaiting = false;
 
   constructor(options: WebhookRunnerOptions) {
     this.#options = options;
   }
 
-  /** How far the deliveries are; null while this node does not deliver. */
+  /** The progress of the deliveries; null while this node does not deliver. */
   figures(): DeliveryFigures | null {
     return this.#term?.figures() ?? null;
   }
 
-  /** Delivers until the lease ends. @throws FencedError when another node delivers now */
+  /** Delivers until the lease ends. @throws FencedError if another node delivers now */
   async run(lease: HeldLease): Promise<void> {
     const { signal } = lease;
-    // Every wait listens to it.
+    // Every wait listens to the signal.
     setMaxListeners(0, signal);
     const backOff = new BackOff(retryLimits);
     const expiring = this.#removeOldTries(signal);
@@ -72,7 +72,7 @@ export class WebhookRunner {
         backOff.succeeded();
       } catch (error) {
         if (error instanceof FencedError) throw error;
-        this.#sayFailure(error);
+        this.#logFailure(error);
         await delay(backOff.failed(), signal);
       } finally {
         await states.close();
@@ -82,7 +82,7 @@ export class WebhookRunner {
   }
 
   async #deliver(lease: HeldLease, states: DeliveryStateStore): Promise<void> {
-    const { store, deliveries, countTry, clock, log, writer, ...passedOn } = this.#options;
+    const { store, deliveries, countTry, clock, log, writer, ...termOptions } = this.#options;
     const { signal, isHeld } = lease;
     const logIdentity = await identityOfLog(store, signal);
     if (logIdentity === null) return;
@@ -90,10 +90,10 @@ export class WebhookRunner {
     const stored = await this.#takeUp(states, logIdentity, from);
     if (!(await this.#waitForEndpoints(from, signal))) return;
     const endpoints = await this.#begunEndpoints(stored, from);
-    this.#isWaiting = false;
+    this.#hasLoggedWaiting = false;
     const now = () => clock.now();
     const term = new DeliveryTerm({
-      ...passedOn,
+      ...termOptions,
       store,
       endpoints,
       from,
@@ -113,21 +113,21 @@ export class WebhookRunner {
     }
   }
 
-  /** While read models are filled for the first time every try fails: that is no error, and once is enough. */
-  #sayFailure(error: unknown): void {
+  /** While read models are filled for the first time, every try fails. That is no error, so the runner logs it once. */
+  #logFailure(error: unknown): void {
     const { log } = this.#options;
     if (!(error instanceof UnavailableError)) {
       log.error({ err: error }, 'The delivery of webhooks has failed and begins again');
       return;
     }
-    if (!this.#isWaiting)
+    if (!this.#hasLoggedWaiting)
       log.info({ reason: error.message }, 'Webhooks wait until what their delivery needs can be used');
-    this.#isWaiting = true;
+    this.#hasLoggedWaiting = true;
   }
 
   /**
-   * What is stored of the log. Where that is nothing, it is stored at once that the log was followed from here: the
-   * state of an endpoint that is created before the first term has begun is not lost.
+   * Reads the stored states of the log. If there are none, stores the position from which the log is followed, so that
+   * the state of an endpoint that is created before the first term begins does not count as lost.
    */
   async #takeUp(states: DeliveryStateStore, logIdentity: string, from: number): Promise<StoredDelivery> {
     const stored = await states.takeUp(logIdentity);
@@ -144,7 +144,7 @@ export class WebhookRunner {
     return false;
   }
 
-  /** Every endpoint, with where its delivery begins. */
+  /** Returns every endpoint with the state with which its delivery begins. */
   async #begunEndpoints(stored: StoredDelivery, end: number): Promise<ReadonlyArray<BegunEndpoint>> {
     const { documents } = this.#options;
     const begun: BegunEndpoint[] = [];
@@ -175,7 +175,7 @@ export class WebhookRunner {
     const { deliveries, clock, log } = this.#options;
     while (!signal.aborted) {
       try {
-        const before = new Date(clock.now() - listedForMs).toISOString();
+        const before = new Date(clock.now() - retentionMs).toISOString();
         while ((await deliveries.removeBefore(before)) && !signal.aborted) await delay(0, signal);
       } catch (error) {
         log.warn({ error: String(error) }, 'Old tries to deliver webhooks could not be removed just now');
@@ -185,7 +185,7 @@ export class WebhookRunner {
   }
 }
 
-/** Where an endpoint is; null where that is lost. */
+/** Returns the state of an endpoint; null if it is lost. */
 function stateOf(
   { followed, states }: StoredDelivery,
   id: string,
@@ -193,8 +193,8 @@ function stateOf(
   end: number,
 ): DeliveryState | null {
   const state = states.get(id);
-  // A log that ends before what was seen of it was restored from a backup: what follows is not what followed.
+  // A log that ends before the state's position was restored from a backup. Its next events are different ones.
   if (state !== undefined) return state.position <= end ? state : null;
-  const wasMadeSince = followed !== null && followed <= end && createdAtPosition > followed;
-  return wasMadeSince ? newDeliveryState(createdAtPosition) : null;
+  const isCreatedSince = followed !== null && followed <= end && createdAtPosition > followed;
+  return isCreatedSince ? newDeliveryState(createdAtPosition) : null;
 }

@@ -6,7 +6,7 @@ import { type ReceiverRequest, requestIn } from './queue/receiver-request.ts';
 
 export interface WebhookSenderOptions {
   readonly guard: UrlGuard;
-  /** One try at most. */
+  /** The longest time of one try. */
   readonly timeoutMs: number;
 }
 
@@ -15,29 +15,29 @@ export interface WebhookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Breaks it off. */
+  /** Aborts the request. */
   readonly signal: AbortSignal;
 }
 
-/** What a receiver answered: a status outside 2xx, or none, is an error. */
+/** A receiver's answer. A status outside 2xx, or no status, is an error. */
 export interface WebhookResponse {
-  /** Null without an answer. */
+  /** Null if there was no answer. */
   readonly status: number | null;
   readonly error: DeliveryError | null;
-  /** What it asks for; null where it has accepted the message, or not answered. */
+  /** What the receiver asks for; null if it has accepted the message or not answered. */
   readonly asks: ReceiverRequest | null;
 }
 
 const maxConnectMs = 5_000;
-/** Of an answer so much is read and thrown away: then its connection can be used again. */
-const discardedBytes = 16 * 1024;
+/** The most bytes of an answer that are read and discarded, so that its connection can be used again. */
+const maxDiscardedBytes = 16 * 1024;
 const discardMs = 1_000;
 const maxHeaderBytes = 16 * 1024;
 const idleConnectionMs = 4_000;
 
 /**
- * Sends requests to receivers, straight to an address that the guard has judged: through no proxy, following no redirect.
- * What receivers answer is not kept.
+ * Sends requests to receivers. It connects directly to an address that the guard has checked, uses no proxy and follows
+ * no redirect. It does not keep the bodies of answers.
  */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
@@ -47,7 +47,7 @@ export class WebhookSender {
     const { guard, timeoutMs } = options;
     this.#options = options;
     this.#agent = new Agent({
-      // Endpoints at one host may be of different tenants: none waits for a connection that another holds.
+      // No limit: endpoints at one host may belong to different tenants, and none may wait for another's connection.
       connections: null,
       pipelining: 1,
       headersTimeout: timeoutMs,
@@ -59,7 +59,7 @@ export class WebhookSender {
     });
   }
 
-  /** Never rejects. */
+  /** Sends a request. Never rejects: a failure is in the result. */
   async send({ url, headers, body, signal }: WebhookRequest): Promise<WebhookResponse> {
     const { guard, timeoutMs } = this.#options;
     try {
@@ -75,8 +75,10 @@ export class WebhookSender {
         body,
         signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       });
-      // The status says it all: nobody waits for the rest.
-      void answer.dump({ limit: discardedBytes, signal: AbortSignal.timeout(discardMs) }).catch(() => answer.destroy());
+      // Only the status matters, so this call does not wait for the body.
+      void answer
+        .dump({ limit: maxDiscardedBytes, signal: AbortSignal.timeout(discardMs) })
+        .catch(() => answer.destroy());
       const error = errorOfStatus(statusCode);
       return { status: statusCode, error, asks: error === null ? null : requestIn(statusCode, answered, Date.now()) };
     } catch (error) {
@@ -103,7 +105,7 @@ const timeouts = new Set([
   'ABORT_ERR',
 ]);
 
-/** Of an error the kind alone is kept: texts may show addresses. */
+/** Returns only the kind of an error, because its text may contain addresses. */
 function errorOf(error: unknown): DeliveryError {
   if (error instanceof AddressRefusedError) return 'address-refused';
   if (error instanceof HostNotFoundError) return 'host-not-found';

@@ -8,15 +8,15 @@ export interface HostAddress {
   readonly family: 4 | 6;
 }
 
-/** Gives every address of a host. @throws HostNotFoundError; another Error when it cannot be asked for just now */
+/** Returns every address of a host. @throws HostNotFoundError; another Error if the lookup fails for now */
 export type ResolveHost = (hostname: string) => Promise<ReadonlyArray<HostAddress>>;
 
-/** Codes of an answer that says that there is no such address. */
+/** Codes of an answer that says that the host has no such address. */
 const absent = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EAI_NONAME', 'EAI_NODATA']);
 
 /**
- * Asks the name servers. It takes no thread of Node's pool, as `dns.lookup` does: a name server that does not answer
- * holds up nothing else.
+ * Creates a resolver that asks the name servers. Unlike `dns.lookup`, it uses no thread of Node's pool, so that a name
+ * server that does not answer delays nothing else.
  */
 export function createDnsResolver(): ResolveHost {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
@@ -29,7 +29,7 @@ export function createDnsResolver(): ResolveHost {
   };
 }
 
-/** Asks the name servers, and then the system, which knows the names of the machine and its network. */
+/** Creates a resolver that asks the name servers and then the operating system, which knows local names. */
 export function createSystemResolver(): ResolveHost {
   const resolve = createDnsResolver();
   return async (hostname) => {

@@ -6,14 +6,14 @@ import { isPublicAddress } from './public-address.ts';
 import type { HostAddress, ResolveHost } from './resolve-host.ts';
 
 export interface UrlGuardOptions {
-  /** Lets deliveries go to private networks, and over plain HTTP. */
+  /** Allows deliveries to private networks and over plain HTTP. */
   readonly allowsPrivateNetworks: boolean;
   readonly resolve: ResolveHost;
 }
 
 /**
- * Decides where webhooks may be delivered to. A host is judged by all its addresses, and the connection goes to an
- * address that was judged: what a name server answers later changes nothing.
+ * Decides where webhooks may be delivered to. The guard checks all addresses of a host, and the connection goes to a
+ * checked address. A later answer of a name server therefore changes nothing.
  */
 export class UrlGuard {
   readonly #options: UrlGuardOptions;
@@ -23,9 +23,9 @@ export class UrlGuard {
   }
 
   /**
-   * Why nothing may be delivered to a URL, as its host resolves now; null when it may. Where private networks are
-   * allowed, the host is not looked up.
-   * @throws UnavailableError when the name servers do not answer
+   * Returns why nothing may be delivered to a URL, as its host resolves now; null if the URL is allowed. The host is not
+   * looked up if private networks are allowed.
+   * @throws UnavailableError if the name servers do not answer
    */
   async faultOf(url: string): Promise<string | null> {
     const { allowsPrivateNetworks } = this.#options;
@@ -42,9 +42,9 @@ export class UrlGuard {
   }
 
   /**
-   * The addresses of a host, all of them allowed.
-   * @param host a name, or an address itself
-   * @throws AddressRefusedError; HostNotFoundError; another Error when it cannot be looked up
+   * Returns the addresses of a host, all of them allowed.
+   * @param host a name or an address
+   * @throws AddressRefusedError; HostNotFoundError; another Error if the lookup fails
    */
   async addressesOf(host: string): Promise<ReadonlyArray<HostAddress>> {
     const family = isIP(host);
@@ -55,14 +55,17 @@ export class UrlGuard {
     throw new AddressRefusedError(`${host} has an address that is not public`);
   }
 
-  /** Refuses a host that is itself an address that is not allowed: it is connected to without a lookup. */
+  /**
+   * Checks a URL whose host is an address, because connecting to it makes no lookup.
+   * @throws AddressRefusedError if the address is not allowed
+   */
   checkLiteral(url: string): void {
     const host = hostOf(url);
     if (this.#options.allowsPrivateNetworks || isIP(host) === 0 || isPublicAddress(host)) return;
     throw new AddressRefusedError('the URL has an address that is not public');
   }
 
-  /** Looks up the host of a connection that is about to be made. */
+  /** Looks up the host of a new connection, with the check. */
   readonly lookup: LookupFunction = (hostname, options, callback) => {
     this.addressesOf(hostname).then(
       (addresses) => {
@@ -75,7 +78,7 @@ export class UrlGuard {
   };
 }
 
-/** The host of a URL, an IPv6 address without its brackets. */
+/** The host of a URL. An IPv6 address has no brackets. */
 function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[|\]$/g, '');
 }

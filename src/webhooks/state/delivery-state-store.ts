@@ -1,32 +1,33 @@
 import type { DeliveryState } from './delivery-state.ts';
 
-/** What was stored of a log. */
+/** The stored states that belong to one log. */
 export interface StoredDelivery {
-  /** The position up to which every endpoint that was made has a state; null when nothing was stored. */
+  /** Every endpoint that was created up to this position has a state. Null if nothing is stored. */
   readonly followed: number | null;
-  /** By endpoint. */
+  /** By the endpoint's id. */
   readonly states: ReadonlyMap<string, DeliveryState>;
 }
 
 /**
- * Where it is kept how far the delivery to each endpoint is: one document for each. What is kept is of one log
- * (`src/event-store/log-identity.ts`) and counts for no other. One contract suite (`test/contract/delivery-state-store.ts`)
- * holds every adapter to it.
+ * Stores the delivery state of each endpoint as one document. A state belongs to one log
+ * (`src/event-store/log-identity.ts`) and is not valid for another. One contract suite
+ * (`test/contract/delivery-state-store.ts`) tests every adapter.
  */
 export interface DeliveryStateStore {
   /**
-   * Everything, for the node that delivers from now on: the writes of a node with an older token are refused.
-   * @throws UnavailableError; FencedError when another node delivers under a newer lease
+   * Reads all states for the node that delivers from now on. The store then refuses the writes of a node with an older
+   * token.
+   * @throws UnavailableError; FencedError if another node delivers under a newer lease
    */
   takeUp(log: string): Promise<StoredDelivery>;
   /**
-   * Stores the states of some endpoints, and the position up to which every endpoint has one: that one last.
+   * Stores the states of some endpoints and then the position up to which every endpoint has a state.
    * @throws UnavailableError; FencedError
    */
   write(log: string, states: ReadonlyMap<string, DeliveryState>, followed: number): Promise<void>;
-  /** Forgets endpoints that were deleted. @throws UnavailableError; FencedError */
+  /** Removes the states of deleted endpoints. @throws UnavailableError; FencedError */
   remove(endpointIds: ReadonlyArray<string>): Promise<void>;
-  /** The state of an endpoint, whichever node delivers and whichever log it is of; null without one. @throws UnavailableError */
+  /** Returns the state of an endpoint, of any node and any log; null if there is none. @throws UnavailableError */
   peek(endpointId: string): Promise<DeliveryState | null>;
   close(): Promise<void>;
 }

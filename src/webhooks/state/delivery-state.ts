@@ -1,9 +1,9 @@
 import * as t from 'io-ts';
 import { nullable } from '#shared/codecs/choice.ts';
 
-/** A message to an endpoint: an event of the log, named by its place. What is sent is made of it at each try. */
+/** A message to an endpoint: the place of an event in the log. Each try makes the body from the event. */
 export const Message = t.type({
-  /** Of the event in the log. */
+  /** The event's position in the log. */
   position: t.number,
   stream: t.string,
   revision: t.number,
@@ -12,17 +12,17 @@ export const Message = t.type({
 
 export type Message = t.TypeOf<typeof Message>;
 
-/** A message that was begun and has not been delivered. Times are in ms since 1970. */
+/** A message whose delivery has begun and is not complete. Times are in ms since 1970. */
 export const OpenMessage = t.intersection([
   Message,
   t.type({
     /** Tries that have ended. */
     attempts: t.number,
-    /** When its first try ended; null before. */
+    /** When the first try ended; null before that. */
     firstTriedAt: nullable(t.number),
-    /** When its next try is due. */
+    /** When the next try is due. */
     dueAt: t.number,
-    /** It was asked for as a test: tried once, at once. */
+    /** A client requested it as a test. It is tried once, immediately. */
     isTest: t.boolean,
   }),
 ]);
@@ -31,22 +31,22 @@ export type OpenMessage = t.TypeOf<typeof OpenMessage>;
 
 /** How far the delivery to an endpoint is. */
 export const DeliveryState = t.type({
-  /** Everything up to this position was delivered, or is open. */
+  /** Every message up to this position is delivered or open. */
   position: t.number,
   open: t.readonlyArray(OpenMessage),
-  /** When the first of the tries ended that have all failed since one succeeded; null when the last one succeeded. */
+  /** When the first failed try since the last success ended; null if no try has failed since then. */
   failingSince: nullable(t.number),
-  /** Failed tries since one succeeded. */
+  /** Failed tries since the last success. */
   failures: t.number,
-  /** The position of the last request for a replay that was obeyed; 0 without one. */
+  /** The position of the last replay request that was carried out; 0 if there is none. */
   replayedAt: t.number,
-  /** When its state was lost, so that delivery began at the end of the log (RFC 3339). */
+  /** When delivery began at the end of the log because the state was lost (RFC 3339); null if it was not. */
   beganAtEndAt: nullable(t.string),
 });
 
 export type DeliveryState = t.TypeOf<typeof DeliveryState>;
 
-/** The state of an endpoint to which nothing was delivered. @param position after which delivery begins */
+/** Returns the state of an endpoint before its first delivery. @param position delivery begins after it */
 export function newDeliveryState(position: number, beganAtEndAt: string | null = null): DeliveryState {
   return { position, open: [], failingSince: null, failures: 0, replayedAt: 0, beganAtEndAt };
 }

@@ -1,7 +1,7 @@
 import type { DeliveryState } from '#webhooks/state/delivery-state.ts';
 import { deadAfterFailures, probePauseMs, retryForMs } from './retry-schedule.ts';
 
-/** Failed tries before an endpoint can be exhausted: a service that was down for days has tried little. */
+/** Failed tries before an endpoint counts as exhausted. A service that was down for days has made only a few tries. */
 const exhaustedAfterFailures = 8;
 
 /** Counts the tries of an endpoint that have failed since the last success. */
@@ -16,7 +16,7 @@ export class EndpointHealth {
     this.#failures = failures;
   }
 
-  /** When the first of these tries failed; null without any. */
+  /** When the first of these tries failed; null if there is none. */
   get failingSince(): number | null {
     return this.#failingSince;
   }
@@ -25,12 +25,12 @@ export class EndpointHealth {
     return this.#failures;
   }
 
-  /** Whether only one message at a time is tried, with a long pause before each. */
+  /** Whether the queue tries only one message at a time, with a long pause before each. */
   get isDead(): boolean {
     return this.#failures >= deadAfterFailures;
   }
 
-  /** The endpoint is not tried before this time: it is dead, or asked for it. */
+  /** The queue tries nothing before this time, because the endpoint is dead or its receiver asks for a pause. */
   get restsUntil(): number {
     return Math.max(this.#restsUntil, this.#heldUntil);
   }
@@ -54,12 +54,12 @@ export class EndpointHealth {
     if (this.isDead) this.#restsUntil = now + probePauseMs(this.#failures);
   }
 
-  /** Its receiver wants nothing before a time. Tries that run meanwhile do not change that. */
+  /** Records that the receiver wants nothing before a time. Tries that run at this moment do not change that. */
   holdUntil(time: number): void {
     this.#heldUntil = Math.max(this.#heldUntil, time);
   }
 
-  /** Forgets everything, so that it is tried at once. */
+  /** Forgets all failures and pauses, so that the queue tries immediately. */
   reset(): void {
     this.recordSuccess();
     this.#heldUntil = 0;

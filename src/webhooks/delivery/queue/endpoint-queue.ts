@@ -5,22 +5,22 @@ import { OpenMessages } from './open-messages.ts';
 import type { QueueClock } from './queue-clock.ts';
 import type { DisabledByAnswers, EndpointQueueOptions, TryResult } from './queue-options.ts';
 import type { ReceiverRequest } from './receiver-request.ts';
-import { longestHoldMs, nextTryAt, retryForMs } from './retry-schedule.ts';
+import { maxHoldMs, nextTryAt, retryForMs } from './retry-schedule.ts';
 
-/** Messages to one endpoint that are tried at once. */
+/** The most tries of one endpoint that run at the same time. */
 export const maxAtOnce = 8;
-/** Of them retries, while there are messages that were never tried. */
+/** The most retries among them while there are messages that were never tried. */
 const maxRetriesAtOnce = 4;
-/** Messages that were begun and are not delivered; with so many the endpoint waits at its position. */
+/** The most open messages. At this number the queue begins no further message. */
 export const maxOpen = 1_000;
-/** Messages in memory that were not begun. */
+/** The most messages in memory whose delivery has not begun. */
 const maxWaiting = 100;
 const postponedMs = 5_000;
 
 /**
- * The messages to one endpoint. They begin in the order of the log, eight at once. One that fails is tried again on its
- * own and holds up nothing. A queue that is *live* is offered each message as it is stored; one that is behind reads them
- * after its position, as it has room for them.
+ * The messages to one endpoint. The queue begins them in the order of the log, eight at the same time. A failed message
+ * is retried separately and delays no other. A *live* queue gets each message as it is stored. A queue that is behind
+ * gets the messages after its position when it has room for them.
  */
 export class EndpointQueue<Result extends TryResult> {
   readonly #options: EndpointQueueOptions<Result>;
@@ -29,7 +29,7 @@ export class EndpointQueue<Result extends TryResult> {
   readonly #health: EndpointHealth;
   #waiting: Message[] = [];
   #isLive = false;
-  /** Everything up to it was offered; of a live queue what it was when the queue became live. */
+  /** Every message up to it was offered. For a live queue, the value from when the queue became live. */
   #offeredUpTo: number;
   #isEnabled: boolean;
   #isStopped = false;
@@ -47,12 +47,12 @@ export class EndpointQueue<Result extends TryResult> {
     this.#isEnabled = options.isEnabled;
   }
 
-  /** Begins to deliver what its state has open. */
+  /** Begins to deliver the open messages of its state. */
   start(): void {
     this.#advance();
   }
 
-  /** What is to be stored of it. */
+  /** The state to store. */
   get state(): DeliveryState {
     return {
       position: this.position,
@@ -64,13 +64,13 @@ export class EndpointQueue<Result extends TryResult> {
     };
   }
 
-  /** Everything up to it was begun. */
+  /** The delivery of every message up to it has begun. */
   get position(): number {
     const [first] = this.#waiting;
     return first === undefined ? this.offeredUpTo : first.position - 1;
   }
 
-  /** Everything up to it was offered. */
+  /** Every message up to it was offered. */
   get offeredUpTo(): number {
     return this.#isLive ? Math.max(this.#options.followed(), this.#offeredUpTo) : this.#offeredUpTo;
   }
@@ -79,7 +79,7 @@ export class EndpointQueue<Result extends TryResult> {
     return this.#isLive;
   }
 
-  /** Whether it wants the messages after what it was offered. */
+  /** Whether it can take the messages after the offered ones. */
   get hasRoom(): boolean {
     return this.#isEnabled && !this.#isStopped && !this.#isLive && this.#waiting.length < maxWaiting;
   }
@@ -88,24 +88,24 @@ export class EndpointQueue<Result extends TryResult> {
     return this.#isEnabled;
   }
 
-  /** Whether the last try has failed. */
+  /** Whether a try has failed since the last success. */
   get isFailing(): boolean {
     return this.#health.failingSince !== null;
   }
 
-  /** Messages whose tries have failed and that are tried again. */
+  /** The number of messages that wait for a retry or are in one. */
   get openRetries(): number {
     return this.#open.failed;
   }
 
-  /** Tries under way. */
+  /** The number of tries that run now. */
   get inFlight(): number {
     return this.#open.inFlight;
   }
 
   /**
-   * Takes the next message in the order of the log. A live queue that has no room for it falls behind.
-   * @returns false where it must be offered again later
+   * Adds the next message in the order of the log. A live queue without room falls behind.
+   * @returns false if the caller must offer it again later
    */
   offer(message: Message): boolean {
     if (message.position <= this.#offeredUpTo || this.#open.has(message.position)) return true;
@@ -119,21 +119,21 @@ export class EndpointQueue<Result extends TryResult> {
     return true;
   }
 
-  /** Everything up to a position was offered to a queue that is behind. It becomes live where the log was followed to. */
+  /** Records that all messages up to a position were offered. The queue becomes live if the log was followed to there. */
   passTo(position: number): void {
     if (this.#isLive || !this.#isEnabled) return;
     if (position > this.#offeredUpTo) this.#offeredUpTo = position;
     this.#isLive = this.#offeredUpTo >= this.#options.followed();
   }
 
-  /** Sends a message at once and once, whatever else is to be sent. */
+  /** Sends a message immediately and only once, before all others. */
   test(message: Message): void {
     if (this.#open.has(message.position) || this.#isStopped) return;
     const open = { ...message, attempts: 0, firstTriedAt: null, dueAt: this.#clock.now(), isTest: true };
     this.#begin(open, false);
   }
 
-  /** Goes back to a position. @param at the position of the request, which is obeyed once @returns whether it went back */
+  /** Goes back to a position. @param at the position of the request, which counts once @returns whether it went back */
   replay(after: number, at: number): boolean {
     if (at <= this.#replayedAt) return false;
     this.#replayedAt = at;
@@ -147,7 +147,7 @@ export class EndpointQueue<Result extends TryResult> {
     return goesBack;
   }
 
-  /** Continues at its position, with what was open. */
+  /** Continues at its position with the open messages. */
   enable(): void {
     if (this.#isEnabled) return;
     this.#isEnabled = true;
@@ -158,7 +158,7 @@ export class EndpointQueue<Result extends TryResult> {
     this.#advance();
   }
 
-  /** Stays at its position. What is under way ends. */
+  /** Begins no further try and stays at its position. Running tries end normally. */
   disable(): void {
     if (!this.#isEnabled) return;
     this.#fallBehind(this.position);
@@ -167,32 +167,32 @@ export class EndpointQueue<Result extends TryResult> {
     this.#options.onChange();
   }
 
-  /** Begins nothing more. */
+  /** Begins no further try. */
   stop(): void {
     this.#isStopped = true;
     this.#cancelTimer();
   }
 
   #fallBehind(offeredUpTo: number): void {
-    // Those that wait are offered again.
+    // The waiting messages will be offered again.
     const first = this.#waiting[0]?.position ?? Number.POSITIVE_INFINITY;
     if (offeredUpTo < first) this.#waiting = [];
     this.#offeredUpTo = offeredUpTo;
     this.#isLive = false;
   }
 
-  /** Begins what may begin, and comes back when more is due. */
+  /** Begins every try that may run now, and schedules the next look. */
   #advance(): void {
     if (!this.#isEnabled || this.#isStopped) return;
     const now = this.#clock.now();
     for (let next = this.#next(now); next !== null; next = this.#next(now)) {
       this.#begin(next.message, next.isRetry);
     }
-    this.#comeBackWhenDue(now);
+    this.#scheduleNext(now);
     if (this.hasRoom && this.#waiting.length <= maxWaiting / 2) this.#options.onRoom();
   }
 
-  /** The next message to try; null where none may be tried now. */
+  /** The next message to try; null if none may be tried now. */
   #next(now: number): { readonly message: OpenMessage; readonly isRetry: boolean } | null {
     const { tries, retries } = this.#open.countTries();
     if (tries >= (this.#health.isDead ? 1 : maxAtOnce) || now < this.#health.restsUntil) return null;
@@ -206,7 +206,7 @@ export class EndpointQueue<Result extends TryResult> {
     return { message: { ...first, attempts: 0, firstTriedAt: null, dueAt: now, isTest: false }, isRetry: false };
   }
 
-  #comeBackWhenDue(now: number): void {
+  #scheduleNext(now: number): void {
     this.#cancelTimer();
     const { restsUntil } = this.#health;
     const canBegin = this.#waiting.length > 0 && this.#open.size < maxOpen;
@@ -215,7 +215,7 @@ export class EndpointQueue<Result extends TryResult> {
       canBegin ? restsUntil : Number.POSITIVE_INFINITY,
     );
     const at = Math.max(dueAt, restsUntil);
-    // What is due and may not be tried now is looked at when a try ends.
+    // A message that is due but may not be tried now is considered again when a try ends.
     if (at > now && at < Number.POSITIVE_INFINITY)
       this.#cancelTimer = this.#clock.after(at - now, () => this.#advance());
   }
@@ -231,7 +231,7 @@ export class EndpointQueue<Result extends TryResult> {
     if (begun === undefined) return;
     const result = await this.#options.deliver(begun);
     this.#open.endTry(position);
-    // It may have been enabled meanwhile.
+    // `enable` may have replaced the message during the try.
     const message = this.#open.get(position) ?? begun;
     if (isTry(result)) this.#options.onTried(message, message.attempts + 1, result, this.#settle(message, result));
     else if (result.kind === 'dropped') this.#open.delete(position);
@@ -240,7 +240,7 @@ export class EndpointQueue<Result extends TryResult> {
     this.#advance();
   }
 
-  /** @returns what becomes of a message after a try */
+  /** Changes the open messages and the health after a try. @returns the message's outcome */
   #settle(message: OpenMessage, { kind, asks }: TryResult): DeliveryOutcome {
     if (kind === 'delivered') {
       this.#open.delete(message.position);
@@ -257,7 +257,7 @@ export class EndpointQueue<Result extends TryResult> {
 
   #succeeded(): void {
     const now = this.#clock.now();
-    // What waits long for its next try need not, once the endpoint is there again.
+    // The endpoint answers again, so messages need not wait for their long pauses.
     if (this.#health.isDead) for (const message of this.#open.list) this.#open.keep({ ...message, dueAt: now });
     this.#health.recordSuccess();
   }
@@ -268,7 +268,7 @@ export class EndpointQueue<Result extends TryResult> {
     const firstTriedAt = message.firstTriedAt ?? now;
     const retryAfterMs = asks?.retryAfterMs ?? 0;
     this.#health.recordFailure(now);
-    if (asks?.isForAll) this.#health.holdUntil(now + Math.min(retryAfterMs, longestHoldMs));
+    if (asks?.isForAll) this.#health.holdUntil(now + Math.min(retryAfterMs, maxHoldMs));
     const isExhausted = this.#health.isExhausted(now);
     if (!isExhausted && now - firstTriedAt >= retryForMs) {
       this.#open.delete(message.position);

@@ -1,6 +1,6 @@
 import type { OpenMessage } from '#webhooks/state/delivery-state.ts';
 
-/** The messages to one endpoint that were begun and are not delivered, and the tries of them that run now. */
+/** The open messages to one endpoint, and their tries that run now. */
 export class OpenMessages {
   readonly #open: Map<number, OpenMessage>;
   readonly #inFlight = new Map<number, { readonly isRetry: boolean; readonly isTest: boolean }>();
@@ -13,7 +13,7 @@ export class OpenMessages {
     return this.#open.size;
   }
 
-  /** Messages whose tries have failed. */
+  /** The number of messages with a failed try. */
   get failed(): number {
     let failed = 0;
     for (const { attempts } of this.#open.values()) if (attempts > 0) failed += 1;
@@ -24,7 +24,7 @@ export class OpenMessages {
     return [...this.#open.values()];
   }
 
-  /** Tries that run now, tests included. */
+  /** The number of tries that run now, tests included. */
   get inFlight(): number {
     return this.#inFlight.size;
   }
@@ -46,7 +46,7 @@ export class OpenMessages {
     this.#open.delete(position);
   }
 
-  /** Deletes the messages after a position, except those that are tried now. */
+  /** Deletes the messages after a position, except those in a running try. */
   deleteAfter(after: number): void {
     for (const position of [...this.#open.keys()]) {
       if (position > after && !this.#inFlight.has(position)) this.#open.delete(position);
@@ -62,13 +62,13 @@ export class OpenMessages {
     this.#inFlight.delete(position);
   }
 
-  /** Counts the tries that run now and are no tests, and how many of them are retries. */
+  /** Counts the running tries that are no tests, and the retries among them. */
   countTries(): { readonly tries: number; readonly retries: number } {
     const tries = [...this.#inFlight.values()].filter(({ isTest }) => !isTest);
     return { tries: tries.length, retries: tries.filter(({ isRetry }) => isRetry).length };
   }
 
-  /** Returns the message that is due first; null without any. A message that is tried now does not count. */
+  /** Returns the message that is due first; null if there is none. Ignores messages in a running try. */
   earliest(fits: (message: OpenMessage) => boolean = () => true): OpenMessage | null {
     let earliest: OpenMessage | null = null;
     for (const message of this.#open.values()) {

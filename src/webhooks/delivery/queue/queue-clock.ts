@@ -1,10 +1,10 @@
-/** Time as deliveries see it. Tests pass their own. */
+/** The clock of deliveries. Tests pass a different one. */
 export interface QueueClock {
   /** In ms since 1970. */
   now(): number;
-  /** Runs something once, after so many ms. @returns ends it before */
+  /** Runs a function once after a time in ms. @returns a function that cancels it */
   after(milliseconds: number, run: () => void): () => void;
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   random(): number;
 }
 

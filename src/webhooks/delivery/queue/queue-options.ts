@@ -4,38 +4,38 @@ import type { QueueClock } from './queue-clock.ts';
 import type { ReceiverRequest } from './receiver-request.ts';
 
 /**
- * What came of a message. One that is postponed was not tried: what is to be sent could not be made just now. One that is
- * dropped never will be: its event is no message any more.
+ * The result of a try. `postponed`: no try was made, because the message could not be made or sent now. `dropped`: there
+ * is no further try, because the event is no message any more.
  */
 export interface TryResult {
   readonly kind: 'delivered' | 'failed' | 'postponed' | 'dropped';
-  /** What the receiver asks for. */
+  /** What the receiver asks for in its answer. */
   readonly asks?: ReceiverRequest | null;
 }
 
-/** Why an endpoint is disabled by its receiver's answers: every try has failed for three days, or it wants no more. */
+/** Why answers disable an endpoint: all tries have failed for three days, or the receiver wants no more messages. */
 export type DisabledByAnswers = 'failing' | 'gone';
 
-/** What a queue does its work with. */
+/** The state, settings and callbacks of a queue. */
 export interface EndpointQueueOptions<Result extends TryResult> {
   readonly state: DeliveryState;
   readonly isEnabled: boolean;
   readonly clock: QueueClock;
-  /** Up to which position the log was followed: what a live queue was offered. */
+  /** Returns the position up to which the log was followed. A live queue was offered every message up to it. */
   readonly followed: () => number;
   /** Tries to deliver a message. Never rejects. */
   readonly deliver: (message: OpenMessage) => Promise<Result>;
-  /** A try has ended. @param attempt its number, from 1 */
+  /** Called when a try has ended. @param attempt its number, from 1 */
   readonly onTried: (
     message: Message,
     attempt: number,
     result: Result & { readonly kind: 'delivered' | 'failed' },
     outcome: DeliveryOutcome,
   ) => void;
-  /** Its state is another. */
+  /** Called when the state has changed. */
   readonly onChange: () => void;
-  /** It has room for messages that come after its position. */
+  /** Called when the queue has room for messages after its position. */
   readonly onRoom: () => void;
-  /** Nothing is tried any more until it is enabled. */
+  /** Called when the receiver's answers have disabled the queue. */
   readonly onDisabled: (reason: DisabledByAnswers) => void;
 }

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseRetryAfter } from '#shared/http/retry-after.ts';
 
-/** What a receiver asks for by the answer with which it refuses a message. */
+/** What a receiver asks for when it refuses a message. */
 export interface ReceiverRequest {
   /** It wants no more messages, ever: 410. */
   readonly isGone: boolean;
-  /** It wants the message not before so many ms have passed; null where it does not say. */
+  /** How long to wait before the next try, in ms; null if the answer does not say. */
   readonly retryAfterMs: number | null;
-  /** It wants no other message before that either: 429 and 503. */
+  /** Whether all other messages must wait too: 429 and 503. */
   readonly isForAll: boolean;
 }
 

@@ -12,11 +12,11 @@ interface TryRecord {
   readonly endpoint: string;
   /** In ms since 1970. */
   readonly at: number;
-  /** JSON of what is listed. */
+  /** JSON of the listed members. */
   readonly body: string;
 }
 
-/** Tries on MongoDB, which nodes share. */
+/** Opens the log of deliveries on MongoDB, which all nodes share. */
 export function openMongoDbDeliveryLog(options: MongoDbConnectionOptions): DeliveryLog {
   const connection = new MongoDbConnection(options);
   let indexed: Promise<unknown> | null = null;
@@ -65,7 +65,7 @@ export function openMongoDbDeliveryLog(options: MongoDbConnectionOptions): Deliv
   };
 }
 
-/** Those that are there already fail alone. */
+/** Inserts records. Those that are stored already fail one by one and are ignored. */
 async function insert(all: Collection<TryRecord>, records: TryRecord[]): Promise<void> {
   try {
     await all.insertMany(records, { ordered: false });

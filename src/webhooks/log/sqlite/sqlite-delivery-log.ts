@@ -5,12 +5,13 @@ import type { PageKey } from '#read-store/read-store.ts';
 import { inTransaction } from '#shared/database/in-transaction.ts';
 import { type DeliveryLog, placeOfTry } from '#webhooks/log/delivery-log.ts';
 
-/** Rows that are removed at a time: they are removed on the thread that serves requests. */
+/** The rows of one removal. The number is small because the thread that serves requests removes them. */
 const removedAtOnce = 1_000;
 
 /**
- * Tries in a SQLite file of their own. A lost tail (`synchronous=NORMAL`) leaves some of the last ones out.
- * @param file made when it is not there
+ * Opens the log of deliveries in a separate SQLite file. A crash of the machine may lose the last tries, because of
+ * `synchronous=NORMAL`.
+ * @param file created if it does not exist
  */
 export function openSqliteDeliveryLog(file: string): DeliveryLog {
   const database = new DatabaseSync(file);

@@ -10,23 +10,23 @@ import { followedKey, readState } from '#webhooks/state/stored-state.ts';
 const collectionName = 'webhookDeliveryStates';
 
 interface StateRecord {
-  /** The endpoint. */
+  /** The endpoint's id. */
   readonly _id: string;
   readonly log: string;
-  /** JSON: names of streams may hold what MongoDB takes for operators. */
+  /** JSON, because a stream's name may contain characters that are operators for MongoDB. */
   readonly state: string;
-  /** The newest fencing token that was seen. */
+  /** The newest fencing token that wrote the document. */
   readonly fence: Long;
 }
 
 export interface MongoDbDeliveryStateStoreOptions extends MongoDbConnectionOptions {
-  /** The token of the lease under which this node delivers. Default 0: no other node does. */
+  /** The token of the lease under which this node delivers. Default 0, for a single node. */
   readonly fence?: number;
 }
 
 /**
- * How far deliveries are, on MongoDB, which nodes share. `takeUp` marks every document with this node's token: from then
- * on a node with an older one gets `FencedError`.
+ * Opens the store of delivery states on MongoDB, which all nodes share. `takeUp` writes this node's token to every
+ * document. From then on, a node with an older token gets `FencedError`.
  */
 export function openMongoDbDeliveryStateStore({
   fence = 0,
@@ -34,17 +34,17 @@ export function openMongoDbDeliveryStateStore({
 }: MongoDbDeliveryStateStoreOptions): DeliveryStateStore {
   const connection = new MongoDbConnection(options);
   const token = Long.fromNumber(fence);
-  const own = { fence: { $lte: token } };
+  const notNewer = { fence: { $lte: token } };
   const records = <Result>(work: (records: Collection<StateRecord>) => Promise<Result>) =>
     connection.call((database) => work(database.collection(collectionName)));
   const upsert = (_id: string, log: string, state: string): AnyBulkWriteOperation<StateRecord> => ({
-    updateOne: { filter: { _id, ...own }, update: { $set: { log, state, fence: token } }, upsert: true },
+    updateOne: { filter: { _id, ...notNewer }, update: { $set: { log, state, fence: token } }, upsert: true },
   });
   const fenced = async (work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();
     } catch (error) {
-      // The document is there with a newer token, so that the filter has not found it.
+      // The filter did not match because the document has a newer token. The upsert then met the existing id.
       if (isDuplicateKey(error) || areDuplicates(error)) throw supersededError();
       throw error;
     }
@@ -57,9 +57,9 @@ export function openMongoDbDeliveryStateStore({
   return {
     takeUp: async (log) => {
       await writeSome([
-        { updateOne: { filter: { _id: followedKey, ...own }, update: { $set: { fence: token } }, upsert: true } },
+        { updateOne: { filter: { _id: followedKey, ...notNewer }, update: { $set: { fence: token } }, upsert: true } },
       ]);
-      await records((all) => all.updateMany(own, { $set: { fence: token } }));
+      await records((all) => all.updateMany(notNewer, { $set: { fence: token } }));
       const states = new Map<string, DeliveryState>();
       let followed: number | null = null;
       for (const { _id, state } of await records((all) => all.find({ log }).toArray())) {
@@ -73,12 +73,12 @@ export function openMongoDbDeliveryStateStore({
     },
     write: async (log, states, followed) => {
       const updates = [...states].map(([id, state]) => upsert(id, log, JSON.stringify(state)));
-      const atOnce = await connection.maxUpdates();
-      for (let from = 0; from < updates.length; from += atOnce) await writeSome(updates.slice(from, from + atOnce));
+      const size = await connection.maxUpdates();
+      for (let from = 0; from < updates.length; from += size) await writeSome(updates.slice(from, from + size));
       await writeSome([upsert(followedKey, log, String(followed))]);
     },
     remove: async (endpointIds) => {
-      await records((all) => all.deleteMany({ _id: { $in: [...endpointIds] }, ...own }));
+      await records((all) => all.deleteMany({ _id: { $in: [...endpointIds] }, ...notNewer }));
     },
     peek: async (endpointId) => {
       const record = await records((all) => all.findOne({ _id: endpointId }));

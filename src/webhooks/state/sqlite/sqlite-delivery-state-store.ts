@@ -5,9 +5,10 @@ import type { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts
 import { followedKey, readState } from '#webhooks/state/stored-state.ts';
 
 /**
- * How far deliveries are, in the SQLite file of the checkpoints of processes. One process owns it, so nothing is fenced.
- * A lost tail (`synchronous=NORMAL`) only repeats deliveries.
- * @param file made when it is not there
+ * Opens the store of delivery states in the SQLite file with the checkpoints of processes. One operating system process
+ * owns the file, so no write needs a fencing token. If a crash of the machine loses the last writes
+ * (`synchronous=NORMAL`), some deliveries are repeated.
+ * @param file created if it does not exist
  */
 export function openSqliteDeliveryStateStore(file: string): DeliveryStateStore {
   const database = new DatabaseSync(file, { timeout: 1_000 });
