@@ -10,12 +10,12 @@ import { project } from '#domain/project/project.ts';
 import { childId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { askedFlows } from './shared/requested-flows.ts';
+import { loadRequestedFlows } from './shared/requested-flows.ts';
 
 export const createAgentProfile = command({
   name: 'create_agent_profile',
   summary: 'Create an agent profile',
-  description: 'A project has one default profile at most: isDefault true moves it here.',
+  description: 'A project has at most one default profile. isDefault=true makes this profile the default.',
   group: 'Agent profiles',
   http: post('/v1/projects/:projectId/agent-profiles', 201),
   scope: 'agent-profiles:write',
@@ -27,7 +27,7 @@ export const createAgentProfile = command({
   subject: { entity: project, parameter: 'projectId' },
   newId: ({ projectId }, { suffix }) => childId(projectId, suffix),
   isIdUsed: ({ profiles }, { projectId }, { suffix }) => profiles.has(childId(projectId, suffix)),
-  loadRelated: ({ flowIds }, { load }) => askedFlows(flowIds, load),
+  loadRelated: ({ flowIds }, { load }) => loadRequestedFlows(flowIds, load),
   decide: (input, { defaultId: previousId }, { related: flows, newIds: { suffix } }) => {
     const { projectId, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;
     const refusal = checkRequestedFlows(flows, projectId);

@@ -12,7 +12,7 @@ import { failure } from '#domain/shared/failure.ts';
 export const deleteAgentProfile = command({
   name: 'delete_agent_profile',
   summary: 'Delete an agent profile',
-  description: 'Its flows have none then. The default profile goes last.',
+  description: 'Its flows then have no profile. The default profile can only be deleted as the last one.',
   group: 'Agent profiles',
   http: remove('/v1/agent-profiles/:agentProfileId'),
   scope: 'agent-profiles:write',

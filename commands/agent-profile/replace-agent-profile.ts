@@ -10,12 +10,12 @@ import { parentId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
-import { askedFlows } from './shared/requested-flows.ts';
+import { loadRequestedFlows } from './shared/requested-flows.ts';
 
 export const replaceAgentProfile = command({
   name: 'replace_agent_profile',
-  summary: 'Replace what an agent profile holds',
-  description: 'The flows named are assigned to it, others that it had are not any more.',
+  summary: 'Replace the contents of an agent profile',
+  description: 'The listed flows are assigned to the profile. Its other flows are not assigned to it any more.',
   group: 'Agent profiles',
   http: put('/v1/agent-profiles/:agentProfileId'),
   scope: 'agent-profiles:write',
@@ -25,7 +25,7 @@ export const replaceAgentProfile = command({
   example: { input: examples.agentProfileContents, output: examples.agentProfile },
   entity: agentProfiles,
   subject: { entity: agentProfiles, parameter: 'agentProfileId' },
-  loadRelated: ({ flowIds }, { load }) => askedFlows(flowIds, load),
+  loadRelated: ({ flowIds }, { load }) => loadRequestedFlows(flowIds, load),
   decide: (input, { defaultId: previousId }, { related: flows }) => {
     const { agentProfileId: id, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;
     const projectId = parentId(id);

@@ -19,8 +19,8 @@ import type { Caller, KeyType, Tenant } from '#domain/shared/tenancy.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** The types of key that each type may make. */
-const mayMake: Readonly<Record<KeyType, ReadonlySet<KeyType>>> = {
+/** The types of key that each type may create. */
+const creatableTypes: Readonly<Record<KeyType, ReadonlySet<KeyType>>> = {
   admin: new Set(['admin', 'partner', 'organization', 'project']),
   partner: new Set(['partner', 'organization', 'project']),
   organization: new Set(['organization', 'project']),
@@ -29,9 +29,9 @@ const mayMake: Readonly<Record<KeyType, ReadonlySet<KeyType>>> = {
 
 export const createApiKey = command({
   name: 'create_api_key',
-  summary: 'Make an API key',
+  summary: 'Create an API key',
   description:
-    'The answer holds the key: it is shown this once. A key makes keys of its own reach and scopes or less. Without `scopes` the new key has all of its type, those added later too (`scopes` is null then), or those of its maker where that has a list. With `expiresAt` it ends to work by itself.',
+    'Only this answer shows the key. A key cannot create a key with more access or scopes than it has. Without `scopes`, the new key has all scopes of its type, also those added later (`scopes` is then null). If its creator has a list of scopes, the new key has those of them that its type can have. The key stops working at `expiresAt`.',
   group: 'API keys',
   http: post('/v1/projects/:projectId/keys', 201),
   scope: 'keys:write',
@@ -52,7 +52,7 @@ export const createApiKey = command({
   decide: (input, _, { caller, subject, newSecrets, newIds: { id }, time }) => {
     const { projectId, name, keyType, expiresAt = null } = input;
     const scopes = input.scopes ?? defaultScopes(caller, keyType);
-    const refusal = refused(caller, keyType, scopes, subject.tenant) ?? expiryRefusal(expiresAt, time);
+    const refusal = checkMayCreate(caller, keyType, scopes, subject.tenant) ?? expiryRefusal(expiresAt, time);
     if (refusal !== null) return E.left(refusal);
     return E.right([
       newEvent('ApiKeyCreated', {
@@ -85,7 +85,7 @@ function defaultScopes(caller: Caller, keyType: KeyType): ReadonlyArray<Scope> |
   return [...scopesOfKeyType[keyType]].filter((scope) => caller.scopes.has(scope));
 }
 
-/** A key whose maker was revoked meanwhile is revoked too, and not given out. */
+/** Revokes the new key, and does not return it, if its creator was revoked meanwhile. */
 async function revokeWithMaker(id: string, effects: CommandEffects, caller: Caller): Promise<Failure | null> {
   const makerId = makerOf(caller);
   if (makerId === null) return null;
@@ -103,14 +103,14 @@ async function revokeWithMaker(id: string, effects: CommandEffects, caller: Call
   return makerRevoked;
 }
 
-function refused(
+function checkMayCreate(
   caller: Caller,
   keyType: KeyType,
   scopes: ReadonlyArray<Scope> | null,
   tenant: Tenant | null,
 ): Failure | null {
-  if (!mayMake[caller.keyType].has(keyType)) {
-    return failure('key-type-not-allowed', `A key of type ${caller.keyType} cannot make one of type ${keyType}.`);
+  if (!creatableTypes[caller.keyType].has(keyType)) {
+    return failure('key-type-not-allowed', `A key of type ${caller.keyType} cannot create one of type ${keyType}.`);
   }
   if (keyType === 'partner' && tenant?.partnerId !== tenant?.organizationId) {
     return failure('organization-not-partner', 'The project belongs to an organization that is no partner.');
@@ -125,5 +125,5 @@ function refused(
   const lacked = scopes.find((scope) => !caller.scopes.has(scope));
   return lacked === undefined
     ? null
-    : failure('scope-required', `A key can give no scope that it lacks itself: ${lacked}.`);
+    : failure('scope-required', `A key cannot give a scope that it does not have: ${lacked}.`);
 }

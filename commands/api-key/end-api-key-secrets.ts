@@ -10,9 +10,9 @@ import { operatorTenant } from '#domain/shared/operator-requests.ts';
 
 export const endApiKeySecrets = command({
   name: 'end_api_key_secrets',
-  summary: 'End every secret issued before a time, whichever key it belongs to',
+  summary: 'End the secrets of all keys that were issued before a time',
   description:
-    'For use after a restore: revocations and rotations that the backup lacks are made up for at once. The keys stay, and get new secrets by rotation. The calling key ends too, where its secret is older.',
+    'Use this after a restore: it also ends the secrets that were revoked or rotated after the backup. The keys stay, and a rotation gives them new secrets. The secret of the calling key ends too if it is older.',
   group: 'API keys',
   http: post('/v1/keys/revoke-before'),
   scope: 'operations:write',
@@ -28,7 +28,7 @@ export const endApiKeySecrets = command({
   decide: ({ time: issuedBefore }, state, { time: now }) => {
     if (issuedBefore > now) {
       const errors = [{ pointer: '/time', message: `is ${issuedBefore}, which is in the future` }];
-      return E.left(failure('invalid-input', 'Secrets that are not issued yet cannot be ended.', { errors }));
+      return E.left(failure('invalid-input', 'The time must not be in the future.', { errors }));
     }
     const alreadyEnded = state.issuedBefore !== null && state.issuedBefore >= issuedBefore;
     return E.right(alreadyEnded ? [] : [newEvent('ApiKeySecretsEnded', { issuedBefore })]);

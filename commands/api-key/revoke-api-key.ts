@@ -12,16 +12,16 @@ import { examples } from '#domain/shared/examples.ts';
 import { flag } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** Ids of descendants in one event and one answer at most. */
+/** The most ids of descendants in one event and one answer. */
 const maxListedKeys = 5_000;
 
 const Output = t.intersection(
   [
     ApiKeyRecord,
     t.partial({
-      /** With `descendants=true`: the key itself and those that are revoked with it. */
+      /** With `descendants=true`: the key and the keys that are revoked with it. */
       revokedKeyIds: t.readonlyArray(text()),
-      /** There may be more of them than are listed. */
+      /** There may be more keys than the list has. */
       revokedKeyIdsOmitted: t.boolean,
     }),
   ],
@@ -30,8 +30,8 @@ const Output = t.intersection(
 
 export const revokeApiKey = command({
   name: 'revoke_api_key',
-  summary: 'Revoke an API key for good',
-  description: `With \`descendants=true\` every key that it, or one that descends from it, made or rotated is revoked too, also where the key itself was revoked before. \`revokedKeyIds\` lists those known by now (${maxListedKeys} at most, else \`revokedKeyIdsOmitted\` is true); those made meanwhile follow.`,
+  summary: 'Revoke an API key permanently',
+  description: `With \`descendants=true\`, every key that this key or its descendants created or rotated is revoked too, even if this key was revoked before. \`revokedKeyIds\` lists the keys known now, at most ${maxListedKeys}; if there may be more, \`revokedKeyIdsOmitted\` is true. Keys that are created during the request are revoked soon after it.`,
   group: 'API keys',
   http: remove('/v1/keys/:keyId'),
   scope: 'keys:write',

@@ -22,7 +22,7 @@ export const rotateApiKey = command({
   name: 'rotate_api_key',
   summary: 'Give an API key a new secret',
   description:
-    'The id stays. All earlier secrets end when the overlap does, if not sooner; without one they end at once. `expiresAt` moves the end of the key, null removes it.',
+    'The id stays. All earlier secrets end at the end of the overlap at the latest; without an overlap they end immediately. `expiresAt` moves the end of the key; null removes it.',
   group: 'API keys',
   http: post('/v1/keys/:keyId/rotate'),
   scope: 'keys:write',
@@ -47,7 +47,7 @@ export const rotateApiKey = command({
         id: keyId,
         ...storedFormOfKey(newSecrets.apiKey),
         previousSecretHash: newestSecretOf(state) ?? '',
-        // A secret that was given out until a time does not outlive it because the key does.
+        // The new expiry does not extend the earlier secret: it still ends at the old one.
         previousValidUntil: expiredAt !== null && expiredAt < overlapEnd ? expiredAt : overlapEnd,
         rotatedByKeyId: makerOf(caller),
         expiresAt,

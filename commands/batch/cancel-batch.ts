@@ -9,7 +9,7 @@ import { examples } from '#domain/shared/examples.ts';
 export const cancelBatch = command({
   name: 'cancel_batch',
   summary: 'Cancel a batch',
-  description: 'No more lines are asked. Those that are finished are kept, in the output and error files.',
+  description: 'No more lines are run. The results of finished lines stay in the output and error files.',
   group: 'Batches',
   plane: 'gateway',
   http: post('/v1/batches/:batch_id/cancel'),

@@ -15,7 +15,7 @@ import { failure } from '#domain/shared/failure.ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** What a new batch must know of other streams. */
+/** The facts from other streams that a new batch needs. */
 interface Related {
   readonly input: FileState;
   readonly batchesRun: boolean;
@@ -25,7 +25,7 @@ export const createBatch = command({
   name: 'create_batch',
   summary: 'Create a batch',
   description:
-    'Each line of the input file is a call of the endpoint, on whatever model it names. Its answers are written to an output file and an error file.',
+    'Each line of the input file is one call of the endpoint, to the model that it names. The answers are written to an output file and an error file.',
   group: 'Batches',
   plane: 'gateway',
   http: post('/v1/batches'),
@@ -60,8 +60,8 @@ export const createBatch = command({
     { caller: { keyId, projectId }, newIds, related: { input, batchesRun }, time },
   ) => {
     if (state !== null) return E.right([]);
-    const isTheirs = isFileThere(input, time) && input.projectId === projectId;
-    if (!isTheirs || input.id !== input_file_id) {
+    const isInProject = isFileThere(input, time) && input.projectId === projectId;
+    if (!isInProject || input.id !== input_file_id) {
       return E.left(notFound('file-not-found', JSON.stringify(input_file_id.slice(0, 100))));
     }
     if (!input.isBatchInput) return E.left(wrongPurpose);
@@ -81,7 +81,7 @@ export const createBatch = command({
       } satisfies BatchEvents['BatchCreated']),
     ]);
   },
-  // From now on the file cannot be deleted; the batch asks for it again when it begins.
+  // From now on the file cannot be deleted. The batch checks the file again when it begins.
   afterAppend: async (id, { load, append }) => {
     const { state } = await load(batch, id);
     if (state === null) return null;
@@ -104,6 +104,6 @@ const wrongPurpose = invalidInput([{ pointer: '/input_file_id', message: 'must b
 
 const notRunning = failure(
   'batches-not-running',
-  'No node runs batches just now: it takes one with the role projections that serves the gateway, or has a GATEWAY_CONFIG.',
+  'No node runs batches now. A node runs them if it has the role projections and serves the gateway or has a GATEWAY_CONFIG.',
   { retryAfterSeconds: 5 },
 );

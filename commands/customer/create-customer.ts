@@ -17,7 +17,7 @@ export const createCustomer = command({
   name: 'create_customer',
   summary: 'Create a customer organization with a project',
   description:
-    "It belongs to the key's organization, which must be a partner. Name and address are stored encrypted, and can be erased.",
+    "The customer belongs to the key's organization, which must be a partner. Name and address are stored encrypted and can be erased.",
   group: 'Partner customers',
   http: post('/v1/partner/customers', 201),
   scope: 'customers:write',

@@ -12,9 +12,9 @@ import { openText } from '#domain/shared/personal-data.ts';
 
 export const erasePersonalData = command({
   name: 'erase_personal_data',
-  summary: "Erase a customer's name and address for good",
+  summary: "Erase a customer's name and address permanently",
   description:
-    'When this is answered nothing stored can be read as either any more, in no history either. The organization and what it owns stay. Doing it again changes nothing.',
+    'After the answer, no stored data shows the name or the address, not even a history. The organization and its resources stay. A repetition changes nothing.',
   group: 'Partner customers',
   http: remove('/v1/partner/customers/:organizationId/personal-data'),
   scope: 'customers:write',

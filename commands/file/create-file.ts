@@ -12,7 +12,7 @@ export const createFile = command({
   name: 'create_file',
   summary: 'Upload a file',
   description:
-    "It belongs to the key's project. Of `expires_after` send the members as `expires_after[anchor]` and `expires_after[seconds]`.",
+    "The file belongs to the key's project. Send the members of `expires_after` as `expires_after[anchor]` and `expires_after[seconds]`.",
   group: 'Files',
   plane: 'gateway',
   http: post('/v1/files'),

@@ -12,7 +12,7 @@ import { failure } from '#domain/shared/failure.ts';
 export const deleteFile = command({
   name: 'delete_file',
   summary: 'Delete a file',
-  description: 'It is taken out of its stores. A file that a running batch reads is kept: 409.',
+  description: 'The file is also removed from its stores. A file that a running batch reads cannot be deleted: 409.',
   group: 'Files',
   plane: 'gateway',
   http: remove('/v1/files/:file_id'),
@@ -35,6 +35,6 @@ export const deleteFile = command({
 function inUse(batchId: string) {
   return failure(
     'file-in-use',
-    `The batch ${batchId} reads the file. Delete it when the batch has ended, or cancel that.`,
+    `The batch ${batchId} reads the file. Wait until the batch has ended or cancel it, and then delete the file.`,
   );
 }

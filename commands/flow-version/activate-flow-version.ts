@@ -13,7 +13,7 @@ import { examples } from '#domain/shared/examples.ts';
 export const activateFlowVersion = command({
   name: 'activate_flow_version',
   summary: 'Make one version of a flow the active one',
-  description: 'The version that was active before is not any more. Activating the active one changes nothing.',
+  description: 'The previously active version becomes inactive. A repetition changes nothing.',
   group: 'Flow versions',
   http: post('/v1/flow-versions/:versionId/activate'),
   scope: 'flows:write',

@@ -15,7 +15,7 @@ import { text } from '#shared/codecs/text.ts';
 export const createFlowVersion = command({
   name: 'create_flow_version',
   summary: 'Add a version to a flow',
-  description: 'It has the next number and is not active yet. Without a `tag` it gets `v{number}`.',
+  description: 'The version has the next number and is not active yet. Without a `tag`, it gets `v{number}`.',
   group: 'Flow versions',
   http: post('/v1/flows/:flowId/versions', 201),
   scope: 'flows:write',

@@ -15,7 +15,7 @@ import { nullable } from '#shared/codecs/choice.ts';
 export const deleteFlowVersion = command({
   name: 'delete_flow_version',
   summary: 'Delete a flow version that is not active',
-  description: 'The answer is the version as it was last; null when it was deleted before.',
+  description: 'The answer is the last state of the version; null if it was deleted before.',
   group: 'Flow versions',
   http: remove('/v1/flow-versions/:versionId'),
   scope: 'flows:write',

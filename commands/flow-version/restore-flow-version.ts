@@ -16,8 +16,8 @@ export const restoreFlowVersion = command({
   name: 'restore_flow_version',
   summary: 'Add a version that is a copy of an earlier one',
   description:
-    'It has the flowSchema of the version in the path, the next number, the tag v{number} and `restoredFrom`, and is ' +
-    'not active yet.',
+    'The new version has the flowSchema of the version in the path, the next number, the tag v{number} and ' +
+    '`restoredFrom`. It is not active yet.',
   group: 'Flow versions',
   http: post('/v1/flow-versions/:versionId/restore', 201),
   scope: 'flows:write',
@@ -39,7 +39,7 @@ export const restoreFlowVersion = command({
   isIdUsed: (state, { versionId }, { suffix }) => state?.versions.has(childId(parentId(versionId), suffix)) === true,
   loadRelated: async ({ versionId }, { dataAt }, _, state): Promise<Json> => {
     const version = state?.versions.get(versionId);
-    // A version that is not there is refused before the decision.
+    // A version that does not exist is refused before the decision.
     if (version === undefined) return null;
     const data = await dataAt(flowVersion, versionId, version.schemaRevision);
     return (data as unknown as FlowEvents['FlowVersionCreated']).flowSchema;

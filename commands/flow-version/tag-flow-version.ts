@@ -14,7 +14,7 @@ import { text } from '#shared/codecs/text.ts';
 
 export const tagFlowVersion = command({
   name: 'tag_flow_version',
-  summary: 'Give a flow version another tag',
+  summary: 'Change the tag of a flow version',
   group: 'Flow versions',
   http: patch('/v1/flow-versions/:versionId'),
   scope: 'flows:write',

@@ -12,8 +12,8 @@ import { examples } from '#domain/shared/examples.ts';
 
 export const changeFlowTier = command({
   name: 'change_flow_tier',
-  summary: 'Put a flow on a tier',
-  description: 'For the operator alone.',
+  summary: 'Change the tier of a flow',
+  description: 'Only the operator can do this.',
   group: 'Flows',
   http: put('/v1/flows/:flowId/tier'),
   scope: 'operations:write',

@@ -21,7 +21,7 @@ import { text } from '#shared/codecs/text.ts';
 export const createFlow = command({
   name: 'create_flow',
   summary: 'Create a flow',
-  description: 'Its first version comes with it: number 1, tag v1, active.',
+  description: 'This also creates the first version: number 1, tag v1, active.',
   group: 'Flows',
   http: post('/v1/projects/:projectId/flows', 201),
   scope: 'flows:write',

@@ -13,7 +13,7 @@ export const deleteFlow = command({
   name: 'delete_flow',
   summary: 'Delete a flow with its versions',
   description:
-    'Phone numbers that point at it are detached. With rejectIfInUse=true it is refused while the read model shows one.',
+    'Phone numbers that point at the flow are detached. With rejectIfInUse=true, the request is refused while the read model shows such a number.',
   group: 'Flows',
   http: remove('/v1/flows/:flowId', 204),
   scope: 'flows:write',

@@ -17,7 +17,7 @@ import { text } from '#shared/codecs/text.ts';
 export const updateFlow = command({
   name: 'update_flow',
   summary: 'Change a flow',
-  description: 'Members that are absent stay as they are; null clears a description or an agent profile.',
+  description: 'Absent members do not change; null clears a description or an agent profile.',
   group: 'Flows',
   http: patch('/v1/flows/:flowId'),
   scope: 'flows:write',

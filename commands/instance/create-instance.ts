@@ -18,13 +18,13 @@ import { archived } from '#domain/template/refusals.ts';
 import { text } from '#shared/codecs/text.ts';
 import { filledFaults } from './shared/filled-limit.ts';
 import { newTarget } from './shared/new-target.ts';
-import { reachableVersion, versionNotFound } from './shared/wanted-version.ts';
+import { loadAccessibleVersion, versionNotFound } from './shared/wanted-version.ts';
 
 export const createInstance = command({
   name: 'create_instance',
   summary: 'Create an instance of a template in a project',
   description:
-    'It answers at once. The flows, the agent profile and the stores are created afterwards: `operation` shows the ' +
+    'The request answers at once. The flows, the agent profile and the stores are created later: `operation` shows the ' +
     'progress, and `status` becomes active, or failed with a reason in `lastOperation`.',
   group: 'Instances',
   http: post('/v1/instances', 201),
@@ -49,7 +49,7 @@ export const createInstance = command({
   newId: (_, newIds) => newIds.id,
   isIdUsed: (state) => state !== null,
   loadRelated: async ({ templateVersionId, projectId }, loads, caller) => ({
-    wanted: await reachableVersion(templateVersionId, loads, caller),
+    wanted: await loadAccessibleVersion(templateVersionId, loads, caller),
     project: await loads.load(project, projectId),
   }),
   tenant: (_, { related }) => related.project.tenant ?? { organizationId: '', projectId: null, partnerId: null },

@@ -15,8 +15,8 @@ export const deleteInstance = command({
   name: 'delete_instance',
   summary: 'Delete an instance',
   description:
-    'The answer is the instance as it was last. What it made in the project is taken away after it, what others added ' +
-    'is not; with keepResources=true all stays. An operation that runs is superseded.',
+    'The answer is the last state of the instance. The resources that it created in the project are removed later; ' +
+    'resources that others added stay. With keepResources=true, all stay. A running operation is superseded.',
   group: 'Instances',
   http: remove('/v1/instances/:instanceId'),
   scope: 'instances:write',

@@ -12,13 +12,14 @@ import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { filledFaults } from './shared/filled-limit.ts';
 import { nextOperation } from './shared/new-target.ts';
-import { presentResources } from './shared/present-resources.ts';
-import { versionWith } from './shared/wanted-version.ts';
+import { loadPresentResources } from './shared/present-resources.ts';
+import { loadVersion } from './shared/wanted-version.ts';
 
 export const retryInstance = command({
   name: 'retry_instance',
-  summary: 'Try an instance’s last operation again',
-  description: 'For one that failed, or an upgrade that was undone: with the same template version and field values.',
+  summary: 'Retry an instance’s last operation',
+  description:
+    'Works for a failed operation or an undone upgrade. The template version and the field values stay the same.',
   group: 'Instances',
   http: post('/v1/instances/:instanceId/retry'),
   scope: 'instances:write',
@@ -29,17 +30,17 @@ export const retryInstance = command({
   entity: instance,
   subject: { entity: instance, parameter: 'instanceId' },
   loadRelated: async (_, loads, _caller, state) => ({
-    wanted: state === null ? null : await versionWith(state.target.templateVersionId, loads),
-    present: await presentResources(state, loads),
+    wanted: state === null ? null : await loadVersion(state.target.templateVersionId, loads),
+    present: await loadPresentResources(state, loads),
   }),
   decide: ({ instanceId: id }, state, { related: { wanted, present }, maxFilledBytes }) => {
-    if (state === null || wanted === null) throw new Error('to try again needs an instance and its template version');
+    if (state === null || wanted === null) throw new Error('a retry needs an instance and its template version');
     const outcome = state.operation === null ? state.lastOperation?.outcome : undefined;
     if (outcome !== 'failed' && outcome !== 'undone') {
       return E.left(
         failure(
           'nothing-to-retry',
-          'Its last operation neither failed nor was undone. See operation and lastOperation.',
+          'The last operation has neither failed nor been undone. See operation and lastOperation.',
         ),
       );
     }

@@ -15,7 +15,7 @@ import { text } from '#shared/codecs/text.ts';
 
 export const setInstancePhoneNumber = command({
   name: 'set_instance_phone_number',
-  summary: 'Name the phone number that meets a requirement of an instance’s template, or none',
+  summary: 'Set or clear the phone number for a requirement of an instance’s template',
   group: 'Instances',
   http: put('/v1/instances/:instanceId/phone-number-requirements/:key'),
   scope: 'instances:write',
@@ -42,7 +42,9 @@ export const setInstancePhoneNumber = command({
       const there =
         phoneNumber.isLive(number, phoneNumberId) && knownPhoneNumber(number).record.projectId === projectId;
       if (!there) {
-        return E.left(failure('phone-number-not-found', `There is no phone number ${phoneNumberId} in its project.`));
+        return E.left(
+          failure('phone-number-not-found', `There is no phone number ${phoneNumberId} in the instance’s project.`),
+        );
       }
     }
     if (requirement.phoneNumberId === phoneNumberId) return E.right([]);

@@ -17,16 +17,16 @@ import { oneOf } from '#shared/codecs/choice.ts';
 import { withDefault } from '#shared/codecs/default.ts';
 import { filledFaults } from './shared/filled-limit.ts';
 import { nextOperation } from './shared/new-target.ts';
-import { type PresentResources, presentResources } from './shared/present-resources.ts';
-import { reachableVersion, versionNotFound } from './shared/wanted-version.ts';
+import { loadPresentResources, type PresentResources } from './shared/present-resources.ts';
+import { loadAccessibleVersion, versionNotFound } from './shared/wanted-version.ts';
 
 export const upgradeInstance = command({
   name: 'upgrade_instance',
   summary: 'Upgrade an instance to a newer version of its template',
   description:
-    'It answers at once, and supersedes an operation that runs. Field values are those it had, as far as the fields ' +
-    'still exist, those given, and defaults. An upgrade that cannot be completed is undone as a whole; ' +
-    '`lastOperation` holds the reason. With onDrift=reject it is refused while a flow was changed by hand.',
+    'The request answers at once and supersedes a running operation. The field values are the earlier ones of fields ' +
+    'that still exist, the given ones, and defaults. An upgrade that cannot be completed is undone completely; ' +
+    '`lastOperation` has the reason. With onDrift=reject, the request is refused if a flow was changed by hand.',
   group: 'Instances',
   http: post('/v1/instances/:instanceId/upgrade'),
   scope: 'instances:write',
@@ -44,8 +44,8 @@ export const upgradeInstance = command({
   entity: instance,
   subject: { entity: instance, parameter: 'instanceId' },
   loadRelated: async ({ targetTemplateVersionId }, loads, caller, state) => ({
-    wanted: await reachableVersion(targetTemplateVersionId, loads, caller),
-    present: await presentResources(state, loads),
+    wanted: await loadAccessibleVersion(targetTemplateVersionId, loads, caller),
+    present: await loadPresentResources(state, loads),
   }),
   decide: (
     { instanceId: id, targetTemplateVersionId, newFieldValues = {}, onDrift },
@@ -55,7 +55,8 @@ export const upgradeInstance = command({
     const { wanted, present } = related;
     if (state === null) throw new Error('an upgrade needs an instance');
     if (wanted === null) return E.left(versionNotFound(targetTemplateVersionId));
-    const refusal = checkUpgradable(state, wanted.version) ?? (onDrift === 'reject' ? drifted(state, present) : null);
+    const refusal =
+      checkUpgradable(state, wanted.version) ?? (onDrift === 'reject' ? checkDrift(state, present) : null);
     if (refusal !== null) return E.left(refusal);
     const { fieldValues } = visibleTarget(state);
     const fields = fillFields(wanted.version.fieldsSchema, newFieldValues, fieldValues, '/newFieldValues');
@@ -68,7 +69,10 @@ export const upgradeInstance = command({
   answer: ({ state }) => instanceRecord(state),
 });
 
-function drifted({ base, operation, target }: NonNullable<InstanceState>, present: PresentResources): Failure | null {
+function checkDrift(
+  { base, operation, target }: NonNullable<InstanceState>,
+  present: PresentResources,
+): Failure | null {
   if (base === null) return null;
   const ids = driftedFlows(base.resources, present, operation === null ? null : target.resources);
   if (ids.length === 0) return null;

@@ -11,7 +11,7 @@ import { text } from '#shared/codecs/text.ts';
 export const createOrganization = command({
   name: 'create_organization',
   summary: 'Create an organization',
-  description: 'For the operator alone. A partner may own templates and customer organizations.',
+  description: 'Only the operator can do this. A partner may own templates and customer organizations.',
   group: 'Organizations',
   http: post('/v1/organizations', 201),
   scope: 'operations:write',

@@ -22,7 +22,7 @@ export const createPhoneNumber = command({
   name: 'create_phone_number',
   summary: 'Create a phone number',
   description:
-    'A number is unique across the system for platform and partner, per project for external, judged on its E.164 form.',
+    'A platform or partner number is unique in the whole system, an external number in its project. The E.164 form counts.',
   group: 'Phone numbers',
   http: post('/v1/projects/:projectId/phone-numbers', 201),
   scope: 'phone-numbers:write',
@@ -59,8 +59,8 @@ export const createPhoneNumber = command({
   answer: ({ state, dataAt }) => phoneNumberRecord(state, dataAt),
 });
 
-/** Only another's claim gives up a number that was not created in time. */
+/** A creation is only abandoned when another request claims its number. */
 const tookTooLong = failure(
   'phone-number-taken',
-  'The creation took so long that another request has claimed the number. Send it again should the number be free.',
+  'The creation took too long, and another request has claimed the number. Send the request again if the number is free.',
 );

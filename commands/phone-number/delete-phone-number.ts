@@ -11,7 +11,7 @@ import { examples } from '#domain/shared/examples.ts';
 export const deletePhoneNumber = command({
   name: 'delete_phone_number',
   summary: 'Delete a phone number',
-  description: 'The number is free for others as soon as this is answered.',
+  description: 'After the answer, the number is free for others.',
   group: 'Phone numbers',
   http: remove('/v1/phone-numbers/:phoneNumberId'),
   scope: 'phone-numbers:write',

@@ -13,7 +13,7 @@ import { nullable } from '#shared/codecs/choice.ts';
 
 export const setPhoneNumberFlow = command({
   name: 'set_phone_number_flow',
-  summary: 'Point a phone number at a flow, or at none',
+  summary: 'Set or clear the flow of a phone number',
   group: 'Phone numbers',
   http: patch('/v1/phone-numbers/:phoneNumberId/flow'),
   scope: 'phone-numbers:write',

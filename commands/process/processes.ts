@@ -3,7 +3,7 @@ import type { OperatorRequestOptions } from '#commands/shared/operator-request.t
 import type { ProcessEvents } from '#domain/process/events.ts';
 import { processControl, unknownProcess } from '#domain/process/process-control.ts';
 
-/** The processes, as operators ask something of them. */
+/** The processes, for the requests of operators. */
 export const processes: OperatorRequestOptions<'process', StoppableStatus, ProcessEvents> = {
   parameter: 'process',
   path: '/v1/processes',

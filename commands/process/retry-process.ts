@@ -7,8 +7,8 @@ import { processes } from './processes.ts';
 
 export const retryProcess = operatorRequest(processes, {
   name: 'retry_process',
-  summary: 'Let a stopped process try its event again',
-  description: 'After you have removed what stopped it.',
+  summary: 'Let a stopped process retry its event',
+  description: 'Fix the cause first.',
   verb: 'retry',
   input: t.type({ process: operatedName }),
   failures: ['process-not-stopped'],

@@ -7,8 +7,8 @@ import { processes } from './processes.ts';
 
 export const skipProcessEvent = operatorRequest(processes, {
   name: 'skip_process_event',
-  summary: 'Let a stopped process leave out the event that stopped it',
-  description: 'Name the event, as GET /v1/processes shows it. What should have followed the event does not follow it.',
+  summary: 'Let a stopped process skip the event that stopped it',
+  description: 'Name the event that GET /v1/processes shows. The process then does nothing about this event.',
   verb: 'skip',
   input: t.type({ process: operatedName, eventId: skippedEventId }),
   failures: ['process-not-stopped'],

@@ -3,7 +3,7 @@ import type { OperatorRequestOptions } from '#commands/shared/operator-request.t
 import type { ProjectionEvents } from '#domain/projection/events.ts';
 import { projectionControl, unknownProjection } from '#domain/projection/projection-control.ts';
 
-/** The read models, as operators ask something of them. */
+/** The read models, for the requests of operators. */
 export const projections: OperatorRequestOptions<'projection', ProjectionSummary, ProjectionEvents> = {
   parameter: 'projection',
   path: '/v1/projections',

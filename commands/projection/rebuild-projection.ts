@@ -8,7 +8,7 @@ import { projections } from './projections.ts';
 export const rebuildProjection = operatorRequest(projections, {
   name: 'rebuild_projection',
   summary: 'Rebuild a read model',
-  description: 'It is rebuilt beside the current one, which answers until the new one is swapped in.',
+  description: 'The current read model answers queries until the new one is complete and replaces it.',
   verb: 'rebuild',
   input: t.type({ projection: operatedName }),
   failures: ['projection-rebuilding'],

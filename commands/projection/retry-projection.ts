@@ -8,7 +8,7 @@ import { projections } from './projections.ts';
 export const retryProjection = operatorRequest(projections, {
   name: 'retry_projection',
   summary: 'Let a stopped read model retry its event',
-  description: 'Use it after the cause was fixed.',
+  description: 'Fix the cause first.',
   verb: 'retry',
   input: t.type({ projection: operatedName }),
   failures: ['projection-not-stopped'],

@@ -7,8 +7,8 @@ import { projections } from './projections.ts';
 
 export const skipProjectionEvent = operatorRequest(projections, {
   name: 'skip_projection_event',
-  summary: 'Let a stopped read model leave out the event that stopped it',
-  description: 'Name the event, as GET /v1/projections shows it. The read model is then without it.',
+  summary: 'Let a stopped read model skip the event that stopped it',
+  description: 'Name the event that GET /v1/projections shows. The read model then does not include this event.',
   verb: 'skip',
   input: t.type({ projection: operatedName, eventId: skippedEventId }),
   failures: ['projection-not-stopped'],

@@ -8,9 +8,9 @@ import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import { type OperatorRequestsState, operatorTenant } from '#domain/shared/operator-requests.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** What operators may ask something of: the projections, or the processes. */
+/** The group of things that an operator's request is about: the projections or the processes. */
 export interface OperatorRequestOptions<Parameter extends string, Status, Events> {
-  /** The name's parameter in paths and the member of the events that holds it. */
+  /** The parameter of the name in paths, and the member of the events with the name. */
   readonly parameter: Parameter;
   /** The path of the list. */
   readonly path: string;
@@ -33,13 +33,13 @@ interface OperatorRequest<Input, Status, Events> {
   readonly decide: (input: Input, status: Status) => E.Either<Failure, ReadonlyArray<EventOf<Events>>>;
 }
 
-/** The name of what is asked, in the path. */
+/** The name of the projection or process, in the path. */
 export const operatedName = text({ min: 1, max: 100 });
 
-/** The id of the event to leave out, in the body. */
+/** The id of the event to skip, in the body. */
 export const skippedEventId = text({ min: 1, max: 100 });
 
-/** An operator's request to what there is of a name: recorded, and obeyed by its runner when it meets it in the log. */
+/** Defines an operator's request to a named runner. The command records it; the runner carries it out from the log. */
 export function operatorRequest<
   Parameter extends string,
   Input extends Readonly<Record<Parameter, string>>,

@@ -13,7 +13,7 @@ import { text } from '#shared/codecs/text.ts';
 export const addStoreFile = command({
   name: 'add_store_file',
   summary: 'Add a file to a knowledge store',
-  description: "The file is one of the store's project. Adding it again changes nothing.",
+  description: "The file must belong to the store's project. A repetition changes nothing.",
   group: 'Stores',
   plane: 'gateway',
   http: post('/v1/stores/:store_id/files'),
@@ -27,8 +27,8 @@ export const addStoreFile = command({
   subject: { entity: store, parameter: 'store_id' },
   loadRelated: async ({ file_id }, { load }) => (await load(file, file_id)).state,
   decide: ({ store_id, file_id }, state, { subject, related, time }) => {
-    const isTheirs = isFileThere(related, time) && related.projectId === subject.tenant?.projectId;
-    if (!isTheirs || related.id !== file_id) {
+    const isInProject = isFileThere(related, time) && related.projectId === subject.tenant?.projectId;
+    if (!isInProject || related.id !== file_id) {
       return E.left(notFound('file-not-found', JSON.stringify(file_id.slice(0, 100))));
     }
     return E.right(storeFileAdded({ id: store_id, fileId: file_id, bytes: related.bytes }, state));

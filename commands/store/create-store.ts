@@ -11,7 +11,7 @@ import { text } from '#shared/codecs/text.ts';
 export const createStore = command({
   name: 'create_store',
   summary: 'Create a knowledge store',
-  description: "It belongs to the key's project.",
+  description: "The store belongs to the key's project.",
   group: 'Stores',
   plane: 'gateway',
   http: post('/v1/stores'),

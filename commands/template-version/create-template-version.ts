@@ -24,8 +24,8 @@ export const createTemplateVersion = command({
   name: 'create_template_version',
   summary: 'Add a version to a template',
   description:
-    'It has the next number and is not published yet; its contents never change. In the strings of a flow schema ' +
-    '`{{fields.key}}` is replaced by the value of a field that fieldsSchema declares; `\\{{fields.key}}` is plain text.',
+    'The version has the next number and is not published yet. Its contents never change. In the strings of a flow ' +
+    'schema, the value of a field that fieldsSchema declares replaces `{{fields.key}}`; `\\{{fields.key}}` is plain text.',
   group: 'Template versions',
   http: post('/v1/templates/:templateId/versions', 201),
   scope: 'templates:write',

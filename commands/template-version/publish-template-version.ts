@@ -15,8 +15,8 @@ export const publishTemplateVersion = command({
   name: 'publish_template_version',
   summary: 'Publish a version of a template',
   description:
-    'Instances can be made of it from then on. The first one publishes the template too. Publishing a published one ' +
-    'changes nothing.',
+    'Instances can be created from it from then on. The first published version also publishes the template. ' +
+    'A repetition changes nothing.',
   group: 'Template versions',
   http: post('/v1/template-versions/:versionId/publish'),
   scope: 'templates:write',

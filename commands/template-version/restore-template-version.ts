@@ -18,8 +18,8 @@ export const restoreTemplateVersion = command({
   name: 'restore_template_version',
   summary: 'Add a version that is a copy of an earlier one',
   description:
-    'It has the payload and the fieldsSchema of the version in the path, the next number, no tag and `restoredFrom`, ' +
-    'and is not published yet.',
+    'The new version has the payload and the fieldsSchema of the version in the path, the next number, no tag and ' +
+    '`restoredFrom`. It is not published yet.',
   group: 'Template versions',
   http: post('/v1/template-versions/:versionId/restore', 201),
   scope: 'templates:write',
@@ -45,7 +45,7 @@ export const restoreTemplateVersion = command({
   },
   decide: ({ versionId }, state, { related, newIds: { suffix } }) => {
     if (state?.record.status === 'archived') return E.left(archived);
-    if (related === null) throw new Error('a version that is not there is refused before the decision');
+    if (related === null) throw new Error('a version that does not exist is refused before the decision');
     const { payload, fieldsSchema } = related;
     const templateId = parentId(versionId);
     const made = { id: childId(templateId, suffix), templateId, version: (state?.versions.size ?? 0) + 1, tag: null };

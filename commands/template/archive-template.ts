@@ -13,8 +13,8 @@ export const archiveTemplate = command({
   name: 'archive_template',
   summary: 'Archive a template',
   description:
-    'It takes no new version, publication or instance any more; existing instances stay. This cannot be undone. ' +
-    'Archiving an archived one changes nothing.',
+    'An archived template gets no new versions, publications or instances; existing instances stay. This cannot be ' +
+    'undone. A repetition changes nothing.',
   group: 'Templates',
   http: post('/v1/templates/:templateId/archive'),
   scope: 'templates:write',

@@ -13,7 +13,7 @@ import { text } from '#shared/codecs/text.ts';
 export const createTemplate = command({
   name: 'create_template',
   summary: 'Create a template',
-  description: "It belongs to the key's organization, and is a draft until its first version is published.",
+  description: "The template belongs to the key's organization. It is a draft until its first version is published.",
   group: 'Templates',
   http: post('/v1/templates', 201),
   scope: 'templates:write',
@@ -28,7 +28,7 @@ export const createTemplate = command({
   subject: null,
   newId: (_, newIds) => newIds.id,
   isIdUsed: (state) => state !== null,
-  // Its own organization's and nobody else's: whoever owns that organization as its customer does not reach it.
+  // Only its own organization has access: not a partner of which that organization is a customer.
   tenant: (_, { caller: { organizationId } }) => ({ organizationId, projectId: null, partnerId: organizationId }),
   decide: ({ name, description = null }, _, { caller, newIds: { id } }) =>
     E.right([newEvent('TemplateCreated', { id, headlessIntegratorId: caller.organizationId, name, description })]),

@@ -15,7 +15,7 @@ import { text } from '#shared/codecs/text.ts';
 export const updateTemplate = command({
   name: 'update_template',
   summary: 'Change a template',
-  description: 'Members that are absent stay as they are; null clears a description.',
+  description: 'Absent members do not change; null clears a description.',
   group: 'Templates',
   http: patch('/v1/templates/:templateId'),
   scope: 'templates:write',

@@ -14,9 +14,9 @@ const { description, ...required } = endpointMembers;
 
 export const createWebhookEndpoint = command({
   name: 'create_webhook_endpoint',
-  summary: 'Make a webhook endpoint',
+  summary: 'Create a webhook endpoint',
   description:
-    "What happens from now on is sent to it, signed as Standard Webhooks says. The answer holds the secret: it is shown this once. The endpoint of a project key, or of an operator's, receives what happens in the key's project; that of an organization key what happens in its organization; that of a partner key also what happens at its customers. Without `eventTypes` in the list (`[]`) it receives all types.",
+    "The endpoint receives all events from now on, signed according to Standard Webhooks. Only this answer shows the secret. An endpoint of a project key or an operator's key receives the events of the key's project. One of an organization key receives the events of its organization. One of a partner key also receives the events of its customers. With an empty list of `eventTypes` (`[]`), it receives all types.",
   group: 'Webhooks',
   http: post('/v1/webhook-endpoints', 201),
   scope: 'webhooks:write',
@@ -39,7 +39,7 @@ export const createWebhookEndpoint = command({
   isIdUsed: (state) => state !== null,
   loadRelated: async ({ url }, { lookup, seal, newSecrets }) => {
     const fault = await lookup.webhookUrlFault(url);
-    // What is refused leaves no key behind.
+    // A refused request creates no key for the secret.
     return fault === null
       ? { fault, sealed: await seal({ secret: newSecrets.webhookSecret }) }
       : { fault, sealed: null };
@@ -73,7 +73,7 @@ function missingSecret(): never {
   throw new Error('a URL without a fault comes with a sealed secret');
 }
 
-/** An operator's key has access to everything: its endpoints are of its own project. */
+/** An operator's key has access to everything, but its endpoints belong to its own project. */
 function audienceOfKey({ keyType }: Caller): 'partner' | 'organization' | 'project' {
   return keyType === 'admin' ? 'project' : keyType;
 }

@@ -12,7 +12,7 @@ import { knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/
 export const deleteWebhookEndpoint = command({
   name: 'delete_webhook_endpoint',
   summary: 'Delete a webhook endpoint',
-  description: 'Nothing more is sent to it, and its secrets are destroyed. Its history stays.',
+  description: 'It receives no more messages, and its secrets are destroyed. Its history stays.',
   group: 'Webhooks',
   http: remove('/v1/webhook-endpoints/:webhookEndpointId'),
   scope: 'webhooks:write',

@@ -12,9 +12,9 @@ import { integer } from '#shared/codecs/number.ts';
 
 export const replayWebhookEndpoint = command({
   name: 'replay_webhook_endpoint',
-  summary: 'Deliver again what happened after a position',
+  summary: 'Deliver the events after a position again',
   description:
-    'The endpoint goes back to the position `after` (0: the beginning of the log) and is sent everything behind it that it takes, also what happened before it was made. A position that it has not reached yet changes nothing: nothing is left out. A message that was sent before has the same `webhook-id`.',
+    'The endpoint goes back to the position `after` (0: the beginning of the log) and receives all later events of its types, also those from before it was created. A position that it has not reached yet changes nothing, so no event is skipped. A message that was sent before has the same `webhook-id`.',
   group: 'Webhooks',
   http: post('/v1/webhook-endpoints/:webhookEndpointId/replay'),
   scope: 'webhooks:write',

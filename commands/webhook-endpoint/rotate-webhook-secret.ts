@@ -14,7 +14,7 @@ export const rotateWebhookSecret = command({
   name: 'rotate_webhook_secret',
   summary: 'Give a webhook endpoint a new secret',
   description:
-    'The answer holds it: it is shown this once. For 24 hours messages are signed with the secret before, too.',
+    'Only this answer shows the new secret. For 24 hours, messages are also signed with the previous secret.',
   group: 'Webhooks',
   http: post('/v1/webhook-endpoints/:webhookEndpointId/rotate-secret'),
   scope: 'webhooks:write',

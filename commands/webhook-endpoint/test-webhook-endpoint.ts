@@ -13,7 +13,7 @@ export const testWebhookEndpoint = command({
   name: 'test_webhook_endpoint',
   summary: 'Send a test message to a webhook endpoint',
   description:
-    'It is the event of this request, of the type `WebhookTestRequested`: sent at once and once, whatever types the endpoint takes, also while it is disabled. What came of it is in the deliveries of the endpoint.',
+    'The message is the event of this request, of the type `WebhookTestRequested`. It is sent immediately and only once, to a disabled endpoint too, whatever types the endpoint receives. The deliveries of the endpoint show the result.',
   group: 'Webhooks',
   http: post('/v1/webhook-endpoints/:webhookEndpointId/test'),
   scope: 'webhooks:write',

@@ -15,7 +15,7 @@ export const updateWebhookEndpoint = command({
   name: 'update_webhook_endpoint',
   summary: 'Change, enable or disable a webhook endpoint',
   description:
-    'Members that are absent stay as they are. An endpoint that is enabled again continues where it was: what it missed is delivered.',
+    'Absent members do not change. An endpoint that is enabled again continues where it stopped and receives the events that it missed.',
   group: 'Webhooks',
   http: patch('/v1/webhook-endpoints/:webhookEndpointId'),
   scope: 'webhooks:write',

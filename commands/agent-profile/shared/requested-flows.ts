@@ -5,18 +5,18 @@ import { flow } from '#domain/flow/flow.ts';
 import { inTurns } from '#shared/async/in-turns.ts';
 
 /**
- * The flows that an agent profile is asked to take, each once, up to the first that cannot be one: a body may name
- * thousands, and others are served in between.
+ * Loads the flows that a request names for an agent profile, each once, up to the first that does not exist. A body may
+ * name thousands, so other requests are served in between.
  */
-export async function askedFlows(
+export async function loadRequestedFlows(
   flowIds: ReadonlyArray<string>,
   load: RelatedStateLoader['load'],
 ): Promise<RequestedFlow[]> {
-  const asked: RequestedFlow[] = [];
+  const requested: RequestedFlow[] = [];
   for await (const id of inTurns(new Set(flowIds))) {
     const state = isCuid(id) ? (await load(flow, id)).state : null;
-    asked.push({ id, state });
-    if (state === null) return asked;
+    requested.push({ id, state });
+    if (state === null) return requested;
   }
-  return asked;
+  return requested;
 }

@@ -4,10 +4,10 @@ import { filledSize } from '#domain/template/filled-size.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 
 /**
- * What is wrong with an operation that would fill the schemas of a template version with more than is taken: few
- * placeholders and a long value can make a thousand times as much.
- * @param values all that are in force, defaults and those it had included
- * @param pointer to the values in the request
+ * Returns an error if the filled schemas of a template version would be too large. A few placeholders and a long value
+ * can make a schema a thousand times as large.
+ * @param values all values of the operation, with defaults and earlier ones
+ * @param pointer the place of the values in the request
  */
 export function filledFaults(
   { payload }: Pick<TemplateVersionRecord, 'payload'>,
@@ -18,6 +18,6 @@ export function filledFaults(
   const schemas = payload.flows.map(({ flowSchema }) => flowSchema);
   const { bytes, largestField } = filledSize(schemas, (field) => valueOfField(values, field));
   if (bytes <= maxFilledBytes) return [];
-  const message = `with it the flows have ${bytes} bytes when they are filled; at most ${maxFilledBytes} are taken`;
+  const message = `with it the filled flows have ${bytes} bytes; at most ${maxFilledBytes} are allowed`;
   return [{ pointer: largestField === null ? '' : `${pointer}/${largestField}`, message }];
 }

@@ -7,13 +7,13 @@ import { refersTo } from '#domain/shared/text-reference.ts';
 import { store } from '#domain/store/store.ts';
 import { inTurns } from '#shared/async/in-turns.ts';
 
-/** What an instance's project has now of what the instance came to have. */
+/** The resources of an instance that its project still has. */
 export interface PresentResources extends SeenResources {
   readonly isThere: (id: string) => boolean;
 }
 
-/** Looks at the streams themselves. Others are served in between: there may be thousands. */
-export async function presentResources(
+/** Loads them from their streams. There may be thousands, so other requests are served in between. */
+export async function loadPresentResources(
   state: InstanceState,
   { load }: Pick<RelatedStateLoader, 'load'>,
 ): Promise<PresentResources> {

@@ -8,27 +8,27 @@ import { knownTemplate, type TemplateFacts, templateVersion } from '#domain/temp
 
 type Loads = Pick<RelatedStateLoader, 'load' | 'dataAt'>;
 
-/** A template version, whole, with what it is a version of. */
+/** A template version with its template. */
 export interface WantedVersion {
   readonly template: TemplateFacts;
   readonly version: TemplateVersionRecord;
 }
 
-/** The template version with an id; null where there is none, or not within the caller's reach. */
-export async function reachableVersion(id: string, loads: Loads, caller: Caller): Promise<WantedVersion | null> {
+/** Loads a template version; null if there is none or the caller has no access to it. */
+export async function loadAccessibleVersion(id: string, loads: Loads, caller: Caller): Promise<WantedVersion | null> {
   const { tenant } = await loads.load(templateVersion, id);
-  return tenant !== null && canAccess(caller, tenant) ? versionWith(id, loads) : null;
+  return tenant !== null && canAccess(caller, tenant) ? loadVersion(id, loads) : null;
 }
 
-/** The template version with an id; null where there is none. */
-export async function versionWith(id: string, { load, dataAt }: Loads): Promise<WantedVersion | null> {
+/** Loads a template version; null if there is none. */
+export async function loadVersion(id: string, { load, dataAt }: Loads): Promise<WantedVersion | null> {
   const { state } = await load(templateVersion, id);
   if (!templateVersion.isLive(state, id)) return null;
   const version = await templateVersionRecord(state, id, (revision) => dataAt(templateVersion, id, revision));
   return { template: knownTemplate(state).record, version };
 }
 
-/** The failure for a template version that does not exist, or that the caller must not know of. */
+/** Makes the failure for a template version that does not exist or is concealed from the caller. */
 export function versionNotFound(id: string): Failure {
   return notFound('template-version-not-found', id);
 }

@@ -8,26 +8,26 @@ import { text, textThat } from '#shared/codecs/text.ts';
 
 const known = new Set(listedTypes);
 
-/** A type of event that can be sent: one that the audit lists. */
+/** A type of event that can be sent. These are the types that the audit lists. */
 const eventType = textThat(
   'event type',
   (type) => (known.has(type) ? null : 'must be a type of event that docs/events.md lists'),
-  { description: 'A type of event: docs/events.md lists them', examples: ['FlowVersionActivated'] },
+  { description: 'A type of event; docs/events.md lists all', examples: ['FlowVersionActivated'] },
 );
 
-/** What a client sets of an endpoint, beside whether it is enabled. */
+/** The members of an endpoint that a client sets, except its status. */
 export const endpointMembers = {
   url: text({ min: 1, max: maxUrlCharacters }),
   eventTypes: list(eventType),
   description: nullable(text({ max: 1_000 })),
 };
 
-/** Types of event without repetitions, in the order in which they were given. */
+/** Removes repeated types of event and keeps the order. */
 export function distinct(eventTypes: ReadonlyArray<string>): ReadonlyArray<string> {
   return [...new Set(eventTypes)];
 }
 
-/** The refusal of a URL for a fault that was found; null without one. */
+/** Makes the refusal of a URL with a fault; null if there is no fault. */
 export function urlRefusal(fault: string | null): Failure | null {
   return fault === null ? null : invalidInput([{ pointer: '/url', message: fault }]);
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { askedFlows } from '#commands/agent-profile/shared/requested-flows.ts';
+import { loadRequestedFlows } from '#commands/agent-profile/shared/requested-flows.ts';
 import { begunFlow, flowDeleted } from '#test/support/events/flow-events.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { givenStreams } from '#test/support/harness/related-streams.ts';
@@ -9,10 +9,10 @@ const both = {
   [`flow-${ids.otherFlow}`]: { events: begunFlow({ id: ids.otherFlow }) },
 };
 
-describe('askedFlows', () => {
+describe('loadRequestedFlows', () => {
   it('loads the requested flows in the order in which they are listed, each once', async () => {
     const { load, loaded } = givenStreams(both);
-    const asked = await askedFlows([ids.otherFlow, ids.flow, ids.otherFlow, ids.flow], load);
+    const asked = await loadRequestedFlows([ids.otherFlow, ids.flow, ids.otherFlow, ids.flow], load);
     assert.deepEqual(
       asked.map(({ id, state }) => [id, state?.record.projectId]),
       [
@@ -26,7 +26,7 @@ describe('askedFlows', () => {
   it('stops loading at the first unknown flow', async () => {
     const { load, loaded } = givenStreams(both);
     const unknown = 'cnothing0was0ever0here00';
-    const asked = await askedFlows([ids.flow, unknown, ids.otherFlow], load);
+    const asked = await loadRequestedFlows([ids.flow, unknown, ids.otherFlow], load);
     assert.deepEqual(
       asked.map(({ id, state }) => [id, state !== null]),
       [
@@ -39,13 +39,13 @@ describe('askedFlows', () => {
 
   it('loads nothing for a text that is no id', async () => {
     const { load, loaded } = givenStreams(both);
-    assert.deepEqual(await askedFlows(['no id', ids.flow], load), [{ id: 'no id', state: null }]);
+    assert.deepEqual(await loadRequestedFlows(['no id', ids.flow], load), [{ id: 'no id', state: null }]);
     assert.deepEqual(loaded, []);
   });
 
   it('returns a deleted flow with its state, so that the decision refuses it', async () => {
     const { load } = givenStreams({ [`flow-${ids.flow}`]: { events: [...begunFlow(), flowDeleted()] } });
-    const [asked] = await askedFlows([ids.flow], load);
+    const [asked] = await loadRequestedFlows([ids.flow], load);
     assert.equal(asked?.state?.deleted, true);
   });
 
@@ -61,7 +61,7 @@ describe('askedFlows', () => {
       if (!done) setImmediate(watch);
     };
     setImmediate(watch);
-    await askedFlows(many, load);
+    await loadRequestedFlows(many, load);
     done = true;
     for (const count of [50, 100]) assert.ok(seen.includes(count), `seen after ${seen.join(', ')} loads`);
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { presentResources } from '#commands/instance/shared/present-resources.ts';
+import { loadPresentResources } from '#commands/instance/shared/present-resources.ts';
 import { instance } from '#domain/instance/instance.ts';
 import { profileCreated, profileDeleted, profileRevised } from '#test/support/events/agent-profile-events.ts';
 import { begunFlow, flowDeleted, profileAssigned, versionOf } from '#test/support/events/flow-events.ts';
@@ -33,9 +33,9 @@ function streamsWith(change: Readonly<Record<string, ReadonlyArray<ExampleEvent>
   return givenStreams(Object.fromEntries(Object.entries(all).map(([name, events]) => [name, { events }])));
 }
 
-describe('presentResources', () => {
+describe('loadPresentResources', () => {
   it('shows all resources of an instance while nobody has changed them', async () => {
-    const present = await presentResources(active, streamsWith());
+    const present = await loadPresentResources(active, streamsWith());
     for (const id of [welcome, bye, faq, profileId]) assert.ok(present.isThere(id), id);
     assert.equal(present.isThere('cnothing0was0ever0here00'), false);
     const seen = present.flow(welcome);
@@ -51,13 +51,13 @@ describe('presentResources', () => {
       [`store-${faq}`]: [storeCreated({ id: faq }), storeDeleted(faq)],
       [`agentProfiles-${ids.project}`]: [profileCreated({ id: profileId }), profileDeleted(profileId)],
     });
-    const present = await presentResources(active, streams);
+    const present = await loadPresentResources(active, streams);
     for (const id of [welcome, bye, faq, profileId]) assert.equal(present.isThere(id), false, id);
     assert.deepEqual([present.flow(welcome), present.flow(bye), present.agentProfile], [null, null, null]);
   });
 
   it('shows manual changes: a flow’s other agent profile, and other contents of the profile', async () => {
-    const present = await presentResources(
+    const present = await loadPresentResources(
       active,
       streamsWith({
         [`flow-${welcome}`]: [...begunFlow({ id: welcome }), profileAssigned(profileId, null, null, welcome)],
@@ -75,7 +75,7 @@ describe('presentResources', () => {
   it('shows and loads nothing for an instance without provisioned resources', async () => {
     const streams = streamsWith();
     for (const state of [null, stateOf(instance, instanceCreated())]) {
-      const present = await presentResources(state, streams);
+      const present = await loadPresentResources(state, streams);
       assert.deepEqual([present.isThere(welcome), present.agentProfile], [false, null]);
     }
     assert.deepEqual(streams.loaded, []);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { reachableVersion, versionWith } from '#commands/instance/shared/wanted-version.ts';
+import { loadAccessibleVersion, loadVersion } from '#commands/instance/shared/wanted-version.ts';
 import {
   templateCreated,
   templateVersionCreated,
@@ -23,9 +23,9 @@ const streams = {
 };
 const second = templateVersionOf(ids.template, 2);
 
-describe('versionWith and reachableVersion', () => {
+describe('loadVersion and loadAccessibleVersion', () => {
   it('returns a version with its template, number, tag and payload', async () => {
-    const wanted = await versionWith(second, givenStreams(streams));
+    const wanted = await loadVersion(second, givenStreams(streams));
     assert.equal(wanted?.template.id, ids.template);
     const { id, version, tag, payload, publishedAt } = wanted.version;
     assert.deepEqual([id, version, tag, publishedAt !== null], [second, 2, 'summer', true]);
@@ -34,14 +34,14 @@ describe('versionWith and reachableVersion', () => {
 
   it('returns null when the template or its version does not exist', async () => {
     const loads = givenStreams(streams);
-    assert.equal(await versionWith(templateVersionOf(ids.template, 3), loads), null);
-    assert.equal(await versionWith(templateVersionOf('cnothing0was0ever0here00', 1), loads), null);
+    assert.equal(await loadVersion(templateVersionOf(ids.template, 3), loads), null);
+    assert.equal(await loadVersion(templateVersionOf('cnothing0was0ever0here00', 1), loads), null);
   });
 
   it('returns a version only to a key that can access the template', async () => {
     const loads = givenStreams(streams);
-    const found = async (caller: Parameters<typeof reachableVersion>[2]) =>
-      (await reachableVersion(second, loads, caller))?.version.id ?? null;
+    const found = async (caller: Parameters<typeof loadAccessibleVersion>[2]) =>
+      (await loadAccessibleVersion(second, loads, caller))?.version.id ?? null;
     assert.equal(await found(callerOf('partner')), second);
     const { stranger } = tenants;
     for (const caller of [
@@ -55,7 +55,7 @@ describe('versionWith and reachableVersion', () => {
 
   it('returns null for every key when the template does not exist', async () => {
     const nothing = givenStreams({});
-    assert.equal(await reachableVersion(second, nothing, callerOf('admin')), null);
+    assert.equal(await loadAccessibleVersion(second, nothing, callerOf('admin')), null);
     assert.deepEqual(nothing.loaded, [`template-${ids.template}`]);
   });
 });
