@@ -15,11 +15,11 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { CheckpointKeeper } from './checkpoints/checkpoint-keeper.ts';
 import { type Checkpoint, type CheckpointStore, startOfLog } from './checkpoints/checkpoint-store.ts';
 import { CommandRejectedError } from './command-rejected-error.ts';
+import { MetStreams } from './met-streams.ts';
 import { handlesOneOf, mayHandle, type Process, type ProcessTools } from './process.ts';
 import type { ProcessProgress } from './process-progress.ts';
 import { ProcessedPositions } from './processed-positions.ts';
 import { type Aside, inPlace, notInOrder, type PauseUntil, Reactions, retryLimits } from './reactions.ts';
-import { ReadAhead } from './read-ahead.ts';
 import { ReadModelBehindError } from './read-model-behind-error.ts';
 import { StoppedEvents } from './stopped-events.ts';
 
@@ -135,24 +135,21 @@ export class ProcessRunner implements ProcessProgress {
   }
 
   async #followInOrder(after: number, keeper: CheckpointKeeper, signal: AbortSignal): Promise<void> {
-    const { process, store, writer } = this.#options;
+    const { process, store } = this.#options;
     const stopped = this.#stoppedEvents(after, signal);
-    const storePassed = async (position: number) => {
-      await keeper.store(this.#checkpointAt(position));
-      this.#pass(position);
-    };
+    const met = new MetStreams(process, after === startOfLog.position);
     try {
       for await (const batch of store.subscribe({ after, types: process.types, signal })) {
-        const events = batch.events.filter((event) => mayHandle(process, event));
-        const ahead = new ReadAhead(events, process, writer);
-        for (const [index, event] of events.entries()) {
+        for (const event of batch.events.filter((event) => mayHandle(process, event))) {
           if (signal.aborted) return;
-          ahead.at(index);
-          await this.#handle(event, () => this.#toolsFor(event, signal, { ahead }), stopped);
-          await storePassed(event.position);
+          const appendedBefore = this.#lastAppended;
+          await this.#handle(event, () => this.#toolsFor(event, signal, { met }), stopped);
+          met.add(event);
+          // An event that led to nothing may be seen again after a crash.
+          if (this.#lastAppended !== appendedBefore) await keeper.store(this.#checkpointAt(event.position));
+          this.#passAndKeep(event.position, keeper);
         }
-        if (batch.events.length > 0) await storePassed(batch.position);
-        else this.#passAndKeep(batch.position, keeper);
+        this.#passAndKeep(batch.position, keeper);
       }
     } finally {
       await stopped.close();
@@ -272,15 +269,15 @@ export class ProcessRunner implements ProcessProgress {
   #toolsFor(
     cause: RecordedEvent,
     signal: AbortSignal,
-    { pauseUntil = notInOrder, ahead }: { readonly pauseUntil?: PauseUntil; readonly ahead?: ReadAhead } = {},
+    { pauseUntil = notInOrder, met }: { readonly pauseUntil?: PauseUntil; readonly met?: MetStreams } = {},
   ): ProcessTools {
     const { writer, store, documents, waitForPosition, log } = this.#options;
     const { actor, requestId, $correlationId } = cause.metadata;
     const origin = { actor, requestId, correlationId: $correlationId, causationId: cause.id };
     return {
-      load: async (entity, id) =>
-        (await ahead?.take(cause, entity, id)) ??
+      load: (entity, id) =>
         writer.load(entity, id, streamName(entity, id) === cause.stream ? cause.revision : undefined),
+      hasMet: (entity, id) => met?.has(streamName(entity, id)) ?? null,
       dataAt: async (entity, id, revision) => (await writer.eventAt(entity, id, revision)).data,
       pauseUntil,
       now: () => new Date(),

@@ -11,6 +11,11 @@ import type { PauseUntil } from './reactions.ts';
 export interface ProcessTools {
   /** A stream's current state; of the event's own stream, one that knows the event. */
   readonly load: <State, Events>(entity: Entity<State, Events>, id: string) => Promise<StreamState<State>>;
+  /**
+   * Whether the process has met, before this event, an event of a type that it `remembers` in a stream; null when it
+   * cannot say, because it does not follow the log from its beginning. A catch-up need not load each stream then.
+   */
+  readonly hasMet: <State, Events>(entity: Entity<State, Events>, id: string) => boolean | null;
   /** The data of one event of a stream: what its state does not hold. */
   readonly dataAt: <State, Events>(entity: Entity<State, Events>, id: string, revision: number) => Promise<JsonObject>;
   /**
@@ -25,13 +30,6 @@ export interface ProcessTools {
   /** The time now, on the clock of `pauseUntil`. */
   readonly now: () => Date;
   readonly log: { error(details: object, message: string): void };
-}
-
-/** A stream by its entity and an id in it. */
-export interface StreamOf {
-  // biome-ignore lint/suspicious/noExplicitAny: whoever takes the state names the entity, which says what it is.
-  readonly entity: Entity<any, any>;
-  readonly id: string;
 }
 
 /**
@@ -49,11 +47,8 @@ export interface Process {
    * is more, it works in the background: no answer waits for it.
    */
   readonly concurrency?: number;
-  /**
-   * The stream that it loads for an event, where it loads one first of all. It may be read as soon as the event is known:
-   * what this process does about the events before is perhaps not in the state. Only for one that goes in order.
-   */
-  readonly loads?: (event: RecordedEvent) => StreamOf | null;
+  /** Of its types, those whose streams `hasMet` knows. Only for one that handles events in order. */
+  readonly remembers?: ReadonlyArray<string>;
   readonly handle: (event: RecordedEvent, tools: ProcessTools) => Promise<void>;
 }
 

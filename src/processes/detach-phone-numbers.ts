@@ -20,20 +20,21 @@ export const detachPhoneNumbers: Process = {
   name: 'detach-phone-numbers',
   types: ['FlowDeleted', 'PhoneNumberCreated', 'PhoneNumberFlowSet'],
   handles: (event) => event.type === 'FlowDeleted' || event.data.flowId !== null,
-  // A flow that is deleted after it was read ends after this event, and its end finds the number.
-  loads: (event) => {
-    const { flowId } = event.data;
-    return event.type !== 'FlowDeleted' && typeof flowId === 'string' ? { entity: flow, id: flowId } : null;
-  },
+  remembers: ['FlowDeleted'],
   handle: async (recorded, tools) => {
     const event = recorded as unknown as Event;
     if (event.type === 'FlowDeleted') return detachAll(event.data.id, tools);
     const { id, flowId } = event.data;
     if (flowId === null) return;
-    const { state } = await tools.load(flow, flowId);
-    if (state === null || state.deleted) await detach(id, flowId, tools);
+    if (tools.hasMet(flow, flowId) ?? (await isGone(flowId, tools))) await detach(id, flowId, tools);
   },
 };
+
+/** A flow that is deleted after it was read ends after this event, and its end finds the number. */
+async function isGone(flowId: string, tools: ProcessTools): Promise<boolean> {
+  const { state } = await tools.load(flow, flowId);
+  return state === null || state.deleted;
+}
 
 async function detachAll(flowId: string, tools: ProcessTools): Promise<void> {
   const documents = await tools.documentsUpToDate('phone-numbers');

@@ -66,6 +66,7 @@ describe('ProcessRunner', () => {
       process: {
         name: 'follower',
         types: ['OrganizationCreated'],
+        remembers: ['OrganizationCreated'],
         handles: ({ data }) => data.partner === true,
         ...(concurrency === undefined ? {} : { concurrency }),
         handle,
@@ -161,6 +162,34 @@ describe('ProcessRunner', () => {
     assert.deepEqual(seen, ['one', 'two', 'three']);
   });
 
+  it('knows the streams that it has met, while it follows the log from its beginning', async () => {
+    const known: (boolean | null)[] = [];
+    const handle: Process['handle'] = async (_, { hasMet }) => {
+      known.push(hasMet(organization, 'one'), hasMet(organization, 'other'));
+    };
+    await created('one');
+    const first = start(handle);
+    await first.waitUntilProcessed(await created('two'), timeoutMs);
+    await first.stop();
+    await start(handle).waitUntilProcessed(await created('three'), timeoutMs);
+    assert.deepEqual(known, [false, false, true, false, null, null]);
+  });
+
+  it('stores its checkpoint at once after a reaction that appends, and later after others', async () => {
+    const stored = async () => (await checkpoints.peek('follower', store.identity)).position;
+    const position = await created('one');
+    const runner = start(makeProject, true, undefined, timeoutMs);
+    await runner.waitUntilProcessed(position, timeoutMs);
+    assert.equal(await stored(), position);
+    await runner.stop();
+    const next = await created('two');
+    const idle = start(async () => undefined, true, undefined, timeoutMs);
+    await idle.waitUntilProcessed(next, timeoutMs);
+    assert.ok((await stored()) < next);
+    await idle.stop();
+    assert.ok((await stored()) >= next);
+  });
+
   it('appends in the name of the actor who caused it, and returns the position of its last append', async () => {
     const runner = start(makeProject);
     const last = await runner.waitUntilProcessed(await created('one'), timeoutMs);
@@ -229,6 +258,7 @@ describe('ProcessRunner', () => {
     const second = start(async () => undefined);
     const position = await created('two');
     assert.equal(await second.waitUntilProcessed(position, timeoutMs), last);
+    await second.stop();
     assert.deepEqual(await checkpoints.peek('follower', store.identity), {
       position,
       lastAppended: last,

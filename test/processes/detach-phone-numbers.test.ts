@@ -4,6 +4,8 @@ import { deleteFlow } from '#commands/flow/delete-flow.ts';
 import { createPhoneNumber } from '#commands/phone-number/create-phone-number.ts';
 import { deletePhoneNumber } from '#commands/phone-number/delete-phone-number.ts';
 import { setPhoneNumberFlow } from '#commands/phone-number/set-phone-number-flow.ts';
+import { flow } from '#domain/flow/flow.ts';
+import { streamName } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
 import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
@@ -88,8 +90,14 @@ describe('detachPhoneNumbers', () => {
     assert.equal(service.store.log.length, length);
   });
 
-  for (const how of ['created', 'attached'] as const) {
-    it(`detaches a number that was ${how} while its flow was being deleted`, async () => {
+  for (const [how, isFromBeginning] of [
+    ['created', true],
+    ['attached', true],
+    ['created', false],
+    ['attached', false],
+  ] as const) {
+    const where = isFromBeginning ? 'by what it has met' : 'by the flow';
+    it(`detaches a number that was ${how} while its flow was being deleted, as it sees ${where}`, async () => {
       const service = await startService();
       const flowId = await makeFlow(service);
       const phoneNumberId = how === 'attached' ? await makeNumber(service, 'one', null) : '';
@@ -101,7 +109,7 @@ describe('detachPhoneNumbers', () => {
         await driver.settle();
         return null;
       };
-      const driver = new ProcessDriver(detachPhoneNumbers, service);
+      const driver = new ProcessDriver(detachPhoneNumbers, service, 0, isFromBeginning);
       if (how === 'created') await makeNumber(service, 'one', flowId);
       else await service.ok(setPhoneNumberFlow, { phoneNumberId }, { body: { flowId } });
       assert.deepEqual(Object.values(await targets(service)), [flowId]);
@@ -109,6 +117,22 @@ describe('detachPhoneNumbers', () => {
       assert.deepEqual(Object.values(await targets(service)), [null]);
     });
   }
+
+  it('reads no stream of a flow while it follows the log from its beginning', async () => {
+    const service = await startService();
+    const flowId = await makeFlow(service);
+    await makeNumber(service, 'one', flowId);
+    const reads: string[] = [];
+    const read = service.store.read.bind(service.store);
+    service.store.read = (stream, ...rest) => {
+      reads.push(stream);
+      return read(stream, ...rest);
+    };
+    await new ProcessDriver(detachPhoneNumbers, service).settle();
+    assert.deepEqual(reads, []);
+    await new ProcessDriver(detachPhoneNumbers, service.restarted(), 0, false).settle();
+    assert.deepEqual(reads, [streamName(flow, flowId)]);
+  });
 
   it('leaves a number unchanged that has another flow by then or is deleted', async () => {
     const service = await startService();

@@ -1,4 +1,5 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import { MetStreams } from '#process-engine/met-streams.ts';
 import type { Process } from '#process-engine/process.ts';
 import type { Service } from './in-memory-service.ts';
 import { processTools } from './process-tools.ts';
@@ -7,12 +8,15 @@ import { processTools } from './process-tools.ts';
 export class ProcessDriver {
   readonly #process: Process;
   readonly #service: Service;
+  readonly #met: MetStreams;
   /** The position of the last handled event. */
   position: number;
 
-  constructor(process: Process, service: Service, position = 0) {
+  /** @param isFromBeginning whether it remembers what it has met, as the runner does that begins at position 0 */
+  constructor(process: Process, service: Service, position = 0, isFromBeginning = position === 0) {
     this.#process = process;
     this.#service = service;
+    this.#met = new MetStreams(process, isFromBeginning);
     this.position = position;
   }
 
@@ -28,7 +32,9 @@ export class ProcessDriver {
   async handle(event: RecordedEvent): Promise<void> {
     const { types, handles, handle } = this.#process;
     const { writer, documents } = this.#service;
-    if (types.includes(event.type) && handles(event)) await handle(event, processTools(writer, documents, event));
+    if (!types.includes(event.type) || !handles(event)) return;
+    await handle(event, processTools(writer, documents, event, this.#met));
+    this.#met.add(event);
   }
 
   #next(): RecordedEvent | undefined {

@@ -1,7 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import { streamName } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { CommandRejectedError } from '#process-engine/command-rejected-error.ts';
+import { MetStreams } from '#process-engine/met-streams.ts';
 import type { ProcessTools } from '#process-engine/process.ts';
 import type { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 
@@ -10,10 +12,12 @@ export function processTools(
   writer: StreamWriter,
   documents: ReadModel,
   { id, metadata: { actor, requestId, $correlationId } }: RecordedEvent,
+  met = new MetStreams({}, false),
 ): ProcessTools {
   const origin = { actor, requestId, correlationId: $correlationId, causationId: id };
   return {
     load: (entity, key) => writer.load(entity, key),
+    hasMet: (entity, key) => met.has(streamName(entity, key)),
     dataAt: async (entity, key, revision) => (await writer.eventAt(entity, key, revision)).data,
     documentsUpToDate: async () => documents,
     pauseUntil: async () => undefined,
