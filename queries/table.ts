@@ -122,10 +122,10 @@ const declared: ReadonlyArray<AnyQuery> = [
   listProcesses,
 ];
 
-/** Every query there is, in the order in which documentation lists them. Each history has its proof. */
+/** Every query, in the order in which documentation lists them. Each history is followed by its proof. */
 export const queries: ReadonlyArray<AnyQuery> = declared.flatMap((query) =>
   query.http.path.endsWith('/history') ? [query, getHistoryProof(query)] : [query],
 );
 
-/** Every question whose answer is bytes. */
+/** Every query whose answer is bytes. */
 export const contentQueries: ReadonlyArray<AnyContentQuery> = [getFileContent];

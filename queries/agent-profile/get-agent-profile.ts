@@ -20,7 +20,7 @@ export const getAgentProfile = query<Input, AgentProfileDocument, AgentProfileRe
   name: 'get_agent_profile',
   summary: 'Read an agent profile',
   description:
-    'As of a time its `flowIds` are the flows that had it then; as of a revision they are the flows that it asked for.',
+    'As of a time, `flowIds` are the flows that had the profile then. As of a revision, they are the flows of the request that set them.',
   group: 'Agent profiles',
   http: get('/v1/agent-profiles/:agentProfileId'),
   scope: 'agent-profiles:read',

@@ -18,7 +18,7 @@ const past = { history: apiKeyHistory, entity: apiKey, kind: 'key', notFound } a
 export const getApiKey = query<t.TypeOf<typeof Input>, ApiKeyDocument, ApiKeyRecord>({
   name: 'get_api_key',
   summary: 'Read an API key',
-  description: 'Without its secret. `lastUsedAt` is null for a key as it was.',
+  description: 'Without its secret. `lastUsedAt` is null with `asOf`.',
   group: 'API keys',
   http: get('/v1/keys/:keyId'),
   scope: 'keys:read',

@@ -15,9 +15,9 @@ const Output = t.type(
 
 export const introspectKey = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
   name: 'introspect_key',
-  summary: 'Tell which key, project and organization the presented key resolves to',
+  summary: 'Read the id, project, organization and type of the presented key',
   group: 'API keys',
-  // The contract has it on the gateway; whoever administers keys asks it on the control plane.
+  // The contract has this operation on the gateway. Administrators of keys use it on the control plane.
   onBothPlanes: true,
   http: get('/v1/me'),
   scope: null,

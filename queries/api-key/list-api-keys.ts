@@ -18,7 +18,7 @@ const Output = listOf('keys', ApiKeyRecord);
 export const listApiKeys = query<t.TypeOf<typeof Input>, ProjectDocument, t.TypeOf<typeof Output>, 'apiKeys'>({
   name: 'list_api_keys',
   summary: "List a project's API keys",
-  description: 'Those in force, without their secrets.',
+  description: 'The keys that are not revoked, without their secrets.',
   group: 'API keys',
   http: get('/v1/projects/:projectId/keys'),
   scope: 'keys:read',

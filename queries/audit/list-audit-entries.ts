@@ -25,16 +25,16 @@ const Input = t.partial({
 
 type Input = t.TypeOf<typeof Input>;
 
-/** Entries that an export makes at a time: what it holds in memory. */
-const entriesInPart = 200;
+/** The entries of a part of an export, which is in memory at one time. */
+const entriesPerPart = 200;
 
 export const listAuditEntries = query<Input, Tenant, ListOf<'entries', AuditEntry>, 'audit'>({
   name: 'list_audit_entries',
-  summary: 'Read what keys did, newest first',
+  summary: 'List the audit entries, newest first',
   description:
-    'Across all resources that the key has access to. `since` is included, `until` is not. With `Accept: ' +
-    'application/x-ndjson` or `text/csv` all of it is streamed, without pages. `changes` of more than 64 KiB are null, ' +
-    'with `changesOmitted`: the history of the resource has them. A page may be empty and not the last: follow ' +
+    'Who did what to all resources that the key has access to. `since` is included, `until` is not. With `Accept: ' +
+    'application/x-ndjson` or `text/csv`, all entries are streamed without pages. `changes` of more than 64 KiB are null, ' +
+    'with `changesOmitted`; the history of the resource has them. A page may be empty and not the last: follow ' +
     '`nextCursor`.',
   group: 'Audit',
   http: get('/v1/audit'),
@@ -72,8 +72,8 @@ async function pageOf(
 ) {
   const items: EncodedJson<AuditEntry>[] = [];
   let characters = 0;
-  for (let index = 0; index < found.length; index += entriesInPart) {
-    const documents = found.slice(index, index + entriesInPart);
+  for (let index = 0; index < found.length; index += entriesPerPart) {
+    const documents = found.slice(index, index + entriesPerPart);
     const entries = await auditEntries(reads, documents.map(placeOf));
     const byPosition = new Map(entries.map((entry) => [entry.position, entry]));
     for (const [offset, { order }] of documents.entries()) {
@@ -100,7 +100,7 @@ async function* allEntries(
 ): AsyncGenerator<ReadonlyArray<AuditEntry>, void, void> {
   let after = from;
   do {
-    const { found, next } = await searchAudit(collection, caller, search, after, entriesInPart);
+    const { found, next } = await searchAudit(collection, caller, search, after, entriesPerPart);
     yield await auditEntries(reads, found.map(placeOf));
     after = next;
   } while (after !== null);

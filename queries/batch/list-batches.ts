@@ -6,13 +6,13 @@ import { examples } from '#domain/shared/examples.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { batches } from '#projections/files/batches.ts';
 
-/** What OpenAI gives without a `limit`. */
-const usualLimit = 20;
+/** The default `limit` of OpenAI. */
+const defaultLimit = 20;
 
 export const listBatches = query<ObjectListInput, Tenant, ObjectList<BatchRecord>, 'batches'>({
   name: 'list_batches',
   summary: "List the batches of the key's project",
-  description: 'From the newest; 20 of them without a `limit`.',
+  description: 'Newest first. The default `limit` is 20.',
   group: 'Batches',
   plane: 'gateway',
   http: get('/v1/batches'),
@@ -31,6 +31,6 @@ export const listBatches = query<ObjectListInput, Tenant, ObjectList<BatchRecord
   },
   reads: { batches },
   subject: null,
-  answer: ({ input: { limit = usualLimit, ...page }, caller, read }) =>
+  answer: ({ input: { limit = defaultLimit, ...page }, caller, read }) =>
     listObjects<BatchRecord>(read.batches, caller.projectId, { ...page, limit }, { newestFirst: true }),
 });

@@ -15,7 +15,7 @@ const Input = t.partial(listInput);
 
 export const listCustomers = query<t.TypeOf<typeof Input>, Tenant, ListOf<'customers', CustomerRecord>, 'customers'>({
   name: 'list_customers',
-  summary: 'List the customers that the key reaches',
+  summary: 'List the customers that the key has access to',
   group: 'Partner customers',
   http: get('/v1/partner/customers'),
   scope: 'customers:read',

@@ -15,7 +15,7 @@ import { readActivity } from './read-activity.ts';
 
 const defaultDays = 30;
 const hoursShown = 48;
-/** Actors given out by name. */
+/** The most actors with an entry each. */
 const maxActors = 20;
 const hourMs = 60 * 60 * 1_000;
 
@@ -25,10 +25,10 @@ const reads = { ...narrowingReads, activity };
 
 export const getActivityDashboard = query<t.TypeOf<typeof Input>, Tenant, ActivityAnswer, keyof typeof reads>({
   name: 'get_activity_dashboard',
-  summary: 'Read how much happened, by day, kind of resource and actor',
+  summary: 'Read the number of events by day, kind of resource and actor',
   description:
-    'The events that histories list, of all that the key has access to, or of one organization or project, in the last ' +
-    '`days` (default 30, today included) with the time before, and how many resources there are.',
+    'The events that histories list, for everything that the key has access to, or for one organization or project. It ' +
+    'covers the last `days` (default 30, today included) and the same time before, and counts the resources.',
   group: 'Dashboard',
   http: get('/v1/dashboard/activity'),
   scope: 'dashboard:read',
@@ -70,7 +70,7 @@ export const getActivityDashboard = query<t.TypeOf<typeof Input>, Tenant, Activi
     if (E.isLeft(owner)) return owner;
     const { kind, id } = owner.right;
     const scope = scopeOf(kind, id);
-    // Two days more than one: the last 48 hours may begin on the third.
+    // With a short range, the last 48 hours may begin in an earlier month.
     const range = lastDays(input.days ?? defaultDays, time);
     const byDay = await readActivity(read.activity, scope, monthsWithHours(range));
     const ever = await read.activity.get<ActivityDocument>(everId(scope));

@@ -18,7 +18,7 @@ import { type DayRange, lastDays, sumOf } from './days.ts';
 import { readActivity } from './read-activity.ts';
 
 const defaultDays = 30;
-/** Flows of a page without `limit`. */
+/** The default of `limit`. */
 const defaultLimit = 50;
 
 const Input = t.partial({ ...dayRange, ...narrowing, ...listInput });
@@ -33,10 +33,10 @@ const exampleVersion = {
 
 export const getFlowsDashboard = query<t.TypeOf<typeof Input>, Tenant, FlowsAnswer, keyof typeof reads>({
   name: 'get_flows_dashboard',
-  summary: 'Read how many versions flows have and how often they are activated',
+  summary: 'Read the numbers of versions and activations of flows',
   description:
-    'Of all that the key has access to, or of one organization or project: versions created and activated in the last ' +
-    '`days` (default 30, today included) with the time before, and a page of flows (default 50).',
+    'For everything that the key has access to, or for one organization or project: versions created and activated in ' +
+    'the last `days` (default 30, today included) and in the same time before, and a page of flows (default 50).',
   group: 'Dashboard',
   http: get('/v1/dashboard/flows'),
   scope: 'dashboard:read',
@@ -123,7 +123,7 @@ function figuresByDay(
   };
 }
 
-/** The versions that pages of figures know by their id alone, by that. */
+/** Reads, by id, the active versions of which the figures of a page have only the id. */
 async function readReactivated(
   versions: CollectionReader,
   page: ReadonlyArray<StoredDocument<FlowFiguresDocument>>,

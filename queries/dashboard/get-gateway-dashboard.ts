@@ -17,7 +17,7 @@ import { breakdownOf, failedTriesOf } from './gateway/gateway-breakdown.ts';
 import { type GatewayRange, gatewayRange } from './gateway/gateway-range.ts';
 import { curvesOf, gatewayFiguresOf, seriesOfSums, sumsByPeriod, totalOf } from './gateway/gateway-series.ts';
 
-/** Documents that one breakdown is made of at most. */
+/** The most documents that one breakdown reads. */
 const maxDocuments = 20_000;
 
 const Input = t.partial(gatewayInput);
@@ -38,10 +38,10 @@ export const getGatewayDashboard = query<Input, Tenant, GatewayAnswer, keyof typ
   name: 'get_gateway_dashboard',
   summary: 'Read the figures of the gateway by time, model and target',
   description:
-    'Of all that the key has access to, or of one organization, project, model or key. Default are the last 24 hours. ' +
-    'An interval is a minute (6 hours at most), a quarter of an hour (24 hours), an hour (14 days) or a day (400 days), by ' +
-    'default the one that suits the range; minutes and quarters are kept for two days, hours for 90. Targets, failed ' +
-    'tries and health are for operators.',
+    'For everything that the key has access to, or for one organization, project, model or key. The default is the last ' +
+    '24 hours. An interval is a minute (for at most 6 hours), a quarter of an hour (24 hours), an hour (14 days) or a day ' +
+    '(400 days); the default depends on the length of the range. Minutes and quarters are kept for 2 days, hours for 90. ' +
+    'Targets, failed tries and health are for operators.',
   group: 'Dashboard',
   http: get('/v1/dashboard/gateway'),
   scope: 'dashboard:read',
@@ -59,16 +59,16 @@ export const getGatewayDashboard = query<Input, Tenant, GatewayAnswer, keyof typ
     const owner = await figuresOwner(caller, input, read);
     if (E.isLeft(owner)) return owner;
     try {
-      const asked = { input, caller, owner: owner.right, range: range.right };
-      return E.right({ body: await answerOf(asked, read, gatewayHealth) });
+      const wanted = { input, caller, owner: owner.right, range: range.right };
+      return E.right({ body: await answerOf(wanted, read, gatewayHealth) });
     } catch (error) {
       if (!(error instanceof TooMuchUsageError)) throw error;
-      return E.left(invalidInput([{ pointer: '/from', message: 'asks for too much: take a shorter range' }]));
+      return E.left(invalidInput([{ pointer: '/from', message: 'asks for too much: use a shorter range' }]));
     }
   },
 });
 
-interface Asked {
+interface GatewayRequest {
   readonly input: Input;
   readonly caller: Caller;
   readonly owner: FiguresOwner;
@@ -76,14 +76,14 @@ interface Asked {
 }
 
 async function answerOf(
-  asked: Asked,
+  wanted: GatewayRequest,
   read: UsageReaders,
   gatewayHealth: () => GatewayAnswer['health'],
 ): Promise<GatewayAnswer> {
-  const { series, breakdown, previous } = asked.range;
-  const sums = await sumsIn(series, asked, read);
-  const sumsBefore = previous === null ? null : await sumsIn(previous, asked, read);
-  const isOperator = asked.caller.keyType === 'admin';
+  const { series, breakdown, previous } = wanted.range;
+  const sums = await sumsIn(series, wanted, read);
+  const sumsBefore = previous === null ? null : await sumsIn(previous, wanted, read);
+  const isOperator = wanted.caller.keyType === 'admin';
   return {
     from: series.from,
     until: series.until,
@@ -97,15 +97,15 @@ async function answerOf(
         : { from: previous.from, totals: gatewayFiguresOf(totalOf(sumsBefore)), series: curvesOf(sumsBefore) },
     operations: operationsOf(sums),
     breakdown: { interval: breakdown.length, times: periodsOf(breakdown) },
-    ...(await breakdowns(asked, read, isOperator)),
+    ...(await breakdowns(wanted, read, isOperator)),
     health: isOperator ? gatewayHealth() : null,
   };
 }
 
-/** The sums of one series by period: of a model, a key, or all that is asked for. */
-async function sumsIn(range: UsageRange, { input, caller, owner }: Asked, read: UsageReaders) {
+/** The sums of one series by period: of a model, a key, or everything that the request covers. */
+async function sumsIn(range: UsageRange, { input, caller, owner }: GatewayRequest, read: UsageReaders) {
   const { model, keyId } = input;
-  const documents = await readSeries(read[range.length], range, seriesAsked(owner, model, keyId));
+  const documents = await readSeries(read[range.length], range, requestedSeries(owner, model, keyId));
   const isOwn = ({ organizationId, projectId, partnerId }: (typeof documents)[number]) => {
     if (keyId === undefined) return true;
     const tenant = { organizationId: organizationId ?? '', projectId, partnerId };
@@ -114,7 +114,7 @@ async function sumsIn(range: UsageRange, { input, caller, owner }: Asked, read: 
   return sumsByPeriod(documents.filter(isOwn), periodsOf(range));
 }
 
-function seriesAsked({ kind, id }: FiguresOwner, model: string | undefined, keyId: string | undefined): string {
+function requestedSeries({ kind, id }: FiguresOwner, model: string | undefined, keyId: string | undefined): string {
   if (keyId !== undefined) return seriesOf('key', keyId);
   const ids = id === null ? [] : [id];
   return model === undefined ? seriesOf(kind, ...ids) : seriesOf(`${kind}/model`, ...ids, model);
@@ -123,7 +123,7 @@ function seriesAsked({ kind, id }: FiguresOwner, model: string | undefined, keyI
 type Breakdowns = Pick<GatewayAnswer, 'models' | 'targets' | 'routes' | 'failedTries'>;
 
 async function breakdowns(
-  { input, owner, range }: Asked,
+  { input, owner, range }: GatewayRequest,
   read: UsageReaders,
   isOperator: boolean,
 ): Promise<Breakdowns> {

@@ -21,7 +21,7 @@ import { InstancesAnswer } from './answers/instances-answer.ts';
 import { type DayRange, lastDays, sumOf } from './days.ts';
 
 const defaultDays = 7;
-/** Template versions given out: those with the most instances. */
+/** The most template versions of an answer: those with the most instances. */
 const maxVersions = 200;
 const maxShown = 50;
 
@@ -33,10 +33,10 @@ type Readers = Readonly<Record<keyof typeof reads, CollectionReader>>;
 
 export const getInstancesDashboard = query<t.TypeOf<typeof Input>, Tenant, InstancesAnswer, keyof typeof reads>({
   name: 'get_instances_dashboard',
-  summary: 'Read how instances and their upgrades do',
+  summary: 'Read the states of instances and their upgrades',
   description:
-    'Of all that the key has access to, or of one organization or project: instances by template version and state, ' +
-    'the upgrades of the last `days` (default 7, today included), and the instances that need somebody.',
+    'For everything that the key has access to, or for one organization or project: instances by template version and ' +
+    'state, the upgrades of the last `days` (default 7, today included), and the instances that need attention.',
   group: 'Dashboard',
   http: get('/v1/dashboard/instances'),
   scope: 'dashboard:read',
@@ -105,7 +105,7 @@ function statesOf({ versions }: InstanceTotalsDocument): InstancesAnswer['totals
   return { instances: active + provisioning + failed, active, provisioning, failed };
 }
 
-/** The newest version of each template first. */
+/** The figures of template versions, the newest version of each template first. */
 async function versionsOf(
   { versions }: InstanceTotalsDocument,
   knowsTemplates: boolean,

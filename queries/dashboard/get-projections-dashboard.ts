@@ -10,10 +10,10 @@ const Input = t.type({});
 
 export const getProjectionsDashboard = query<t.TypeOf<typeof Input>, Tenant, ProjectionsAnswer>({
   name: 'get_projections_dashboard',
-  summary: 'Read how read models and processes follow the log',
+  summary: 'Read the state and the lag of read models and processes',
   description:
-    'State, lag, failure and progress of each, and the lag of the last 24 hours as the answering node has seen it since ' +
-    'its start. For operators.',
+    'State, lag, failure and progress of each, and the lag of the last 24 hours that the answering node has seen since ' +
+    'its start. Only for operators.',
   group: 'Dashboard',
   http: get('/v1/dashboard/projections'),
   scope: 'operations:write',

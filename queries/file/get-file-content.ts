@@ -10,7 +10,7 @@ import { type FileDocument, files } from '#projections/files/files.ts';
 export const getFileContent = contentQuery<{ readonly file_id: string }, FileDocument>({
   name: 'get_file_content',
   summary: 'Download a file',
-  description: 'Its bytes, or the part that `Range` asks for.',
+  description: 'The bytes of the file, or the part that `Range` requests.',
   group: 'Files',
   plane: 'gateway',
   http: get('/v1/files/:file_id/content'),

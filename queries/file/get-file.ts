@@ -15,7 +15,7 @@ const Input = t.intersection([t.type({ file_id: fileId }), t.partial(asOfInput)]
 
 export const getFile = query<t.TypeOf<typeof Input>, FileDocument, FileRecord>({
   name: 'get_file',
-  summary: 'Read what is known of a file',
+  summary: 'Read the description of a file',
   group: 'Files',
   plane: 'gateway',
   http: get('/v1/files/:file_id'),
@@ -37,11 +37,11 @@ export const getFile = query<t.TypeOf<typeof Input>, FileDocument, FileRecord>({
 
 const past = { history: fileHistory, entity: file, kind: 'file', notFound: 'file-not-found' } as const;
 
-/** A file as it was. It is gone when its time is over, even before it is removed. */
+/** A file as it was. An expired file counts as deleted even before it is removed. */
 async function fileAsOf(reads: PastReads, id: string, asOf: Moment) {
   const found = await recordAsOf<FileRecord>(reads, past, id, asOf);
   if (E.isLeft(found)) return found;
   const { body } = found.right;
-  const isOver = 'time' in asOf && body.expires_at !== null && body.expires_at * 1_000 <= Date.parse(asOf.time);
-  return isOver ? E.left(absentThen('file-not-found', id, asOf)) : E.right({ body });
+  const isExpired = 'time' in asOf && body.expires_at !== null && body.expires_at * 1_000 <= Date.parse(asOf.time);
+  return isExpired ? E.left(absentThen('file-not-found', id, asOf)) : E.right({ body });
 }

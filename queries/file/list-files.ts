@@ -19,7 +19,7 @@ const ListFilesInput = t.intersection([ObjectListInput, t.partial({ purpose: Fil
 export const listFiles = query<t.TypeOf<typeof ListFilesInput>, Tenant, ObjectList<FileRecord>, 'files'>({
   name: 'list_files',
   summary: "List the files of the key's project",
-  description: 'From the newest, unless `order` is `asc`.',
+  description: 'Newest first, unless `order` is `asc`.',
   group: 'Files',
   plane: 'gateway',
   http: get('/v1/files'),

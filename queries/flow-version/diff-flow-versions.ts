@@ -6,8 +6,8 @@ export const diffFlowVersions = diffVersions<FlowVersionRecord>({
   name: 'diff_flow_versions',
   summary: 'Compare two flow versions',
   description:
-    'A JSON Patch from the flowSchema of the first to that of the second, none for equal ones, and what differs in ' +
-    'words: the nodes of a graph by their ids.',
+    'A JSON Patch from the flowSchema of the first version to that of the second, empty if they are equal, and a ' +
+    'summary in words, which names the changed nodes of a graph by their ids.',
   group: 'Flow versions',
   path: '/v1/flow-versions/:versionId/diff/:otherVersionId',
   scope: 'flows:read',

@@ -21,7 +21,7 @@ export const getInstance = query<t.TypeOf<typeof Input>, InstanceDocument, Insta
   summary: 'Read an instance',
   description:
     '`operation` shows the progress of the running operation, `lastOperation` the outcome of the one before, and ' +
-    '`drifted` the flows that somebody changed by hand since they were provisioned; it is null for an instance as it was.',
+    '`drifted` the flows that somebody changed by hand since they were provisioned; it is null with `asOf`.',
   group: 'Instances',
   http: get('/v1/instances/:instanceId'),
   scope: 'instances:read',

@@ -7,7 +7,7 @@ import { nameFilter } from '#queries/shared/list-filters.ts';
 
 export const listInstances = listAccessible({
   name: 'list_instances',
-  summary: 'List the instances that the key reaches',
+  summary: 'List the instances that the key has access to',
   group: 'Instances',
   path: '/v1/instances',
   scope: 'instances:read',

@@ -29,12 +29,12 @@ const Preview = t.type(
     targetTemplateVersionId: cuid,
     flows: t.type({
       added: t.readonlyArray(AddedFlow),
-      /** Whose name, type or schema the template changed. All that stay get a new version. */
+      /** Flows whose name, type or schema the template changed. All flows that stay get a new version. */
       changed: t.readonlyArray(PresentFlow),
       removed: t.readonlyArray(PresentFlow),
       drifted: t.readonlyArray(cuid),
     }),
-    /** `missing`: required, and neither the instance nor a default has a value. */
+    /** `missing`: required fields without a value in the instance and without a default. */
     fields: t.type({ added: Keys, removed: Keys, missing: Keys }),
   },
   'UpgradePreview',
@@ -45,8 +45,8 @@ type Preview = t.TypeOf<typeof Preview>;
 export const previewUpgrade = query<t.TypeOf<typeof Input>, InstanceDocument, Preview, DriftReads | 'templateVersions'>(
   {
     name: 'preview_instance_upgrade',
-    summary: 'What an upgrade of an instance would change',
-    description: 'Nothing is changed by asking. It is refused where the upgrade itself would be.',
+    summary: 'Preview the changes of an instance upgrade',
+    description: 'The preview changes nothing. It is refused if the upgrade would be refused.',
     group: 'Instances',
     http: get('/v1/instances/:instanceId/upgrade-preview'),
     scope: 'instances:read',
@@ -90,7 +90,7 @@ async function templateVersion(versions: CollectionReader, id: string): Promise<
   return (await versions.get<TemplateVersionDocument>(id))?.value ?? null;
 }
 
-/** A customer's key sees its instances, and nothing of the templates behind them. */
+/** A customer's key may see its instances but not their templates. */
 const mayRead = (caller: Caller, version: TemplateVersionDocument) =>
   !isConcealedFor(caller.keyType, 'templates:read') && canAccess(caller, version);
 

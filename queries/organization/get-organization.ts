@@ -18,7 +18,7 @@ const past = { history: organizationHistory, entity: organization, kind: 'organi
 export const getOrganization = query<t.TypeOf<typeof Input>, OrganizationDocument, OrganizationRecord>({
   name: 'get_organization',
   summary: 'Read an organization',
-  description: 'For the operator alone.',
+  description: 'Only the operator can do this.',
   group: 'Organizations',
   http: get('/v1/organizations/:organizationId'),
   scope: 'operations:write',

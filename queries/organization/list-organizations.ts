@@ -15,7 +15,7 @@ const Output = listOf('organizations', OrganizationRecord);
 export const listOrganizations = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>, 'organizations'>({
   name: 'list_organizations',
   summary: 'List all organizations',
-  description: 'For the operator alone.',
+  description: 'Only the operator can do this.',
   group: 'Organizations',
   http: get('/v1/organizations'),
   scope: 'operations:write',

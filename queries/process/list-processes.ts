@@ -12,7 +12,7 @@ const Process = t.type(
   {
     name: text(),
     state: oneOf('running', 'stopped'),
-    /** Up to here it has reacted to every event of its types. */
+    /** It has reacted to every event of its types up to this position. */
     position: t.number,
     failure: nullable(eventFailureCodec),
   },
@@ -21,7 +21,7 @@ const Process = t.type(
 const Output = t.type(
   {
     processes: t.readonlyArray(Process),
-    /** Where the log ends; null where the event store does not say so in time. */
+    /** The end of the log; null if the event store does not answer in time. */
     logEnd: nullable(t.number),
   },
   'ProcessList',
@@ -30,7 +30,7 @@ const Output = t.type(
 export const listProcesses = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
   name: 'list_processes',
   summary: 'List the processes with their status',
-  description: 'How far each process is, and at which event it has stopped.',
+  description: 'The position of each process, and the event at which it has stopped.',
   group: 'Operations',
   http: get('/v1/processes'),
   scope: 'operations:write',

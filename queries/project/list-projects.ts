@@ -6,7 +6,7 @@ import { nameFilter } from '#queries/shared/list-filters.ts';
 
 export const listProjects = listAccessible({
   name: 'list_projects',
-  summary: 'List the projects that the key reaches',
+  summary: 'List the projects that the key has access to',
   group: 'Projects',
   path: '/v1/projects',
   scope: 'projects:read',

@@ -19,9 +19,9 @@ const Projection = t.type(
     name: text(),
     version: t.number,
     state: oneOf('running', 'rebuilding', 'stopped'),
-    /** It was filled once: what queries read is whole. */
+    /** It has been filled once, so queries read complete data. */
     ready: t.boolean,
-    /** Where the log ended when its documents were begun to be made: a rebuild moves it. */
+    /** The end of the log when the filling of its documents began. A rebuild changes it. */
     begunAt: t.number,
     position: t.number,
     failure: nullable(eventFailureCodec),
@@ -32,9 +32,9 @@ const Projection = t.type(
 const Output = t.type(
   {
     projections: t.readonlyArray(Projection),
-    /** Where the log ends; null where the event store does not say so in time. */
+    /** The end of the log; null if the event store does not answer in time. */
     logEnd: nullable(t.number),
-    /** Events that are passed because this release does not know their types: a newer one wrote them. */
+    /** Events that are skipped because this release does not know their types. A newer release wrote them. */
     unknownEvents: t.readonlyArray(
       t.type({ type: text(), count: t.number, firstPosition: t.number, lastPosition: t.number }),
     ),
@@ -45,7 +45,7 @@ const Output = t.type(
 export const listProjections = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
   name: 'list_projections',
   summary: 'List the read models with their status',
-  description: 'Position, failure, progress of a rebuild, and the events that this release does not know.',
+  description: 'Position, failure and progress of a rebuild of each, and the events that this release does not know.',
   group: 'Operations',
   http: get('/v1/projections'),
   scope: 'operations:write',

@@ -21,7 +21,7 @@ type Diff = t.TypeOf<typeof Diff>;
 
 type VersionDocument<Record> = Omit<TenantDocument<Record>, 'revision'>;
 
-/** What the comparison of one kind of version differs in from another's. */
+/** The parts of a comparison that differ between kinds of versions. */
 interface VersionDiff {
   readonly name: string;
   readonly summary: string;
@@ -35,7 +35,7 @@ interface VersionDiff {
   readonly kind: Comparison['kind'];
 }
 
-/** Compares two versions. */
+/** Defines the query that compares two versions. */
 export function diffVersions<Record>({
   path,
   notFound: code,

@@ -6,23 +6,24 @@ import { type Caller, canAccess, type Tenant } from '#domain/shared/tenancy.ts';
 import { organizations } from '#projections/access/organizations.ts';
 import { projects } from '#projections/access/projects.ts';
 
-/** Whose figures are asked for: everybody's, or those of one partner, organization or project. */
+/** The owner of the requested figures: all tenants, or one partner, organization or project. */
 export type FiguresOwner =
   | { readonly kind: 'all'; readonly id: null }
   | { readonly kind: 'partner' | 'organization' | 'project'; readonly id: string };
 
-/** What figures may be narrowed to. */
+/** The organization or project to which a request limits figures. */
 export interface Narrowing {
   readonly organizationId?: string | undefined;
   readonly projectId?: string | undefined;
 }
 
-/** The read models that `figuresOwner` looks into. */
+/** The read models that `figuresOwner` reads. */
 export const narrowingReads = { organizations, projects };
 
 /**
- * Whose figures a key is shown: all that it reaches, or the organization or project that it names.
- * @returns 404 for one that is out of its reach
+ * Returns the owner of the figures that a key may see: everything that it has access to, or the organization or project
+ * of the request.
+ * @returns the owner; a not-found failure if the key has no access to it
  */
 export async function figuresOwner(
   caller: Caller,
@@ -58,7 +59,7 @@ function ownerOf({ keyType, organizationId, projectId }: Caller): FiguresOwner {
   }
 }
 
-/** The part of an index that finds the documents of an owner. */
+/** Returns the filter that finds the documents of an owner by an index. */
 export function ownedBy({ kind, id }: FiguresOwner): Readonly<Record<string, string>> {
   return kind === 'all' ? {} : { [`${kind}Id`]: id };
 }

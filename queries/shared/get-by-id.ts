@@ -9,14 +9,14 @@ import type { Scope } from '#domain/shared/scope.ts';
 import type { TenantDocument } from '#projections/document.ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** What one resource's reading differs in from another's. */
+/** The parts of the query that differ between kinds of resources. */
 interface OneResource<Parameter extends string, Record> {
   readonly name: string;
   readonly summary: string;
   readonly group: string;
   readonly path: string;
   readonly scope: Scope;
-  /** The path parameter that holds its id. */
+  /** The path parameter with its id. */
   readonly parameter: Parameter;
   readonly record: t.Type<Record, unknown, unknown>;
   readonly notFound: FailureCode;
@@ -28,7 +28,7 @@ interface OneResource<Parameter extends string, Record> {
 
 type ById = AsOfInput & { readonly [parameter: string]: unknown };
 
-/** Reads one resource by its id: its record, with its revision. */
+/** Defines the query that reads one resource by its id: its record with its revision. */
 export function getById<Parameter extends string, Record>({
   name,
   summary,
@@ -42,7 +42,7 @@ export function getById<Parameter extends string, Record>({
   collection,
   past,
 }: OneResource<Parameter, Record>): Query<ById, TenantDocument<Record>, Record> {
-  // The type of an object with a computed member does not name it.
+  // TypeScript does not keep the name of a computed member in the type.
   const input = t.intersection([t.type({ [parameter]: cuid }), t.partial(asOfInput)]) as unknown;
   return query<ById, TenantDocument<Record>, Record>({
     name,

@@ -9,7 +9,7 @@ import { streamName } from '#domain/shared/entity.ts';
 import { failure } from '#domain/shared/failure.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 
-/** The query that proves what a history is made of: that its stream is in the newest signed digest. */
+/** Defines the query that proves a history: its stream is in the newest signed digest. */
 export function getHistoryProof(history: AnyQuery): Query<object, Tenant, InclusionProof> {
   const { subject } = history;
   if (subject === null || !('entity' in subject)) throw new Error(`${history.name} reads no stream.`);
@@ -19,7 +19,7 @@ export function getHistoryProof(history: AnyQuery): Query<object, Tenant, Inclus
     summary: history.summary.replace(/^Read the history/, 'Prove the history'),
     description:
       'The newest signed digest, the last event of the stream in it, and the inclusion proof (RFC 9162) that leads from ' +
-      'there to its root. `docs/audit.md` shows how to check it.',
+      'this event to the root of the digest. `docs/audit.md` shows how to check it.',
     group: history.group,
     ...(history.plane === undefined ? {} : { plane: history.plane }),
     http: get(`${history.http.path}/proof`),
@@ -39,7 +39,7 @@ export function getHistoryProof(history: AnyQuery): Query<object, Tenant, Inclus
 
 const noDigest = failure(
   'no-digest',
-  'No digest has this stream: the service signs none, or has not signed one since the stream began. One is signed every hour.',
+  'No digest has this stream: the service signs no digests, or has signed none since the stream began. It signs one every hour.',
 );
 
 const exampleProof: InclusionProof = {

@@ -12,7 +12,7 @@ import type { Scope } from '#domain/shared/scope.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { type ListOf, listOf } from './list-of.ts';
 
-/** What the history of one kind of resource differs in from another's. */
+/** The parts of a history that differ between kinds of resources. */
 interface HistoryOf {
   readonly name: string;
   readonly summary: string;
@@ -20,17 +20,17 @@ interface HistoryOf {
   readonly plane?: Plane;
   readonly path: `/v1/${string}/history`;
   readonly scope: Scope;
-  /** The path parameter that holds the id. */
+  /** The path parameter with the id. */
   readonly parameter: string;
-  /** The codec of ids, where they are no cuids. */
+  /** The codec of ids that are no cuids. */
   readonly idCodec?: t.Mixed;
   readonly notFound: FailureCode;
   readonly history: AnyEntityHistory;
-  /** The kind of resource, where its stream has several of them and only the events of one are listed. */
+  /** The kind of resource if its stream has several resources and only the events of one are listed. */
   readonly oneOf?: ResourceKind;
 }
 
-/** Reads who changed a resource, what and when: from its stream, so that a deleted resource keeps its history. */
+/** Defines the query for a resource's history. It reads the stream, so that a deleted resource keeps its history. */
 export function getHistory({
   path,
   parameter,
@@ -40,7 +40,7 @@ export function getHistory({
   idCodec = cuid,
   ...described
 }: HistoryOf): Query<HistoryInput, Tenant, ListOf<'events', HistoryEvent>> {
-  // The type of an object with a computed member does not name it.
+  // TypeScript does not keep the name of a computed member in the type.
   const input = t.intersection([
     t.type({ [parameter]: idCodec }),
     t.partial({ ...pageInput, ...eventFilters }),
@@ -49,7 +49,7 @@ export function getHistory({
     ...described,
     description:
       'Every event, oldest first: who, when, in which request, one sentence, and `changes` as a JSON Patch from the ' +
-      'record before to the record after (null where there is none). A page may be empty and not the last: follow ' +
+      'record before to the record after (null if there is none). A page may be empty and not the last: follow ' +
       '`nextCursor`.',
     http: get(path),
     input: input as t.Type<HistoryInput, unknown, unknown>,

@@ -9,10 +9,10 @@ import type { Scope } from '#domain/shared/scope.ts';
 import type { TenantDocument } from '#projections/document.ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** A version's document: its revision is that of what it is a version of. */
+/** A version's document. It has no revision: the whole that it is a version of has one. */
 type VersionDocument<Record> = Omit<TenantDocument<Record>, 'revision'>;
 
-/** What one kind of version differs in from another. */
+/** The parts of the query that differ between kinds of versions. */
 interface OneVersion<Document, Record> {
   readonly name: string;
   readonly summary: string;
@@ -23,18 +23,18 @@ interface OneVersion<Document, Record> {
   readonly notFound: FailureCode;
   readonly example: Json;
   readonly collection: { readonly name: string };
-  /** What it is a version of. */
+  /** The whole that it is a version of, such as the flow. */
   readonly of: {
     readonly collection: { readonly name: string };
     readonly id: (version: Omit<Document, 'record'>) => string;
   };
-  /** Its past, read from the stream of what it is a version of. */
+  /** Its past, read from the stream of the whole. */
   readonly past: PastOfRecord<Record>;
 }
 
 type ById = AsOfInput & { readonly versionId: string };
 
-/** Reads one version by its id: its record, with the revision of what it is a version of. */
+/** Defines the query that reads one version by its id: its record with the revision of the whole. */
 export function getVersion<Document extends VersionDocument<Record>, Record>({
   name,
   summary,
@@ -66,11 +66,11 @@ export function getVersion<Document extends VersionDocument<Record>, Record>({
       const { versionId, asOf } = context.input;
       if (asOf !== undefined) return recordAsOf(context, { ...past, notFound }, versionId, asOf);
       const whole = await read.wholes.get<TenantDocument<object>>(of.id(subject.head));
-      // Read after the whole, so that the ETag is never newer than the record: else an If-Match could undo unseen
-      // changes.
+      // The version is read after the whole, so that the ETag is never newer than the record. Otherwise a request with
+      // If-Match could undo changes that its client has not seen.
       const version = await read.versions.get<Document>(versionId, 'fresh');
       if (whole === null || version === null)
-        return E.left(failure(notFound, `Version ${versionId} is not there any more.`));
+        return E.left(failure(notFound, `Version ${versionId} does not exist any more.`));
       return E.right({ body: version.record, revision: whole.head.revision });
     },
   });

@@ -11,27 +11,27 @@ import type { Json } from '#shared/json/json.ts';
 import { filteredBy, type ListFilters } from './list-filters.ts';
 import { type ListOf, listOf } from './list-of.ts';
 
-/** What one list differs in from another. */
-interface ResourcesWithinReach<Name extends string, Record, Document extends DocumentValue> {
+/** The parts of a list that differ between kinds of resources. */
+interface AccessibleList<Name extends string, Record, Document extends DocumentValue> {
   readonly name: string;
   readonly summary: string;
   readonly description?: string;
   readonly group: string;
   readonly path: string;
   readonly scope: Scope;
-  /** The member of the answer that holds them. */
+  /** The member of the answer with the list. */
   readonly member: Name;
   readonly record: t.Type<Record, unknown, unknown>;
   readonly example: Json;
-  /** Makes the record of a document. Default: its member `record`, as it is stored. */
+  /** Makes the record of a document. Default: the stored member `record`. */
   readonly recordOf?: (document: Document) => Record;
-  /** What it may be narrowed to. */
+  /** The filters of the list. */
   readonly filters?: ListFilters;
-  /** Indexed by what `tenantFilter` asks of each type of key that can have the scope, with and without each filter. */
+  /** Needs indexes for the `tenantFilter` of each type of key that can have the scope, with and without each filter. */
   readonly collection: { readonly name: string };
 }
 
-/** Lists all resources of a kind that the key reaches, by the page. */
+/** Defines the query that lists, in pages, all resources of a kind that the key has access to. */
 export function listAccessible<Name extends string, Record, Document extends DocumentValue>({
   member,
   record,
@@ -41,8 +41,8 @@ export function listAccessible<Name extends string, Record, Document extends Doc
   collection,
   filters = {},
   ...definition
-}: ResourcesWithinReach<Name, Record, Document>): Query<PageInput, Tenant, ListOf<Name, Record>, 'items'> {
-  // The type of an object with computed members does not name them.
+}: AccessibleList<Name, Record, Document>): Query<PageInput, Tenant, ListOf<Name, Record>, 'items'> {
+  // TypeScript does not keep the names of computed members in the type.
   const input = t.partial({ ...listInput, ...filters }) as unknown;
   return query<PageInput, Tenant, ListOf<Name, Record>, 'items'>({
     ...definition,

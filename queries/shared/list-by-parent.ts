@@ -15,31 +15,31 @@ import { type ListOf, listOf } from './list-of.ts';
 
 type Input = PageInput & AsOfInput;
 
-/** What one list differs in from another. */
-interface ResourcesOf<Name extends string, Record> {
+/** The parts of a list that differ between kinds of resources. */
+interface ListOfParent<Name extends string, Record> {
   readonly name: string;
   readonly summary: string;
   readonly group: string;
   readonly path: string;
   readonly scope: Scope;
-  /** What they belong to: the path parameter that holds its id is also the field by which they are listed. */
+  /** The resource that they belong to. The path parameter with its id is also the field that selects them. */
   readonly owner: {
     readonly collection: { readonly name: string };
     readonly parameter: string;
     readonly notFound: FailureCode;
   };
-  /** The member of the answer that holds them. */
+  /** The member of the answer with the list. */
   readonly member: Name;
   readonly record: t.Type<Record, unknown, unknown>;
   readonly example: Json;
   readonly collection: { readonly name: string };
-  /** What the list may be narrowed to, each indexed together with `owner.parameter`. Not with `past`. */
+  /** The filters of the list, each in an index with `owner.parameter`. They do not apply to `past`. */
   readonly filters?: ListFilters;
-  /** Their past, where `asOf` may ask for it: all are in the stream of what they belong to. */
+  /** Their past, if the list supports `asOf`. All of them are in the stream of their owner. */
   readonly past?: PastList;
 }
 
-/** Lists the resources that belong to one other, by the page. */
+/** Defines the query that lists, in pages, the resources that belong to another resource. */
 export function listByParent<Name extends string, Record>({
   name,
   summary,
@@ -53,9 +53,9 @@ export function listByParent<Name extends string, Record>({
   collection,
   filters = {},
   past,
-}: ResourcesOf<Name, Record>): Query<Input, Tenant, ListOf<Name, Record>, 'items'> {
+}: ListOfParent<Name, Record>): Query<Input, Tenant, ListOf<Name, Record>, 'items'> {
   const members = { ...listInput, ...filters, ...(past === undefined ? {} : asOfInput) };
-  // The type of an object with a computed member does not name it.
+  // TypeScript does not keep the name of a computed member in the type.
   const pageOf = (id: t.Mixed) => t.intersection([t.type({ [owner.parameter]: id }), t.partial(members)]) as unknown;
   return query<Input, Tenant, ListOf<Name, Record>, 'items'>({
     name,

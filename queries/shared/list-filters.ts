@@ -6,21 +6,21 @@ import type { Where } from '#read-store/read-store.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** What a list may be narrowed to: members of its items that an index begins with, each with its codec. */
+/** The filters of a list: members of its items that begin an index, each with its codec. */
 export type ListFilters = Readonly<Record<string, t.Mixed>>;
 
-/** Items of exactly this name. */
+/** The filter for items of exactly one name. */
 export const nameFilter = withJsonSchema(text({ min: 1, max: 200 }), {
   type: 'string',
   minLength: 1,
   maxLength: 200,
-  description: 'Those of exactly this name',
+  description: 'Only items of exactly this name',
 });
 
 /**
- * What a list is narrowed to.
- * @param where what it is narrowed to anyway
- * @returns invalid-input for two filters at once: an index finds documents by one
+ * Adds the filter of a request to the condition of a list.
+ * @param where the condition without filters
+ * @returns invalid-input for two filters, because an index supports only one
  */
 export function filteredBy(filters: ListFilters, input: object, where: Where): E.Either<Failure, Where> {
   const given = Object.entries(input).filter(([name, value]) => Object.hasOwn(filters, name) && value !== undefined);

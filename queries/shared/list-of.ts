@@ -1,17 +1,17 @@
 import * as t from 'io-ts';
 import { nextCursorOutput } from '#application/queries/paging.ts';
 
-/** A page of records under a name of their own. */
+/** A page of records in a member that each list names. */
 export type ListOf<Name extends string, Record> = { readonly [member in Name]: ReadonlyArray<Record> } & {
   readonly nextCursor?: string | undefined;
 };
 
-/** The codec of a page of records. @param member holds them */
+/** Makes the codec of a page of records. @param member the name of the member with the records */
 export function listOf<Name extends string, Record>(
   member: Name,
   record: t.Type<Record, unknown, unknown>,
 ): t.Type<ListOf<Name, Record>, unknown, unknown> {
-  // The type of an object with a computed member does not name it.
+  // TypeScript does not keep the name of a computed member in the type.
   const page = t.intersection(
     [t.type({ [member]: t.readonlyArray(record) }), nextCursorOutput],
     `${record.name}List`,

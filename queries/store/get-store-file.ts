@@ -15,7 +15,7 @@ const Input = t.type({ store_id: cuid, file_id: fileId });
 
 export const getStoreFile = query<t.TypeOf<typeof Input>, StoreDocument, StoreFileRecord, 'storeFiles'>({
   name: 'get_store_file',
-  summary: 'Read what a knowledge store has of a file',
+  summary: 'Read a file of a knowledge store',
   group: 'Stores',
   plane: 'gateway',
   http: get('/v1/stores/:store_id/files/:file_id'),

@@ -21,7 +21,7 @@ const Input = t.intersection([t.type({ store_id: cuid }), ObjectListInput, t.par
 export const listStoreFiles = query<t.TypeOf<typeof Input>, StoreDocument, ObjectList<StoreFileRecord>, 'storeFiles'>({
   name: 'list_store_files',
   summary: 'List the files of a knowledge store',
-  description: 'From the one that was added last, unless `order` is `asc`.',
+  description: 'The last added file first, unless `order` is `asc`.',
   group: 'Stores',
   plane: 'gateway',
   http: get('/v1/stores/:store_id/files'),

@@ -6,8 +6,8 @@ export const diffTemplateVersions = diffVersions<TemplateVersionRecord>({
   name: 'diff_template_versions',
   summary: 'Compare two template versions',
   description:
-    'A JSON Patch from payload and fieldsSchema of the first to those of the second, none for equal ones, and what ' +
-    'differs in words: fields, flows and other parts by their keys.',
+    'A JSON Patch from payload and fieldsSchema of the first version to those of the second, empty if they are equal, ' +
+    'and a summary in words, which names the changed fields, flows and other parts by their keys.',
   group: 'Template versions',
   path: '/v1/template-versions/:versionId/diff/:otherVersionId',
   scope: 'templates:read',

@@ -7,7 +7,7 @@ import { nameFilter } from '#queries/shared/list-filters.ts';
 export const listTemplates = listAccessible({
   name: 'list_templates',
   summary: "List the organization's templates",
-  description: "An admin key is shown every organization's.",
+  description: 'An admin key gets the templates of all organizations.',
   group: 'Templates',
   path: '/v1/templates',
   scope: 'templates:read',

@@ -18,13 +18,13 @@ import { UsageRows } from './shared/usage-rows.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** What one answer may be of. */
+/** The limits of one answer. */
 const maxDays = 400;
 const maxDaysByHour = 31;
 const maxDocuments = 100_000;
 const maxRows = 10_000;
 
-/** Looked back on without `from`. */
+/** The length of the range without `from`. */
 const defaultDays = 30;
 
 const Input = t.partial({ from: instant, until: instant, groupBy: GroupBy, organizationId: cuid, projectId: cuid });
@@ -35,12 +35,12 @@ const reads = { ...narrowingReads, hours: usageByHour, days: usageByDay };
 
 export const getUsage = query<Input, Tenant, UsageAnswer, keyof typeof reads>({
   name: 'get_usage',
-  summary: 'Read what calls of the gateway used and cost',
+  summary: 'Read the usage and the cost of gateway calls',
   description:
-    'Of all that the key has access to, or of one organization or project. `from` is included, `until` is not; they are ' +
-    `moved outwards to whole hours in UTC, and to whole days where they are more than 90 days ago. Default are the last ${defaultDays} ` +
-    'days. Usage is there some seconds after its calls. With `Accept: text/csv` the rows are a table. `groupBy=target` ' +
-    'is for operators.',
+    'For everything that the key has access to, or for one organization or project. `from` is included, `until` is not. ' +
+    'The range is extended to whole hours in UTC, and to whole days if it is more than 90 days ago. The default is the ' +
+    `last ${defaultDays} days. Usage appears some seconds after the calls. With \`Accept: text/csv\`, the rows are a table. ` +
+    '`groupBy=target` is for operators.',
   group: 'Usage',
   http: get('/v1/usage'),
   scope: 'usage:read',
@@ -74,16 +74,16 @@ export const getUsage = query<Input, Tenant, UsageAnswer, keyof typeof reads>({
   subject: null,
   produces: ['text/csv'],
   answer: async ({ input, caller, accept, time, read }) => {
-    const asked = askedFor(input, time);
-    const refused = checkRange(asked, time) ?? checkGroupBy(asked, caller.keyType === 'admin');
-    if (refused !== null) return E.left(refused);
+    const wanted = usageRequestOf(input, time);
+    const refusal = checkRange(wanted, time) ?? checkGroupBy(wanted, caller.keyType === 'admin');
+    if (refusal !== null) return E.left(refusal);
     const owner = await figuresOwner(caller, input, read);
     if (E.isLeft(owner)) return owner;
     try {
-      const rows = await rowsOf(asked, owner.right, { hour: read.hours, day: read.days }, time);
-      if (accept !== null) return E.right({ stream: usageCsv(asked.groupBy, rows.rows()) });
+      const rows = await rowsOf(wanted, owner.right, { hour: read.hours, day: read.days }, time);
+      if (accept !== null) return E.right({ stream: usageCsv(wanted.groupBy, rows.rows()) });
       if (rows.size > maxRows) return E.left(tooMuch(`The answer has more than ${maxRows} rows`));
-      const [from, until] = hoursOrDays(asked.from, asked.until, time);
+      const [from, until] = hoursOrDays(wanted.from, wanted.until, time);
       return E.right({ body: { from, until, rows: rows.rows() } });
     } catch (error) {
       if (error instanceof TooMuchUsageError) return E.left(tooMuch(error.message.replace(/\.$/, '')));
@@ -92,49 +92,49 @@ export const getUsage = query<Input, Tenant, UsageAnswer, keyof typeof reads>({
   },
 });
 
-interface Asked {
+interface UsageRequest {
   readonly from: string;
   readonly until: string;
   readonly groupBy: ReadonlyArray<Grouping>;
 }
 
-function askedFor({ from, until, groupBy }: Input, now: string): Asked {
+function usageRequestOf({ from, until, groupBy }: Input, now: string): UsageRequest {
   const end = until ?? now;
   return { from: from ?? shifted(end, -defaultDays * dayMs), until: end, groupBy: groupBy ?? ['day'] };
 }
 
-function checkRange({ from, until, groupBy }: Asked, now: string): Failure | null {
+function checkRange({ from, until, groupBy }: UsageRequest, now: string): Failure | null {
   const days = (Date.parse(until) - Date.parse(from)) / dayMs;
   if (days <= 0) return invalidInput([{ pointer: '/until', message: `must be later than from, which is ${from}` }]);
   if (days > maxDays)
     return invalidInput([{ pointer: '/from', message: `must be at most ${maxDays} days before until` }]);
   if (!groupBy.includes('hour')) return null;
   if (days > maxDaysByHour) {
-    const message = `must be at most ${maxDaysByHour} days before until with groupBy=hour; take day`;
+    const message = `must be at most ${maxDaysByHour} days before until with groupBy=hour; use day`;
     return invalidInput([{ pointer: '/from', message }]);
   }
   if (from >= (keptSince('hour', now) ?? '')) return null;
-  return invalidInput([{ pointer: '/from', message: 'must be at most 90 days ago with groupBy=hour; take day' }]);
+  return invalidInput([{ pointer: '/from', message: 'must be at most 90 days ago with groupBy=hour; use day' }]);
 }
 
-function checkGroupBy({ groupBy }: Asked, isOperator: boolean): Failure | null {
+function checkGroupBy({ groupBy }: UsageRequest, isOperator: boolean): Failure | null {
   if (isOperator || !groupBy.includes('target')) return null;
   return failure('key-type-not-allowed', 'groupBy=target is for operators: it needs a key of type admin.');
 }
 
 async function rowsOf(
-  { from, until, groupBy }: Asked,
+  { from, until, groupBy }: UsageRequest,
   owner: FiguresOwner,
   collections: Readonly<Record<'hour' | 'day', Parameters<typeof readRollup>[0]>>,
   now: string,
 ): Promise<UsageRows> {
   const rows = new UsageRows(groupBy);
   const rollup = rollupFor(groupBy, owner);
-  let room = maxDocuments;
+  let documentsLeft = maxDocuments;
   for (const range of rangesOf(from, until, groupBy, now)) {
     const collection = range.length === 'hour' ? collections.hour : collections.day;
-    const documents = await readRollup(collection, range, rollup, owner, room);
-    room -= documents.length;
+    const documents = await readRollup(collection, range, rollup, owner, documentsLeft);
+    documentsLeft -= documents.length;
     for (const document of documents) rows.add(document);
   }
   return rows;
@@ -153,6 +153,6 @@ function rangesOf(
 
 function tooMuch(what: string): Failure {
   return invalidInput([
-    { pointer: '/groupBy', message: `asks for too much: ${what}. Take a shorter range, fewer groups or one project` },
+    { pointer: '/groupBy', message: `asks for too much: ${what}. Use a shorter range, fewer groups or one project` },
   ]);
 }

@@ -24,7 +24,7 @@ export const getWebhookEndpoint = query<t.TypeOf<typeof Input>, WebhookEndpointD
   name: 'get_webhook_endpoint',
   summary: 'Read a webhook endpoint',
   description:
-    'Without its secret. `delivery` says how far it is; it is not there for an endpoint as it was (`asOf`), and null before delivery has begun.',
+    'Without its secret. `delivery` shows the progress of the delivery. It is absent with `asOf`, and null before delivery has begun.',
   group: 'Webhooks',
   http: get('/v1/webhook-endpoints/:webhookEndpointId'),
   scope: 'webhooks:read',

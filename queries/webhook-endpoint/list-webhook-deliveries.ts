@@ -21,8 +21,8 @@ export const listWebhookDeliveries = query<
   ListOf<'deliveries', WebhookDelivery>
 >({
   name: 'list_webhook_deliveries',
-  summary: 'List the tries to deliver to a webhook endpoint, newest first',
-  description: 'Those of the last 30 days. A try shows within about a second. Bodies are not kept.',
+  summary: 'List the delivery tries of a webhook endpoint, newest first',
+  description: 'The tries of the last 30 days. A new try appears within about a second. Bodies are not stored.',
   group: 'Webhooks',
   http: get('/v1/webhook-endpoints/:webhookEndpointId/deliveries'),
   scope: 'webhooks:read',

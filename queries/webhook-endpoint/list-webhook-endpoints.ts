@@ -5,7 +5,7 @@ import { listAccessible } from '#queries/shared/list-accessible.ts';
 
 export const listWebhookEndpoints = listAccessible({
   name: 'list_webhook_endpoints',
-  summary: 'List the webhook endpoints that the key reaches',
+  summary: 'List the webhook endpoints that the key has access to',
   group: 'Webhooks',
   path: '/v1/webhook-endpoints',
   scope: 'webhooks:read',

@@ -5,7 +5,7 @@ import { flow } from '#domain/flow/flow.ts';
 import type { AgentProfileFlowDocument } from '#projections/agent-profile-flows.ts';
 import type { Page, PageKey, PageRequest } from '#read-store/read-store.ts';
 
-/** The flows that had an agent profile at a time, as their own streams say, in the order in which they first had it. */
+/** Finds the flows that had an agent profile at a time, by their streams, in the order in which they first had it. */
 export async function flowsAsOf(
   history: StreamHistory,
   agentProfileFlows: CollectionReader,

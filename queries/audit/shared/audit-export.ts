@@ -5,7 +5,7 @@ import type { TextStream } from '#application/responses/text-stream.ts';
 /** The media types in which the audit is exported. */
 export const exportTypes = ['application/x-ndjson', 'text/csv'] as const;
 
-/** An export of entries, which come in parts, oldest last. */
+/** Makes an export of entries. @param parts the entries in parts, newest first */
 export function exportEntries(type: string, parts: AsyncIterable<ReadonlyArray<AuditEntry>>): TextStream {
   return type === 'text/csv'
     ? { contentType: 'text/csv; charset=utf-8; header=present', chunks: csvOf(parts) }
@@ -36,7 +36,7 @@ async function* csvOf(parts: AsyncIterable<ReadonlyArray<AuditEntry>>): AsyncGen
   for await (const entries of parts) if (entries.length > 0) yield csvLines(entries.map(cellsOf));
 }
 
-/** No cell begins like a formula: whoever opens the file runs nothing that a client wrote. */
+/** Escapes cells that begin like a formula, so that a spreadsheet runs nothing that a client wrote. */
 function csvLines(rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
   return stringify(rows as (string | number)[][], { escape_formulas: true, record_delimiter: 'windows' });
 }

@@ -8,32 +8,32 @@ import type { AuditDocument } from '#projections/audit.ts';
 import type { PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 
-/** What entries are searched for. */
+/** The conditions of a search for entries. */
 export interface AuditSearch extends EventFilters {
   /** The id of a resource, or a kind of resource. */
   readonly resource?: string;
 }
 
-/** A part of a search: what was found, and where the next part begins. */
+/** The result of a part of a search, and the place where the next part begins. */
 export interface AuditPart {
   readonly found: ReadonlyArray<StoredDocument<AuditDocument>>;
   /** Null at the end. */
   readonly next: PageKey | null;
 }
 
-/** Documents read at a time. */
-const documentsRead = 1_000;
-const bytesRead = 1024 * 1024;
-/** Documents looked at for one part of a search that finds little. */
+/** The most documents and bytes of one read. */
+const maxDocumentsPerRead = 1_000;
+const maxBytesPerRead = 1024 * 1024;
+/** The most documents that one part of a search reads if it finds few entries. */
 const maxSeen = 10_000;
 
 /**
- * Clocks of nodes differ, so that times do not always grow with positions. What is a day older than the beginning that
- * is asked for ends a search.
+ * The clocks of nodes differ, so times do not always grow with positions. A search ends at an entry that is a day older
+ * than `since`.
  */
 const clockToleranceMs = 24 * 60 * 60 * 1000;
 
-/** Entries, newest first, that a key has access to and that fit, so many at most. @throws UnavailableError */
+/** Finds entries that a key has access to and that match, newest first. @throws UnavailableError */
 export async function searchAudit(
   audit: CollectionReader,
   caller: Caller,
@@ -41,15 +41,15 @@ export async function searchAudit(
   from: PageKey | null,
   limit: number,
 ): Promise<AuditPart> {
-  const where = indexedPart(caller, search);
+  const where = indexedCondition(caller, search);
   const fits = filterOf(caller, search);
   const oldest = search.since === undefined ? '' : shifted(search.since, -clockToleranceMs);
   const found: StoredDocument<AuditDocument>[] = [];
   let after = from ?? (await placeBefore(audit, where, search.until));
   for (let seen = 0; seen < maxSeen; ) {
     const request: PageRequest = {
-      limit: documentsRead,
-      maxBytes: bytesRead,
+      limit: maxDocumentsPerRead,
+      maxBytes: maxBytesPerRead,
       newestFirst: true,
       ...(after && { after }),
     };
@@ -70,8 +70,8 @@ const placeOf = ({ order, id }: StoredDocument<AuditDocument>): PageKey => ({ or
 
 const isLast = (document: object, documents: ReadonlyArray<object>) => documents.at(-1) === document;
 
-/** The part of a search that an index answers. */
-function indexedPart(caller: Caller, { resource, actor }: AuditSearch): Where {
+/** The condition of a search that an index supports. */
+function indexedCondition(caller: Caller, { resource, actor }: AuditSearch): Where {
   if (resource !== undefined && !isKind(resource)) return { resource };
   return actor === undefined ? tenantFilter(caller) : { actor };
 }
@@ -90,7 +90,7 @@ function isKind(resource: string): resource is ResourceKind {
   return (resourceKinds as ReadonlyArray<string>).includes(resource);
 }
 
-/** The place where entries before a time begin; null for the newest. Found by halving, since no index is by time. */
+/** Finds the place where entries before a time begin; null for the newest. A binary search: no index is by time. */
 async function placeBefore(audit: CollectionReader, where: Where, until: string | undefined): Promise<PageKey | null> {
   if (until === undefined) return null;
   const end = shifted(until, clockToleranceMs);

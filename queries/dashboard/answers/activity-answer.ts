@@ -6,23 +6,23 @@ import { text } from '#shared/codecs/text.ts';
 
 const counts = t.readonlyArray(t.number);
 
-/** `GET /v1/dashboard/activity`: what happened, as histories and the audit list it. Every array is by day. */
+/** The answer of `GET /v1/dashboard/activity`: the events that histories and the audit list. Arrays are by day. */
 export const ActivityAnswer = t.type(
   {
-    /** The first day's first moment, and the time of the answer. */
+    /** The beginning of the first day, and the time of the answer. */
     from: timestamp,
     until: timestamp,
-    /** Each day in UTC, `2026-01-05`, the oldest first. */
+    /** Each day in UTC, `2026-01-05`, oldest first. */
     days: t.readonlyArray(text()),
     events: counts,
     total: t.number,
-    /** Of as many days before `from`. */
+    /** The events of the same number of days before `from`. */
     previousTotal: t.number,
-    /** The kinds of resource that events were about, the busiest first. */
+    /** The kinds of resource of the events, most events first. */
     kinds: t.readonlyArray(
       t.type({ kind: oneOf(...resourceKinds), events: counts, total: t.number, previousTotal: t.number }),
     ),
-    /** Who caused events, the busiest first; the keys beyond those counted apart are one entry with null. */
+    /** The actors of the events, most events first. Further keys have one entry together, with null. */
     actors: t.readonlyArray(
       t.type({
         keyId: nullable(text()),
@@ -32,9 +32,9 @@ export const ActivityAnswer = t.type(
         total: t.number,
       }),
     ),
-    /** The last 48 hours in UTC, the running one last. */
+    /** The last 48 hours in UTC. The current hour is the last. */
     hours: t.type({ from: timestamp, events: counts }),
-    /** What exists now. Templates, customers: null where the key may not know of them, or one project is asked for. */
+    /** What exists now. Templates and customers are null for keys that may not know of them and for single projects. */
     counts: t.type({
       flows: t.number,
       phoneNumbers: t.number,
@@ -48,7 +48,7 @@ export const ActivityAnswer = t.type(
       files: t.number,
       batches: t.number,
       webhookEndpoints: t.number,
-      /** Events ever. */
+      /** All events since the beginning. */
       events: t.number,
     }),
   },

@@ -4,10 +4,10 @@ import { wholeNumber } from '#shared/codecs/number.ts';
 import { textThat } from '#shared/codecs/text.ts';
 import { Interval } from './gateway-answer.ts';
 
-/** The days that `/v1/dashboard/activity`, `flows` and `instances` look back on, today included. */
+/** The most days that `/v1/dashboard/activity`, `flows` and `instances` cover, today included. */
 export const maxDays = 90;
 
-/** What every panel may be narrowed to: one organization or one project that the key reaches; else 404. */
+/** The filters of every panel: one organization or project that the key has access to; otherwise 404. */
 export const narrowing = {
   organizationId: cuid,
   projectId: cuid,
@@ -20,7 +20,7 @@ const name = textThat('name', (value) => (value.length > 500 ? 'must be at most 
   maxLength: 500,
 });
 
-/** Of `/v1/dashboard/gateway`: by default the last 24 hours, by the interval that suits the length. */
+/** The input of `/v1/dashboard/gateway`. Defaults: the last 24 hours, and an interval that fits the length. */
 export const gatewayInput = {
   ...narrowing,
   from: instant,

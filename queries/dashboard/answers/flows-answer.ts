@@ -7,20 +7,20 @@ import { text } from '#shared/codecs/text.ts';
 
 const counts = t.readonlyArray(t.number);
 
-/** A flow with its versions in figures. */
+/** The figures of a flow and its versions. */
 export const FlowFigures = t.type(
   {
     flowId: cuid,
     projectId: cuid,
     organizationId: cuid,
     name: text(),
-    /** Versions that exist, and that were deleted. */
+    /** The numbers of existing and of deleted versions. */
     versions: t.number,
     deletedVersions: t.number,
-    /** How often a version was made the active one, the first included. */
+    /** How often a version was activated, the first one included. */
     activations: t.number,
     newestVersion: t.type({ id: cuid, number: t.number, tag: text(), createdAt: timestamp }),
-    /** Null for as long as the read model of versions lies behind. */
+    /** Null while the read model of versions is behind. */
     activeVersion: nullable(t.type({ id: cuid, number: t.number, tag: text(), since: timestamp })),
     createdAt: timestamp,
     updatedAt: timestamp,
@@ -30,26 +30,26 @@ export const FlowFigures = t.type(
 
 export type FlowFigures = t.TypeOf<typeof FlowFigures>;
 
-/** `GET /v1/dashboard/flows`. Arrays of figures are by day. */
+/** The answer of `GET /v1/dashboard/flows`. Arrays of figures are by day. */
 export const FlowsAnswer = t.intersection(
   [
     t.type({
       from: timestamp,
       until: timestamp,
-      /** Each day in UTC, `2026-01-05`, the oldest first. */
+      /** Each day in UTC, `2026-01-05`, oldest first. */
       days: t.readonlyArray(text()),
-      /** Versions created and made active; those that came with a new flow included. */
+      /** Created and activated versions, the first versions of new flows included. */
       versionsCreated: counts,
       activations: counts,
       totals: t.type({
-        /** Flows that exist. */
+        /** Existing flows. */
         flows: t.number,
         versionsCreated: t.number,
         previousVersionsCreated: t.number,
         activations: t.number,
         previousActivations: t.number,
       }),
-      /** A page of the flows that exist: `limit`, `cursor`, `sort` as in every list. */
+      /** A page of the existing flows: `limit`, `cursor`, `sort` as in every list. */
       flows: t.readonlyArray(FlowFigures),
     }),
     nextCursorOutput,

@@ -6,21 +6,21 @@ import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
 const counts = t.readonlyArray(t.number);
-/** Null where there was no call, or no price. */
+/** Null if there was no call or no price. */
 const gapped = t.readonlyArray(nullable(t.number));
 
-/** What calls of the gateway came to, by outcome. */
+/** The figures of gateway calls, by outcome. */
 const gatewayFigures = {
   ...usageFigures,
-  /** Calls that got no answer for a fault of providers or of the gateway. */
+  /** Calls without an answer because of a failure of providers or of the gateway. */
   failed: t.number,
   /** Calls whose answer ended in the middle. With `failed` these are the errors. */
   brokenOff: t.number,
-  /** Calls refused by the caller's own fault. */
+  /** Calls that were refused because of the caller. */
   refused: t.number,
-  /** Calls whose client left. */
+  /** Calls whose client disconnected. */
   clientGone: t.number,
-  /** To the first content; null without any. */
+  /** The time to the first content; null if there was none. */
   firstContentP50Ms: nullable(t.number),
   firstContentP95Ms: nullable(t.number),
   firstContentP99Ms: nullable(t.number),
@@ -29,7 +29,7 @@ const gatewayFigures = {
 export const GatewayFigures = t.type(gatewayFigures, 'GatewayFigures');
 export type GatewayFigures = t.TypeOf<typeof GatewayFigures>;
 
-/** By interval, one value for each of `times`. */
+/** Figures by interval, one value for each of `times`. */
 const GatewaySeries = t.type(
   {
     calls: counts,
@@ -52,23 +52,23 @@ const GatewaySeries = t.type(
 );
 export type GatewaySeries = t.TypeOf<typeof GatewaySeries>;
 
-/** How long an interval of a series may be. */
+/** The possible lengths of an interval of a series. */
 export const Interval = oneOf('minute', 'quarter-hour', 'hour', 'day');
 export type Interval = t.TypeOf<typeof Interval>;
 
-/** `GET /v1/dashboard/gateway`. */
+/** The answer of `GET /v1/dashboard/gateway`. */
 export const GatewayAnswer = t.type(
   {
     from: timestamp,
     until: timestamp,
     interval: Interval,
-    /** The first moment of each interval, the oldest first; the last one may be running. */
+    /** The beginning of each interval, oldest first. The last interval may not be complete. */
     times: t.readonlyArray(timestamp),
     totals: GatewayFigures,
     series: GatewaySeries,
     /**
-     * The same length of time before `from`, its `calls`, `errors` and `cost` by interval for a curve behind; null where
-     * that is no longer kept.
+     * The same length of time before `from`, with `calls`, `errors` and `cost` by interval for a curve in the
+     * background; null if that time is no longer kept.
      */
     previous: nullable(
       t.type({
@@ -77,21 +77,21 @@ export const GatewayAnswer = t.type(
         series: t.type({ calls: counts, errors: counts, cost: gapped }),
       }),
     ),
-    /** `chat`, `speech`, `transcription`, as far as there were calls. */
+    /** `chat`, `speech`, `transcription`, if there were such calls. */
     operations: t.readonlyArray(t.type({ operation: text(), calls: counts, total: t.number })),
-    /** The coarser intervals by which models and targets are given: `calls` of theirs have one value for each of `times`. */
+    /** The coarser intervals of models and targets: their `calls` have one value for each of these `times`. */
     breakdown: t.type({ interval: Interval, times: t.readonlyArray(timestamp) }),
-    /** The models with the most calls first, 50 at most; empty where one model or one key is asked for. */
+    /** At most 50 models, most calls first; empty if the request names a model or a key. */
     models: t.readonlyArray(t.type({ model: text(), calls: counts, totals: GatewayFigures })),
-    /** By target, the most calls first; null for any key but an operator's, and where the answer is not of all calls. */
+    /** By target, most calls first; null if the key is not an operator's or the answer does not cover all calls. */
     targets: nullable(t.readonlyArray(t.type({ target: text(), calls: counts, totals: GatewayFigures }))),
-    /** Which targets answered a model's calls; null where `targets` is. */
+    /** The targets that answered a model's calls; null if `targets` is. */
     routes: nullable(t.readonlyArray(t.type({ model: text(), target: text(), calls: counts, total: t.number }))),
-    /** Tries that failed, whatever became of their calls, the most first; null where `targets` is. */
+    /** Failed tries, also of calls that then succeeded, most tries first; null if `targets` is. */
     failedTries: nullable(
       t.readonlyArray(t.type({ model: text(), target: text(), errorType: text(), tries: t.number })),
     ),
-    /** Targets as the answering node sees them; null for any key but an operator's, and where the node has no gateway. */
+    /** Targets as the answering node sees them; null if the key is not an operator's or the node has no gateway. */
     health: nullable(GatewayHealth),
   },
   'DashboardGateway',

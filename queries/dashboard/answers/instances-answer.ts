@@ -7,12 +7,12 @@ import { text } from '#shared/codecs/text.ts';
 
 const counts = t.readonlyArray(t.number);
 
-/** `GET /v1/dashboard/instances`. Arrays of figures are by day. */
+/** The answer of `GET /v1/dashboard/instances`. Arrays of figures are by day. */
 export const InstancesAnswer = t.type(
   {
-    /** Instances that exist, by state. */
+    /** Existing instances by state. */
     totals: t.type({ instances: t.number, active: t.number, provisioning: t.number, failed: t.number }),
-    /** By template version, the newest version of each template first. Names are null for keys that may not know of templates. */
+    /** By template version, newest of each template first. Names are null for keys that may not know of templates. */
     versions: t.readonlyArray(
       t.type({
         templateId: cuid,
@@ -25,11 +25,11 @@ export const InstancesAnswer = t.type(
         failed: t.number,
       }),
     ),
-    /** Upgrades that were asked for in these days, by what became of them so far. */
+    /** Upgrades that were requested in these days, by their outcome so far. */
     upgrades: t.type({
       from: timestamp,
       until: timestamp,
-      /** Each day in UTC, `2026-01-05`, the oldest first. */
+      /** Each day in UTC, `2026-01-05`, oldest first. */
       days: t.readonlyArray(text()),
       requested: counts,
       succeeded: t.number,
@@ -38,7 +38,7 @@ export const InstancesAnswer = t.type(
       failed: t.number,
       superseded: t.number,
     }),
-    /** Instances that need somebody: failed, or their last operation was undone. The first 50, the oldest first. */
+    /** Instances that need attention: they failed, or their last operation was undone. At most 50, oldest first. */
     attention: t.type({
       total: t.number,
       instances: t.readonlyArray(
@@ -51,7 +51,7 @@ export const InstancesAnswer = t.type(
           why: oneOf('failed', 'undone'),
           templateId: cuid,
           templateVersionId: cuid,
-          /** What the operation that did not succeed was for. */
+          /** The template version of the operation that did not succeed. */
           wantedTemplateVersionId: cuid,
           reason: nullable(text()),
           endedAt: timestamp,

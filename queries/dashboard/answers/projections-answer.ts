@@ -4,19 +4,19 @@ import { eventFailureCodec } from '#domain/shared/event-failure.ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
-/** How far something is behind the log. */
+/** How far a read model or process is behind the log. */
 const lag = {
   position: t.number,
-  /** Positions from there to the end of the log; null where that is not known. */
+  /** Positions from there to the end of the log; null if the end is not known. */
   lag: nullable(t.number),
-  /** How long the log has been ahead of it, to the second; 0 when it is not, null where that is not known. */
+  /** How long it has been behind the log, to the second; 0 if it is not behind, null if that is not known. */
   lagMs: nullable(t.number),
 };
 
-/** `GET /v1/dashboard/projections`, for operators. */
+/** The answer of `GET /v1/dashboard/projections`, for operators. */
 export const ProjectionsAnswer = t.type(
   {
-    /** Where the log ends; null where the event store does not say so in time. */
+    /** The end of the log; null if the event store does not answer in time. */
     logEnd: nullable(t.number),
     projections: t.readonlyArray(
       t.type({
@@ -44,13 +44,13 @@ export const ProjectionsAnswer = t.type(
     unknownEvents: t.readonlyArray(
       t.type({ type: text(), count: t.number, firstPosition: t.number, lastPosition: t.number }),
     ),
-    /** As the answering node saw it by the minute, 24 hours at most, the oldest first; nothing is kept over a restart. */
+    /** What the answering node saw by the minute, at most 24 hours, oldest first. A restart clears it. */
     past: t.type({
       times: t.readonlyArray(timestamp),
       /** The highest lag of any running projection, in positions and in ms. */
       worstLag: t.readonlyArray(t.number),
       worstLagMs: t.readonlyArray(t.number),
-      /** Positions that the log grew by. */
+      /** How many positions the log grew. */
       growth: t.readonlyArray(t.number),
     }),
   },

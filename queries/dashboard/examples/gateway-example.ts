@@ -21,7 +21,7 @@ const totals = {
   firstContentP99Ms: 1900.6,
 };
 
-/** Two quarters of an hour, as a partner's key is shown them. */
+/** An answer for two quarters of an hour, as a partner's key gets it. */
 export const gatewayExample: GatewayAnswer = {
   from: '2026-01-05T09:00:00.000Z',
   until: '2026-01-05T09:30:00.000Z',

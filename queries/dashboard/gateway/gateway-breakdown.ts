@@ -3,10 +3,10 @@ import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
 import type { GatewayAnswer } from '../answers/gateway-answer.ts';
 import { gatewayFiguresOf, sumsByPeriod, totalOf } from './gateway-series.ts';
 
-/** Models and targets given out at most. */
+/** The most models and targets of an answer. */
 const maxNames = 50;
 
-/** One of a breakdown. */
+/** One entry of a breakdown. */
 interface Part {
   readonly model: string;
   readonly target: string;
@@ -14,7 +14,7 @@ interface Part {
   readonly totals: GatewayAnswer['totals'];
 }
 
-/** Documents by their models and targets, the most calls first. */
+/** Groups documents by model and target, most calls first. */
 export function breakdownOf(
   documents: ReadonlyArray<UsageDocument>,
   periods: ReadonlyArray<string>,
@@ -28,7 +28,7 @@ export function breakdownOf(
   return parts.sort((one, other) => other.totals.calls - one.totals.calls).slice(0, maxNames);
 }
 
-/** The tries that failed, by model, the most first. */
+/** Sums failed tries up by model, target and error, most tries first. */
 export function failedTriesOf(documents: ReadonlyArray<UsageDocument>): NonNullable<GatewayAnswer['failedTries']> {
   const byModel = new Map<string, Counts>();
   for (const { model, sums } of documents) {

@@ -9,7 +9,7 @@ const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
 const defaultMs = dayMs;
 
-/** How long a series may be, and by what it is broken down: few enough documents to be read at once. */
+/** The longest range of each interval, and the interval of its breakdown. They limit the documents of one answer. */
 const intervals: Readonly<Record<Interval, { readonly maxMs: number; readonly breakdown: Interval }>> = {
   minute: { maxMs: 6 * hourMs, breakdown: 'quarter-hour' },
   'quarter-hour': { maxMs: dayMs, breakdown: 'hour' },
@@ -17,7 +17,7 @@ const intervals: Readonly<Record<Interval, { readonly maxMs: number; readonly br
   day: { maxMs: 400 * dayMs, breakdown: 'day' },
 };
 
-/** Without `interval`, the finest by which a range of this length is not too long to be drawn. */
+/** The finest interval that the page can still draw for a range up to a length. It is the default `interval`. */
 const preferred: ReadonlyArray<readonly [Interval, number]> = [
   ['minute', 3 * hourMs],
   ['quarter-hour', dayMs],
@@ -28,31 +28,31 @@ const preferred: ReadonlyArray<readonly [Interval, number]> = [
 export interface GatewayRange {
   readonly series: UsageRange;
   readonly breakdown: UsageRange;
-  /** As long, before; null where that is no longer kept. */
+  /** The same length of time before; null if it is no longer kept. */
   readonly previous: UsageRange | null;
 }
 
-/** A client's clock, or the time a request took, makes a range of a day a little longer. */
+/** A client's clock or the time of the request may make a range a little longer than a whole day. */
 const tolerance = 1.05;
 
-interface AskedRange {
+interface RequestedRange {
   readonly from?: string | undefined;
   readonly until?: string | undefined;
   readonly interval?: Interval | undefined;
 }
 
-/** What a request asks for, moved outwards to whole intervals. @returns invalid-input for what is too long or not kept */
-export function gatewayRange(asked: AskedRange, now: string): E.Either<Failure, GatewayRange> {
-  const until = asked.until ?? now;
-  const from = asked.from ?? shifted(until, -defaultMs);
+/** Extends a requested range to whole intervals. @returns invalid-input for a range that is too long or not kept */
+export function gatewayRange(requested: RequestedRange, now: string): E.Either<Failure, GatewayRange> {
+  const until = requested.until ?? now;
+  const from = requested.from ?? shifted(until, -defaultMs);
   const ms = Date.parse(until) - Date.parse(from);
   if (ms <= 0) return refused('/until', `must be later than from, which is ${from}`);
-  const interval = asked.interval ?? preferredInterval(from, ms, now);
+  const interval = requested.interval ?? preferredInterval(from, ms, now);
   const { maxMs, breakdown } = intervals[interval];
   if (ms > tolerance * maxMs)
-    return refused('/from', `must be at most ${maxMs / hourMs} hours before until by the ${interval}`);
+    return refused('/from', `must be at most ${maxMs / hourMs} hours before until with the interval ${interval}`);
   if (!isKept(interval, from, now))
-    return refused('/from', `is too long ago by the ${interval}; take a longer interval`);
+    return refused('/from', `is too long ago for the interval ${interval}; use a longer interval`);
   return E.right(alignedRange(from, until, interval, breakdown, now));
 }
 

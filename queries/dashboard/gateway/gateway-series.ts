@@ -4,7 +4,7 @@ import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
 import { costOf, figuresOf } from '#queries/usage/shared/figures-of-sums.ts';
 import type { GatewayFigures, GatewaySeries } from '../answers/gateway-answer.ts';
 
-/** The sums of each period of a range, in order. */
+/** Returns the sums of each period of a range, in order. */
 export function sumsByPeriod(
   documents: ReadonlyArray<UsageDocument>,
   periods: ReadonlyArray<string>,
@@ -17,12 +17,12 @@ export function sumsByPeriod(
   return periods.map((period) => byPeriod.get(period) ?? noUsage);
 }
 
-/** All of them together. */
+/** Adds the sums of all periods up. */
 export function totalOf(sums: ReadonlyArray<UsageSums>): UsageSums {
   return sums.reduce((total, one) => (one.calls === 0 ? total : addUsage(total, one)), noUsage);
 }
 
-/** Sums as the page is given them. */
+/** Converts stored sums to the figures of an answer. */
 export function gatewayFiguresOf(sums: UsageSums): GatewayFigures {
   const { failed, brokenOff, refused, clientGone, firstContent } = sums;
   return {
@@ -34,7 +34,7 @@ export function gatewayFiguresOf(sums: UsageSums): GatewayFigures {
   };
 }
 
-/** The curves of sums by period. */
+/** Returns all curves of sums by period. */
 export function seriesOfSums(sums: ReadonlyArray<UsageSums>): GatewaySeries {
   return {
     ...curvesOf(sums),
@@ -53,7 +53,7 @@ export function seriesOfSums(sums: ReadonlyArray<UsageSums>): GatewaySeries {
   };
 }
 
-/** The curves that are drawn of the time before, too. */
+/** Returns the curves that the page also draws for the time before. */
 export function curvesOf(sums: ReadonlyArray<UsageSums>): Pick<GatewaySeries, 'calls' | 'errors' | 'cost'> {
   return { calls: sums.map(({ calls }) => calls), errors: sums.map(errorsOf), cost: sums.map(costOf) };
 }

@@ -11,10 +11,10 @@ export const driftReads = { flows, agentProfiles, instances };
 
 export type DriftReads = keyof typeof driftReads;
 
-/** What is compared with an instance. */
+/** The read models that are compared with an instance. */
 const compared = [flows.name, agentProfiles.name];
 
-/** An instance as of now, with the flows that somebody changed by hand. */
+/** An instance as it is now, with the flows that somebody changed by hand. */
 export interface Drift {
   readonly document: InstanceDocument;
   readonly drifted: ReadonlyArray<string>;
@@ -23,8 +23,7 @@ export interface Drift {
 const tries = 3;
 
 /**
- * Lists the flows of an instance that drifted. Changes by the instance's own operations do not count, neither those
- * that
+ * Lists the drifted flows of an instance. Changes by the instance's own operations do not count: neither those that
  * these read models do not show yet nor those that they have shown since the instance was read.
  */
 export async function listDrift(

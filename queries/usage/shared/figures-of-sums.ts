@@ -2,7 +2,7 @@ import { quantileOf } from '#domain/usage/latency-bins.ts';
 import { errorsOf, type UsageSums } from '#domain/usage/usage-sums.ts';
 import type { UsageFigures } from './usage-figures.ts';
 
-/** Sums as they are given out. */
+/** Converts stored sums to the figures of an answer. */
 export function figuresOf(sums: UsageSums): UsageFigures {
   const { calls, callsWithTokens, inputTokens, outputTokens, characters, audioSeconds, total } = sums;
   return {
@@ -17,7 +17,7 @@ export function figuresOf(sums: UsageSums): UsageFigures {
   };
 }
 
-/** To a billionth: what is beyond is what adding up in another order makes. */
+/** The cost rounded to a billionth, because smaller digits depend on the order of the addition. */
 export function costOf({ cost }: UsageSums): number | null {
   return cost === null ? null : rounded(cost, 9);
 }

@@ -7,10 +7,10 @@ import type { UsageRow } from './usage-answer.ts';
 
 const groupings = ['hour', 'day', 'key', 'project', 'model', 'target'] as const;
 
-/** What rows are separated by. */
+/** A member by which rows are separate. */
 export type Grouping = (typeof groupings)[number];
 
-const fault = `must name some of ${groupings.join(', ')}, with commas between them; of hour and day one`;
+const fault = `must name some of ${groupings.join(', ')}, with commas between them; not both hour and day`;
 
 function read(value: unknown): ReadonlyArray<Grouping> | null {
   if (typeof value !== 'string') return null;
@@ -19,7 +19,7 @@ function read(value: unknown): ReadonlyArray<Grouping> | null {
   return known.length === names.length && !(names.includes('hour') && names.includes('day')) ? known : null;
 }
 
-/** `groupBy` of a request: names with commas between them, read into their usual order. */
+/** `groupBy` of a request: names with commas between them. The decoded names are in a fixed order. */
 export const GroupBy = withJsonSchema(
   new t.Type<ReadonlyArray<Grouping>, string, unknown>(
     'groupBy',
@@ -33,12 +33,12 @@ export const GroupBy = withJsonSchema(
   {
     type: 'string',
     pattern: `^(${groupings.join('|')})(,(${groupings.join('|')}))*$`,
-    description: `Some of ${groupings.join(', ')}, with commas between them; of hour and day one. Default \`day\``,
+    description: `Some of ${groupings.join(', ')}, with commas between them; not both hour and day. Default \`day\``,
     examples: ['day,model'],
   },
 );
 
-/** The coarsest sums that rows can be made of. */
+/** Returns the coarsest sums from which the rows can be made. */
 export function rollupFor(groupBy: ReadonlyArray<Grouping>, owner: FiguresOwner): Rollup {
   const has = (...names: ReadonlyArray<Grouping>) => names.every((name) => groupBy.includes(name));
   if (has('key')) return has('model') || has('target') ? 'key/model/target' : 'key';
@@ -49,10 +49,10 @@ export function rollupFor(groupBy: ReadonlyArray<Grouping>, owner: FiguresOwner)
 
 const ofTargets = (withModels: boolean) => (withModels ? 'all/model/target' : 'all/target');
 
-/** The members of a row that say what it is of. */
+/** The members of a row that name its group. */
 export type UsageRowGroup = Pick<UsageRow, Grouping>;
 
-/** What a document's row is of. */
+/** Returns the group of a document's row. */
 export function groupOf(groupBy: ReadonlyArray<Grouping>, document: UsageDocument): UsageRowGroup {
   const { period, keyId, projectId, model, target } = document;
   const members: Readonly<Record<Grouping, string | null>> = {

@@ -4,7 +4,7 @@ import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 import { usageFigures } from './usage-figures.ts';
 
-/** A row has those of these members that `groupBy` names. */
+/** A row has the members that `groupBy` names. */
 const Group = t.partial({
   /** The first moment of the hour in UTC. */
   hour: timestamp,
@@ -12,10 +12,10 @@ const Group = t.partial({
   day: text(),
   /** The id of the API key. */
   key: text(),
-  /** The id of the project; null for calls of which it was not recorded. */
+  /** The id of the project; null for calls without a recorded project. */
   project: nullable(text()),
   model: text(),
-  /** `provider/model`; null for calls that came to none. */
+  /** `provider/model`; null for calls that went to no target. */
   target: nullable(text()),
 });
 
@@ -23,10 +23,10 @@ const UsageRow = t.intersection([Group, t.type(usageFigures)], 'UsageRow');
 
 export type UsageRow = t.TypeOf<typeof UsageRow>;
 
-/** `GET /v1/usage`. Rows are by time, then the most calls first. */
+/** The answer of `GET /v1/usage`. Rows are in the order of time, then by calls, most first. */
 export const UsageAnswer = t.type(
   {
-    /** What is counted: `from` and `until` of the request, moved outwards to whole hours, or to days where hours are no longer kept. */
+    /** The counted range: that of the request, extended to whole hours, or to days if hours are no longer kept. */
     from: timestamp,
     until: timestamp,
     rows: t.readonlyArray(UsageRow),

@@ -1,20 +1,20 @@
 import * as t from 'io-ts';
 import { nullable } from '#shared/codecs/choice.ts';
 
-/** What calls came to. */
+/** The sums and latencies of calls. */
 export const usageFigures = {
   calls: t.number,
-  /** The calls whose tokens are known: the sums of tokens, and costs by tokens, are theirs alone. */
+  /** The calls whose tokens are known. Only they are in the sums of tokens and the costs by tokens. */
   callsWithTokens: t.number,
-  /** Calls that failed or broke off in mid-answer. Calls refused by the caller's own fault are none. */
+  /** Calls that failed or ended in the middle of the answer, without calls that were refused because of the caller. */
   errors: t.number,
   inputTokens: t.number,
   outputTokens: t.number,
   characters: t.number,
   audioSeconds: t.number,
-  /** By the configured prices, in their currency; null where none of the calls has one. */
+  /** By the configured prices, in their currency; null if no call has a price. */
   cost: nullable(t.number),
-  /** Of the whole answer, within 2%; null without calls. */
+  /** Latencies of the whole answer, within 2%; null if there are no calls. */
   p50Ms: nullable(t.number),
   p95Ms: nullable(t.number),
   p99Ms: nullable(t.number),

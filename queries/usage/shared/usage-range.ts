@@ -3,26 +3,26 @@ import { keptMs, type PeriodLength, periodMs, periodOf } from '#projections/usag
 /** A range of whole periods of one length. */
 export interface UsageRange {
   readonly length: PeriodLength;
-  /** First moment of the first period, and of the one after the last. */
+  /** The beginning of the first period, and the end of the last one. */
   readonly from: string;
   readonly until: string;
 }
 
-/** The first moment of the period in which a time lies or, if it is one, that moment itself. */
+/** The beginning of the period that contains a time. */
 export const startOf = periodOf;
 
-/** The end of the period in which a time lies, or that time itself where a period begins with it. */
+/** Returns the end of the period that contains a time; the time itself if a period begins with it. */
 export function endOf(length: PeriodLength, time: string): string {
   const start = periodOf(length, time);
   return Date.parse(start) === Date.parse(time) ? start : shifted(start, periodMs[length]);
 }
 
-/** A time so much later. @param ms negative for earlier */
+/** Moves a time. @param ms negative for earlier */
 export function shifted(time: string, ms: number): string {
   return new Date(Date.parse(time) + ms).toISOString();
 }
 
-/** The first moments of all periods of a range. */
+/** Returns the beginnings of all periods of a range. */
 export function periodsOf({ length, from, until }: UsageRange): ReadonlyArray<string> {
   const periods: string[] = [];
   for (let time = Date.parse(from); time < Date.parse(until); time += periodMs[length]) {
@@ -31,16 +31,16 @@ export function periodsOf({ length, from, until }: UsageRange): ReadonlyArray<st
   return periods;
 }
 
-/** The oldest time of which the documents of a length are there for certain; null where they are kept for ever. */
+/** Returns the time since which all documents of a length are kept; null if they are kept forever. */
 export function keptSince(length: PeriodLength, now: string): string | null {
   const kept = keptMs(length);
   return kept === null ? null : shifted(now, -kept);
 }
 
 /**
- * A range as whole days with hours at its ends, which is the fewest documents to read. What begins before hours are kept
- * begins with a whole day.
- * @param now time of the request
+ * Splits a range into whole days and the hours at its ends, which needs the fewest documents. A range that begins
+ * before hours are kept begins with a whole day.
+ * @param now the time of the request
  */
 export function wholeDaysAndHours(from: string, until: string, now: string): ReadonlyArray<UsageRange> {
   const [start, end] = hoursOrDays(from, until, now);
@@ -53,7 +53,7 @@ export function wholeDaysAndHours(from: string, until: string, now: string): Rea
   ]);
 }
 
-/** A range moved outwards to whole hours, or to days where hours are no longer kept. */
+/** Extends a range to whole hours, or to days if hours are no longer kept. */
 export function hoursOrDays(from: string, until: string, now: string): readonly [string, string] {
   const kept = keptSince('hour', now) ?? '';
   return [

@@ -8,19 +8,19 @@ import { type FiguresOwner, ownedBy } from '#queries/shared/figures-owner.ts';
 import type { Page, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { UsageRange } from './usage-range.ts';
 
-/** Documents that a list reads at a time. */
-const documentsRead = 1_000;
-const bytesRead = 2 * 1024 * 1024;
+/** The most documents and bytes of one read. */
+const maxDocumentsPerRead = 1_000;
+const maxBytesPerRead = 2 * 1024 * 1024;
 
-/** A question asks for more documents than may be read for one. */
+/** A request needs more documents than one answer may read. */
 export class TooMuchUsageError extends Error {
   constructor() {
-    super('The range has more usage than one answer may be made of.');
+    super('The range has more usage than one answer may read.');
     this.name = 'TooMuchUsageError';
   }
 }
 
-/** The documents of one series in a range, in no order. @throws UnavailableError */
+/** Reads the documents of one series in a range, in no order. @throws UnavailableError */
 export function readSeries(
   collection: CollectionReader,
   range: UsageRange,
@@ -30,8 +30,8 @@ export function readSeries(
 }
 
 /**
- * The documents of a rollup in a range that are an owner's, in no order.
- * @param max documents at most @throws TooMuchUsageError beyond that; UnavailableError
+ * Reads the documents of an owner's rollup in a range, in no order.
+ * @param max the most documents @throws TooMuchUsageError if there are more; UnavailableError
  */
 export function readRollup(
   collection: CollectionReader,
@@ -53,10 +53,10 @@ async function readChunks(
   for (const chunk of chunksBetween(length, from, until)) {
     let after: PageKey | null = null;
     do {
-      const request: PageRequest = { limit: documentsRead, maxBytes: bytesRead, ...(after && { after }) };
+      const request: PageRequest = { limit: maxDocumentsPerRead, maxBytes: maxBytesPerRead, ...(after && { after }) };
       const page: Page<UsageDocument> = await readInTurn(collection, { ...where, chunk }, request);
       for (const document of page.documents) {
-        // Those of a chunk that are out of the range are not parsed.
+        // Documents of a chunk outside the range are not parsed.
         const period = periodOfDocument(document.id);
         if (period >= from && period < until) found.push(document.value);
       }

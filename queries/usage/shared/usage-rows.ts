@@ -4,7 +4,7 @@ import { figuresOf } from './figures-of-sums.ts';
 import { type Grouping, groupOf, type UsageRowGroup } from './group-by.ts';
 import type { UsageRow } from './usage-answer.ts';
 
-/** Adds documents up to rows. They are by time, then the most calls first, then by name. */
+/** Sums documents up to rows. The rows are in the order of time, then by calls (most first), then by name. */
 export class UsageRows {
   readonly #groupBy: ReadonlyArray<Grouping>;
   readonly #rows = new Map<string, { readonly group: UsageRowGroup; sums: UsageSums }>();
@@ -25,7 +25,7 @@ export class UsageRows {
     else row.sums = addUsage(row.sums, document.sums);
   }
 
-  /** Without any grouping there is one row, without calls too. */
+  /** Returns the rows. Without a grouping there is always one row, even if there are no calls. */
   rows(): ReadonlyArray<UsageRow> {
     if (this.#groupBy.length === 0 && this.size === 0) return [figuresOf(noUsage)];
     const named = [...this.#rows].map(([name, { group, sums }]) => ({ name, time: timeOf(group), group, sums }));
