@@ -1,6 +1,6 @@
 import type { Failure } from '#domain/shared/failure.ts';
 
-/** What a process wanted to append was refused. */
+/** The service has refused a command of a process. */
 export class CommandRejectedError extends Error {
   override readonly name = 'CommandRejectedError';
   readonly failure: Failure;

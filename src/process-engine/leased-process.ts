@@ -5,14 +5,13 @@ import { ProcessRunner, type ProcessRunnerOptions } from './process-runner.ts';
 export interface LeasedProcessOptions
   extends Omit<ProcessRunnerOptions, 'checkpoints' | 'log'>,
     Pick<UnderLeaseOptions, 'leases' | 'holder' | 'limits' | 'signal' | 'log'> {
-  /** Opens checkpoints that are written under a fencing token; they are closed when the term has ended. */
+  /** Opens checkpoints that are written with a fencing token. They are closed at the end of the lease's term. */
   readonly openCheckpoints: (token: number) => CheckpointStore;
 }
 
 /**
- * Runs a process whenever this node holds the lease for it, until the signal aborts. Its checkpoint is fenced; what it
- * appends is not: that comes to nothing the second time because the process decides so.
- * @throws what `ProcessRunner.run` throws
+ * Runs a process whenever this node holds its lease, until the signal aborts. Checkpoints are fenced. Appends are not:
+ * a process that decides a second time finds the work done, and appends nothing.
  */
 export function runProcessUnderLease(options: LeasedProcessOptions): Promise<void> {
   const { process, leases, holder, limits, log, signal, openCheckpoints } = options;

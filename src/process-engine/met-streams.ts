@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { Process } from './process.ts';
 
-/** Streams that are remembered at most, about 10 MB of names. */
+/** The most streams that are remembered: about 10 MB of names. */
 const maxStreams = 100_000;
 
 /**

@@ -4,7 +4,7 @@ import type { StoredDocument } from '#read-store/stored-document.ts';
 const pageItems = 500;
 const pageBytes = 4 * 1024 * 1024;
 
-/** Every document of a list, page by page: never all in memory. */
+/** Reads every document of a list, page by page, so that not all of them are in memory at once. */
 export async function* paginateAll<Value extends DocumentValue>(
   documents: ReadStore,
   collection: string,

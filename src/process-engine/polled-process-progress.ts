@@ -14,7 +14,7 @@ import type { ProcessProgress } from './process-progress.ts';
 import { ProcessedPositions } from './processed-positions.ts';
 
 const pollIntervalMs = 10;
-/** Nobody is helped by asking a store that is down a hundred times a second. */
+/** The pause after a failed read. A store that is away is not asked more often. */
 const outageRetryMs = 250;
 
 export interface PolledProcessProgressOptions {
@@ -24,13 +24,13 @@ export interface PolledProcessProgressOptions {
   readonly log: Logger;
 }
 
-/** The progress of a process that may run on another node, by its checkpoint. It is polled while a caller waits. */
+/** The progress of a process that may run on another node. It polls the checkpoint while a caller waits. */
 export class PolledProcessProgress implements ProcessProgress {
   readonly #options: PolledProcessProgressOptions;
   readonly #positions = new ProcessedPositions();
   readonly #closing = new AbortController();
   readonly #outage: OutageLog;
-  /** The log's identity, once it was asked for. */
+  /** The identity of the log; null until it is known. */
   #identity: string | null = null;
   #polling: Promise<void> | null = null;
 
@@ -69,7 +69,7 @@ export class PolledProcessProgress implements ProcessProgress {
       }
       if (this.#positions.waiting) await delay(pollIntervalMs, signal);
     }
-    // Without another look this node would never learn that a process that had stopped runs again.
+    // Otherwise this node would never see that a stopped process runs again.
     this.#positions.forgetStop();
     this.#polling = null;
   }

@@ -1,12 +1,13 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 
-/** How far a process is, whichever node runs it. */
+/** The progress of a process, whichever node runs it. */
 export interface ProcessProgress {
-  /** Whether it will do something about one of these events that an answer waits for. */
+  /** Whether the process reacts to one of these events, so that an answer waits for it. */
   handles(events: ReadonlyArray<RecordedEvent>): boolean;
   /**
-   * Waits until everything up to a position was reacted to.
-   * @returns the position of the last event that it has appended itself; null when the time ran out, or it has stopped
+   * Waits until the process has reacted to every event up to a position.
+   * @returns the position of the last event that the process itself has appended; null after the time limit, or if the
+   *   process has stopped
    */
   waitUntilProcessed(position: number, milliseconds: number): Promise<number | null>;
 }

@@ -28,39 +28,42 @@ export interface ProcessRunnerOptions {
   readonly store: EventStore;
   readonly writer: StreamWriter;
   readonly documents: ReadStore;
-  /** Waits until a read model has passed a position; false when it did not in time. */
+  /** Waits until a read model has passed a position. @returns false after the time limit */
   readonly waitForPosition: (collection: string, position: number) => Promise<boolean>;
   readonly checkpoints: CheckpointStore;
   /**
-   * How often it stores what it has passed without a reaction, or beside others. Default: 1 s, and 100 ms for one that
-   * says `concurrency`.
+   * The interval in which it stores a position that it has passed without an append. Default: 1 s, and 100 ms for a
+   * process with `concurrency`.
    */
   readonly checkpointIntervalMs?: number;
   readonly log: Pick<Logger, 'info' | 'error'>;
 }
 
-/** A restart looks again at events of so much time that do not concern the process, and its lag is known as exactly. */
+/**
+ * After a restart the process sees at most so many milliseconds of events again that led to no append. The metric of
+ * its lag is as exact.
+ */
 const passedIntervalMs = 1_000;
-/** What ended within this time before a crash is reacted to again. */
+/** Reactions that ended so shortly before a crash are repeated. */
 const concurrentIntervalMs = 100;
 
 /**
- * Runs one process: in order, one event at a time, each tried until it succeeds; then the checkpoint. One that says
- * `concurrency` handles so many events at once, and its checkpoint stays behind the oldest that has not ended. At an event
- * that cannot be read, or whose effects need one that cannot be, it stops until an operator decides.
+ * Runs one process. By default it handles events in order, one at a time, and retries each until it succeeds; then it
+ * moves the checkpoint. A process with `concurrency` handles several events at once, and its checkpoint stays before
+ * the oldest unfinished one. The process stops at an event that cannot be read, and waits for an operator's decision.
  */
 export class ProcessRunner implements ProcessProgress {
   readonly #options: ProcessRunnerOptions;
   readonly #stopped = new AbortController();
   readonly #positions = new ProcessedPositions();
   readonly #backOff = new BackOff(retryLimits);
-  /** It was logged that it waits for a read model. */
+  /** Whether the log already says that the process waits for a read model. */
   #isWaiting = false;
-  /** The identity of the log that it looks at. */
+  /** The identity of the log that it follows. */
   #log = '';
   #lastAppended = 0;
   #position = 0;
-  /** The first event at which it has stopped. */
+  /** The first event at which the process has stopped; null while it runs. */
   #failure: EventFailure | null = null;
   #running: Promise<void> | undefined;
 
@@ -68,7 +71,7 @@ export class ProcessRunner implements ProcessProgress {
     this.#options = options;
   }
 
-  /** Runs where no other node does. */
+  /** Starts the process on the only node that runs it. */
   start(): void {
     this.#running = this.run(this.#stopped.signal);
   }
@@ -88,8 +91,8 @@ export class ProcessRunner implements ProcessProgress {
   }
 
   /**
-   * Runs until the signal aborts; then the current event ends with the append that is in flight.
-   * @throws FencedError when another node runs it now
+   * Runs until the signal aborts. An append in flight is finished first.
+   * @throws FencedError if another node runs the process now
    */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
@@ -123,7 +126,7 @@ export class ProcessRunner implements ProcessProgress {
     }
   }
 
-  /** @param onFailure called when a checkpoint could not be written */
+  /** @param onFailure is called when a checkpoint cannot be written */
   #newKeeper(after: number, onFailure: () => void): CheckpointKeeper {
     const { process, checkpointIntervalMs } = this.#options;
     return new CheckpointKeeper({
@@ -145,7 +148,7 @@ export class ProcessRunner implements ProcessProgress {
           const appendedBefore = this.#lastAppended;
           await this.#handle(event, () => this.#toolsFor(event, signal, { met }), stopped);
           met.add(event);
-          // An event that led to nothing may be seen again after a crash.
+          // After a crash the process may see an event again that led to no append.
           if (this.#lastAppended !== appendedBefore) await keeper.store(this.#checkpointAt(event.position));
           this.#passAndKeep(event.position, keeper);
         }
@@ -171,7 +174,10 @@ export class ProcessRunner implements ProcessProgress {
     return new StoppedEvents({ process: process.name, store, after, keep, log, signal });
   }
 
-  /** Reacts to an event, unless an operator decides otherwise where that takes an event that cannot be read. */
+  /**
+   * Reacts to an event. If the event, or one that the reaction needs, cannot be read, an operator decides whether to
+   * retry or to skip it.
+   */
   async #handle(event: RecordedEvent, tools: () => ProcessTools, stopped: StoppedEvents, aside: Aside = inPlace) {
     for (;;) {
       try {
@@ -184,7 +190,7 @@ export class ProcessRunner implements ProcessProgress {
     }
   }
 
-  /** @returns the position after which it has yet to look at the log: its beginning, where what was seen was another */
+  /** @returns the position after which it continues; the beginning if its checkpoint is of another log */
   async #takeUp(log: string): Promise<number> {
     const { process, store, checkpoints } = this.#options;
     if (log !== this.#log) this.#lastAppended = 0;
@@ -194,8 +200,8 @@ export class ProcessRunner implements ProcessProgress {
       this.#lastAppended = Math.max(this.#lastAppended, checkpoint.lastAppended);
       return checkpoint.position;
     }
-    // A log that ends before what was seen of it was restored from a backup, perhaps: what follows is not what
-    // followed.
+    // A log that ends before the checkpoint may have been restored from a backup. The events after that may differ
+    // from those that the process has seen.
     await checkpoints.reset(process.name, log);
     this.#lastAppended = startOfLog.lastAppended;
     return startOfLog.position;
@@ -210,7 +216,7 @@ export class ProcessRunner implements ProcessProgress {
     const { process, store } = this.#options;
     const failed = new AbortController();
     const signal = AbortSignal.any([stopped, failed.signal]);
-    // Every reaction that pauses listens to it.
+    // Every paused reaction listens to this signal.
     setMaxListeners(0, signal);
     const moved = () => this.#passAndKeep(reactions.passed, keeper);
     const stoppedEvents = this.#stoppedEvents(after, signal);
@@ -230,7 +236,7 @@ export class ProcessRunner implements ProcessProgress {
         moved();
       }
     } finally {
-      // Also where the subscription failed: those that run are not begun a second time beside themselves.
+      // This also holds after a failed subscription: no reaction may start again while its first run continues.
       failed.abort();
       await reactions.ended();
       await stoppedEvents.close();
@@ -240,7 +246,7 @@ export class ProcessRunner implements ProcessProgress {
   async #write(checkpoint: Checkpoint): Promise<void> {
     const { checkpoints, process } = this.#options;
     await checkpoints.write(process.name, this.#log, checkpoint);
-    // The checkpoint has moved, so a failure from now on is a first one.
+    // The checkpoint has moved, so the next failure counts as a first one.
     this.#isWaiting = false;
     this.#backOff.succeeded();
   }
@@ -248,7 +254,8 @@ export class ProcessRunner implements ProcessProgress {
   #tellFailure(error: unknown, retryDelayMs: number): void {
     const { log, process } = this.#options;
     if (error instanceof ReadModelBehindError) {
-      // While read models are filled, every try ends so: that is no failure, and once is enough.
+      // Every attempt ends like this while read models are filled. That is no failure, and one line in the log is
+      // enough.
       if (!this.#isWaiting)
         log.info({ process: process.name, readModel: error.collection }, 'waiting for a read model');
       this.#isWaiting = true;

@@ -5,11 +5,11 @@ import { firstEventOf } from '#projection-engine/operator-state/log-identity-che
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type CheckpointStore, startOfLog, watchedCheckpoint } from './checkpoints/checkpoint-store.ts';
 
-/** How far a process is, whichever node runs it. */
+/** The status of a process, whichever node runs it. */
 export interface ProcessStatus {
   readonly name: string;
   readonly state: 'running' | 'stopped';
-  /** Up to here it has reacted to every event of its types. */
+  /** The position up to which it has reacted to every event of its types. */
   readonly position: number;
   /** The event at which it has stopped; null while it runs. */
   readonly failure: EventFailure | null;
@@ -21,10 +21,10 @@ export interface ProcessStatusesOptions {
   readonly checkpoints: Pick<CheckpointStore, 'peek'>;
 }
 
-/** How long the event store may take to say which log it is. */
+/** The time limit for reading the identity of the log. */
 const logReadTimeoutMs = 1_000;
 
-/** The statuses of processes, read from their checkpoints. */
+/** Reads the statuses of processes from their checkpoints. */
 export class ProcessStatuses {
   readonly #options: ProcessStatusesOptions;
   /** The log's identity, once it is known. */
@@ -34,7 +34,7 @@ export class ProcessStatuses {
     this.#options = options;
   }
 
-  /** @returns them in the order of the processes given. @throws UnavailableError */
+  /** @returns the statuses in the order of the given processes @throws UnavailableError */
   async read(): Promise<ReadonlyArray<ProcessStatus>> {
     const { processes, checkpoints } = this.#options;
     this.#log ??= await this.#identity();
@@ -50,7 +50,7 @@ export class ProcessStatuses {
 
   /** @returns null while the log is empty */
   async #identity(): Promise<string | null> {
-    // Fails at once while the store is known to be away, which a subscription would wait for.
+    // This fails at once while the store is known to be away. A subscription would wait.
     await this.#options.store.lastPosition();
     const signal = AbortSignal.timeout(logReadTimeoutMs);
     const first = await firstEventOf(this.#options.store, signal);

@@ -7,25 +7,28 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { PauseUntil } from './reactions.ts';
 
-/** What a process works with. */
+/** What a process may use for a reaction. */
 export interface ProcessTools {
-  /** A stream's current state; of the event's own stream, one that knows the event. */
+  /** Loads the current state of a stream. The state of the event's own stream includes the event. */
   readonly load: <State, Events>(entity: Entity<State, Events>, id: string) => Promise<StreamState<State>>;
   /**
    * Whether the process has met, before this event, an event of a type that it `remembers` in a stream; null when it
    * cannot say, because it does not follow the log from its beginning. A catch-up need not load each stream then.
    */
   readonly hasMet: <State, Events>(entity: Entity<State, Events>, id: string) => boolean | null;
-  /** The data of one event of a stream: what its state does not hold. */
+  /** Reads the data of one event of a stream, for what its state does not contain. */
   readonly dataAt: <State, Events>(entity: Entity<State, Events>, id: string, revision: number) => Promise<JsonObject>;
   /**
-   * Decides and appends in the name of whoever caused the event. Rejects when it could not, with `CommandRejectedError`
-   * where it was refused: the event is tried again.
+   * Decides and appends in the name of the actor who caused the event. It rejects if it cannot, with
+   * `CommandRejectedError` after a refusal; then the event is retried.
    */
   readonly write: <State, Events>(write: Omit<StreamWrite<State, Events>, 'origin' | 'idempotency'>) => Promise<void>;
-  /** The read store, one read model of it as of everything stored now. Rejects when it does not get there in time. */
+  /**
+   * Returns the read store when one of its read models contains everything that is stored now. It rejects after the
+   * time limit.
+   */
   readonly documentsUpToDate: (collection: string) => Promise<ReadStore>;
-  /** Waits until a time (RFC 3339) and lets others work meanwhile; only where `concurrency` is more than one. */
+  /** Waits until a time (RFC 3339), and lets other reactions run meanwhile. Only for a process with `concurrency`. */
   readonly pauseUntil: PauseUntil;
   /** The time now, on the clock of `pauseUntil`. */
   readonly now: () => Date;
@@ -33,32 +36,32 @@ export interface ProcessTools {
 }
 
 /**
- * Events in, commands out. It may see an event again after a crash, so what it decides must come to nothing when it
- * was done already.
+ * Reacts to events with commands. After a crash it may see an event again, so a decision must append nothing if its
+ * work is already done.
  */
 export interface Process {
   readonly name: string;
   /** The event types that it looks at. */
   readonly types: ReadonlyArray<string>;
-  /** Whether it does something about the event, as far as the event alone shows. */
+  /** Whether the process reacts to the event, as far as the event alone shows. */
   readonly handles: (event: RecordedEvent) => boolean;
   /**
-   * How many events it handles at once, in no order. Default 1: one after the other, each until it succeeds. Where it
-   * is more, it works in the background: no answer waits for it.
+   * How many events it handles at once, in any order. By default it handles one after the other, each until it
+   * succeeds. A process with more works in the background: no answer waits for it.
    */
   readonly concurrency?: number;
-  /** Of its types, those whose streams `hasMet` knows. Only for one that handles events in order. */
+  /** The types whose streams `hasMet` knows. Only for a process without `concurrency`. */
   readonly remembers?: ReadonlyArray<string>;
   readonly handle: (event: RecordedEvent, tools: ProcessTools) => Promise<void>;
 }
 
-/** Whether a process will do something about one of these events that an answer waits for, as far as the events alone show. */
+/** Whether a process reacts to one of these events so that an answer waits for it, as far as the events alone show. */
 export function handlesOneOf({ types, handles, concurrency }: Process, events: ReadonlyArray<RecordedEvent>): boolean {
   if (concurrency !== undefined) return false;
   return events.some((event) => types.includes(event.type) && handles(event));
 }
 
-/** Whether a process may do something about an event: one that cannot be read may be of concern. */
+/** Whether a process may react to an event. It may react to one that cannot be read. */
 export function mayHandle({ handles }: Process, event: RecordedEvent): boolean {
   try {
     return handles(event);

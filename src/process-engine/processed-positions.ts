@@ -2,8 +2,8 @@ import { PositionWaiter } from '#projection-engine/progress/position-waiter.ts';
 import type { WatchedCheckpoint } from './checkpoints/checkpoint-store.ts';
 
 /**
- * Those who wait until a process has passed a position: ten thousand at most. The wait of one more ends at once, and so
- * does every wait for a process that has stopped.
+ * The callers that wait until a process has passed a position, at most ten thousand. The wait of any further caller
+ * ends at once, and so does every wait for a stopped process.
  */
 export class ProcessedPositions {
   readonly #waits = new PositionWaiter();
@@ -11,31 +11,30 @@ export class ProcessedPositions {
   #position = 0;
 
   constructor() {
-    // Until something is known of the process it is waited for.
+    // Callers wait for the process until its state is known.
     this.#waits.update([{ position: 0, live: true }]);
   }
 
-  /** Whether anybody waits. */
+  /** Whether a caller waits. */
   get waiting(): boolean {
     return this.#waits.waiting;
   }
 
-  /** Sets the process's present checkpoint. */
+  /** Sets the current checkpoint of the process. */
   update({ position, lastAppended, failure }: WatchedCheckpoint): void {
     this.#lastAppended = lastAppended;
     this.#position = position;
     this.#waits.update([{ position, live: failure === null }]);
   }
 
-  /** Forgets that the process had stopped: whoever comes next waits until it is known again. */
+  /** Forgets that the process has stopped. The next caller waits until its state is known again. */
   forgetStop(): void {
     this.#waits.update([{ position: this.#position, live: true }]);
   }
 
   /**
-   * @returns the position of the last event that the process has appended by then; null when the time ran out, or it
-   * has
-   *   stopped
+   * @returns the position of the last event that the process has appended by then; null after the time limit, or if
+   *   the process has stopped
    */
   async passed(position: number, milliseconds: number): Promise<number | null> {
     await this.#waits.wait([0], position, false, milliseconds);

@@ -3,50 +3,50 @@ import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
 import { Semaphore } from '#shared/async/semaphore.ts';
 
-/** Waits until a time (RFC 3339), and lets others work meanwhile. Rejects when the process stops. */
+/** Waits until a time (RFC 3339), and lets other reactions run meanwhile. It rejects when the process stops. */
 export type PauseUntil = (time: string) => Promise<void>;
 
-/** Waits for something, and lets others work meanwhile. */
+/** Waits for a promise, and lets other reactions run meanwhile. */
 export type Aside = <Result>(wait: () => Promise<Result>) => Promise<Result>;
 
-/** A process that goes in order waits in its turn. */
+/** A process that handles events in order waits, and nothing else runs. */
 export const inPlace: Aside = (wait) => wait();
 
-/** A pause in a process that goes in order would hold up every event behind it. */
+/** A pause in a process that handles events in order would delay every later event. */
 export const notInOrder: PauseUntil = () => Promise.reject(new Error('a process that goes in order does not pause'));
 
 export interface ReactionsOptions {
-  /** Reactions at work at once, at most; those that pause are not counted. */
+  /** The most reactions that run at once; paused ones do not count. */
   readonly concurrency: number;
-  /** Reactions begun and not ended, at most. Default 10,000. */
+  /** The most reactions that have begun and not ended. Default 10,000. */
   readonly maxOpen?: number;
   readonly handle: (event: RecordedEvent, pauseUntil: PauseUntil, aside: Aside) => Promise<void>;
   /** Called when a reaction has ended. */
   readonly onEnd: () => void;
-  /** Called when a reaction has failed and will be retried. @param retryDelayMs until then */
+  /** Called when a reaction has failed and will be retried. @param retryDelayMs the time until the retry */
   readonly onFailure: (error: unknown, retryDelayMs: number) => void;
   readonly signal: AbortSignal;
 }
 
 const defaultMaxOpen = 10_000;
 
-/** What a process waits before it tries an event again. */
+/** How long a process waits before it retries an event. */
 export const retryLimits = { firstMs: 50, longestMs: 10_000 };
 
 /**
- * Reactions to events, several at once and in no order, each retried until it succeeds. One that fails or pauses delays
- * no other. The oldest one that has not ended determines the position.
+ * Runs reactions to events, several at once and in any order, and retries each until it succeeds. A reaction that
+ * fails or pauses delays no other. The oldest unfinished one determines the position.
  */
 export class Reactions {
   readonly #options: ReactionsOptions;
   readonly #places: Semaphore;
   readonly #openPlaces: Semaphore;
-  /** By position, in order: the position that was passed before it. */
+  /** The unfinished reactions in order: by the position of the event, the position that was passed before it. */
   readonly #open = new Map<number, number>();
   readonly #running = new Set<Promise<void>>();
   #seen: number;
 
-  /** @param after the position after which the first event comes */
+  /** @param after the position before the first event */
   constructor(after: number, options: ReactionsOptions) {
     this.#options = options;
     this.#seen = after;
@@ -54,13 +54,16 @@ export class Reactions {
     this.#openPlaces = new Semaphore(options.maxOpen ?? defaultMaxOpen, options.signal);
   }
 
-  /** The position up to which every event was reacted to. */
+  /** The position up to which every reaction has ended. */
   get passed(): number {
     const [oldest] = this.#open.values();
     return oldest ?? this.#seen;
   }
 
-  /** Begins to handle an event as soon as there is a place. Events come in order; one that is open is left alone. */
+  /**
+   * Starts the reaction to an event as soon as a slot is free. Events must come in order. An event whose reaction runs
+   * is ignored.
+   */
   async begin(event: RecordedEvent): Promise<void> {
     const { position } = event;
     if (position <= this.#seen) return;
@@ -81,7 +84,10 @@ export class Reactions {
     this.#seen = Math.max(this.#seen, position);
   }
 
-  /** Waits for what runs; after the signal that is what cannot be broken off. */
+  /**
+   * Waits until the running reactions have ended. After the signal has aborted, only those that cannot be interrupted
+   * still run.
+   */
   async ended(): Promise<void> {
     await Promise.all(this.#running);
   }
@@ -108,7 +114,7 @@ export class Reactions {
     this.#options.signal.throwIfAborted();
   };
 
-  /** Waits for less when the signal aborts. */
+  /** Waits so many milliseconds, or until the signal aborts. */
   #paused(milliseconds: number): Promise<void> {
     return this.#aside(() => delay(milliseconds, this.#options.signal));
   }

@@ -1,4 +1,4 @@
-/** A process needs a read model that is not where the log is: it is being filled, or lags. */
+/** A process needs a read model that has not reached the end of the log: it is being filled, or it lags. */
 export class ReadModelBehindError extends Error {
   override readonly name = 'ReadModelBehindError';
   readonly collection: string;

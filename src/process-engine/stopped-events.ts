@@ -6,16 +6,19 @@ import { abortable } from '#shared/async/abortable.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
 
-/** What an operator wants done with an event at which a process has stopped. */
+/** An operator's decision on an event at which a process has stopped. */
 export type Verdict = 'retry' | 'skip';
 
 export interface StoppedEventsOptions {
   /** The process's name. */
   readonly process: string;
   readonly store: Pick<EventStore, 'subscribe'>;
-  /** Operators' requests are read after this position. No event at which the process may stop comes before it. */
+  /** The position after which operators' requests are read. The process stops at no event before it. */
   readonly after: number;
-  /** Keeps the first event at which the process has stopped, or null once there is none, where every node sees it. */
+  /**
+   * Stores the first event at which the process has stopped, so that every node sees it; null when there is none any
+   * more.
+   */
   readonly keep: (failure: EventFailure | null) => Promise<void>;
   readonly log: { error(details: object, message: string): void };
   /** Ends every wait. */
@@ -38,8 +41,8 @@ const operatorEventTypes: ReadonlyArray<string> = ['ProcessRetried', 'ProcessEve
 const listenLimits = { firstMs: 50, longestMs: 5_000 };
 
 /**
- * The events at which a process has stopped, until operators say what is to become of them. Their requests are read from
- * the log: all that came after the event, so that what was skipped once is skipped after a restart, too.
+ * The events at which a process has stopped and waits for operators. Their requests are events of the log. All
+ * requests after the stopped event are read, so an event that was skipped once is skipped after a restart too.
  */
 export class StoppedEvents {
   readonly #options: StoppedEventsOptions;
@@ -58,8 +61,8 @@ export class StoppedEvents {
 
   /**
    * Stops at an event until an operator has decided.
-   * @param error why the process cannot go past it
-   * @throws what `keep` throws; the signal's reason once that has aborted
+   * @param error the reason why the process cannot pass the event
+   * @throws what `keep` throws; the signal's reason after it has aborted
    */
   async verdict(event: RecordedEvent, error: unknown): Promise<Verdict> {
     await abortable(this.#signal, () => this.#listen());
@@ -91,7 +94,7 @@ export class StoppedEvents {
     }
   }
 
-  /** One write at a time, each of what has stopped by then. */
+  /** Runs one write at a time, always of the newest state. */
   #keepFirst(): Promise<void> {
     const keep = () => this.#options.keep(this.#first());
     this.#kept = this.#kept.then(keep, keep);
@@ -106,7 +109,7 @@ export class StoppedEvents {
     );
   }
 
-  /** Reads operators' requests from now on. @returns once all that were there before are read */
+  /** Reads operators' requests from now on. @returns when it has read all earlier requests */
   #listen(): Promise<void> {
     this.#following ??= this.#follow();
     return this.#caughtUp.promise;

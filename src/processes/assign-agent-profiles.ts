@@ -15,17 +15,20 @@ type Event = RecordedEventOf<
 
 type Live = NonNullable<FlowState>;
 
-/** An agent profile's request, carried out flow by flow. */
+/** The request of an agent profile, which is carried out flow by flow. */
 interface Request {
   readonly agentProfileId: string;
-  /** The event's in the stream of agent profiles: a flow that carried it out, or a later one, is done. */
+  /**
+   * The revision of the request's event in the stream of agent profiles. A flow that has carried out this one or a
+   * later one is done.
+   */
   readonly revision: number;
   readonly time: string;
 }
 
 /**
- * The flows own the relation between flows and agent profiles. What a profile asks for is carried to their streams;
- * what was assigned to a flow after it was asked stays. No flow keeps a deleted profile.
+ * Assigns agent profiles to flows. The streams of flows own this relation, so a profile's request is carried out
+ * there. A flow keeps an assignment that is newer than the request. No flow keeps a deleted profile.
  */
 export const assignAgentProfiles: Process = {
   name: 'assign-agent-profiles',
@@ -45,7 +48,7 @@ export const assignAgentProfiles: Process = {
         const { id: agentProfileId, flowIds } = event.data;
         const request = { agentProfileId, revision: event.revision, time: event.metadata.time };
         for (const flowId of flowIds) await assign(flowId, agentProfileId, request, tools);
-        // Whatever has a new profile besides was assigned to it later.
+        // Other flows of a new profile were assigned to it later.
         if (event.type === 'AgentProfileReplaced') await takeAwayOthers(new Set(flowIds), request, tools);
         return;
       }
@@ -60,7 +63,7 @@ export const assignAgentProfiles: Process = {
 
 const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
 
-/** Gives a flow the profile, or none, unless that came too late. */
+/** Assigns the profile, or none, to a flow, unless the flow has a newer assignment. */
 function assign(flowId: string, wanted: string | null, request: Request, tools: ProcessTools): Promise<void> {
   const due = (state: Live) => state.carriedOutRevision < request.revision && state.assignedAt <= request.time;
   return change(flowId, wanted, request.revision, due, tools);
@@ -84,7 +87,7 @@ async function takeAwayAll(agentProfileId: string, revision: number, tools: Proc
 async function takeAwayDeleted(flowId: string, agentProfileId: string | null, tools: ProcessTools): Promise<void> {
   if (agentProfileId === null) return;
   const { state } = await tools.load(agentProfiles, agentProfileId);
-  // Requests made before the deletion may still be to come: none of them counts as carried out by this.
+  // Requests from before the deletion may follow. This removal does not count as one of them.
   if (!agentProfiles.isLive(state, agentProfileId)) await takeAway(flowId, agentProfileId, null, tools);
 }
 
@@ -92,7 +95,7 @@ function takeAway(flowId: string, agentProfileId: string, revision: number | nul
   return change(flowId, null, revision, ({ record }) => record.agentProfileId === agentProfileId, tools);
 }
 
-/** @param revision of the agent profiles' event that is carried out; null where it is none */
+/** @param revision of the carried out event of the agent profiles; null if there is none */
 function change(
   id: string,
   agentProfileId: string | null,

@@ -4,10 +4,12 @@ import { project } from '#domain/project/project.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { Process } from '#process-engine/process.ts';
 
-/** The same for all customers, because a project's name is stored in plain text and must not be personal. */
+/**
+ * The name is the same for all customers, because names of projects are stored in plain text and must not be personal.
+ */
 const projectName = 'Main project';
 
-/** Makes the project that a new customer's first event names. */
+/** Creates the project that the first event of a new customer names. */
 export const createCustomerProjects: Process = {
   name: 'create-customer-projects',
   types: ['CustomerCreated'],

@@ -4,7 +4,10 @@ import type { BatchEvents } from '#domain/batch/events.ts';
 import type { RecordedEventOf } from '#domain/shared/entity.ts';
 import type { Process } from '#process-engine/process.ts';
 
-/** Removes the parts of a batch that has ended: its output and error files hold the same. No answer waits for it. */
+/**
+ * Removes the parts of an ended batch, whose output and error files contain the same lines. No answer waits for this
+ * process.
+ */
 export function deleteBatchParts(blobs: Pick<BlobStore, 'delete'>): Process {
   return {
     name: 'delete-batch-parts',

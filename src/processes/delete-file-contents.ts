@@ -5,7 +5,7 @@ import type { Process } from '#process-engine/process.ts';
 
 const deletionsAtOnce = 4;
 
-/** Removes the bytes of files that were deleted or have expired. No answer waits for it. */
+/** Removes the bytes of deleted and expired files. No answer waits for this process. */
 export function deleteFileContents(blobs: Pick<BlobStore, 'delete'>): Process {
   return {
     name: 'delete-file-contents',

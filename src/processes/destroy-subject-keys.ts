@@ -1,7 +1,10 @@
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import type { Process } from '#process-engine/process.ts';
 
-/** Erases what was recorded as erased, or as deleted with its secrets, should whoever recorded it have ended before it was done. */
+/**
+ * Destroys the keys of personal data that an event records as erased, in case the node that recorded it ended before
+ * it did so.
+ */
 export function destroySubjectKeys(personalData: Pick<PersonalData, 'erase'>): Process {
   return {
     name: 'destroy-subject-keys',

@@ -13,8 +13,9 @@ type Event = RecordedEventOf<
 >;
 
 /**
- * No phone number points at a deleted flow for long. A number may be attached while its flow is being deleted: the
- * flow's end finds the numbers attached before it, an attachment after it finds the flow gone.
+ * Detaches the phone numbers of deleted flows. A number may be attached while its flow is being deleted. The reaction
+ * to the deletion finds numbers that were attached before it. The reaction to a later attachment finds that the flow
+ * is deleted.
  */
 export const detachPhoneNumbers: Process = {
   name: 'detach-phone-numbers',
@@ -30,7 +31,7 @@ export const detachPhoneNumbers: Process = {
   },
 };
 
-/** A flow that is deleted after it was read ends after this event, and its end finds the number. */
+/** Whether a flow is deleted. If it is deleted after this read, the reaction to its deletion finds the number. */
 async function isGone(flowId: string, tools: ProcessTools): Promise<boolean> {
   const { state } = await tools.load(flow, flowId);
   return state === null || state.deleted;

@@ -13,8 +13,9 @@ type Event = RecordedEventOf<
 >;
 
 /**
- * What a key made ends with it, when the key is revoked with all that descends from it. An endpoint may be made while
- * its maker is revoked: the maker's end finds what was made before it, what is made after it finds the maker's end.
+ * Disables the webhook endpoints that a key has created, when the key is revoked with its descendants. An endpoint may
+ * be created while its key is being revoked. The reaction to the revocation finds endpoints that were created before
+ * it. The reaction to a later creation finds that the key is revoked.
  */
 export const disableWebhookEndpoints: Process = {
   name: 'disable-webhook-endpoints',

@@ -5,14 +5,14 @@ import type { RecordedEventOf } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { Process, ProcessTools } from '#process-engine/process.ts';
 
-/** Removals at the same time; files that wait for their time are not counted. */
+/** The most removals at once; files that have not expired yet do not count. */
 const removalsAtOnce = 4;
-/** A file that a batch still reads is looked at again so much later. */
+/** The pause before the next look at a file that a batch still reads. */
 const heldMs = 60_000;
-/** No timer takes thirty days. */
+/** A timer of Node takes less than 25 days. */
 const maxPauseMs = 24 * 60 * 60 * 1_000;
 
-/** Removes files whose time is over. They are 404 from that moment on, whenever this comes to them. */
+/** Removes expired files. They are 404 from the moment of their expiry, even before this process removes them. */
 export const expireFiles: Process = {
   name: 'expire-files',
   types: ['FileCreated'],

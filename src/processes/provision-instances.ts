@@ -34,12 +34,12 @@ const defaultPatience: Patience = { attempts: 8, firstPause: 250, longestPause: 
 
 const operationsAtOnce = 16;
 
-/** Characters of a filled schema at most: no store takes as much in one append. */
+/** The most characters of a filled schema. No store accepts as much in one append. */
 const maxFilledCharacters = 1024 * 1024;
 
 /**
  * Carries out the operations of instances: the steps in order, several instances at once. Each step is one decision on
- * one stream, and decides nothing when it is done already. The instance's own stream holds the progress. So an
+ * one stream, and appends nothing if it is already done. The instance's own stream holds the progress. So an
  * interrupted operation is resumed, and two nodes that work on the same operation do nothing twice. See docs/adr/0013.
  */
 export function provisionInstances(patience: Patience = defaultPatience): Process {
@@ -56,14 +56,14 @@ export function provisionInstances(patience: Patience = defaultPatience): Proces
   };
 }
 
-/** An instance as its operation finds it. */
+/** An instance at the time of an operation's step. */
 interface Found {
   readonly state: NonNullable<InstanceState>;
   readonly tenant: Tenant;
   readonly standing: OperationProgress;
 }
 
-/** Works at one operation until it has ended, or another has superseded it. */
+/** Works on one operation until it has ended or another has superseded it. */
 class Provisioning {
   readonly #id: string;
   readonly #number: number;
@@ -159,9 +159,9 @@ class Provisioning {
   }
 
   /**
-   * Decides on another stream, and only while the operation's progress is unchanged. It reads the instance after that
-   * stream: if someone supersedes the operation and then changes the stream, this append is a conflict, and the command
-   * decides again.
+   * Decides on another stream, if the operation's progress is unchanged. It reads the instance after that stream: if a
+   * caller supersedes the operation and then changes the stream, this append is a conflict, and the command decides
+   * again.
    */
   #change<State, Events>(
     entity: Entity<State, Events>,
@@ -195,7 +195,7 @@ class Provisioning {
     return result.filled;
   }
 
-  /** Steps at the same time share one reading; one that failed is not kept. */
+  /** Steps that run at the same time share one read. A failed read is not kept. */
   #versionOnce(id: string): Promise<TemplateVersionRecord> {
     this.#contents ??= this.#version(id).catch((error: unknown) => {
       this.#contents = null;
@@ -214,7 +214,7 @@ const needsSchema = ({ action }: Step) => action === 'create' || action === 'pre
 
 const tooLarge = failure('append-too-large', 'It takes more than 1 MiB with its fields filled in.');
 
-/** Failures that a retry may resolve; any other refusal is final. */
+/** Failures that a retry may resolve. Any other refusal is final. */
 const passing: ReadonlySet<FailureCode> = new Set(['unavailable', 'too-many-conflicts']);
 
 function problemOf(step: Step, { code, detail }: Failure, state: NonNullable<InstanceState>): Problem {
@@ -225,7 +225,7 @@ function problemOf(step: Step, { code, detail }: Failure, state: NonNullable<Ins
   return { reason: detail, forGood: !passing.has(code) };
 }
 
-/** What comes to something smaller. A retry keeps version and values; one that never was active has its version. */
+/** Suggests a smaller change. A retry keeps version and values; an instance that was never active keeps its version. */
 function shorter({ base }: NonNullable<InstanceState>): string {
   return base === null
     ? 'upgrade to a newer version with shorter newFieldValues, or delete the instance and create it again with shorter fieldValues.'

@@ -10,8 +10,8 @@ import type { Process, ProcessTools } from '#process-engine/process.ts';
 type Event = RecordedEventOf<Pick<FileEvents, 'FileDeleted'> & Pick<StoreEvents, 'StoreFileAdded'>>;
 
 /**
- * No store has a deleted file for long. A file may be added while it is being deleted: its end finds the stores that had
- * it before, an addition after it finds the file gone.
+ * Removes deleted files from stores. A file may be added while it is being deleted. The reaction to the deletion finds
+ * stores that had the file before. The reaction to a later addition finds that the file is deleted.
  */
 export const removeStoreFiles: Process = {
   name: 'remove-store-files',

@@ -9,10 +9,10 @@ import type { Process, ProcessTools } from '#process-engine/process.ts';
 type Event = RecordedEventOf<ApiKeyEvents>;
 
 /**
- * No descendant of a key works for long once it was revoked with its descendants. Each descendant is revoked with its
- * own, so that the tree is walked event by event, through keys that were revoked alone before, too. A key may be made or
- * rotated while its maker is revoked: the maker's end finds what was made before it, what is made after it finds the
- * maker's end.
+ * Revokes the descendants of a key that was revoked with its descendants. Each descendant is revoked with its own, so
+ * the whole tree follows event by event, also through keys that were already revoked alone. A key may be created or
+ * rotated while its maker is being revoked. The reaction to the revocation finds keys that were made before it. The
+ * reaction to a later creation finds that the maker is revoked.
  */
 export const revokeDescendantKeys: Process = {
   name: 'revoke-descendant-keys',
@@ -34,7 +34,7 @@ export const revokeDescendantKeys: Process = {
 };
 
 async function revokeAll({ id, descendantKeyIds }: ApiKeyEvents['ApiKeyRevoked'], tools: ProcessTools): Promise<void> {
-  // Those that are known first: the read model may stand still.
+  // The known keys come first, because the read model may have stopped.
   for (const descendantId of descendantKeyIds ?? []) await revoke(descendantId, tools);
   const documents = await tools.documentsUpToDate('api-key-origins');
   for await (const page of paginateAll<{ keyId: string }>(documents, 'api-key-origins', { byKeyId: id })) {

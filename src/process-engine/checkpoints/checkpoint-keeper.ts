@@ -2,19 +2,25 @@ import { delay } from '#shared/async/delay.ts';
 import type { Checkpoint } from './checkpoint-store.ts';
 
 export interface CheckpointKeeperOptions {
-  /** What is stored now. */
+  /** The stored checkpoint. */
   readonly stored: Checkpoint;
-  /** Stores one. */
+  /** Stores a checkpoint. */
   readonly write: (checkpoint: Checkpoint) => Promise<void>;
-  /** A checkpoint that moves is written so often: what lies between is seen again after a crash. */
+  /**
+   * The interval in which a moving checkpoint is written. After a crash the process sees the events since the last
+   * write again.
+   */
   readonly intervalMs: number;
-  /** Called once, when a write failed that nothing waits for; `end` rejects with its error. */
+  /** Called once, when a write fails that no caller waits for. `end` rejects with its error. */
   readonly onFailure: () => void;
-  /** Waits, for less when the signal aborts. Default `delay`. */
+  /** Waits so many milliseconds, or until the signal aborts. Default `delay`. */
   readonly pause?: typeof delay;
 }
 
-/** Writes a process's checkpoint: one write at a time, each of the newest position, and none while that does not move. */
+/**
+ * Writes the checkpoint of a process. It writes one at a time, always the newest, and nothing while the position does
+ * not move.
+ */
 export class CheckpointKeeper {
   readonly #options: CheckpointKeeperOptions;
   readonly #ending = new AbortController();
@@ -30,13 +36,13 @@ export class CheckpointKeeper {
     this.#written = options.stored.position;
   }
 
-  /** Writes a checkpoint after the interval, if its position has moved by then and is not written. */
+  /** Has a checkpoint written after the interval, if none that is as new was written by then. */
   move(checkpoint: Checkpoint): void {
     this.#want(checkpoint);
     if (this.#hasMoved && this.#failure === null && !this.#ending.signal.aborted) this.#saving ??= this.#save();
   }
 
-  /** Writes a checkpoint now. @throws what a write failed with */
+  /** Writes a checkpoint now. @throws the error of the write */
   async store(checkpoint: Checkpoint): Promise<void> {
     this.#want(checkpoint);
     while (this.#hasMoved) {
@@ -45,7 +51,10 @@ export class CheckpointKeeper {
     }
   }
 
-  /** Writes the last checkpoint, if it is not yet, and none after it. @throws what a write failed with */
+  /**
+   * Writes the last checkpoint, unless it is written already. Writes nothing afterwards.
+   * @throws the error of the write
+   */
   async end(): Promise<void> {
     this.#ending.abort();
     await this.#saving;
@@ -60,7 +69,7 @@ export class CheckpointKeeper {
     if (checkpoint.position > this.#wanted.position) this.#wanted = checkpoint;
   }
 
-  /** Writes after each interval, until the position has not moved. */
+  /** Writes after each interval, until the position stops moving. */
   async #save(): Promise<void> {
     const { intervalMs, onFailure, pause = delay } = this.#options;
     try {
@@ -69,7 +78,7 @@ export class CheckpointKeeper {
         await this.store(this.#wanted);
       }
     } catch {
-      // It is kept as the failure.
+      // `#failure` holds the error.
       onFailure();
     } finally {
       this.#saving = null;

@@ -1,54 +1,53 @@
 import type { EventFailure } from '#domain/shared/event-failure.ts';
 
-/** How far a process is. */
+/** How far a process has read the log. */
 export interface Checkpoint {
-  /** The position that it has passed; 0 at first. */
+  /** The position up to which it has handled every event; 0 at first. */
   readonly position: number;
-  /** The position of the last event that it has appended itself; 0 when there is none. */
+  /** The position of the last event that the process itself has appended; 0 without one. */
   readonly lastAppended: number;
 }
 
-/** A checkpoint as those see it who only look. */
+/** A checkpoint for readers that do not run the process. */
 export interface WatchedCheckpoint extends Checkpoint {
   /** The event at which the process has stopped; null while it runs. */
   readonly failure: EventFailure | null;
 }
 
 /**
- * Where processes keep how far they are. Not in the read store: a rebuild of read models re-runs no process. A
- * checkpoint is of one log (`src/event-store/log-identity.ts`) and counts for no other; one of an older release, which
- * names none, is taken for that of whoever asks.
+ * Stores the checkpoints of processes. They are not in the read store, because a rebuild of read models must not run a
+ * process again. A checkpoint is valid for one log (`src/event-store/log-identity.ts`). A checkpoint of an older
+ * release names no log, and counts for any.
  */
 export interface CheckpointStore {
   /**
-   * The checkpoint of a process in a log, for the node that runs it from now on: the beginning, if it was in another
-   * log.
-   * @throws UnavailableError; FencedError where nodes share the store and another runs the process under a newer lease
+   * Reads the checkpoint of a process, for the node that runs it from now on. It is the log's beginning if the stored
+   * one is of another log.
+   * @throws UnavailableError; FencedError if another node runs the process under a newer lease
    */
   read(process: string, log: string): Promise<Checkpoint>;
-  /** The checkpoint of a process in a log, whichever node runs it. @throws UnavailableError */
+  /** Reads the checkpoint of a process in a log, whichever node runs it. @throws UnavailableError */
   peek(process: string, log: string): Promise<WatchedCheckpoint>;
   /**
-   * Of the log that was last read for.
-   * @throws UnavailableError; FencedError as `read`, and once the process was read for another log
+   * Writes a checkpoint in the log that `read` was last called with.
+   * @throws UnavailableError; FencedError as `read` does, and after the process was read for another log
    */
   write(process: string, log: string, checkpoint: Checkpoint): Promise<void>;
   /**
-   * Keeps the event at which a process has stopped, or null once it runs again. Its checkpoint stays before that event:
-   * a
-   * checkpoint that has passed the event ends the failure, too.
-   * @throws as `write`
+   * Stores the event at which a process has stopped, or null when it runs again. The checkpoint stays before that
+   * event. A checkpoint that has passed the event ends the failure too.
+   * @throws as `write` does
    */
   writeFailure(process: string, log: string, failure: EventFailure | null): Promise<void>;
-  /** Sets a process back to the beginning of the log. @throws as `write` */
+  /** Sets a process back to the beginning of the log. @throws as `write` does */
   reset(process: string, log: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Of a process that has seen nothing of the log. */
+/** The checkpoint of a process that has handled no event. */
 export const startOfLog: Checkpoint = { position: 0, lastAppended: 0 };
 
-/** A checkpoint and the failure that was kept beside it, unless the checkpoint has passed that event. */
+/** Joins a checkpoint and the stored failure. A failure at an event that the checkpoint has passed is dropped. */
 export function watchedCheckpoint(checkpoint: Checkpoint, failure: EventFailure | null): WatchedCheckpoint {
   const hasStopped = failure !== null && failure.position > checkpoint.position;
   return { ...checkpoint, failure: hasStopped ? failure : null };

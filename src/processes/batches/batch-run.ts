@@ -32,7 +32,7 @@ export interface BatchRunOptions extends BatchStoreOptions {
   readonly space: FileSpace;
   readonly calls: LineCalls;
   readonly slots: CallSlots;
-  /** Bytes of a line at most. */
+  /** The most bytes of a line. */
   readonly maxLineBytes: number;
   readonly log: Pick<Logger, 'warn' | 'error'>;
 }
@@ -42,7 +42,10 @@ type Outcome = BatchEvents['BatchEnded']['outcome'];
 
 const watchMs = 250;
 
-/** One run of a batch, from where the last one left it: until it has ended, this node stops, or its term is over. */
+/**
+ * One run of a batch. It continues where the last run stopped, until the batch has ended, this node stops, or its term
+ * is over.
+ */
 export class BatchRun {
   readonly #options: BatchRunOptions;
   readonly #id: string;
@@ -59,7 +62,7 @@ export class BatchRun {
     this.#store = new BatchStore(options, id, term);
   }
 
-  /** Resolves when there is nothing left to do here. @throws UnavailableError, TermOverError */
+  /** Resolves when this node has nothing left to do for the batch. @throws UnavailableError, TermOverError */
   async run(): Promise<void> {
     const found = await this.#store.load();
     if (found.hasEnded) return;
@@ -90,7 +93,7 @@ export class BatchRun {
     await this.#end();
   }
 
-  /** @returns why the input is not taken; null where it is */
+  /** @returns the faults of the input; null without any */
   async #askAll(state: Known): Promise<ReadonlyArray<BatchError> | null> {
     const { facts, inputBytes } = state;
     const input = await this.#persist(() =>
@@ -132,7 +135,7 @@ export class BatchRun {
         running.add(asked);
       }
     } finally {
-      // What was asked is recorded also where the input cannot be read on.
+      // Finished lines are recorded even if the rest of the input cannot be read.
       await Promise.all(running);
       await recorder.finish();
     }
@@ -153,7 +156,7 @@ export class BatchRun {
       yield errors;
     };
     await this.#persist(async () => {
-      // What was asked is paid for: once no more lines are asked it is kept, whatever the quota says.
+      // Finished lines are paid for. When no more lines are asked, their answers are kept even above the quota.
       const shortage = this.#stop.reason === null ? await space.shortageOf(projectId, bytes) : null;
       if (shortage !== null) throw new UnavailableError(shortage.detail);
       await blobs.put(blobId, content(), Number.MAX_SAFE_INTEGER);
@@ -162,7 +165,7 @@ export class BatchRun {
     await this.#persist(() => this.#store.record((state) => linesCompleted(state, recorded)));
   }
 
-  /** Writes what it comes to into files, lets its input go, and ends it. */
+  /** Writes the result files, releases the input, and ends the batch. */
   async #end(): Promise<void> {
     const state = await this.#store.load();
     if (state.hasEnded) return;
@@ -181,7 +184,7 @@ export class BatchRun {
     return readLines({ open, maxLineBytes });
   }
 
-  /** Looks several times a second whether the batch, its key and its time still want lines to be asked. */
+  /** Checks several times a second whether the batch was cancelled, its key was revoked, or its time is over. */
   async #watch(): Promise<void> {
     const { ended } = this.#stop;
     const stopping = () => this.#stop.stop('node-stops');
@@ -193,7 +196,7 @@ export class BatchRun {
       try {
         await this.#look(await this.#store.load());
       } catch (error) {
-        // It is looked at again; what it wants to append is refused meanwhile.
+        // The next check follows. Until then the store refuses appends of the run.
         if (!(error instanceof UnavailableError)) this.#stop.stop('term-over');
       }
     }

@@ -12,12 +12,12 @@ export interface BatchRunnerOptions extends BatchRunOptions {
   readonly documents: Pick<ReadStore, 'list'>;
 }
 
-/** Batches that run at once on a node; further ones wait. */
+/** The most batches that run at once on a node; further ones wait. */
 const maxRuns = 1_000;
 const lookMs = 500;
 const retryMs = 1_000;
 
-/** Runs every batch that has not ended, for as long as a term lasts: the oldest first, many at once. */
+/** Runs every unfinished batch during a term: the oldest first, many at once. */
 export class BatchRunner {
   readonly #options: BatchRunnerOptions;
   readonly #running = new Map<string, Promise<void>>();
@@ -28,13 +28,13 @@ export class BatchRunner {
     this.#options = options;
   }
 
-  /** Takes note of what this node appended: a new batch begins at once. */
+  /** Receives the events that this node has appended, so that a new batch begins at once. */
   see = (events: ReadonlyArray<RecordedEvent>): void => {
     for (const { type, data } of events) if (type === 'BatchCreated') this.#created.add(String(data.id));
     if (this.#created.size > 0) this.#wake.abort();
   };
 
-  /** Runs batches until the term's signal aborts; then waits for what cannot be broken off. */
+  /** Runs batches until the term's signal aborts. Then it waits for work that cannot be interrupted. */
   async run(term: BatchTerm): Promise<void> {
     setMaxListeners(0, term.signal);
     while (!term.signal.aborted) {

@@ -21,11 +21,11 @@ import { TermOverError } from './term-over-error.ts';
 
 /** The time for which this node alone runs batches. */
 export interface BatchTerm {
-  /** Counts up with the nodes that run batches; 0 where there is one alone. */
+  /** The fencing token: each term has a larger one. 0 on a single node. */
   readonly leaseToken: number;
-  /** No new work is begun from now on. */
+  /** Aborts when no new work may begin. */
   readonly signal: AbortSignal;
-  /** Whether no other node can run batches now, by this node's own clock. */
+  /** Whether no other node can run batches now, according to this node's clock. */
   readonly isHeld: () => boolean;
 }
 
@@ -40,7 +40,7 @@ type Decide<State, Events> = (state: State) => E.Either<Failure, ReadonlyArray<E
 
 const retryMs = 500;
 
-/** What one run of a batch reads and records: nothing once its term is over. */
+/** What one run of a batch reads and records. After its term it records nothing. */
 export class BatchStore {
   readonly #options: BatchStoreOptions;
   readonly #id: string;
@@ -53,7 +53,7 @@ export class BatchStore {
     this.#term = term;
   }
 
-  /** The batch as it is now. @throws UnavailableError; TermOverError where there is none */
+  /** Loads the current state of the batch. @throws UnavailableError; TermOverError if the batch does not exist */
   async load(): Promise<NonNullable<BatchState>> {
     const { state } = await this.#options.writer.load(batch, this.#id);
     if (state === null) throw new TermOverError(`There is no batch ${this.#id}.`);
@@ -91,14 +91,14 @@ export class BatchStore {
     return written.right.stream.state;
   }
 
-  /** The holder of the batch's key; null once it is revoked or has expired. @throws UnavailableError */
+  /** Loads the holder of the batch's key; null after it was revoked or has expired. @throws UnavailableError */
   async holder(keyId: string): Promise<Caller | null> {
     const stream = await this.#options.writer.load(apiKey, keyId);
     const { caller, expiresAt } = keyHolder(stream, 0);
     return expiresAt > this.#options.now().getTime() ? caller : null;
   }
 
-  /** A file of the batch's project; null where there is none. @throws UnavailableError */
+  /** Finds a file of the batch's project; null if there is none. @throws UnavailableError */
   async findFile(fileId: string, projectId: string): Promise<LineFile | null> {
     if (!/^file-[0-9a-z]{8,64}$/.test(fileId)) return null;
     const { writer, blobs, now } = this.#options;
@@ -109,7 +109,11 @@ export class BatchStore {
     return { filename, contentType, bytes: state.bytes, open: () => blobs.get(state.blobId) };
   }
 
-  /** Stores content and makes a file of it, unless that was made before. @returns its id. @throws TermOverError, UnavailableError */
+  /**
+   * Stores content and creates a file of it, unless an earlier run has done so.
+   * @returns the id of the file
+   * @throws TermOverError, UnavailableError
+   */
   async makeFile(
     facts: Pick<FileEvents['FileCreated'], 'id' | 'projectId' | 'filename' | 'contentType' | 'expiresAfterSeconds'>,
     content: AsyncIterable<Uint8Array>,
@@ -134,7 +138,7 @@ export class BatchStore {
     return facts.id;
   }
 
-  /** Does something until it succeeds. @throws TermOverError, or what is no `UnavailableError` */
+  /** Retries work until it succeeds. @throws TermOverError, or any other error than `UnavailableError` */
   async persist<Result>(work: () => Promise<Result>): Promise<Result> {
     for (;;) {
       try {
@@ -152,7 +156,7 @@ export class BatchStore {
     if (!this.#term.isHeld()) throw new TermOverError('The term of running batches is over on this node.');
   }
 
-  /** Everything happens in the name of the key that made the batch. */
+  /** Everything happens in the name of the key that created the batch. */
   async #begun() {
     if (this.#known === null) {
       const { id, metadata } = await this.#options.writer.eventAt(batch, this.#id, 0);

@@ -1,4 +1,4 @@
-/** A place for one call. */
+/** A slot for one call. */
 export interface CallSlot {
   readonly release: () => void;
 }
@@ -8,22 +8,21 @@ interface Waiter {
 }
 
 /**
- * Gives out places for the calls of batches: so many at once on this node, to each project in turn, and within a
- * project to each of its batches. Between two places others have a turn of the event loop, so that a live call never
- * waits for more than one line to be begun.
+ * Limits the calls of batches that run at once on this node. Projects get slots in turn, and so do the batches of a
+ * project. Between two slots the event loop has a turn, so that a live call waits for the start of one line at most.
  */
 export class CallSlots {
   #free: number;
-  /** Who waits: by project, by batch, in the order in which they come next. */
+  /** The waiters by project and by batch, in the order of their turns. */
   readonly #projects = new Map<string, Map<string, Waiter[]>>();
   #isGiving = false;
 
-  /** @param calls at once */
+  /** @param calls the most calls at once */
   constructor(calls: number) {
     this.#free = calls;
   }
 
-  /** Waits for a place. @returns null when the signal has aborted first */
+  /** Waits for a slot. @returns null if the signal aborts first */
   take(projectId: string, batchId: string, signal: AbortSignal): Promise<CallSlot | null> {
     if (signal.aborted) return Promise.resolve(null);
     return new Promise((resolve) => {
@@ -73,7 +72,7 @@ export class CallSlots {
     };
   }
 
-  /** The next in turn; its batch and its project go behind all others. */
+  /** Returns the next waiter, and moves its batch and its project to the end. */
   #next(): Waiter | null {
     const [project] = this.#projects;
     if (project === undefined) return null;

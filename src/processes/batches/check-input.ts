@@ -4,21 +4,21 @@ import type { LineCalls } from '#application/batches/line-calls.ts';
 import type { BatchError, BatchEvents } from '#domain/batch/events.ts';
 import type { NumberedLine } from './read-lines.ts';
 
-/** Lines of a batch at most. */
+/** The most lines of a batch. */
 export const maxBatchLines = 50_000;
-/** Bytes of the input of a batch at most. */
+/** The most bytes of a batch's input. */
 export const maxBatchBytes = 200 * 1024 * 1024;
 
-/** Faults that are reported of one input at most. */
+/** The most faults that are reported for one input. */
 const maxErrors = 100;
 const linesInATurn = 64;
 
-/** What is wrong with an input, or how many lines it has. */
+/** The faults of an input, or the number of its lines. */
 export type CheckedInput = { readonly errors: ReadonlyArray<BatchError> } | { readonly total: number };
 
 /**
- * Looks at all lines of a batch's input, one after the other.
- * @param isWanted is asked now and then; when it says no, the check ends early with null
+ * Checks all lines of a batch's input, one after the other.
+ * @param isWanted is called between lines; if it returns false, the check ends with null
  */
 export async function checkInput(
   lines: AsyncIterable<NumberedLine>,
@@ -28,7 +28,7 @@ export async function checkInput(
 ): Promise<CheckedInput | null> {
   if (bytes > maxBatchBytes) return { errors: [wholeError('file_too_large', tooManyBytes)] };
   const errors: BatchError[] = [];
-  /** Hashes take the same room however long the ids are. */
+  /** A hash takes the same memory for an id of any length. */
   const seen = new Set<string>();
   let total = 0;
   for await (const { number, bytes: line } of lines) {

@@ -19,12 +19,12 @@ export interface LineAskerOptions {
   readonly store: BatchStore;
   readonly term: BatchTerm;
   readonly stop: RunStop;
-  /** The holder of the batch's key; null once it may not ask any more. */
+  /** Returns the holder of the batch's key; null when the key may not call models any more. */
   readonly caller: () => Caller | null;
   readonly log: Pick<Logger, 'error'>;
 }
 
-/** Asks the lines of one batch, each when it has a slot. */
+/** Calls the models for the lines of one batch, each when it has a slot. */
 export class LineAsker {
   readonly #options: LineAskerOptions;
   readonly #batch: NonNullable<BatchState>;
@@ -34,7 +34,7 @@ export class LineAsker {
     this.#batch = batch;
   }
 
-  /** A slot for one more call; null when no more lines are asked. */
+  /** Waits for a slot for one more call; null when no more lines are asked. */
   async takeSlot(): Promise<CallSlot | null> {
     const { slots, stop } = this.#options;
     const slot = await slots.take(this.#batch.projectId, this.#batch.facts.id, stop.asking);
@@ -43,7 +43,7 @@ export class LineAsker {
     return null;
   }
 
-  /** Asks one line, and releases its slot. @returns null where it was not asked to its end */
+  /** Calls the model for one line, and releases the slot. @returns null if the call was interrupted */
   async ask({ number, bytes }: NumberedLine, slot: CallSlot): Promise<FinishedLine | null> {
     const { stop, log } = this.#options;
     const { id } = this.#batch.facts;
@@ -59,7 +59,9 @@ export class LineAsker {
     }
   }
 
-  /** No call is begun once the lease has lapsed by this node's own clock, whatever it has heard so far. */
+  /**
+   * Returns false as soon as the lease has lapsed according to this node's clock, even if no store has confirmed that.
+   */
   #mayCall(): boolean {
     const { term, stop } = this.#options;
     if (!term.isHeld()) stop.stop('term-over');
@@ -101,7 +103,7 @@ export class LineAsker {
     return calls.call(line, request).catch(laterOnOutage);
   }
 
-  /** What was spoken is kept as a file, and its id is the answer. */
+  /** Stores generated speech as a file, whose id becomes the answer. */
   async #kept(customId: string, answer: LineAnswer): Promise<LineAnswer> {
     const { facts, projectId, outputExpiresAfterSeconds: expiresAfterSeconds } = this.#batch;
     if (facts.endpoint !== '/v1/audio/speech' || answer.status < 200 || answer.status > 299) return answer;

@@ -1,14 +1,14 @@
 import type { LineAnswer } from '#application/batches/line-calls.ts';
 import { derivedCharacters } from '#domain/shared/derived-characters.ts';
 
-/** A finished line, as it is in the output or in the error file. */
+/** A finished line, as the output or the error file contains it. */
 export interface FinishedLine {
   readonly number: number;
   readonly isError: boolean;
   readonly text: Buffer;
 }
 
-/** A line that was answered: to the output where that is a success, else to the errors, with its status and body. */
+/** Makes an answered line, with status and body. A success belongs to the output, any other answer to the errors. */
 export function answeredLine(
   batchId: string,
   { number, customId }: { readonly number: number; readonly customId: string },
@@ -24,13 +24,13 @@ export function answeredLine(
   return { number, isError: status < 200 || status > 299, text };
 }
 
-/** A line that was never answered. */
+/** Makes a line without an answer. */
 export function unansweredLine(batchId: string, customId: string, error: { code: string; message: string }): Buffer {
   const id = requestIdOf(batchId, customId);
   return Buffer.from(`${JSON.stringify({ id, custom_id: customId, response: null, error })}\n`);
 }
 
-/** The custom id of a line that was checked: it has one. */
+/** Returns the custom id of a checked line. */
 export function customIdIn(bytes: Buffer | null): string {
   return String((JSON.parse(bytes?.toString('utf8') ?? '{}') as { custom_id?: unknown }).custom_id ?? '');
 }
@@ -39,7 +39,10 @@ function requestIdOf(batchId: string, customId: string): string {
   return `batch_req_${derivedCharacters(`${batchId}\n${customId}`, 24)}`;
 }
 
-/** JSON as it came: line ends are only between its values, where a blank does as well. Anything else as a text. */
+/**
+ * Keeps JSON as it is, except that line ends, which are only between its values, become blanks. Anything else becomes
+ * a JSON string.
+ */
 function bodyOnOneLine(contentType: string, body: Buffer): Buffer {
   if (!/[/+]json\b/i.test(contentType)) return Buffer.from(JSON.stringify(body.toString('utf8')));
   if (!body.includes(0x0a) && !body.includes(0x0d)) return body;

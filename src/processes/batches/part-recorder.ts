@@ -1,7 +1,7 @@
 import { rangesOf } from '#domain/batch/line-set.ts';
 import type { FinishedLine } from './output-line.ts';
 
-/** Finished lines on their way into the blob store and the log. */
+/** Finished lines that are to be recorded. */
 export interface PartToRecord {
   readonly part: number;
   readonly lines: string;
@@ -14,17 +14,17 @@ export interface PartToRecord {
 export interface PartRecorderOptions {
   /** The number of the next part. */
   readonly firstPart: number;
-  /** Stores a part and records it, however often it has to try. @throws TermOverError */
+  /** Stores a part and records it, with any number of retries. @throws TermOverError */
   readonly record: (part: PartToRecord) => Promise<void>;
-  /** Is called once when a part could not be recorded for good. */
+  /** Called once, when a part can never be recorded. */
   readonly onFailure: () => void;
-  /** From a line's end to its part's beginning at most. Default 200. */
+  /** The longest time from the end of a line until its part is recorded. Default 200. */
   readonly gatherMs?: number;
 }
 
-/** Bytes of a part from which on it is recorded at once. */
+/** A part of this size is recorded at once. */
 const fullPartBytes = 4 * 1024 * 1024;
-/** Bytes and lines that are not recorded yet, from which on no more lines are asked. */
+/** With so many bytes or lines unrecorded, no more lines are asked. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 const maxWaitingLines = 5_000;
 const defaultGatherMs = 200;
@@ -114,7 +114,7 @@ export class PartRecorder {
       errors: Buffer.concat(errors.map(({ text }) => text)),
     });
     this.#part += 1;
-    // What is being recorded takes memory, too.
+    // Lines that are being recorded take memory too.
     this.#waitingBytes -= bytes;
     this.#onRoom();
   }

@@ -1,27 +1,29 @@
 import type { Readable } from 'node:stream';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** A line of a file: its number, counted from 1, and its bytes without the line's end; null for one that is too long. */
+/**
+ * A line of a file: its number, counted from 1, and its bytes without the line end; null for a line that is too long.
+ */
 export interface NumberedLine {
   readonly number: number;
   readonly bytes: Buffer | null;
 }
 
 export interface LinesSource {
-  /** Opens the file from a byte on; null when it is gone. @throws UnavailableError */
+  /** Opens the file at a byte; null if the file is gone. @throws UnavailableError */
   readonly open: (start: number) => Promise<Readable | null>;
-  /** Bytes of a line at most. */
+  /** The most bytes of a line. */
   readonly maxLineBytes: number;
 }
 
 const lineFeed = 0x0a;
 
-/** Reading is begun again so many times in a row, where it breaks off, before that is reported. */
+/** How often in a row an interrupted read is resumed before it fails. */
 const maxReopened = 5;
 
 /**
- * Reads a file line by line, never more of it than a line and what one reading gives. Blank lines are counted and left
- * out. A reading that breaks off, also because nobody read on for long, continues where it was.
+ * Reads a file line by line. It holds one line and one piece of the file at most. Blank lines are counted and left
+ * out. An interrupted read is resumed, also after a long pause of the reader.
  * @throws UnavailableError
  */
 export async function* readLines({ open, maxLineBytes }: LinesSource): AsyncGenerator<NumberedLine> {
@@ -55,7 +57,7 @@ export async function* readLines({ open, maxLineBytes }: LinesSource): AsyncGene
 interface SplitLine {
   readonly bytes: Buffer | null;
   readonly isBlank: boolean;
-  /** Its bytes with the line's end. */
+  /** Its bytes, including the line end. */
   readonly length: number;
 }
 
@@ -78,12 +80,12 @@ class LineSplitter {
     this.#keep(piece.subarray(from));
   }
 
-  /** What follows the last line's end; null for nothing. */
+  /** Returns what follows the last line end; null if nothing does. */
   finish(): SplitLine | null {
     return this.#length === 0 ? null : this.#take(0);
   }
 
-  /** Of a line that is too long no more is kept than shows that. */
+  /** Of a line that is too long, only enough is kept to show that. */
   #keep(bytes: Buffer): void {
     if (this.#length <= this.#maxBytes) this.#pieces.push(bytes);
     this.#length += bytes.length;

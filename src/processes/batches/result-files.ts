@@ -13,11 +13,11 @@ type Known = NonNullable<BatchState>;
 export interface ResultFilesOptions {
   readonly blobs: Pick<BlobStore, 'get'>;
   readonly store: BatchStore;
-  /** The input, from its beginning. */
+  /** Reads the input from its beginning. */
   readonly lines: () => AsyncIterable<NumberedLine>;
 }
 
-/** Writes the output and the error file of a batch, from its parts. */
+/** Writes the output file and the error file of a batch from its parts. */
 export class ResultFiles {
   readonly #options: ResultFilesOptions;
   readonly #batch: Known;
@@ -27,7 +27,7 @@ export class ResultFiles {
     this.#batch = batch;
   }
 
-  /** Writes one, unless that was done before. @returns its id; null where there is nothing to write */
+  /** Writes one of the files, unless an earlier run has done so. @returns its id; null if there is nothing to write */
   async write(what: What): Promise<string | null> {
     const { store } = this.#options;
     const { facts, projectId, outputExpiresAfterSeconds: expiresAfterSeconds } = this.#batch;
@@ -57,7 +57,7 @@ export class ResultFiles {
     yield* content as AsyncIterable<Uint8Array>;
   }
 
-  /** Only lines that the window cut off are listed. */
+  /** Only lines that the completion window cut off are listed. */
   async #hasUnasked(): Promise<boolean> {
     if (this.#batch.outcome !== 'expired' || !this.#batch.isChecked) return false;
     for await (const _ of this.#unasked()) return true;

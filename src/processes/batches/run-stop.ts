@@ -2,10 +2,10 @@ import { setMaxListeners } from 'node:events';
 import type { BatchEvents } from '#domain/batch/events.ts';
 import { delay } from '#shared/async/delay.ts';
 
-/** Why no more lines are asked: what the batch comes to, or that this node leaves it as it is. */
+/** Why no more lines are asked: the outcome of the batch, or a reason why this node leaves the batch unfinished. */
 export type StopReason = Exclude<BatchEvents['BatchEnded']['outcome'], 'completed'> | 'node-stops' | 'term-over';
 
-/** How long calls that run may still take when no more lines are asked. */
+/** How long running calls may continue after a stop. */
 const graceMs: Readonly<Record<StopReason, number>> = {
   failed: 0,
   expired: 2_000,
@@ -14,7 +14,7 @@ const graceMs: Readonly<Record<StopReason, number>> = {
   'term-over': 0,
 };
 
-/** Whether a run asks lines, and why it does so no more. */
+/** Whether a run still asks lines, and why it has stopped. */
 export class RunStop {
   readonly #asking = new AbortController();
   readonly #calling = new AbortController();
@@ -22,7 +22,7 @@ export class RunStop {
   #reason: StopReason | null = null;
 
   constructor() {
-    // Every line that waits or is asked listens.
+    // Every line that waits or runs listens to these signals.
     for (const signal of [this.asking, this.calling]) setMaxListeners(0, signal);
   }
 
@@ -31,7 +31,7 @@ export class RunStop {
     return this.#asking.signal;
   }
 
-  /** Aborts when calls that run are ended. */
+  /** Aborts when running calls must end. */
   get calling(): AbortSignal {
     return this.#calling.signal;
   }
@@ -46,7 +46,7 @@ export class RunStop {
     return this.#reason;
   }
 
-  /** Asks no more lines. The first reason holds, but that the term is over counts more than any other. */
+  /** Stops asking lines. The first reason counts, except that `term-over` replaces any other. */
   stop(reason: StopReason): void {
     if (this.#reason === 'term-over' || (this.#reason !== null && reason !== 'term-over')) return;
     this.#reason = reason;
@@ -54,7 +54,7 @@ export class RunStop {
     void delay(graceMs[reason], this.ended).then(() => this.#calling.abort());
   }
 
-  /** The run is over: nothing of it continues. */
+  /** Ends the run: no part of it continues. */
   end(): void {
     this.#ended.abort();
     this.#asking.abort();

@@ -1,4 +1,4 @@
-/** This node's term of running batches has lapsed, or another run of the batch has begun: it records nothing more. */
+/** The term of this node has lapsed, or another run of the batch has begun. This run records nothing more. */
 export class TermOverError extends Error {
   override readonly name = 'TermOverError';
 }

@@ -15,13 +15,13 @@ const checkpointsName = 'processCheckpoints';
 interface CheckpointRecord<Position = Long> {
   /** The process's name. */
   readonly _id: string;
-  /** The log that the positions are of; missing in records of older releases. */
+  /** The log of the positions; missing in records of older releases. */
   readonly log?: string;
   readonly position: Position;
   readonly lastAppended: Position;
-  /** The event at which it has stopped; missing in records of older releases. */
+  /** The event at which the process has stopped; missing in records of older releases. */
   readonly failure?: EventFailure | null;
-  /** The newest fencing token that was seen. */
+  /** The newest known fencing token. */
   readonly fence: Position;
 }
 
@@ -40,7 +40,7 @@ export function openMongoDbCheckpointStore({ fence = 0, ...options }: MongoDbChe
   const begun = { ...stored(startOfLog), failure: null, fence: token };
   const records = <Result>(work: (records: Collection<CheckpointRecord>) => Promise<Result>) =>
     connection.call((database) => work(database.collection(checkpointsName)));
-  /** @returns whether there was such a record, and no node with a newer token */
+  /** @returns false if there is no such record, or if a node with a newer token has it */
   const change = async (filter: Filter<CheckpointRecord>, update: UpdateFilter<CheckpointRecord>): Promise<boolean> => {
     const fenced = { ...filter, fence: { $lte: token } };
     return (await records((all) => all.updateOne(fenced, update))).matchedCount > 0;
@@ -71,7 +71,7 @@ export function openMongoDbCheckpointStore({ fence = 0, ...options }: MongoDbChe
     peek,
     write,
     writeFailure: (process, log, failure) => changeOwn(process, log, { $set: { failure, fence: token } }),
-    // Carried out late it may come after writes: the next of them is ahead of it again.
+    // A reset that the server executes late may follow newer writes. The next write is ahead of it again.
     reset: (process, log) => changeOwn(process, log, { $set: begun }),
     close: () => connection.close(),
   };

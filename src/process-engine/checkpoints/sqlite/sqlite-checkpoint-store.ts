@@ -10,8 +10,9 @@ import {
 import { FencedError } from '#shared/errors/fenced-error.ts';
 
 /**
- * Checkpoints in a SQLite file. A lost tail (`synchronous=NORMAL`) only makes a process look at some events again.
- * @param file made when it is not there
+ * Checkpoints in a SQLite file. If a crash loses the last writes (`synchronous=NORMAL`), a process only sees some
+ * events again.
+ * @param file is created if it does not exist
  */
 export function openSqliteCheckpointStore(file: string): CheckpointStore {
   const database = new DatabaseSync(file);
@@ -20,7 +21,7 @@ export function openSqliteCheckpointStore(file: string): CheckpointStore {
     PRAGMA synchronous = NORMAL;
     CREATE TABLE IF NOT EXISTS checkpoints (process TEXT PRIMARY KEY, position INTEGER NOT NULL) STRICT;
   `);
-  // Files of older releases lack them.
+  // Files of older releases do not have these columns.
   addColumn(database, 'last_appended', 'INTEGER NOT NULL DEFAULT 0');
   addColumn(database, 'log', 'TEXT');
   addColumn(database, 'failure', 'TEXT');
