@@ -7,25 +7,25 @@ import { assetsPath, pageDocument } from './page-document.ts';
 import { pagePaths } from './page-paths.ts';
 import type { CompressedFile } from './page-thread.ts';
 
-/** Nothing inline, nothing from elsewhere; the page cannot be framed, and sends no forms. */
+/** Forbids inline scripts and styles, files from other origins, frames around the page, and forms. */
 const pagePolicy = [
   'Content-Security-Policy',
   "default-src 'self'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 ];
 
-const revalidated = ['Cache-Control', 'no-cache'];
-const keptForEver = ['Cache-Control', 'public, max-age=31536000, immutable'];
+const revalidateHeaders = ['Cache-Control', 'no-cache'];
+const immutableHeaders = ['Cache-Control', 'public, max-age=31536000, immutable'];
 
-/** A page with its files, made when it is first asked for. */
-interface Loaded {
+/** The page with its files, made for the first request. */
+interface LoadedPage {
   readonly assets: PageAssets;
   readonly document: Buffer;
   readonly tag: string;
 }
 
-/** The dashboard's paths. All are public: what the page shows, it asks the API for, with a key. */
+/** Returns the dashboard's routes. All are public, because the page gets its data from the API with a key. */
 export function dashboardRoutes(): ReadonlyArray<Route> {
-  let loading: Promise<Loaded> | null = null;
+  let loading: Promise<LoadedPage> | null = null;
   const loaded = async () => {
     loading ??= load();
     try {
@@ -48,31 +48,31 @@ export function dashboardRoutes(): ReadonlyArray<Route> {
   ];
 }
 
-async function load(): Promise<Loaded> {
+async function load(): Promise<LoadedPage> {
   const assets = await loadPageAssets();
   const document = Buffer.from(pageDocument(assets));
   return { assets, document, tag: `"${createHash('sha256').update(document).digest('base64url').slice(0, 22)}"` };
 }
 
-function answerDocument(ctx: Context, { document, tag }: Loaded): void {
-  const fields = [...pagePolicy, ...revalidated, 'ETag', tag];
-  if (ctx.req.headers['if-none-match'] === tag) writeResponse(ctx, 304, fields, null);
-  else writeResponse(ctx, 200, [...fields, 'Content-Type', 'text/html; charset=utf-8'], document);
+function answerDocument(ctx: Context, { document, tag }: LoadedPage): void {
+  const headers = [...pagePolicy, ...revalidateHeaders, 'ETag', tag];
+  if (ctx.req.headers['if-none-match'] === tag) writeResponse(ctx, 304, headers, null);
+  else writeResponse(ctx, 200, [...headers, 'Content-Type', 'text/html; charset=utf-8'], document);
 }
 
 function answerAsset(ctx: Context, file: CompressedFile, hash: string): void {
   const { encoding, bytes } = encodedFor(ctx.req.headers['accept-encoding'], file);
   const tag = `"${hash}${encoding === null ? '' : `-${encoding}`}"`;
-  const fields = [...pagePolicy, ...keptForEver, 'Vary', 'Accept-Encoding', 'ETag', tag];
+  const headers = [...pagePolicy, ...immutableHeaders, 'Vary', 'Accept-Encoding', 'ETag', tag];
   if (ctx.req.headers['if-none-match'] === tag) {
-    writeResponse(ctx, 304, fields, null);
+    writeResponse(ctx, 304, headers, null);
     return;
   }
-  if (encoding !== null) fields.push('Content-Encoding', encoding);
+  if (encoding !== null) headers.push('Content-Encoding', encoding);
   writeResponse(
     ctx,
     200,
-    [...fields, 'Content-Type', file.type],
+    [...headers, 'Content-Type', file.type],
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
   );
 }
@@ -82,16 +82,16 @@ interface Encoded {
   readonly bytes: Uint8Array;
 }
 
-/** The smallest form that the browser takes. */
+/** Returns the smallest form that the browser accepts. */
 function encodedFor(accepted: string | string[] | undefined, { plain, gzip, brotli }: CompressedFile): Encoded {
-  const offered = String(accepted ?? '');
-  if (takes(offered, 'br')) return { encoding: 'br', bytes: brotli };
-  if (takes(offered, 'gzip')) return { encoding: 'gzip', bytes: gzip };
+  const header = String(accepted ?? '');
+  if (accepts(header, 'br')) return { encoding: 'br', bytes: brotli };
+  if (accepts(header, 'gzip')) return { encoding: 'gzip', bytes: gzip };
   return { encoding: null, bytes: plain };
 }
 
-function takes(offered: string, encoding: string): boolean {
-  return offered.split(',').some((part) => {
+function accepts(header: string, encoding: string): boolean {
+  return header.split(',').some((part) => {
     const [name = '', ...parameters] = part.split(';').map((each) => each.trim().toLowerCase());
     return name === encoding && !parameters.some((each) => /^q=0(\.0*)?$/.test(each));
   });

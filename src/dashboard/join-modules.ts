@@ -1,30 +1,30 @@
-/** A module of the page: JavaScript, with imports as the sources write them. */
+/** A module of the page in JavaScript, with the imports of its source. */
 export interface SourceModule {
-  /** What others import it by: `#dashboard/page/text/times.ts`. */
+  /** The specifier by which other modules import it: `#dashboard/page/text/times.ts`. */
   readonly specifier: string;
   readonly text: string;
 }
 
-/** The import of something that is a file of its own. */
+/** A module that stays a separate file. */
 export interface OuterModule {
   readonly specifier: string;
-  /** Where it is, seen from the joined module. */
+  /** Its address, relative to the joined module. */
   readonly address: string;
 }
 
 const importStatement = /^import\s+([^'"]*?)\s*from\s*['"]([^'"]+)['"];?[ \t]*$/gm;
 const exportedName = /^export\s+(?:async\s+)?(?:function\*?|const|class)\s+([\w$]+)/gm;
 const exportKeyword = /^export\s+(?=(?:async\s+)?(?:function|const|class)\b)/gm;
-/** A doc comment, or a line that is only a comment: a browser needs neither. */
+/** A doc comment or a line with only a comment. A browser needs neither. */
 const comments = /^[ \t]*(?:\/\*\*[\s\S]*?\*\/|\/\/.*)[ \t]*\n/gm;
 const emptyLines = /^\s*\n/gm;
 const trailingSpace = /[ \t]+$/gm;
 
 /**
- * Joins modules to one, which compresses to half of what they take apart. Each keeps a scope of its own, and runs after
- * those that it imports.
+ * Joins modules into one, which compresses to half the size of the separate modules. Each module keeps its own scope
+ * and runs after its imports.
  * @param main the specifier of the module that runs last
- * @throws Error for a form of import or export that it does not know, for an import of nothing, and for a circle
+ * @throws Error for an unknown form of import or export, for an import of an unknown module, and for a circle
  */
 export function joinModules(
   modules: ReadonlyArray<SourceModule>,
@@ -43,7 +43,7 @@ export function joinModules(
   return `${parts.join('\n')}\n`;
 }
 
-/** The modules that are needed, each after those that it imports. */
+/** Returns the needed modules, each after its imports. */
 function inOrder(
   modules: ReadonlyMap<string, SourceModule>,
   outer: ReadonlyMap<string, number>,
@@ -78,7 +78,7 @@ function scopeOf({ specifier, text }: SourceModule, placeOf: ReadonlyMap<string,
   return `${body}return { ${exported.join(', ')} };`;
 }
 
-/** `{ a, b as c }` and `D` as patterns of a declaration. */
+/** Converts `{ a, b as c }` or `D` of an import to the pattern of a declaration. */
 function bindingOf(clause: string): string {
   const named = /^\{([\s\S]*)\}$/.exec(clause);
   if (named === null) return `{ default: ${clause} }`;

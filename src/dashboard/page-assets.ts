@@ -3,30 +3,30 @@ import { Worker } from 'node:worker_threads';
 import { withTimeoutError } from '#shared/async/with-timeout.ts';
 import type { CompressedFile, CompressedPage } from './page-thread.ts';
 
-/** The files of the page, ready to be sent. */
+/** The compressed files of the page. */
 export interface PageAssets {
-  /** Over all files: part of every address. */
+  /** The hash of all files, which is a part of every address. */
   readonly hash: string;
-  /** By name. */
+  /** The files by name. */
   readonly files: ReadonlyMap<string, CompressedFile>;
 }
 
-/** Compressing takes less than a second; a machine that swaps is waited for. */
+/** Compressing takes less than a second. The limit is high because a machine that swaps is much slower. */
 const loadTimeoutMs = 60_000;
 
-const late = () => new Error('The dashboard could not be made ready in time.');
+const timeoutError = () => new Error('The files of the dashboard could not be prepared in time.');
 
 /**
- * Strips, rewrites and compresses the page's files in a thread: calls that run are not held up, and the warning that
- * Node's stripping is experimental does not reach the service's output.
- * @throws Error when a file cannot be read, or imports what is not there
+ * Strips, joins and compresses the page's files in a separate thread. It does not delay running calls, and Node's
+ * warning about experimental type stripping does not reach the service's output.
+ * @throws Error if a file cannot be read or imports an unknown module
  */
 export async function loadPageAssets(): Promise<PageAssets> {
   const thread = new Worker(new URL('./page-thread.ts', import.meta.url), {
     execArgv: [...process.execArgv, '--disable-warning=ExperimentalWarning'],
   });
   try {
-    const [{ hash, files }] = (await withTimeoutError(loadTimeoutMs, once(thread, 'message'), late)) as [
+    const [{ hash, files }] = (await withTimeoutError(loadTimeoutMs, once(thread, 'message'), timeoutError)) as [
       CompressedPage,
     ];
     return { hash, files: new Map(files.map((file) => [file.name, file])) };

@@ -1,12 +1,12 @@
 import type { PageAssets } from './page-assets.ts';
 
-/** Where the files of the page are. */
+/** The path of the page's files. */
 export const assetsPath = '/dashboard/assets';
 
 const styles = ['styles.tokens.css', 'styles.app.css', 'styles.page.css', 'vendor.uplot.css'];
 const mainScript = 'main.js';
 
-/** The page itself: everything else comes by its scripts. All modules are asked for at once, without waiting for those that import them. */
+/** Makes the HTML of the page. The browser loads all scripts at once, without waiting for the ones that import them. */
 export function pageDocument({ hash, files }: PageAssets): string {
   const address = (name: string) => `${assetsPath}/${hash}/${name}`;
   const scripts = [...files.keys()].filter((name) => name.endsWith('.js') && name !== mainScript);

@@ -5,26 +5,26 @@ import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { join, sep } from 'node:path';
 import { joinModules, type SourceModule } from './join-modules.ts';
 
-/** A file as the page loads it. */
+/** A file that the browser loads. */
 export interface PageFile {
-  /** Flat: `styles.app.css` for `page/styles/app.css`. */
+  /** A name without folders: `styles.app.css` for `page/styles/app.css`. */
   readonly name: string;
   readonly type: string;
   readonly text: string;
 }
 
-/** All files of the page, and a hash over them: their addresses have it, so that a browser may keep them for ever. */
+/** All files of the page and their hash. The addresses have the hash, so a browser may cache the files forever. */
 export interface PageFiles {
   readonly hash: string;
   readonly files: ReadonlyArray<PageFile>;
 }
 
-/** A module of a package, as one file. */
+/** A module of a package, which is one file. */
 interface Vendor {
   readonly specifier: string;
   readonly name: string;
   readonly file: string;
-  /** Makes a module of a file that is none. */
+  /** Makes a module of a file that is not one. */
   readonly asModule?: (text: string) => string;
 }
 
@@ -48,7 +48,7 @@ const vendors: ReadonlyArray<Vendor> = [
 
 const vendorStyles = { name: 'vendor.uplot.css', file: 'uplot/dist/uPlot.min.css' };
 
-/** The folder of the page's own files. */
+/** The folder of this project's files of the page. */
 export const pageFolder = join(import.meta.dirname, 'page');
 
 const script = 'text/javascript; charset=utf-8';
@@ -56,8 +56,9 @@ const style = 'text/css; charset=utf-8';
 const ownPrefix = '#dashboard/page/';
 
 /**
- * Reads the page's own files and those of packages. TypeScript loses its types, and all scripts of the page become one.
- * @throws Error for an import of anything that the page does not have
+ * Reads the files of this project and of packages. It removes the types of TypeScript and joins all scripts of this
+ * project into one.
+ * @throws Error for an import of an unknown module
  */
 export async function readPageFiles(): Promise<PageFiles> {
   const paths = await ownPaths();
@@ -100,7 +101,7 @@ async function vendorStyle(): Promise<PageFile> {
   return { name: vendorStyles.name, type: style, text: await readFile(packagePath(vendorStyles.file), 'utf8') };
 }
 
-/** The path of a package's file, wherever the package is installed. */
+/** Finds the path of a package's file in any folder where packages may be installed. */
 function packagePath(file: string): string {
   const [packageName = '', ...inside] = file.split('/');
   const paths = createRequire(import.meta.url).resolve.paths(packageName) ?? [];
@@ -120,7 +121,7 @@ function withoutSourceMap(text: string): string {
 
 const packageImport = /\bfrom\s*(['"])([^'"]+)\1/g;
 
-/** Packages that import each other do so from files beside them. */
+/** Changes imports between packages to the addresses of the served files. */
 function withServedImports(text: string, file: string): string {
   return text.replace(packageImport, (_, quote: string, specifier: string) => {
     const vendor = vendors.find((each) => each.specifier === specifier);

@@ -1,7 +1,7 @@
-/** Where the dashboard is. */
+/** The path of the dashboard. */
 export const dashboardPath = '/dashboard';
 
-/** The views of the page, each with whether one of its resources has a page of its own below it. */
+/** The views of the page. The value says whether each resource of the view has a separate path below it. */
 const views = {
   flows: true,
   templates: false,
@@ -15,11 +15,11 @@ const views = {
   webhooks: true,
 } as const;
 
-/** Every path that answers with the page, with `:id` for the id of a resource: a view can be opened by its address. */
+/** Every path that answers with the page, so that a view opens by its address. `:id` is the id of a resource. */
 export const pagePaths: ReadonlyArray<string> = [
   dashboardPath,
-  ...Object.entries(views).flatMap(([view, hasPages]) => {
+  ...Object.entries(views).flatMap(([view, hasResourcePaths]) => {
     const path = `${dashboardPath}/${view}`;
-    return hasPages ? [path, `${path}/:id`] : [path];
+    return hasResourcePaths ? [path, `${path}/:id`] : [path];
   }),
 ];

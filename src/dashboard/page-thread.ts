@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type PageFile, readPageFiles } from './page-files.ts';
 
-/** A file as it is sent: as it is, and compressed in the two ways that browsers take. */
+/** A file to send: uncompressed, and in the two compressed forms that browsers accept. */
 export interface CompressedFile {
   readonly name: string;
   readonly type: string;
@@ -12,7 +12,7 @@ export interface CompressedFile {
   readonly brotli: Uint8Array;
 }
 
-/** What the thread sends back. */
+/** The message that the thread sends to the main thread. */
 export interface CompressedPage {
   readonly hash: string;
   readonly files: ReadonlyArray<CompressedFile>;

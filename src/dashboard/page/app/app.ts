@@ -13,22 +13,22 @@ import { Shell } from '#dashboard/page/app/shell.ts';
 import { Toasts } from '#dashboard/page/app/toasts.ts';
 import { html } from '#dashboard/page/html.ts';
 
-/** The page: it asks for a key, then shows what the key may see. The key is in this component's memory alone. */
+/** The page. It asks for a key and then shows what the key may see. The key is only in the memory of this component. */
 export function App(): VNode {
   const [session, setSession] = useState<Session | null>(null);
   const [reason, setReason] = useState<string | null>(null);
-  const [scope, choose] = useState<Scope>({ organizationId: null });
+  const [scope, setScope] = useState<Scope>({ organizationId: null });
   useLinks();
 
   const signIn = (key: string, me: Me) => {
     const end = (why: string | null) => {
-      made.live.stop();
+      created.live.stop();
       setSession(null);
       setReason(why);
     };
-    const api = new Api(key, () => end('This key works no more: it was revoked or replaced.'));
+    const api = new Api(key, () => end('This key does not work any more. It was revoked or replaced.'));
     const names = new Names(api);
-    const made: Session = {
+    const created: Session = {
       api,
       me,
       names,
@@ -38,13 +38,13 @@ export function App(): VNode {
       signOut: () => end(null),
     };
     void names.load(me);
-    made.live.start();
+    created.live.start();
     setReason(null);
-    setSession(made);
+    setSession(created);
   };
 
   if (session === null) return html`<${SignIn} key=${reason} reason=${reason} onSignIn=${signIn} />`;
   return html`<${SessionContext.Provider} value=${session}>
-    <${ScopeContext.Provider} value=${{ scope, choose }}><${Shell} /><//>
+    <${ScopeContext.Provider} value=${{ scope, choose: setScope }}><${Shell} /><//>
   <//>`;
 }

@@ -17,7 +17,7 @@ import { classes, html } from '#dashboard/page/html.ts';
 import { Icon, Mark } from '#dashboard/page/parts/basics.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 
-/** Everything around a view: navigation, top bar, palette, toasts. */
+/** The frame around a view: navigation, top bar, palette and toasts. */
 export function Shell(): VNode {
   const place = usePlace();
   const [overlay, setOverlay] = useState<'palette' | 'keys' | null>(null);

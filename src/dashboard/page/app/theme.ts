@@ -10,12 +10,12 @@ const themes: ReadonlyArray<{ readonly value: Theme; readonly text: string }> = 
   { value: 'dark', text: 'Dark' },
 ];
 
-/** Applies the theme that was chosen last in this browser. */
+/** Applies the theme that this browser has stored. */
 export function applyStoredTheme(): void {
   apply(storedTheme());
 }
 
-/** Is called after every change of colours: charts read them. @returns a function that ends it */
+/** Calls a listener after each change of colours, because charts read them. @returns a function that removes it */
 export function onThemeChange(listener: () => void): () => void {
   const system = matchMedia('(prefers-color-scheme: dark)');
   system.addEventListener('change', listener);
@@ -36,7 +36,7 @@ export function ThemeChoice() {
     try {
       localStorage.setItem(storageKey, theme);
     } catch {
-      // A browser without storage forgets the choice with the tab.
+      // A browser without storage keeps the choice only until the tab closes.
     }
   };
   return html`<fieldset class="seg theme">

@@ -12,30 +12,34 @@ import { type Data, useData } from '#dashboard/page/app/data/use-data.ts';
 import { maxProjectsRead } from '#dashboard/page/app/session/scope.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 
-/** What projects have, as far as it was read. */
-export interface OfProjects<Item> {
+/** The items of several projects. */
+export interface ProjectItems<Item> {
   readonly items: ReadonlyArray<Item>;
   /** Projects that were not read, because there are too many. */
   readonly projectsLeft: number;
 }
 
-const readAtOnce = 6;
+const maxConcurrentReads = 6;
 const maxItems = 5_000;
 
-export function useFlows(projects: ReadonlyArray<Project>): Data<OfProjects<Flow>> {
-  return useOfProjects<Flow>(projects, 'flows', 'flows', ['flow', 'project', 'instance']);
+export function useFlows(projects: ReadonlyArray<Project>): Data<ProjectItems<Flow>> {
+  return useProjectItems<Flow>(projects, 'flows', 'flows', ['flow', 'project', 'instance']);
 }
 
-export function usePhoneNumbers(projects: ReadonlyArray<Project>): Data<OfProjects<PhoneNumber>> {
-  return useOfProjects<PhoneNumber>(projects, 'phone-numbers', 'phoneNumbers', ['phone-number', 'project']);
+export function usePhoneNumbers(projects: ReadonlyArray<Project>): Data<ProjectItems<PhoneNumber>> {
+  return useProjectItems<PhoneNumber>(projects, 'phone-numbers', 'phoneNumbers', ['phone-number', 'project']);
 }
 
-export function useAgentProfiles(projects: ReadonlyArray<Project>): Data<OfProjects<AgentProfile>> {
-  return useOfProjects<AgentProfile>(projects, 'agent-profiles', 'agentProfiles', ['agent-profile', 'flow', 'project']);
+export function useAgentProfiles(projects: ReadonlyArray<Project>): Data<ProjectItems<AgentProfile>> {
+  return useProjectItems<AgentProfile>(projects, 'agent-profiles', 'agentProfiles', [
+    'agent-profile',
+    'flow',
+    'project',
+  ]);
 }
 
-export function useApiKeys(projects: ReadonlyArray<Project>): Data<OfProjects<ApiKey>> {
-  return useOfProjects<ApiKey>(projects, 'keys', 'keys', ['key', 'project']);
+export function useApiKeys(projects: ReadonlyArray<Project>): Data<ProjectItems<ApiKey>> {
+  return useProjectItems<ApiKey>(projects, 'keys', 'keys', ['key', 'project']);
 }
 
 export function useTemplates(): Data<{ readonly templates: ReadonlyArray<Template> }> {
@@ -50,22 +54,22 @@ export function useInstances(): Data<{ readonly items: ReadonlyArray<Instance>; 
 }
 
 /** Reads a list of each project, a few at a time. */
-function useOfProjects<Item>(
+function useProjectItems<Item>(
   projects: ReadonlyArray<Project>,
   path: string,
   member: string,
   kinds: ReadonlyArray<string>,
-): Data<OfProjects<Item>> {
+): Data<ProjectItems<Item>> {
   const { api } = useSession();
   const read = projects.slice(0, maxProjectsRead);
   const key = projects.length === 0 ? null : `${path} of ${read.map(({ id }) => id).join()}`;
   return useData(key, { kinds }, async (signal) => {
-    const items = await readOfProjects<Item>(api, read, { path, member, signal });
+    const items = await readProjectItems<Item>(api, read, { path, member, signal });
     return { items, projectsLeft: projects.length - read.length };
   });
 }
 
-async function readOfProjects<Item>(
+async function readProjectItems<Item>(
   api: Api,
   projects: ReadonlyArray<Project>,
   { path, member, signal }: { readonly path: string; readonly member: string; readonly signal: AbortSignal },
@@ -80,6 +84,6 @@ async function readOfProjects<Item>(
       lists[index] = (await getAll<Item>(api, address, member, { maxItems, signal })).items;
     }
   };
-  await Promise.all(Array.from({ length: readAtOnce }, work));
+  await Promise.all(Array.from({ length: maxConcurrentReads }, work));
   return lists.flat();
 }

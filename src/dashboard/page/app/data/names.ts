@@ -2,11 +2,11 @@ import type { Api } from '#dashboard/page/api/api.ts';
 import type { AuditEntry, Customer, Me, Organization, Project } from '#dashboard/page/api/records.ts';
 import { namesInEntries } from '#dashboard/page/app/data/names-in-entries.ts';
 
-/** Lookups at a time, and in all until the page asks no more: a long list of strangers is shown by their ids. */
-const maxAtOnce = 4;
+/** The most lookups at the same time, and in total. After that, the page shows ids instead of names. */
+const maxConcurrentLookups = 4;
 const maxLookups = 400;
 
-/** Characters of an id in lists. */
+/** The number of characters of an id in lists. */
 export const shortIdLength = 8;
 
 const pathOfKind: Readonly<Record<string, string>> = {
@@ -21,14 +21,14 @@ const pathOfKind: Readonly<Record<string, string>> = {
   store: '/v1/stores/',
 };
 
-/** The names of what the page meets by its id. They are looked up once, and kept until the tab ends. */
+/** The names of resources of which the page has only the ids. Each is looked up once and kept until the tab closes. */
 export class Names {
   readonly #api: Api;
   readonly #known = new Map<string, string | null>();
   readonly #queue: Array<{ readonly kind: string; readonly id: string }> = [];
   readonly #listeners = new Set<() => void>();
   #running = 0;
-  #asked = 0;
+  #lookups = 0;
   #version = 0;
   projects: ReadonlyArray<Project> = [];
   organizations: ReadonlyArray<Organization> = [];
@@ -38,7 +38,7 @@ export class Names {
     this.#api = api;
   }
 
-  /** Reads the names of tenants, as far as this key may. */
+  /** Reads the names of tenants that this key may see. */
   async load(me: Me): Promise<void> {
     const isPartner = me.keyType === 'admin' || me.keyType === 'partner';
     const none =
@@ -65,18 +65,20 @@ export class Names {
     this.#changed();
   }
 
-  /** Grows with every name that becomes known. */
+  /** Grows when names become known. */
   get version(): number {
     return this.#version;
   }
 
+  /** Adds a known name. It does not call the listeners. */
   learn(kind: string, id: string, name: string): void {
     this.#known.set(`${kind} ${id}`, name);
   }
 
   /**
-   * Learns the names of what entries of the audit are about, so that they need no lookup.
-   * @param areNewest whether they are the newest that there are; others may have names of before, but for what is deleted
+   * Learns the names of the resources of audit entries, so that they need no lookup.
+   * @param areNewest whether these are the newest entries. Older entries only give the names of deleted resources,
+   *   because other names may have changed since
    */
   learnFrom(entries: ReadonlyArray<AuditEntry>, areNewest: boolean): void {
     const learned = namesInEntries(entries).filter(({ isDeleted, name }) => isDeleted || (areNewest && name !== null));
@@ -87,26 +89,26 @@ export class Names {
     if (learned.length > 0) this.#changed();
   }
 
-  /** @returns the name; null while it is not known, or where there is none that this key may read */
+  /** @returns the name; null if it is not known yet or this key may not read it */
   of(kind: string, id: string): string | null {
     const found = this.#known.get(`${kind} ${id}`);
     if (found === undefined) this.#lookUp(kind, id);
     return found ?? null;
   }
 
-  /** The name, or the first characters of the id. */
+  /** Returns the name, or the first characters of the id. */
   shown(kind: string, id: string): string {
     return this.of(kind, id) ?? id.slice(0, shortIdLength);
   }
 
-  /** A project with whose it is: customers' projects are mostly called alike. */
+  /** Returns a project's name after its organization's, because many customers' projects have the same name. */
   ofProject(id: string): string {
     const project = this.projects.find((each) => each.id === id);
     const organization = project === undefined ? null : this.#known.get(`organization ${project.organizationId}`);
     return organization ? `${organization}, ${this.shown('project', id)}` : this.shown('project', id);
   }
 
-  /** @returns a function that ends it */
+  /** Calls a listener after each change. @returns a function that removes it */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -114,14 +116,14 @@ export class Names {
 
   #lookUp(kind: string, id: string): void {
     this.#known.set(`${kind} ${id}`, null);
-    if (pathOfKind[kind] === undefined || this.#asked >= maxLookups) return;
-    this.#asked += 1;
+    if (pathOfKind[kind] === undefined || this.#lookups >= maxLookups) return;
+    this.#lookups += 1;
     this.#queue.push({ kind, id });
     this.#work();
   }
 
   #work(): void {
-    while (this.#running < maxAtOnce) {
+    while (this.#running < maxConcurrentLookups) {
       const next = this.#queue.shift();
       if (next === undefined) return;
       this.#running += 1;
@@ -140,7 +142,7 @@ export class Names {
       this.learn(kind, id, name);
       this.#changed();
     } catch {
-      // It is deleted, or not for this key: the id is shown.
+      // The resource is deleted, or this key may not read it. The page shows the id.
     }
   }
 

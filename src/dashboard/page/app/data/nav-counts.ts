@@ -2,7 +2,7 @@ import { useData } from '#dashboard/page/app/data/use-data.ts';
 import type { ViewName } from '#dashboard/page/app/routing/router.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 
-/** What the navigation says beside a view: how many there are, or what needs somebody. */
+/** The text beside a view in the navigation: a number of resources, or of things that need attention. */
 export interface NavCount {
   readonly text: string;
   readonly tone: 'bad' | 'warn' | null;
@@ -33,7 +33,7 @@ const memberOf: Readonly<Partial<Record<ViewName, string>>> = {
 
 const refreshMs = 15_000;
 
-/** The counts of the navigation; views without one are absent. */
+/** Returns the counts of the navigation. Views without a count are absent. */
 export function useNavCounts(): ReadonlyMap<ViewName, NavCount> {
   const { me } = useSession();
   const isAdmin = me.keyType === 'admin';
@@ -50,7 +50,7 @@ export function useNavCounts(): ReadonlyMap<ViewName, NavCount> {
     ({ state }) => state === 'stopped',
   );
   if (stopped.length > 0) found.set('projections', { text: `${stopped.length} stopped`, tone: 'bad' });
-  const resting = (targets?.targets ?? []).filter(({ circuit }) => circuit === 'open');
-  if (resting.length > 0) found.set('gateway', { text: `${resting.length} resting`, tone: 'warn' });
+  const open = (targets?.targets ?? []).filter(({ circuit }) => circuit === 'open');
+  if (open.length > 0) found.set('gateway', { text: `${open.length} open`, tone: 'warn' });
   return found;
 }

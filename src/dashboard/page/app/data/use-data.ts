@@ -3,31 +3,31 @@ import { isAbort } from '#dashboard/page/api/api.ts';
 import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 
-/** What is known of something that was asked for. */
+/** A value that is read from the API, and the state of reading it. */
 export interface Data<Value> {
-  /** As it was read last, even where reading it again fails; null before the first answer. */
+  /** The last value that was read, even if a later read failed; null before the first answer. */
   readonly value: Value | null;
-  /** Why the last try failed; null when it succeeded. */
+  /** Why the last read failed; null if it succeeded. */
   readonly error: ApiError | null;
-  /** When the value was read; null before. */
+  /** When the value was read; null before the first answer. */
   readonly at: number | null;
-  /** No answer for 200 ms, and nothing to show yet. */
+  /** Whether there is no value to show after 200 ms. */
   readonly isSlow: boolean;
   readonly reload: () => void;
 }
 
-/** What makes a value be asked for again. */
+/** When a value is read again. */
 export interface Refresh {
-  /** The kinds of resources whose changes matter: all by default; none for what never changes. */
+  /** The kinds of resources whose changes matter; default all. An empty list is for values that never change. */
   readonly kinds?: ReadonlyArray<string>;
-  /** Besides, as often as this, in ms: for figures that are in no event. */
+  /** An additional interval in ms, for figures that change without events. */
   readonly everyMs?: number;
 }
 
 const slowMs = 200;
-/** Many changes in a row are one reason to ask again. */
+/** Changes within this time cause one read. */
 const gatherMs = 400;
-const leastIntervalMs = 2_000;
+const minIntervalMs = 2_000;
 const retryMs = 8_000;
 
 interface Held<Value> {
@@ -38,9 +38,9 @@ interface Held<Value> {
 }
 
 /**
- * Reads something and reads it again when the live feed says that it may have changed.
- * @param key names it, and is the address where nothing else reads it; null for nothing
- * @param read reads it; default a GET of the key
+ * Reads a value, and reads it again when the live feed shows that it may have changed.
+ * @param key the name of the value; without `read`, its address. Null for no value
+ * @param read reads the value; default a GET of the key
  */
 export function useData<Value>(
   key: string | null,
@@ -50,11 +50,11 @@ export function useData<Value>(
   const { api, live, seen } = useSession();
   const known = key === null ? null : ((seen.get(key) as Value | undefined) ?? null);
   const [held, setHeld] = useState<Held<Value>>({ key: key ?? '', value: known, error: null, at: null });
-  const [asked, setAsked] = useState(0);
+  const [readCount, setReadCount] = useState(0);
   const [isLate, setLate] = useState(false);
   const readAt = useRef(0);
   const kinds = refresh.kinds?.join();
-  const reload = () => setAsked((count) => count + 1);
+  const reload = () => setReadCount((count) => count + 1);
 
   useEffect(() => {
     if (key === null) return;
@@ -86,7 +86,7 @@ export function useData<Value>(
       clearTimeout(slow);
       clearTimeout(retry);
     };
-  }, [key, asked]);
+  }, [key, readCount]);
 
   useEffect(() => {
     if (key === null) return;
@@ -97,7 +97,7 @@ export function useData<Value>(
           timer = undefined;
           reload();
         },
-        Math.max(gatherMs, readAt.current + leastIntervalMs - Date.now()),
+        Math.max(gatherMs, readAt.current + minIntervalMs - Date.now()),
       );
     };
     const wanted = kinds === undefined ? null : new Set(kinds.split(','));

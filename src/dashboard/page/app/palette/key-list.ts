@@ -16,12 +16,12 @@ const keys: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
   [['Enter'], 'open'],
   [['Esc'], 'close'],
   [['n'], 'new'],
-  [['.'], 'live or paused'],
+  [['.'], 'pause or resume'],
   [['Ctrl', 'Enter'], 'send in the playground'],
   [['?'], 'this list'],
 ];
 
-/** What keys do. */
+/** The list of keyboard shortcuts. */
 export function KeyList({ onClose }: { onClose: () => void }): VNode {
   const close = html`<button type="button" class="btn" onClick=${onClose}>Close</button>`;
   return html`<${Dialog} title="Keyboard" onClose=${onClose} footer=${close}>

@@ -1,23 +1,23 @@
-/** Something that the palette goes to or does. */
+/** A place that the palette opens, or an action that it runs. */
 export interface PaletteItem {
   readonly group: string;
   readonly key: string;
   readonly title: string;
   readonly note: string;
-  /** What it is found by. */
+  /** The words by which a search finds it. */
   readonly words: string;
   readonly run: () => void;
 }
 
-/** What was found, group by group. */
+/** The found items of one group. */
 export interface FoundGroup {
   readonly group: string;
   readonly items: ReadonlyArray<PaletteItem>;
 }
 
-const maxInGroup = 6;
+const maxPerGroup = 6;
 
-/** @returns the items that have every word of the text, those whose title begins with it first */
+/** @returns the items with every word of the text. Items whose title begins with the text come first */
 export function findIn(items: ReadonlyArray<PaletteItem>, text: string): ReadonlyArray<FoundGroup> {
   const words = text
     .toLowerCase()
@@ -32,7 +32,7 @@ export function findIn(items: ReadonlyArray<PaletteItem>, text: string): Readonl
   for (const item of ranked) {
     const group = groups.get(item.group) ?? [];
     groups.set(item.group, group);
-    if (group.length < maxInGroup) group.push(item);
+    if (group.length < maxPerGroup) group.push(item);
   }
   return [...groups].map(([group, inGroup]) => ({ group, items: inGroup }));
 }

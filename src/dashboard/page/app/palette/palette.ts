@@ -11,7 +11,7 @@ import { type Session, useSession } from '#dashboard/page/app/session/session.ts
 import { html } from '#dashboard/page/html.ts';
 import { Icon } from '#dashboard/page/parts/basics.ts';
 
-/** Goes to anything by a part of its name, or by its id. */
+/** A dialog that finds resources, views and actions by a part of the name or by the id. */
 export function Palette({ onClose }: { onClose: () => void }): VNode {
   const element = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState('');
@@ -58,7 +58,7 @@ export function Palette({ onClose }: { onClose: () => void }): VNode {
       <kbd>Esc</kbd>
     </div>
     <div class="found" id="found" role="listbox" aria-label="Found" tabindex="0">
-      ${flat.length === 0 ? html`<p class="muted nothing">Nothing is called that.</p>` : null}
+      ${flat.length === 0 ? html`<p class="muted nothing">Nothing has this name or id.</p>` : null}
       ${found.map(
         ({ group, items }) => html`<div role="group" aria-label=${group} key=${group}>
           <span aria-hidden="true">${group}</span>

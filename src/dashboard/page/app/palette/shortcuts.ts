@@ -3,18 +3,18 @@ import { goTo } from '#dashboard/page/app/routing/location.ts';
 import { navigationOf } from '#dashboard/page/app/routing/navigation.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 
-/** What single keys do besides moving through the page. */
+/** The actions of shortcuts that open a dialog. */
 export interface ShortcutActions {
   readonly onPalette: () => void;
   readonly onHelp: () => void;
 }
 
-/** After `g` the next letter must come within this. */
+/** The longest time between `g` and the next letter. */
 const letterMs = 1_500;
-/** What `j` and `k` move through: the first link or button of each row. */
+/** The elements that `j` and `k` move through: the first link or button of each row. */
 const rowSelector = 'main :is(tbody tr, .feed li, .attention li, .versions li) :is(a[href], button):first-of-type';
 
-/** The keys of the page. Single letters are off while somebody types, and while a dialog is open. */
+/** Handles the keyboard shortcuts. Single letters do nothing while somebody types or a dialog is open. */
 export function useShortcuts(actions: ShortcutActions): void {
   const { me, live } = useSession();
   const latest = useRef(actions);

@@ -3,7 +3,7 @@ import { addressOf, type Place, readPlace, type ViewName } from '#dashboard/page
 
 const listeners = new Set<() => void>();
 
-/** Goes to an address of the page. @param replace keeps the back button from coming back here */
+/** Goes to an address of the page. @param replace whether to leave the current address out of the browser's history */
 export function navigate(address: string, replace = false): void {
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
@@ -16,7 +16,7 @@ export function goTo(view: ViewName, id: string | null = null, search: Readonly<
   navigate(addressOf(view, id, search));
 }
 
-/** Changes what is chosen or filtered in the address of this view. Empty values are taken out. */
+/** Changes the filters and the selection in the address of this view. Empty values are removed. */
 export function setSearch(changes: Readonly<Record<string, string | null>>, replace = true): void {
   const search = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(changes)) {
@@ -27,7 +27,7 @@ export function setSearch(changes: Readonly<Record<string, string | null>>, repl
   navigate(`${location.pathname}${query === '' ? '' : `?${query}`}`, replace);
 }
 
-/** Where the page is, renewed when it goes elsewhere. */
+/** Returns the current place, and renders again when it changes. */
 export function usePlace(): Place {
   const [place, setPlace] = useState(currentPlace);
   useEffect(() => {
@@ -42,7 +42,7 @@ export function usePlace(): Place {
   return place;
 }
 
-/** Follows links of the page without loading it again. */
+/** Opens links of the page without loading the page again. */
 export function useLinks(): void {
   useEffect(() => {
     const followed = (event: MouseEvent) => {

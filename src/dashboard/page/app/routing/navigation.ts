@@ -5,7 +5,7 @@ import type { ViewName } from '#dashboard/page/app/routing/router.ts';
 export interface Entry {
   readonly view: ViewName;
   readonly title: string;
-  /** After `g`; null without one. */
+  /** The letter of the shortcut after `g`; null if there is none. */
   readonly letter: string | null;
 }
 
@@ -32,7 +32,7 @@ const groups: ReadonlyArray<ReadonlyArray<Entry>> = [
 const ofOperator: ReadonlySet<ViewName> = new Set(['projections']);
 const ofPartner: ReadonlySet<ViewName> = new Set(['customers']);
 
-/** The views that a key has, in groups. */
+/** Returns the views that a key may use, in groups. */
 export function navigationOf({ keyType }: Me): ReadonlyArray<ReadonlyArray<Entry>> {
   const isAdmin = keyType === 'admin';
   const isPartner = isAdmin || keyType === 'partner';

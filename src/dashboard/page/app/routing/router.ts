@@ -15,18 +15,18 @@ export const viewNames = [
 
 export type ViewName = (typeof viewNames)[number];
 
-/** Where the page is. */
+/** The view of the page, with its parameters. */
 export interface Place {
   readonly view: ViewName;
-  /** Of the resource that has a page of its own; null for the view itself. */
+  /** The id of the resource, if the address names one; null for the view itself. */
   readonly id: string | null;
-  /** Filters and what is chosen: never a key. */
+  /** Filters and the selection. It never has a key. */
   readonly search: URLSearchParams;
 }
 
 const base = '/dashboard';
 
-/** @returns the place of an address; null when the page has no such view */
+/** @returns the place of an address; null if the page has no such view */
 export function readPlace(path: string, search = ''): Place | null {
   const [view = '', id = null, ...more] = path
     .slice(base.length)
@@ -49,7 +49,7 @@ export function addressOf(
   return `${path}${id === null ? '' : `/${encodeURIComponent(id)}`}${query === '' ? '' : `?${query}`}`;
 }
 
-/** Kinds of resources, as the audit names them, that have a view. */
+/** The views of kinds of resources, by their names in the audit. */
 const viewOfKind: Readonly<Record<string, ViewName>> = {
   flow: 'flows',
   'flow-version': 'flows',
@@ -67,10 +67,10 @@ const viewOfKind: Readonly<Record<string, ViewName>> = {
   'webhook-endpoint': 'webhooks',
 };
 
-/** Characters that the id of a version has more than its flow's. */
+/** The number of characters that a version's id adds to its flow's. */
 const versionSuffix = 8;
 
-/** @returns the address of the page that shows a resource; null where none does */
+/** @returns the address of the view that shows a resource; null if there is none */
 export function addressOfResource(kind: string, id: string): string | null {
   const view = viewOfKind[kind];
   if (view === undefined) return null;

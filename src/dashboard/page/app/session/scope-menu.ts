@@ -6,7 +6,7 @@ import { html } from '#dashboard/page/html.ts';
 import { Icon } from '#dashboard/page/parts/basics.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 
-/** The scope that was chosen, and how to choose another. */
+/** The current scope, and the function that changes it. */
 export interface ScopeChoice {
   readonly scope: Scope;
   readonly choose: (scope: Scope) => void;
@@ -18,7 +18,7 @@ export function useScope(): ScopeChoice {
   return useContext(ScopeContext);
 }
 
-/** Which organization is shown. A native select lies over it: it opens as the system's own do. */
+/** The menu of organizations. A transparent native select covers it, so that the browser's own menu opens. */
 export function ScopeMenu(): VNode {
   const { me } = useSession();
   const names = useNames();

@@ -1,10 +1,10 @@
 import type { Project } from '#dashboard/page/api/records.ts';
 import type { Names } from '#dashboard/page/app/data/names.ts';
 
-/** Projects whose lists are read side by side; a scope with more asks for a choice. */
+/** The most projects whose lists are read. With more, the page asks for an organization. */
 export const maxProjectsRead = 30;
 
-/** What is shown: everything within the key's reach, or the projects of one organization. */
+/** The part of the data that the page shows: everything that the key has access to, or one organization. */
 export interface Scope {
   /** Null for everything. */
   readonly organizationId: string | null;

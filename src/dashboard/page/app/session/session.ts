@@ -6,28 +6,28 @@ import type { Me } from '#dashboard/page/api/records.ts';
 import type { Names } from '#dashboard/page/app/data/names.ts';
 import type { Toasts } from '#dashboard/page/app/toasts.ts';
 
-/** Everything that belongs to the key that is signed in. It ends with the tab. */
+/** The objects that belong to the signed-in key. They exist until the tab closes. */
 export interface Session {
   readonly api: Api;
   readonly me: Me;
   readonly live: LiveFeed;
   readonly names: Names;
   readonly toasts: Toasts;
-  /** What was read last, by address: shown until it is read again. */
+  /** The last values by address. The page shows them until it has read them again. */
   readonly seen: Map<string, unknown>;
   readonly signOut: () => void;
 }
 
 export const SessionContext = createContext<Session | null>(null);
 
-/** @throws Error outside of a session */
+/** Returns the current session. @throws Error if nobody is signed in */
 export function useSession(): Session {
   const session = useContext(SessionContext);
-  if (session === null) throw new Error('There is no session here.');
+  if (session === null) throw new Error('Nobody is signed in.');
   return session;
 }
 
-/** The current time, renewed in intervals. */
+/** Returns the current time, and renders again after each interval. */
 export function useNow(intervalMs: number): number {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {

@@ -13,7 +13,7 @@ interface Health {
   readonly version: string;
 }
 
-/** Asks for a key. @param reason why the last one was signed out; null at first */
+/** The form that asks for a key. @param reason why the last session ended; null at first */
 export function SignIn(props: { reason: string | null; onSignIn: (key: string, me: Me) => void }): VNode {
   const [key, setKey] = useState('');
   const [problem, setProblem] = useState<string | null>(props.reason);
@@ -69,15 +69,15 @@ export function SignIn(props: { reason: string | null; onSignIn: (key: string, m
       <${Card} id="no-key" title="No key yet?">
         <div class="body">
           <p class="muted">
-            The first start prints an admin key, once. To choose it yourself, make one and start with it
-            as <code>BOOTSTRAP_API_KEY</code>. Partners get theirs from their operator.
+            The first start prints an admin key once. To choose the key yourself, generate one and start the service
+            with it as <code>BOOTSTRAP_API_KEY</code>. Partners get a key from their operator.
           </p>
           <pre class="block" tabindex="0" role="region" aria-label="Command">npm run keys -- generate</pre>
         </div>
       <//>
     </main>
     <footer>
-      ${health === null ? null : html`<span><${Badge} tone="ok" plain=${true}>${health.service} answers<//></span>`}
+      ${health === null ? null : html`<span><${Badge} tone="ok" plain=${true}>${health.service} is running<//></span>`}
       <a href="/docs">API docs</a>
       ${health === null ? null : html`<span>version ${health.version}</span>`}
     </footer>

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Customer, Flow, Instance, PhoneNumber, Project } from '#dashboard/page/api/records.ts';
-import { type OfProjects, useFlows, useInstances, usePhoneNumbers } from '#dashboard/page/app/data/lists.ts';
+import { type ProjectItems, useFlows, useInstances, usePhoneNumbers } from '#dashboard/page/app/data/lists.ts';
 import { useData } from '#dashboard/page/app/data/use-data.ts';
 import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
@@ -50,11 +50,13 @@ function CustomerPage({ customer }: { customer: Customer }): VNode {
   return html`<${PageHead} title=${customer.name} facts=${facts} actions=${actions} />
     <div class="grid half">
       <${Card} id="instances" title="Instances"><${Loaded} data=${instances}>${({ items }: { items: ReadonlyArray<Instance> }) => html`<${InstanceItems} instances=${items.filter(({ organizationId }) => organizationId === customer.organizationId)} />`}<//><//>
-      <${Card} id="numbers" title="Phone numbers"><${Loaded} data=${numbers}>${({ items }: OfProjects<PhoneNumber>) =>
+      <${Card} id="numbers" title="Phone numbers"><${Loaded} data=${numbers}>${({
+        items,
+      }: ProjectItems<PhoneNumber>) =>
         items.length === 0
           ? html`<${Empty} title="No phone numbers">Add one under Phone numbers, and point it at a flow.<//>`
           : html`<ul class="changes numbers">${items.map(({ id, number, flowId }) => html`<li key=${id}><span class="nowrap">${number}</span><span>${flowId === null ? html`<span class="faint">points at nothing</span>` : html`<a href=${addressOf('flows', flowId)}>${names.shown('flow', flowId)}</a>`}</span></li>`)}</ul>`}<//><//>
-      <${Card} id="flows" title="Flows"><${Loaded} data=${flows}>${({ items }: OfProjects<Flow>) =>
+      <${Card} id="flows" title="Flows"><${Loaded} data=${flows}>${({ items }: ProjectItems<Flow>) =>
         items.length === 0
           ? html`<${Empty} title="No flows">An instance of a template brings some.<//>`
           : html`<ul class="changes">${items.map(({ id, name, type }) => html`<li key=${id}><span><${Badge}>${type}<//></span><span><a href=${addressOf('flows', id)}>${name}</a></span></li>`)}</ul>`}<//><//>

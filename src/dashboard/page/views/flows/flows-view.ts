@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Flow } from '#dashboard/page/api/records.ts';
-import { type OfProjects, useFlows } from '#dashboard/page/app/data/lists.ts';
+import { type ProjectItems, useFlows } from '#dashboard/page/app/data/lists.ts';
 import { goTo, setSearch } from '#dashboard/page/app/routing/location.ts';
 import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { projectsIn } from '#dashboard/page/app/session/scope.ts';
@@ -35,7 +35,7 @@ export function FlowsView({ search }: { search: URLSearchParams }): VNode {
           ['Projects', String(projects.length)],
         ]
   } />
-    <${Loaded} data=${flows} rows=${6}>${(all: OfProjects<Flow>) => html`<${FlowList} all=${all} search=${search} onNew=${() => setNew(true)} />`}<//>
+    <${Loaded} data=${flows} rows=${6}>${(all: ProjectItems<Flow>) => html`<${FlowList} all=${all} search=${search} onNew=${() => setNew(true)} />`}<//>
     ${isNew ? html`<${NewFlowDialog} onClose=${() => setNew(false)} />` : null}`;
 }
 
@@ -44,7 +44,7 @@ function FlowList({
   search,
   onNew,
 }: {
-  all: OfProjects<Flow>;
+  all: ProjectItems<Flow>;
   search: URLSearchParams;
   onNew: () => void;
 }): VNode {

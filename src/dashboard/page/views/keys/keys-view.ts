@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiKey } from '#dashboard/page/api/records.ts';
-import { type OfProjects, useApiKeys } from '#dashboard/page/app/data/lists.ts';
+import { type ProjectItems, useApiKeys } from '#dashboard/page/app/data/lists.ts';
 import { projectsIn } from '#dashboard/page/app/session/scope.ts';
 import { useScope } from '#dashboard/page/app/session/scope-menu.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
@@ -34,7 +34,7 @@ export function KeysView(): VNode {
   const create = html`<button type="button" class="btn primary" data-new onClick=${() => setOpened({ dialog: 'new' })}>New key</button>`;
   return html`<${PageHead} title="Keys" actions=${create} />
     ${secret === null ? null : html`<${NewSecret} title=${`Secret of “${secret.name}”`} secret=${secret.key} note="Only its hash is stored." onClose=${() => setSecret(null)} />`}
-    <${Loaded} data=${keys} rows=${6}>${({ items, projectsLeft }: OfProjects<ApiKey>) => html`
+    <${Loaded} data=${keys} rows=${6}>${({ items, projectsLeft }: ProjectItems<ApiKey>) => html`
       <${ProjectsLeft} count=${projectsLeft} />
       <${Card} label="Keys">${
         items.length === 0

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { PhoneNumber } from '#dashboard/page/api/records.ts';
-import { type OfProjects, useFlows, usePhoneNumbers } from '#dashboard/page/app/data/lists.ts';
+import { type ProjectItems, useFlows, usePhoneNumbers } from '#dashboard/page/app/data/lists.ts';
 import { setSearch } from '#dashboard/page/app/routing/location.ts';
 import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { projectsIn } from '#dashboard/page/app/session/scope.ts';
@@ -29,7 +29,7 @@ export function PhoneNumbersView({ search }: { search: URLSearchParams }): VNode
   const { toasts } = useSession();
   const create = html`<button type="button" class="btn primary" data-new onClick=${() => setOpened({ dialog: 'new' })}>New number</button>`;
   return html`<${PageHead} title="Phone numbers" actions=${create} />
-    <${Loaded} data=${numbers} rows=${6}>${(all: OfProjects<PhoneNumber>) => html`<${NumberList} all=${all} search=${search} onOpen=${setOpened} />`}<//>
+    <${Loaded} data=${numbers} rows=${6}>${(all: ProjectItems<PhoneNumber>) => html`<${NumberList} all=${all} search=${search} onOpen=${setOpened} />`}<//>
     ${opened?.dialog === 'new' ? html`<${NewNumberDialog} onClose=${close} />` : null}
     ${opened?.dialog === 'point' ? html`<${PointDialog} number=${opened.number} onClose=${close} />` : null}
     ${
@@ -45,7 +45,7 @@ function NumberList({
   search,
   onOpen,
 }: {
-  all: OfProjects<PhoneNumber>;
+  all: ProjectItems<PhoneNumber>;
   search: URLSearchParams;
   onOpen: (opened: Opened) => void;
 }): VNode {

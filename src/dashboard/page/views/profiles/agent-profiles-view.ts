@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Tagged } from '#dashboard/page/api/api.ts';
 import type { AgentProfile } from '#dashboard/page/api/records.ts';
-import { type OfProjects, useAgentProfiles } from '#dashboard/page/app/data/lists.ts';
+import { type ProjectItems, useAgentProfiles } from '#dashboard/page/app/data/lists.ts';
 import { useData } from '#dashboard/page/app/data/use-data.ts';
 import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { projectsIn } from '#dashboard/page/app/session/scope.ts';
@@ -25,7 +25,7 @@ export function AgentProfilesView(): VNode {
   const profiles = useAgentProfiles(projectsIn(names, scope));
   const create = html`<button type="button" class="btn primary" data-new onClick=${() => setEdited('new')}>New profile</button>`;
   return html`<${PageHead} title="Agent profiles" actions=${create} />
-    <${Loaded} data=${profiles} rows=${6}>${({ items, projectsLeft }: OfProjects<AgentProfile>) => html`
+    <${Loaded} data=${profiles} rows=${6}>${({ items, projectsLeft }: ProjectItems<AgentProfile>) => html`
       <${ProjectsLeft} count=${projectsLeft} />
       <${Card} label="Agent profiles">${
         items.length === 0
