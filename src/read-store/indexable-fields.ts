@@ -1,7 +1,7 @@
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Indexes, Where } from './read-store.ts';
 
-/** The fields that the indexes hold, in an order that is always the same. */
+/** The fields of all indexes, always in the same order. */
 export function indexedFields(indexes: Indexes): ReadonlyArray<string> {
   return [...new Set(indexes.flat())].sort();
 }

@@ -10,12 +10,12 @@ export type { DocumentValue } from './stored-document.ts';
 export type Where = Readonly<Record<string, string | number | boolean | null>>;
 
 export interface PageRequest {
-  /** Begin after this place: the `next` of the page before. */
+  /** The place after which the page begins: the `next` of the previous page. */
   readonly after?: PageKey;
   readonly limit: number;
-  /** Stop before the documents' stored bytes exceed this; one document at least is given. */
+  /** The page ends before the stored bytes of its documents exceed this. It has one document at least. */
   readonly maxBytes: number;
-  /** From the newest to the oldest. Default from the oldest. */
+  /** Whether the newest documents come first. By default the oldest do. */
   readonly newestFirst?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface PageKey {
 
 export interface Page<Value extends DocumentValue> {
   readonly documents: ReadonlyArray<StoredDocument<Value>>;
-  /** Where the next page begins; null at the end. */
+  /** The place after which the next page begins; null at the end. */
   readonly next: PageKey | null;
 }
 
@@ -37,15 +37,15 @@ export interface ProjectionStatus {
   readonly name: string;
   readonly version: number;
   readonly state: ProjectionState;
-  /** What queries read has held the whole log once; false only during the first fill. */
+  /** Whether the documents that queries read have contained the whole log once. False only during the first fill. */
   readonly ready: boolean;
-  /** Where the log ended when the newest filling of its documents was begun: a rebuild moves it. */
+  /** The end of the log when the newest fill of its documents began. A rebuild moves it. */
   readonly begunAt: number;
-  /** The position up to which its documents, as queries read them, hold the log. */
+  /** The position up to which the documents that queries read contain the log. */
   readonly position: number;
-  /** Why it stopped: the event it could not take, and the error. */
+  /** The event at which the projection has stopped, and the error. */
   readonly failure: EventFailure | null;
-  /** A rebuild under way. */
+  /** The progress of a running rebuild. */
   readonly rebuild: {
     readonly position: number;
     readonly target: number;
@@ -55,12 +55,12 @@ export interface ProjectionStatus {
 }
 
 /**
- * The reading side of the read store: what queries ask. `collection` is a projection's name; the version that queries
- * read is the store's business.
+ * The reading side of the read store, for queries. `collection` is the name of a projection. The store knows which
+ * version queries read.
  */
 export interface ReadStore {
   /**
-   * @param fresh from the store, however much is held in memory: as new as any document read before it
+   * @param fresh whether to read from the store and not from memory, so that the document is as new as any read before
    * @throws UnavailableError
    */
   get<Value extends DocumentValue>(
@@ -68,18 +68,21 @@ export interface ReadStore {
     id: string,
     fresh?: 'fresh',
   ): Promise<StoredDocument<Value> | null>;
-  /** Documents that fit `where` (a declared index, or `{}` for all). @throws UnavailableError */
+  /** Reads a page of the documents that match `where` (a declared index, or `{}` for all). @throws UnavailableError */
   list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>>;
-  /** The status as the node that runs the projections last published it. @throws UnavailableError */
+  /** Reads the status that the node that runs the projections has published last. @throws UnavailableError */
   status(): Promise<ReadonlyArray<ProjectionStatus>>;
-  /** The events that were passed because the release does not know their types. @throws UnavailableError */
+  /** Reads the counts of events whose types this release does not know. @throws UnavailableError */
   unknownEvents(): Promise<ReadonlyArray<UnknownEventType>>;
   /**
-   * When each of these API keys was last used (RFC 3339, to the minute); one never used is left out.
+   * Reads when each of these API keys was last used (RFC 3339, to the minute). Unused keys are left out.
    * @throws UnavailableError
    */
   keysLastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>>;
-  /** A stream's snapshot, kept beside the read models for the deciding side. @throws UnavailableError */
+  /**
+   * Reads the snapshot of a stream. Commands use it; it is only stored beside the read models.
+   * @throws UnavailableError
+   */
   snapshot(stream: string): Promise<StoredSnapshot | null>;
   close(): Promise<void>;
 }
@@ -91,86 +94,87 @@ export type DocumentWrite =
       readonly id: string;
       readonly order: number;
       readonly value: DocumentValue;
-      /** `recordLast(value)` as JSON text, which is what is stored. */
+      /** The stored text: `recordLast(value)` as JSON. */
       readonly body: string;
       readonly position: number;
     }
   | { readonly kind: 'delete'; readonly id: string; readonly position: number }
-  /** Deletes every document that fits a declared index, without reading them. */
+  /** Deletes every document that matches a declared index, without reading it. */
   | { readonly kind: 'delete-where'; readonly where: Where; readonly position: number };
 
 /** The fields of each index that a read model declares. */
 export type Indexes = ReadonlyArray<ReadonlyArray<string>>;
 
-/** What a collection must offer: its documents are made by this version, and listed by these indexes. */
+/** The version that makes a collection's documents, and the indexes of its lists. */
 export interface CollectionDefinition {
   readonly name: string;
   readonly version: number;
   readonly indexes: Indexes;
 }
 
-/** One filling of a collection from the log. Queries read one generation of a collection, the current one. */
+/** One fill of a collection from the log. Queries read one generation of a collection, the current one. */
 export interface Generation extends CollectionDefinition {
-  /** Unique in the store, and counting up. */
+  /** Unique in the store; a newer generation has a larger one. */
   readonly number: number;
-  /** Where the log ended when this filling was begun. */
+  /** The end of the log when this fill began. */
   readonly begunAt: number;
-  /** It has held the whole log once. */
+  /** Whether it has contained the whole log once. */
   readonly complete: boolean;
-  /** The position up to which its documents hold the log. */
+  /** The position up to which its documents contain the log. */
   readonly checkpoint: number;
 }
 
 export interface CollectionGenerations {
-  /** What queries read; incomplete only when there was never a complete one. */
+  /** The generation that queries read. It is incomplete only if there was never a complete one. */
   readonly current: Generation | null;
-  /** A rebuild begun and not finished, beside the current one. */
+  /** The generation of an unfinished rebuild, beside the current one. */
   readonly filling: Generation | null;
 }
 
-/** A document as folding needs it. */
+/** A document in the form for folding. */
 export interface FoldedDocument {
   readonly order: number;
-  /** The last event that touched it: it and all before are in the document already. */
+  /** The position of the last event that touched the document. The document includes this event and all before it. */
   readonly position: number;
-  /** Null when it was deleted, where the store remembers that. */
+  /** Null for a deleted document, if the store remembers deletions. */
   readonly value: DocumentValue | null;
   /** The length of its JSON text. */
   readonly bytes: number;
 }
 
-/** The writes of one batch in one generation, and the position up to which it then holds the log. */
+/** The writes of one batch to one generation, and the position up to which the generation then contains the log. */
 export interface GenerationCommit {
   readonly generation: Generation;
   readonly writes: ReadonlyArray<DocumentWrite>;
   readonly checkpoint: number;
 }
 
-/** What the operators' events have asked for, and the position up to which they were obeyed. */
+/** The requests of the operators' events, and the position up to which they were carried out. */
 export interface OperatorState {
   readonly position: number;
-  /** By projection: ids of events that it leaves out when it cannot take them. */
+  /** By projection: ids of events that it skips if it cannot handle them. */
   readonly skipped: Readonly<Record<string, ReadonlyArray<string>>>;
-  /** By projection: the log that its read model was made from (`EventLogIdentity`). */
+  /** By projection: the identity of the log from which its read model was made (`EventLogIdentity`). */
   readonly madeFrom?: Readonly<Record<string, string>>;
-  /** What was counted up to the position. */
+  /** The counts up to the position. */
   readonly unknownEvents?: UnknownEventsState;
 }
 
-/** The writing side of the read store: what the projection runner needs, and nobody else. One writer at a time. */
+/** The writing side of the read store, for the projection runner. There is one writer at a time. */
 export interface ReadStoreWriter {
-  /** What is stored about a collection. @throws UnavailableError */
+  /** Reads the generations of a collection. @throws UnavailableError */
   generations(collection: string): Promise<CollectionGenerations>;
   /**
-   * Begins an empty generation, and drops an unfinished one. It is current at once when there is no complete one.
-   * @param begunAt the position where the log ends now
+   * Begins an empty generation, and drops an unfinished one. The new one is current at once if there is no complete
+   * one.
+   * @param begunAt the position of the log's end now
    * @throws UnavailableError
    */
   begin(definition: CollectionDefinition, begunAt: number): Promise<Generation>;
   /**
-   * Documents by id; those that do not exist are left out.
-   * @param maxCharacters the store may stop behind the document, in the order of `ids`, with which the JSON text of all
-   *   read so far reaches this
+   * Reads documents by id. Those that do not exist are left out.
+   * @param maxCharacters the store may stop after the document, in the order of `ids`, with which the JSON texts reach
+   *   this length
    * @throws UnavailableError
    */
   read(
@@ -179,21 +183,22 @@ export interface ReadStoreWriter {
     maxCharacters?: number,
   ): Promise<ReadonlyMap<string, FoldedDocument>>;
   /**
-   * Stores each generation's writes, in order, with its checkpoint: all of a generation's or, where the engine has no
-   * transactions, the checkpoint last, so that a replay completes it. A commit that failed may be sent again.
+   * Stores the writes of each generation, in order, with its checkpoint. A store with transactions stores all of a
+   * generation's writes or none. Any other store writes the checkpoint last, so that a replay completes a partial
+   * commit. A failed commit may be repeated.
    * @param more whether another commit follows soon: documents that no query reads yet may then be stored with it
-   * @throws UnavailableError; any other error when postponed writes are lost, and generations are at their stored
-   * checkpoints
+   * @throws UnavailableError; any other error if postponed writes are lost, and generations are at their stored
+   *   checkpoints
    */
   commit(commits: ReadonlyArray<GenerationCommit>, more?: boolean): Promise<void>;
-  /** Creates the indexes that a rebuild may have postponed. Repeatable. @throws UnavailableError */
+  /** Creates the indexes that a rebuild may have postponed. It may be repeated. @throws UnavailableError */
   finish(generation: Generation): Promise<void>;
   /**
-   * Marks a finished generation complete; from now on queries read it, and the one before is dropped.
+   * Marks a finished generation as complete. From now on queries read it. The previous one is dropped.
    * @throws UnavailableError
    */
   publish(generation: Generation): Promise<void>;
-  /** Drops every collection but these. @throws UnavailableError */
+  /** Drops all other collections. @throws UnavailableError */
   dropOthers(collections: ReadonlyArray<string>): Promise<void>;
   /** @throws UnavailableError */
   operatorState(): Promise<OperatorState>;
@@ -201,9 +206,9 @@ export interface ReadStoreWriter {
   saveOperatorState(state: OperatorState): Promise<void>;
   /** Replaces what `ReadStore.status` returns. @throws UnavailableError */
   saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void>;
-  /** Keeps the later time of each key. No rebuild touches it. @throws UnavailableError */
+  /** Stores the later time of each key. Rebuilds do not change these times. @throws UnavailableError */
   saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void>;
-  /** Takes the place of the stream's snapshot before. No rebuild touches it. @throws UnavailableError */
+  /** Replaces the snapshot of a stream. Rebuilds do not change snapshots. @throws UnavailableError */
   saveSnapshot(snapshot: StoredSnapshot): Promise<void>;
   close(): Promise<void>;
 }

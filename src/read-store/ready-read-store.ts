@@ -4,8 +4,9 @@ import type { DocumentValue, Page, PageRequest, ProjectionStatus, ReadStore, Whe
 import type { StoredDocument } from './stored-document.ts';
 
 /**
- * A read store that gives nothing of a read model that has never held the whole log: what is not in it yet would be
- * taken for what does not exist, and a good API key for a bad one. Rebuilds do not matter: the old documents answer.
+ * A read store that refuses reads of a read model that has never contained the whole log. Otherwise a document that is
+ * not filled yet would seem not to exist, and a valid API key would be refused. During a rebuild the old documents
+ * answer.
  */
 export function readyOnly(documents: ReadStore, projections: ProjectionStatuses): ReadStore {
   return new ReadyReadStore(documents, projections);

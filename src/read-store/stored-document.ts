@@ -1,20 +1,20 @@
 import { EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
 
-/** What a projection keeps: a JSON object. Free-form JSON inside it may be deep. */
+/** The value of a document: a JSON object. Free-form JSON inside it may be deep. */
 export type DocumentValue = object;
 
 /** The type of a document's member `record`. */
 type RecordOf<Value> = Value[keyof Value & 'record'];
 
 /**
- * A document as a read store gives it: its JSON text, of which only as much is parsed as is asked for.
+ * A document from a read store: its JSON text, of which only the requested part is parsed.
  *
- * What most queries answer is a document's member `record`, as it is stored. `recordLast` has put it at the end of the
- * text, behind members that are no objects and no lists, so it can be cut out without being read.
+ * Most queries answer with the stored member `record` of a document. `recordLast` has moved it to the end of the text,
+ * after members that are neither objects nor lists, so it can be cut out without parsing it.
  */
 export class StoredDocument<Value extends DocumentValue = DocumentValue> {
   readonly id: string;
-  /** The position of the event that created it: lists are in this order, then by id. */
+  /** The position of the event that created it. Lists are in this order, then by id. */
   readonly order: number;
   /** The whole document. */
   readonly text: string;
@@ -31,13 +31,13 @@ export class StoredDocument<Value extends DocumentValue = DocumentValue> {
     return JSON.parse(this.text) as Value;
   }
 
-  /** What is stored beside its record: its tenant and its revision. */
+  /** The members beside its record: its tenant and its revision. */
   get head(): Omit<Value, 'record'> {
     this.#head ??= this.#parseHead();
     return this.#head;
   }
 
-  /** Its record. @throws Error when it has none */
+  /** Its record. @throws Error if it has none */
   get record(): EncodedJson<RecordOf<Value>> {
     const cut = cutOf(this.text);
     if (cut !== null) return new EncodedJson(this.text.slice(cut.recordStart, -1));
@@ -55,8 +55,8 @@ export class StoredDocument<Value extends DocumentValue = DocumentValue> {
 }
 
 /**
- * The same document with its record as its last member, as `StoredDocument` expects the text of one that is stored.
- * One without a record is given back as it is.
+ * Moves the record of a document to its end, as `StoredDocument` expects the stored text. A document without a record
+ * is returned unchanged.
  */
 export function recordLast(value: DocumentValue): DocumentValue {
   if (!Object.hasOwn(value, 'record') || Object.keys(value).at(-1) === 'record') return value;
@@ -65,9 +65,9 @@ export function recordLast(value: DocumentValue): DocumentValue {
 }
 
 interface Cut {
-  /** Where the members before the record end. */
+  /** The index at which the members before the record end. */
   readonly headEnd: number;
-  /** Where the record begins; it ends one character before the text does. */
+  /** The index at which the record begins. It ends one character before the text. */
   readonly recordStart: number;
 }
 
@@ -78,7 +78,10 @@ const comma = 0x2c;
 const openBracket = 0x5b;
 const openBrace = 0x7b;
 
-/** Where a document's text is cut; null when its record is not behind texts, numbers, booleans and nulls alone. */
+/**
+ * Finds where to cut a document's text; null if other values than texts, numbers, booleans and nulls come before the
+ * record.
+ */
 function cutOf(text: string): Cut | null {
   let start = 1;
   while (text.charCodeAt(start) === quote) {
@@ -92,7 +95,9 @@ function cutOf(text: string): Cut | null {
   return null;
 }
 
-/** The index past a text, a number, a boolean or null; that of its first character for an object or a list. */
+/**
+ * Returns the index after a text, a number, a boolean or null; for an object or a list, that of its first character.
+ */
 function endOfScalar(text: string, start: number): number {
   switch (text.charCodeAt(start)) {
     case quote:
@@ -105,14 +110,14 @@ function endOfScalar(text: string, start: number): number {
   }
 }
 
-/** The index past the quote that ends the text beginning at `start`. What is stored is sound JSON. */
+/** Returns the index after the quote that ends the text at `start`. Stored texts are valid JSON. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end + 1;
 }
 
-/** Whether the quote at an index belongs to its text: an odd number of backslashes is before it. */
+/** Whether the quote at an index is escaped: an odd number of backslashes is before it. */
 function isEscaped(text: string, quoteAt: number): boolean {
   let slashes = 0;
   while (text.charCodeAt(quoteAt - 1 - slashes) === backslash) slashes += 1;

@@ -4,17 +4,17 @@ import { areDuplicates } from '#mongodb/mongodb-failure.ts';
 import type { Generation } from '#read-store/read-store.ts';
 import { type DocumentRecord, documentsName } from './stored-document.ts';
 
-/** How writes are to be applied. */
+/** How writes are applied. */
 export interface WriteContext {
   readonly connection: MongoDbConnection;
   readonly generation: Generation;
-  /** The position up to which the generation was stored before: a document made since is probably not there yet. */
+  /** The position up to which the generation was stored before. A document that is newer is probably not stored yet. */
   readonly storedUpTo: number;
-  /** Called before each call of the store; what it throws ends the applying. */
+  /** Called before each call of the store. An error that it throws ends the writes. */
   readonly beforeCall: () => Promise<void>;
 }
 
-/** @returns false if some of them were there already; the others are stored */
+/** Inserts records. Those that exist already are left unchanged. @returns false if some existed already */
 export async function insert(records: ReadonlyArray<DocumentRecord>, applying: WriteContext): Promise<boolean> {
   const operations = records.map((document) => ({ insertOne: { document } }));
   return calling(applying, async (collection) => {
@@ -28,7 +28,7 @@ export async function insert(records: ReadonlyArray<DocumentRecord>, applying: W
   });
 }
 
-/** Stores each state unless a later one is stored. */
+/** Stores each state, unless a later one is stored. */
 export async function merge(records: ReadonlyArray<DocumentRecord>, applying: WriteContext): Promise<void> {
   const operations = records.map(({ _id, state }) => ({
     updateOne: { filter: { _id }, update: { $max: { state } }, upsert: true },

@@ -6,20 +6,19 @@ import { insert, merge, type WriteContext } from './document-calls.ts';
 import { removeWhere } from './removals.ts';
 import { type DocumentRecord, documentsName, stateOf, whereConditions } from './stored-document.ts';
 
-/** What one call holds at most, so that each is done well within its time limit. */
+/** The most writes of one call, so that each call ends well within its time limit. */
 const maxCallWrites = 1000;
 const callsTogether = 2;
 const maxCallBytes = 4 * 1024 * 1024;
-/** What one call forgets at most. */
+/** The most documents that one call deletes for good. */
 const maxForgotten = 1000;
-/** How long it is remembered that a document was removed. */
+/** How long the store remembers that a document was removed. */
 const removalRememberedMs = 24 * 60 * 60 * 1000;
 
 type PutOrDelete = DocumentWrite & { readonly kind: 'put' | 'delete' };
 
 /**
- * Applies writes to a generation's documents, in bounded calls. What it stored when it fails does no harm: it may be
- * applied again.
+ * Applies writes to a generation's documents, in bounded calls. After a failure the same writes may be applied again.
  * @throws UnavailableError; Error, with nothing stored, if a removal asks for an index that was not declared
  */
 export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying: WriteContext): Promise<void> {
@@ -39,7 +38,7 @@ export async function applyWrites(writes: ReadonlyArray<DocumentWrite>, applying
 }
 
 /**
- * Forgets some documents that were removed more than a day ago.
+ * Deletes the traces of some documents that were removed more than a day ago.
  * @returns whether there may be more
  * @throws UnavailableError
  */
@@ -60,7 +59,7 @@ export async function forgetRemoved(connection: MongoDbConnection, generation: G
   return ids.length === maxForgotten;
 }
 
-/** Each document is in one chunk alone: which chunk is stored first does not matter. */
+/** Each document is in one chunk only, so the order of the chunks does not matter. */
 async function writeRun(run: ReadonlyArray<PutOrDelete>, applying: WriteContext): Promise<void> {
   const left = chunks(run);
   const writeLeft = async () => {
@@ -75,7 +74,7 @@ async function writeChunk(chunk: ReadonlyArray<PutOrDelete>, applying: WriteCont
   const isMade = ({ state }: DocumentRecord) => state.order?.greaterThan(applying.storedUpTo) === true;
   const made = records.filter(isMade);
   const doubled = made.length > 0 && !(await insert(made, applying));
-  // Those that were there already were made by a commit that is now sent again, or removed before: living or not.
+  // Documents that exist already come from an earlier attempt of this commit, or were removed before.
   await merge(doubled ? records : records.filter((record) => !isMade(record)), applying);
 }
 

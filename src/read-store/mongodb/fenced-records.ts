@@ -3,7 +3,7 @@ import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { generationPath, type ReadModelRecord, readModelsName } from './read-model-record.ts';
 
-/** The records of read models, as a writer with the token of a lease may change them: older tokens are refused. */
+/** The records of read models. A writer changes them with the token of its lease; older tokens are refused. */
 export class FencedRecords {
   readonly #connection: MongoDbConnection;
   readonly #fence: number;
@@ -13,7 +13,7 @@ export class FencedRecords {
     this.#fence = fence;
   }
 
-  /** Makes the record of a read model that has none. */
+  /** Creates the record of a read model, if it has none. */
   async add(name: string): Promise<void> {
     await this.#write((records) =>
       records.updateOne(
@@ -24,14 +24,14 @@ export class FencedRecords {
     );
   }
 
-  /** Lets every older token be refused. @throws FencedError */
+  /** Takes the record over: from now on every older token is refused. @throws FencedError */
   async takeOver(name: string): Promise<ReadModelRecord<number> | null> {
     const fence = Long.fromNumber(this.#fence);
     await this.#write((records) => records.updateOne({ _id: name, fence: { $lt: fence } }, { $set: { fence } }));
     return this.held(name);
   }
 
-  /** A record that no newer token has written. @throws FencedError */
+  /** Reads a record that no newer token has written. @throws FencedError */
   async held(name: string): Promise<ReadModelRecord<number> | null> {
     const record = await this.get(name);
     if (record !== null && record.fence > this.#fence) throw this.superseded(name);
@@ -39,8 +39,8 @@ export class FencedRecords {
   }
 
   /**
-   * Changes a record in one step, unless somebody has taken over.
-   * @param generation one that must still be there
+   * Changes a record in one step, unless another node has taken it over.
+   * @param generation a generation that must still exist
    * @throws FencedError
    */
   async change(name: string, update: Readonly<Record<string, object>>, generation?: number): Promise<void> {
@@ -50,7 +50,7 @@ export class FencedRecords {
     if (matchedCount === 0) throw this.superseded(name);
   }
 
-  /** Removes the records of other read models than these, unless somebody has taken them over. */
+  /** Removes the records of all other read models, unless another node has taken them over. */
   async keep(names: ReadonlyArray<string>): Promise<void> {
     await this.#write((records) =>
       records.deleteMany({ _id: { $nin: [...names] }, fence: { $lte: Long.fromNumber(this.#fence) } }),

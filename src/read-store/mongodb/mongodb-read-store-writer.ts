@@ -36,11 +36,14 @@ import {
 } from './stored-document.ts';
 
 const defaultTimeoutMs = 10_000;
-/** How long it is taken for granted that nobody has taken over. Writes to documents are harmless even if one has. */
+/**
+ * How long the writer relies on the last check that no other node has taken over. Even a late write to documents does
+ * no harm.
+ */
 const leaseTrustedMs = 1000;
-/** Generations that are stored at the same time. */
+/** The most generations that are stored at the same time. */
 const commitsTogether = 4;
-/** Ids that one call reads at most. */
+/** The most ids that one call reads. */
 const maxIds = 1000;
 const forgetAfterMs = 60 * 60 * 1000;
 const namespaceNotFound = 26;
@@ -48,8 +51,8 @@ const countersName = 'counters';
 
 export interface MongoDbReadStoreWriterOptions extends MongoDbConnectionOptions {
   /**
-   * The token of the lease under which it writes, which counts up with every holder. Default 0: it is the only writer
-   * there is. Once a newer token was seen, it is refused with `Superseded`.
+   * The fencing token of the writer's lease. Each holder of the lease has a larger one. Default 0, for a single
+   * writer. When the store has seen a newer token, it refuses this writer with `FencedError`.
    */
   readonly fence?: number;
 }
@@ -63,7 +66,7 @@ export function openMongoDbReadStoreWriter(options: MongoDbReadStoreWriterOption
 /** What the writer remembers of a generation that it stores to. */
 interface GenerationProgress {
   storedUpTo: number;
-  /** When it was last certain that nobody has taken over. */
+  /** When the last check found that no other node has taken over. */
   heldAt: number;
   forgetAt: number;
 }
@@ -81,7 +84,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     this.#records = new FencedRecords(connection, fence);
   }
 
-  /** From here on a writer with an older token is refused. @throws FencedError */
+  /** Takes the read model over: from now on a writer with an older token is refused. @throws FencedError */
   async generations(collection: string): Promise<CollectionGenerations> {
     return collectionGenerations(await this.#records.takeOver(collection));
   }
@@ -105,7 +108,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
       ...unset(dropped),
     });
     const generation = { name, version, indexes, number, begunAt, complete: false, checkpoint: 0 };
-    // After its record: a collection without one is a leftover, and dropped as such.
+    // The collection follows its record. A collection without a record is a leftover and is dropped.
     await this.finish(generation);
     for (const one of dropped) await this.#drop(one.number);
     const now = performance.now();
@@ -154,7 +157,8 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
 
   async dropOthers(collections: ReadonlyArray<string>): Promise<void> {
     await this.#records.keep(collections);
-    // Listed before the records are read: a generation's record is there before its collection.
+    // The collections are listed before the records are read, because a generation's record exists before its
+    // collection.
     const stored = await this.#connection.call((database) =>
       database.listCollections({}, { nameOnly: true }).toArray(),
     );
@@ -250,7 +254,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
       try {
         await database.dropCollection(documentsName(number));
       } catch (error) {
-        // Servers before 7.0 say so when it is not there.
+        // Servers before 7.0 answer so if the collection does not exist.
         if (!(error instanceof MongoServerError && error.code === namespaceNotFound)) throw error;
       }
     });
@@ -273,7 +277,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   #trackingOf(generation: Generation): GenerationProgress {
     const known = this.#tracking.get(generation.number);
     if (known !== undefined) return known;
-    // Generations that were dropped by others are few, but for ever.
+    // Entries of generations that other nodes have dropped would never be removed.
     if (this.#tracking.size >= 1000) this.#tracking.clear();
     const tracking = { storedUpTo: generation.checkpoint, heldAt: -Infinity, forgetAt: 0 };
     this.#tracking.set(generation.number, tracking);

@@ -19,12 +19,12 @@ import { type KeyLastUsedRecord, keysLastUsedName, readNote, type SnapshotRecord
 import { currentGeneration, type ReadModelRecord, readModelsName } from './read-model-record.ts';
 import { type DocumentRecord, documentsName, storedDocument, whereConditions } from './stored-document.ts';
 
-/** How often a read is repeated because the generation that it read was replaced meanwhile. */
+/** How often a read is repeated because its generation was replaced meanwhile. */
 const maxAttempts = 5;
-/** Documents that the server sends at once, at most. */
+/** The most documents that the server sends at once. */
 const batchSize = 500;
 
-/** Opens the reading side of a read store on MongoDB. It connects at the first question. */
+/** Opens the reading side of a read store on MongoDB. It connects at the first call. */
 export function openMongoDbReadStore(options: MongoDbConnectionOptions): ReadStore & PositionsReader {
   return new MongoDbReadStore(new MongoDbConnection(options));
 }
@@ -33,7 +33,7 @@ type Documents = Collection<DocumentRecord<number>>;
 
 class MongoDbReadStore implements ReadStore, PositionsReader {
   readonly #connection: MongoDbConnection;
-  /** The generations that were current last, by collection. */
+  /** The last known current generations, by collection. */
   readonly #known = new Map<string, Generation>();
 
   constructor(connection: MongoDbConnection) {
@@ -93,8 +93,8 @@ class MongoDbReadStore implements ReadStore, PositionsReader {
   }
 
   /**
-   * Reads the current generation, in one limit of time. Whether it was is looked up after the reading: what was read of
-   * one that has been replaced, and perhaps dropped half-way, is not given out.
+   * Reads from the current generation, within one time limit. After the read it checks that the generation is still
+   * current. Otherwise the generation may have been dropped during the read, and the result is discarded.
    */
   #reading<Result>(
     collection: string,
@@ -123,7 +123,10 @@ class MongoDbReadStore implements ReadStore, PositionsReader {
   }
 }
 
-/** Living documents beyond a place. What was removed has no order, and is beyond none. */
+/**
+ * The filter for existing documents after a place of a list. Removed documents have no order, so the filter excludes
+ * them.
+ */
 function afterPlace({ after, newestFirst = false }: PageRequest): Filter<DocumentRecord<number>> {
   if (after === undefined) return { 'state.order': { $gte: 0 } };
   if (newestFirst) {

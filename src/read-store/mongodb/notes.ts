@@ -1,7 +1,7 @@
 import type { Db, Long } from 'mongodb';
 import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 
-/** The collection of what is kept whole: the projections' positions, their status, and what operators asked for. */
+/** The collection of single records: the projections' positions, their status, and the operators' requests. */
 export const notesName = 'notes';
 
 export type NoteName = 'positions' | 'status' | 'operator-state';
@@ -10,11 +10,11 @@ export interface NoteRecord<Token = Long> {
   readonly _id: NoteName;
   /** JSON text. */
   readonly body: string;
-  /** The token of the lease that wrote it. */
+  /** The fencing token of the writer's lease. */
   readonly fence: Token;
 }
 
-/** Reads a note; null when it was never written. */
+/** Reads a note; null if it was never written. */
 export function readNote(database: Db, name: NoteName): Promise<NoteRecord<number> | null> {
   return database.collection<NoteRecord<number>>(notesName).findOne({ _id: name });
 }
@@ -23,11 +23,11 @@ export function readNote(database: Db, name: NoteName): Promise<NoteRecord<numbe
 export const snapshotsName = 'snapshots';
 
 export interface SnapshotRecord extends Omit<StoredSnapshot, 'stream'> {
-  /** The stream. */
+  /** The name of the stream. */
   readonly _id: string;
 }
 
-/** The collection of when each API key was last used. */
+/** The collection of the times at which each API key was last used. */
 export const keysLastUsedName = 'keysLastUsed';
 
 export interface KeyLastUsedRecord {

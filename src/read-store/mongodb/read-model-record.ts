@@ -5,13 +5,13 @@ import type { CollectionGenerations, Generation } from '#read-store/read-store.t
 export const readModelsName = 'readModels';
 
 /**
- * What is known of one read model, in one document, so that each change of it is one atomic step: which generation
- * queries read, how far each has come, and the newest lease that has written.
+ * The state of one read model, in one document, so that each change is atomic: the generation that queries read, the
+ * checkpoint of each generation, and the newest lease that has written.
  */
 export interface ReadModelRecord<Position = Long> {
   /** The projection's name. */
   readonly _id: string;
-  /** The newest fencing token seen: a writer with an older one is refused. */
+  /** The newest known fencing token. A writer with an older one is refused. */
   readonly fence: Position;
   /** The number of the generation that queries read. */
   readonly current: number | null;
@@ -38,12 +38,12 @@ export function generationPath(number: number): string {
   return `generations.${generationKey(number)}`;
 }
 
-/** The generation that queries read; null when there is none. */
+/** Returns the generation that queries read; null if there is none. */
 export function currentGeneration(record: ReadModelRecord<number> | null): Generation | null {
   return generationsOf(record).find(({ number }) => number === record?.current) ?? null;
 }
 
-/** What is stored about a read model. */
+/** Returns the generations of a read model: the current one, and the one that is being filled. */
 export function collectionGenerations(record: ReadModelRecord<number> | null): CollectionGenerations {
   return {
     current: currentGeneration(record),
@@ -51,7 +51,7 @@ export function collectionGenerations(record: ReadModelRecord<number> | null): C
   };
 }
 
-/** All generations of a read model, in the order they were begun. */
+/** Returns all generations of a read model, in the order in which they were begun. */
 export function generationsOf(record: ReadModelRecord<number> | null): ReadonlyArray<Generation> {
   if (record === null) return [];
   return Object.entries(record.generations)

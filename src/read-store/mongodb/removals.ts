@@ -3,12 +3,12 @@ import type { DocumentWrite } from '#read-store/read-store.ts';
 import { calling, insert, merge, type WriteContext } from './document-calls.ts';
 import { type DocumentRecord, removedAt, whereConditions } from './stored-document.ts';
 
-/** Documents that are removed at once, at most. */
+/** The most documents that are removed at once. */
 const maxMerged = 1000;
 const maxExchanged = 10_000;
 
 /**
- * Removes the living documents that fit a declared index and that nothing has touched since, in bounded calls.
+ * Removes the existing documents that match a declared index and that no later event has touched, in bounded calls.
  * @throws UnavailableError
  */
 export async function removeWhere(
@@ -36,8 +36,9 @@ interface Found {
 }
 
 /**
- * For a server that takes few updates at once: such a one also looks through all documents for each of them. What is
- * removed is deleted and then remembered, by two calls. The price: in between a late write could bring it back.
+ * For a server that takes few updates at once, and that looks through all documents for each of them. Documents are
+ * deleted, and then their removal is stored, by two calls. The price: between the two calls a late write could bring a
+ * document back.
  */
 async function exchange(
   found: ReadonlyArray<Found>,
@@ -47,7 +48,7 @@ async function exchange(
   applying: WriteContext,
 ): Promise<void> {
   const last = found.at(-1)?.order ?? 0;
-  // One event may have made several: those that the limit has cut off are deleted with the others.
+  // One event may have created several documents. Those that the limit has cut off are deleted too.
   const alike = cutOff ? await firstMade({ $and: [filter, { 'state.order': last }] }, maxExchanged, applying) : [];
   const all = new Map([...found, ...alike].map((one) => [one._id, one] as const));
   await calling(applying, (collection) => collection.deleteMany({ $and: [filter, { 'state.order': { $lte: last } }] }));

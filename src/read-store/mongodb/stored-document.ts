@@ -4,13 +4,14 @@ import { declaredIndex } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, DocumentWrite, FoldedDocument, Indexes, Where } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 
-/** What an index can hold; an object or a list is kept as an empty object, which equals nothing that is asked for. */
+/** A value of an index. An object or a list is stored as an empty object, which equals no value of a filter. */
 type IndexedValue = string | number | boolean | null | Readonly<Record<string, never>>;
 
 /**
- * A document as it is stored. `state` is only ever written by `$max`, which compares objects member by member in their
- * order: the later position wins and, at the same position, what lives over what was removed. So writes may come in any
- * order, twice, or from a node that slept, and the outcome is the same; each is one atomic step found by id alone.
+ * A stored document. Only `$max` writes `state`. It compares objects member by member in their order: the later
+ * position wins, and at the same position an existing document wins over a removed one. So writes may arrive in any
+ * order, twice, or from a node that was suspended, and the result is the same. Each write is one atomic step that
+ * finds its document by id alone.
  *
  * `Position` is `Long` where it is written and `number` where it is read, because the driver returns a number.
  */
@@ -20,42 +21,45 @@ export interface DocumentRecord<Position = Long> {
 }
 
 export interface LiveState<Position = Long> {
-  // The first two members, in this order, are what writes are guarded by.
+  // The first two members, in this order, decide which write wins.
   readonly position: Position;
   readonly order: Position;
-  /** What the indexes hold of a field. */
+  /** The value of a field in the indexes. */
   readonly [indexed: `by_${string}`]: IndexedValue;
-  /** JSON text: no limit on depth, and any name of a member. */
+  /** JSON text, because it allows any depth and any name of a member. */
   readonly body: string;
 }
 
-/** Left where a document was, for a day, so that a late write of an older position does not bring it back. */
+/**
+ * The state of a removed document. It is kept for a day, so that a late write of an older position does not bring the
+ * document back.
+ */
 export interface RemovedState<Position = Long> {
   readonly position: Position;
-  /** Comes before every number. */
+  /** Null sorts before every number. */
   readonly order: null;
   readonly removedAt: Date;
 }
 
-/** The collection of a generation's documents. */
+/** Returns the name of the collection of a generation's documents. */
 export function documentsName(generation: number): string {
   return `documents${generation}`;
 }
 
-/** The number of the generation whose documents a collection holds; null for another collection. */
+/** Returns the number of the generation whose documents a collection holds; null for another collection. */
 export function generationOf(collection: string): number | null {
   const number = /^documents(\d+)$/.exec(collection)?.[1];
   return number === undefined ? null : Number(number);
 }
 
-/** The indexes of a generation's collection; the one on all documents finds what was removed, too. */
+/** Returns the indexes of a generation's collection. The index on all documents also finds removed ones. */
 export function indexDescriptions(indexes: Indexes): IndexDescription[] {
   return [[], ...indexes].map((fields) => ({
     key: Object.fromEntries([...fields.map(fieldPath), 'state.order', '_id'].map((path) => [path, 1] as const)),
   }));
 }
 
-/** The state that a write gives its document. */
+/** Returns the state that a write gives its document. */
 export function stateOf(
   write: DocumentWrite & { readonly kind: 'put' | 'delete' },
   fields: ReadonlyArray<string>,
@@ -71,25 +75,25 @@ export function stateOf(
   };
 }
 
-/** The state of a document that the event at a position removed. */
+/** Returns the state of a document that the event at a position has removed. */
 export function removedAt(position: number): RemovedState {
   return { position: Long.fromNumber(position), order: null, removedAt: new Date() };
 }
 
-/** The conditions that hold a living document to a `Where`. @throws Error if no such index was declared */
+/** Returns the conditions of a `Where` for existing documents. @throws Error if no such index was declared */
 export function whereConditions(indexes: Indexes, where: Where): Readonly<Record<string, unknown>> {
   const fields = declaredIndex(indexes, where);
   return Object.fromEntries(fields.map((field) => [fieldPath(field), where[field]] as const));
 }
 
-/** As folding needs it. */
+/** Returns a document in the form for folding. */
 export function foldedDocument({ state }: DocumentRecord<number>): FoldedDocument {
   if (state.order === null) return { order: 0, position: state.position, value: null, bytes: 0 };
   const { order, position, body } = state;
   return { order, position, value: JSON.parse(body), bytes: body.length };
 }
 
-/** As queries read it; null when it was removed. */
+/** Returns a document in the form for queries; null if it was removed. */
 export function storedDocument<Value extends DocumentValue>({
   _id,
   state,

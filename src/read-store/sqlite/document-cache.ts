@@ -2,17 +2,17 @@ import { LRUCache } from 'lru-cache';
 import type { DocumentValue } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 
-/** A document of any type: who asks knows which. */
+/** A document of any type. The caller knows the type. */
 type KeptDocument = Pick<StoredDocument, 'id' | 'text'>;
 
 /**
- * Documents read since the read models last moved. A point read takes the file's locks, which costs more than finding
- * the row; a reader that learns of each commit can spare most of that while nothing is written.
+ * The documents that were read since the last commit of the read models. A read takes locks of the file, which costs
+ * more than finding the row. A reader that is notified of each commit can avoid most reads while nothing is written.
  */
 export class DocumentCache {
   readonly #documents: LRUCache<string, KeptDocument>;
 
-  /** @param maxCharacters of JSON text held at most; what was not used for longest makes room */
+  /** @param maxCharacters the most characters of JSON in the cache; the least recently used documents are evicted */
   constructor(maxCharacters = 16 * 1024 * 1024) {
     this.#documents = new LRUCache({ maxSize: maxCharacters, sizeCalculation: ({ text }) => text.length });
   }

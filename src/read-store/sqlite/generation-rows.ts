@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { CollectionDefinition, CollectionGenerations, Generation } from '#read-store/read-store.ts';
 import { createTable, tableName } from './document-table.ts';
 
-/** Which generations the read store holds, and which of them queries read. Changes need a transaction. */
+/** The table of generations, and which of them queries read. Changes need a transaction. */
 export class GenerationRows {
   readonly #database: DatabaseSync;
 
@@ -10,7 +10,7 @@ export class GenerationRows {
     this.#database = database;
   }
 
-  /** The generations of a collection, the oldest first. */
+  /** Reads the generations of a collection, the oldest first. */
   of(collection: string): ReadonlyArray<Generation> {
     const rows = this.#database
       .prepare('SELECT * FROM generation WHERE collection = ? ORDER BY number')
@@ -26,7 +26,7 @@ export class GenerationRows {
     }));
   }
 
-  /** The generation that queries read, and the one that is being filled beside it. */
+  /** Reads the generation that queries read, and the one that is being filled beside it. */
   currentAndFilling(collection: string): CollectionGenerations {
     const row = this.#database.prepare('SELECT generation FROM collection WHERE name = ?').get(collection);
     const current = row === undefined ? null : Number(row.generation);
@@ -37,19 +37,19 @@ export class GenerationRows {
     };
   }
 
-  /** The numbers of the generations that are not complete. */
+  /** Reads the numbers of incomplete generations. */
   filling(): ReadonlySet<number> {
     const rows = this.#database.prepare('SELECT number FROM generation WHERE complete = 0').all();
     return new Set(rows.map(({ number }) => Number(number)));
   }
 
-  /** The numbers of the generations of other collections than these. */
+  /** Reads the numbers of the generations of all other collections. */
   ofOthers(collections: ReadonlyArray<string>): ReadonlyArray<number> {
     const rows = this.#database.prepare('SELECT number, collection FROM generation').all();
     return rows.filter((row) => !collections.includes(String(row.collection))).map((row) => Number(row.number));
   }
 
-  /** Adds an empty generation with its table; queries read it where the collection has no other. */
+  /** Adds an empty generation with its table. Queries read it if the collection has no other. */
   add({ name, version, indexes }: CollectionDefinition, begunAt: number): Generation {
     const { lastInsertRowid } = this.#database
       .prepare(
@@ -62,7 +62,7 @@ export class GenerationRows {
     return { name, version, indexes, number, begunAt, complete: false, checkpoint: 0 };
   }
 
-  /** Makes a generation the one that queries read. */
+  /** Makes a generation the current one, which queries read. */
   publish({ name, number }: Generation): void {
     this.#database.prepare('UPDATE generation SET complete = 1 WHERE number = ?').run(number);
     this.#pointAt(name, number);
@@ -73,7 +73,7 @@ export class GenerationRows {
     this.#database.prepare('DELETE FROM generation WHERE number = ?').run(number);
   }
 
-  /** Removes the names of other collections than these. */
+  /** Removes the names of all other collections. */
   keepNames(collections: ReadonlyArray<string>): void {
     this.#database
       .prepare('DELETE FROM collection WHERE name NOT IN (SELECT value FROM json_each(?))')

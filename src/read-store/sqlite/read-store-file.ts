@@ -2,7 +2,7 @@ import { existsSync, renameSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** Marks a SQLite file as a read store of Switchyard's ("SYrs"). */
+/** Marks a SQLite file as a read store of Switchyard ("SYrs"). */
 const applicationId = 0x53597273;
 const schemaVersion = 1;
 
@@ -23,7 +23,7 @@ const schema = `
   PRAGMA user_version = ${schemaVersion};
 `;
 
-/** Came later than the rest: a file of an older release gets it when it is opened. */
+/** A file of an older release gets this table when it is opened. */
 const snapshotSchema = `
   CREATE TABLE IF NOT EXISTS snapshot (
     stream TEXT PRIMARY KEY,
@@ -34,25 +34,25 @@ const snapshotSchema = `
   ) STRICT;
 `;
 
-/** The file is damaged. Read models are disposable, so it is set aside and rebuilt. */
+/** The file is damaged. Read models can be rebuilt, so the file is renamed and replaced. */
 export class ReadStoreDamagedError extends Error {
   override readonly name = 'ReadStoreDamagedError';
 }
 
 /**
- * Opens the read store's file for its one writer, and makes it where there is none.
+ * Opens the read store's file for its only writer, and creates it if it does not exist.
  * @param file its path; the folder must exist
- * @throws ReadStoreDamagedError if it is corrupt, newer or no read store; UnavailableError if it cannot be opened just now
+ * @throws ReadStoreDamagedError if it is corrupt, newer or no read store; UnavailableError if it cannot be opened now
  */
 export function openReadStoreFile(file: string): DatabaseSync {
   return guarded(() => {
     const database = new DatabaseSync(file, { timeout: 5000 });
     try {
-      // Larger pages make fewer writes of a filling, whose documents come in the order they are stored in.
+      // With larger pages a fill, whose documents come in the order of storage, needs fewer writes.
       database.exec('PRAGMA page_size = 8192');
       prepareSchema(database);
       database.exec(snapshotSchema);
-      // A lost tail is no loss: its checkpoint is lost with it, and it is filled again from the log.
+      // Lost last commits do no harm: their checkpoints are lost too, so the documents are folded again from the log.
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY');
       database.exec('PRAGMA cache_size = -32768; PRAGMA journal_size_limit = 67108864');
       return database;
@@ -63,10 +63,7 @@ export function openReadStoreFile(file: string): DatabaseSync {
   });
 }
 
-/**
- * Renames a read store's file out of the way, with what belongs to it.
- * @returns its new path
- */
+/** Renames a read store's file and the files that belong to it. @returns the new path */
 export function setAside(file: string): string {
   const aside = `${file}.set-aside-${new Date().toISOString().replaceAll(':', '-')}`;
   for (const suffix of ['', '-wal', '-shm']) {
@@ -76,7 +73,7 @@ export function setAside(file: string): string {
 }
 
 /**
- * Runs what touches the database, and names its failures.
+ * Runs work on the database, and translates SQLite's errors.
  * @throws ReadStoreDamagedError or UnavailableError in place of SQLite's errors of that meaning
  */
 export function guarded<Result>(work: () => Result): Result {

@@ -2,14 +2,14 @@ import { indexedFields } from '#read-store/indexable-fields.ts';
 import type { DocumentWrite, Generation, GenerationCommit, ReadStoreWriter, Where } from '#read-store/read-store.ts';
 import { type ColumnValue, columnValues } from './document-table.ts';
 
-/** Writes as the table takes them. They hold texts and numbers alone, so that another thread gets them cheaply. */
+/** Writes in the form of the table. They contain only texts and numbers, which are cheap to send to another thread. */
 export type RowWrite =
-  /** Rows one after the other, each with its id, order, position, body and indexed fields. */
+  /** The values of all rows in one list: of each row its id, order, position, body and indexed fields. */
   | { readonly kind: 'put'; readonly values: ReadonlyArray<ColumnValue> }
   | { readonly kind: 'delete'; readonly id: string; readonly position: number }
   | { readonly kind: 'delete-where'; readonly where: Where; readonly position: number };
 
-/** A commit of one generation, as rows. */
+/** A commit of one generation in the form of rows. */
 export interface RowCommit {
   readonly generation: Generation;
   readonly writes: ReadonlyArray<RowWrite>;
@@ -23,7 +23,7 @@ export interface DocumentRow {
   readonly body: string;
 }
 
-/** A writer of the file that takes commits as rows, and gives documents as texts. */
+/** A writer of the file that takes commits as rows and returns documents as texts. */
 export interface RowStore extends Omit<ReadStoreWriter, 'commit' | 'read'> {
   /** @see ReadStoreWriter.read */
   read(
@@ -33,20 +33,20 @@ export interface RowStore extends Omit<ReadStoreWriter, 'commit' | 'read'> {
   ): Promise<ReadonlyMap<string, DocumentRow>>;
   /** @see ReadStoreWriter.commit */
   commit(commits: ReadonlyArray<RowCommit>, more?: boolean): Promise<void>;
-  /** The numbers of the generations that are being filled: those that are not complete. */
+  /** The numbers of incomplete generations, which are being filled. */
   readonly filling: ReadonlySet<number>;
 }
 
-/** Members of a row before its indexed fields. */
+/** The number of values of a row before its indexed fields. */
 const ownColumns = 4;
 const bodyColumn = 3;
 
-/** The number of values of each row of a generation. */
+/** Returns the number of values of each row of a generation. */
 export function rowWidth({ indexes }: Generation): number {
   return ownColumns + indexedFields(indexes).length;
 }
 
-/** The length of the JSON texts of a commit. */
+/** Returns the total length of the JSON texts of a commit. */
 export function charactersOf({ generation, writes }: RowCommit): number {
   const width = rowWidth(generation);
   let characters = 0;
@@ -57,13 +57,13 @@ export function charactersOf({ generation, writes }: RowCommit): number {
   return characters;
 }
 
-/** The number of documents that a commit puts. */
+/** Returns the number of documents that a commit puts. */
 export function countPuts({ generation, writes }: RowCommit): number {
   const values = writes.reduce((sum, write) => sum + (write.kind === 'put' ? write.values.length : 0), 0);
   return values / rowWidth(generation);
 }
 
-/** A commit as rows. */
+/** Converts a commit to rows. */
 export function rowCommit({ generation, writes, checkpoint }: GenerationCommit): RowCommit {
   return { generation, checkpoint, writes: rowWrites(generation, writes) };
 }

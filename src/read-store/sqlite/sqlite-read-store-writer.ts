@@ -14,19 +14,19 @@ import { countPuts, type DocumentRow, type RowStore, rowCommit } from './row-com
 import { SqliteRowStore } from './sqlite-row-store.ts';
 import { WriterThread } from './writer-thread.ts';
 
-/** Documents that a filling has put before a thread takes over their writing: a shorter one is over sooner without it. */
+/** A thread takes over the writing after so many documents of a fill. A smaller fill ends sooner without it. */
 const putsBeforeThread = 20_000;
 
 export interface SqliteReadStoreWriterOptions {
-  /** Documents that a filling puts before another thread writes them. */
+  /** The number of documents of a fill after which another thread writes the file. */
   readonly putsBeforeThread?: number;
 }
 
 /**
- * Opens the read store's file for writing, as its only writer. While a large filling runs, a thread of its own writes
- * the file. A file that is damaged, of another program or of a newer release is renamed and replaced by an empty one:
- * read models are rebuilt from the log.
- * @param warn called with a sentence for the log when that happens
+ * Opens the read store's file as its only writer. While a large fill runs, a separate thread writes the file. A file
+ * that is damaged, of another program or of a newer release is renamed and replaced by an empty one, and read models
+ * are rebuilt from the log.
+ * @param warn is called with a sentence for the log when that happens
  * @throws UnavailableError
  */
 export function openSqliteReadStoreWriter(
@@ -53,9 +53,9 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
   readonly #putsBeforeThread: number;
   #rows: RowStore;
   #isThread = false;
-  /** Documents put since something began to be filled. */
+  /** The number of documents that were put since the current fill began. */
   #puts = 0;
-  /** Settles when the file has changed hands. */
+  /** Settles when the file has another writer. */
   #handover: Promise<void> = Promise.resolve();
 
   constructor(file: string, rows: RowStore, threshold: number) {
@@ -132,7 +132,7 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
     await this.#rows.close();
   }
 
-  /** Calls whoever writes the file now. Until the call is made, nobody else takes the file over. */
+  /** Calls the current writer of the file. The file does not change its writer before the call is made. */
   async #use<Result>(call: (rows: RowStore) => Promise<Result>): Promise<Result> {
     let awaited: Promise<void> | null = null;
     while (awaited !== this.#handover) {
@@ -147,7 +147,10 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
     await this.#handOver(() => this.#toThread());
   }
 
-  /** Others who call meanwhile wait for it. If it fails, the file has no writer any more, and every call fails. */
+  /**
+   * Changes the writer of the file. Other calls wait meanwhile. After a failure the file has no writer, and every call
+   * fails.
+   */
   #handOver(change: () => Promise<void>): Promise<void> {
     this.#handover = this.#handover.then(change);
     return this.#handover;
@@ -164,7 +167,8 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
   async #fromThread(): Promise<void> {
     if (!this.#isThread) return;
     const thread = this.#rows;
-    // It is open before the thread closes: the last to close the file would copy its whole write-ahead log first.
+    // This connection opens before the thread closes its own, because the last connection that closes copies the whole
+    // write-ahead log.
     this.#rows = new SqliteRowStore(openReadStoreFile(this.#file));
     this.#isThread = false;
     await thread.close();

@@ -18,16 +18,16 @@ import { DocumentCache } from './document-cache.ts';
 import * as table from './document-table.ts';
 import { guarded, ReadStoreDamagedError } from './read-store-file.ts';
 
-/** How often it is checked whether the file is still the one that is open: the writer may have set it aside. */
+/** How often the reader checks whether the open file is still the current one. The writer may have replaced it. */
 const fileCheckIntervalMs = 1000;
 
-/** Statements for lists that are kept prepared; their number is bounded by the indexes declared. */
+/** The most prepared statements for lists. The declared indexes bound their number too. */
 const maxListStatements = 200;
 
 /**
- * Opens the reading side of the embedded read store. It is opened at the first question, and again when its writer has
- * begun a new file.
- * @param file the path that its writer was given
+ * Opens the reading side of the embedded read store. It opens the file at the first call, and again when the writer
+ * has begun a new file.
+ * @param file the path that its writer has
  */
 export function openSqliteReadStore(file: string, options: SqliteReadStoreOptions = {}): ReadStore {
   const cache = options.onCommit === undefined ? null : new DocumentCache();
@@ -37,13 +37,13 @@ export function openSqliteReadStore(file: string, options: SqliteReadStoreOption
 
 export interface SqliteReadStoreOptions {
   /**
-   * Takes a listener, to be called after each commit of the writer and before any wait for that commit ends. It allows
-   * documents to be cached from one commit to the next.
+   * Registers a listener that is called after each commit of the writer, before any wait for that commit ends. With
+   * it, documents can be cached between commits.
    */
   readonly onCommit?: (listener: () => void) => void;
 }
 
-/** The generation that queries read, as long as the store's pointer says so. */
+/** The generation that queries read, as long as the store's pointer names it. */
 interface CurrentGeneration {
   readonly collection: number;
   readonly generation: number;
@@ -137,7 +137,7 @@ class SqliteReadStore implements ReadStore {
 
   #get<Value extends DocumentValue>(open: OpenFile, collection: string, id: string): StoredDocument<Value> | null {
     const current = open.current.get(collection) ?? this.#findCurrent(open, collection);
-    // The pointer is read with the document, by one statement: after a swap the old document is never given.
+    // One statement reads the pointer and the document, so that no old document is returned after a swap.
     const row = current.get.get(id, current.collection) as { generation: number; ord: number | null; body: string };
     if (row?.generation !== current.generation) return this.#get(moved(open, collection), collection, id);
     if (row.ord === null) return null;
@@ -166,7 +166,10 @@ class SqliteReadStore implements ReadStore {
     return { documents, next: null };
   }
 
-  /** The generation that the store's pointer names now. @throws UnavailableError when the collection was never begun */
+  /**
+   * Finds the generation that the store's pointer names now.
+   * @throws UnavailableError if the collection has no generation
+   */
   #findCurrent(open: OpenFile, collection: string): CurrentGeneration {
     const row = open.pointer.get(collection);
     if (row === undefined) throw new UnavailableError(`The read model ${collection} is not there yet.`);
@@ -194,7 +197,7 @@ class SqliteReadStore implements ReadStore {
         return guarded(() => work(open));
       } catch (error) {
         if (!isMissingTable(error)) throw error;
-        // The generation was swapped and dropped between looking up the pointer and reading.
+        // The generation was replaced and dropped between the lookup of the pointer and the read.
         open.current.clear();
         return guarded(() => work(open));
       }
@@ -247,7 +250,7 @@ class SqliteReadStore implements ReadStore {
   }
 }
 
-/** Forgets a generation that is no longer current. */
+/** Forgets a generation that is not current any more. */
 function moved(open: OpenFile, collection: string): OpenFile {
   open.current.delete(collection);
   return open;

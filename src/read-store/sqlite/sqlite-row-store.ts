@@ -15,32 +15,38 @@ import { GenerationRows } from './generation-rows.ts';
 import { guarded } from './read-store-file.ts';
 import { type DocumentRow, type RowCommit, type RowStore, type RowWrite, rowWidth } from './row-commits.ts';
 
-/** Documents that one statement of a removal deletes at most: it bounds the list of rows that SQLite makes for it. */
+/**
+ * The most documents that one statement of a removal deletes. It bounds the list of rows that SQLite makes for the
+ * statement.
+ */
 const removalChunk = 10_000;
 
 /**
- * Pages of the write-ahead log after which they are copied into the file. While something is filled the same pages
- * change again and again, and are copied once for many commits; else a copy should be short.
+ * The number of pages of the write-ahead log after which SQLite copies them into the file. During a fill the same
+ * pages change many times, and are copied once for many commits. Otherwise a copy should be short.
  */
 const liveCheckpointPages = 2000;
 const fillingCheckpointPages = 25_000;
 
 /**
- * A transaction that only fills may be left open so long: a page that changes often is then written once. Other commits
- * end it, and for a while after one of them none is left open.
+ * How long a transaction that only fills may stay open, so that a page that changes often is written once. Any other
+ * commit ends it. For `quietMs` after such a commit, no transaction stays open.
  */
 const maxTransactionMs = 3000;
 const quietMs = 1000;
 
-/** Documents of a filling after which it is looked which indexes grow in few places, and the documents of a place. */
+/**
+ * After so many documents of a fill, the store finds out which indexes have few different values: those with at least
+ * `rowsOfValue` documents for each value.
+ */
 const rowsBeforeIndexes = 5000;
 const rowsOfValue = 10;
 
 interface GenerationStatements {
   readonly width: number;
-  /** Documents put in this process. */
+  /** The number of documents that this process has put. */
   puts: number;
-  /** Whether the indexes of a filling were considered. */
+  /** Whether the store has decided which indexes the fill creates early. */
   isIndexed: boolean;
   readonly get: StatementSync;
   readonly put: StatementSync;
@@ -56,7 +62,7 @@ export class SqliteRowStore implements RowStore {
   readonly #statements = new Map<number, GenerationStatements>();
   /** The numbers of incomplete generations. */
   #filling: ReadonlySet<number> = new Set();
-  /** When something was last stored that a complete generation holds. */
+  /** The time of the last commit to a complete generation. */
   #servedAt = Number.NEGATIVE_INFINITY;
 
   constructor(database: DatabaseSync) {
@@ -108,7 +114,8 @@ export class SqliteRowStore implements RowStore {
     const filling = commits.every(({ generation }) => this.#filling.has(generation.number));
     const now = performance.now();
     if (!filling) this.#servedAt = now;
-    // While what is read changes too, each of its commits would have to wait for all that was put off.
+    // While complete generations change too, each of their commits would have to wait for everything that was
+    // postponed.
     const mayWait = more && filling && now - this.#servedAt > quietMs;
     this.#transaction.run(
       () => {
@@ -128,7 +135,7 @@ export class SqliteRowStore implements RowStore {
       this.#createIndexes(generation, 'FILE');
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      // There may be no folder for temporary files, or no room in it.
+      // There may be no folder for temporary files, or no space in it.
       this.#createIndexes(generation, 'MEMORY');
     }
   }
@@ -159,7 +166,8 @@ export class SqliteRowStore implements RowStore {
   }
 
   async saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
-    // It may be part of the transaction of a filling: ending that each second would write its pages as often.
+    // The status may be part of a fill's transaction. To end that transaction each second would write its pages as
+    // often.
     this.#saveNote('status', statuses, this.#transaction.isOpen ? maxTransactionMs : 0);
   }
 
@@ -187,7 +195,7 @@ export class SqliteRowStore implements RowStore {
     }
   }
 
-  /** @param temporary where entries are sorted: an index of millions would fill the memory */
+  /** @param temporary where entries are sorted; an index of millions of entries would fill the memory */
   #createIndexes({ number, indexes }: Generation, temporary: 'FILE' | 'MEMORY'): void {
     this.#database.exec(`PRAGMA temp_store = ${temporary}`);
     try {
@@ -224,8 +232,8 @@ export class SqliteRowStore implements RowStore {
   }
 
   /**
-   * Creates the indexes of a filling that grow in few places, once it can be seen which these are: what a filling adds to
-   * them costs no more than sorting it in the end, when nothing else is left to do. The others would be written all over.
+   * Creates those indexes of a fill early that have few different values. An entry of such an index is added at one of
+   * few places, which costs no more than to sort it at the end. Any other index would be written all over.
    */
   #index(generation: Generation): void {
     const statements = this.#statementsOf(generation);

@@ -1,14 +1,14 @@
 import type { RowStore } from './row-commits.ts';
 
-/** The calls that the writer thread takes. */
+/** The calls that the writer thread accepts. */
 export type WriterCall = Exclude<keyof RowStore, 'filling'>;
 
-/** A message to the writer thread. They are obeyed in their order. */
+/** A message to the writer thread. The thread executes them in order. */
 export interface ToWriter {
   readonly request: number;
   readonly call: WriterCall;
   readonly parameters: ReadonlyArray<unknown>;
-  /** Nobody waits for it: if it fails, all that follows is refused. */
+  /** Whether no caller waits for it. If such a call fails, all later calls are refused. */
   readonly postponed: boolean;
 }
 

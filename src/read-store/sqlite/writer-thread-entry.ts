@@ -6,7 +6,7 @@ import type { FromWriter, ToWriter, WriterFailure } from './writer-messages.ts';
 
 /** The thread that writes the read store's file while read models are filled. `writer-thread.ts` starts it. */
 const database = openReadStoreFile(String(workerData));
-// It writes page after page and reads few again: half the cache of the projector, whose pages it has taken over.
+// This connection writes page after page and reads few of them again, so half of the projector's cache is enough.
 database.exec('PRAGMA cache_size = -16384');
 const store = new SqliteRowStore(database);
 let isLost = false;
@@ -30,7 +30,7 @@ async function obey(message: ToWriter): Promise<void> {
 }
 
 function take({ call, parameters }: ToWriter): Promise<unknown> {
-  // What follows may rest on it: its checkpoint would cover events whose documents are not there.
+  // Later commits may build on the failed one: their checkpoints would cover events whose documents are missing.
   if (isLost && call !== 'close') throw new Error('Commits before it that were put off have failed.');
   const method = store[call] as (...given: ReadonlyArray<unknown>) => Promise<unknown>;
   return method.apply(store, [...parameters]);

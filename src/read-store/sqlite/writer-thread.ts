@@ -11,9 +11,9 @@ import { ReadStoreDamagedError } from './read-store-file.ts';
 import { charactersOf, type RowCommit, type RowStore } from './row-commits.ts';
 import type { FromWriter, WriterCall, WriterFailure } from './writer-messages.ts';
 
-/** JSON text that is on its way to the thread in calls that nobody waits for; a single call may have more. */
+/** The most characters of JSON in calls to the thread that no caller waits for. A single call may have more. */
 const maxPostponedCharacters = 4 * 1024 * 1024;
-/** Its garbage are the messages that it receives; a larger heap would count as memory used. */
+/** The thread's garbage is the messages that it receives. A larger young generation would only use more memory. */
 const maxYoungGenerationSizeMb = 6;
 const maxPostponed = 50;
 const openTimeoutMs = 30_000;
@@ -24,8 +24,8 @@ interface PendingCall {
 }
 
 /**
- * A thread that writes the read store's file, so that documents are folded while others are stored. Calls are obeyed in
- * their order. Commits of what no query reads are not waited for; if one fails, all calls after it fail.
+ * A thread that writes the read store's file, so that documents are folded while others are stored. It executes calls
+ * in order. No caller waits for commits of incomplete generations. If one fails, all later calls fail.
  */
 export class WriterThread implements RowStore {
   readonly #worker: Worker;
@@ -54,9 +54,9 @@ export class WriterThread implements RowStore {
   }
 
   /**
-   * Starts it on a file that no other writer has open.
+   * Starts the thread on a file that no other writer has open.
    * @param filling the generations that are being filled
-   * @throws Error when the thread cannot open the file
+   * @throws Error if the thread cannot open the file
    */
   static async start(file: string, filling: ReadonlySet<number>): Promise<WriterThread> {
     const thread = new WriterThread(file, filling);
@@ -85,7 +85,7 @@ export class WriterThread implements RowStore {
   async commit(commits: ReadonlyArray<RowCommit>, more = false): Promise<void> {
     const canWait = more && commits.every(({ generation }) => this.#filling.has(generation.number));
     if (!canWait) return this.#call('commit', [commits, more]);
-    // Each generation's is whole by itself, and smaller messages need less memory.
+    // The commit of each generation is complete by itself, and smaller messages need less memory.
     for (const commit of commits) await this.#postpone('commit', [[commit], more], charactersOf(commit));
   }
 
@@ -121,7 +121,7 @@ export class WriterThread implements RowStore {
     return this.#call('saveOperatorState', [state]);
   }
 
-  /** Not waited for: it is for those who look on. */
+  /** No caller waits for the status, because only observers read it. */
   saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
     return this.#postpone('saveStatus', [statuses], 0);
   }
@@ -134,14 +134,14 @@ export class WriterThread implements RowStore {
     return this.#call('saveSnapshot', parameters);
   }
 
-  /** Stores what was put off, and ends the thread. */
+  /** Stores all postponed commits, and ends the thread. */
   async close(): Promise<void> {
     const failed = this.#failure;
     if (failed === null) await this.#call('close', []).finally(() => this.#exited);
     await this.#worker.terminate();
   }
 
-  /** Waits only while too much is on its way. */
+  /** Sends a call that no caller waits for. It waits only while too much is on its way to the thread. */
   async #postpone(call: WriterCall, parameters: ReadonlyArray<unknown>, characters: number): Promise<void> {
     const done = this.#call<void>(call, parameters, true).catch((error: unknown) => {
       this.#failure ??= new Error('The read store has lost commits that were put off.', { cause: error });
