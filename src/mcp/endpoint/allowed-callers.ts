@@ -2,18 +2,19 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { localhostAllowedHostnames, validateHostHeader } from '@modelcontextprotocol/server';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 
-/** From where `/mcp` may be called by a browser. */
+/** The callers that may use `/mcp` from a browser. */
 export interface AllowedCallers {
-  /** Whether the service listens on this machine alone. */
+  /** Whether the service listens only on this machine. */
   readonly isLoopback: boolean;
-  /** Origins besides its own: `https://app.example.com`. */
+  /** Further origins beside the service's own, such as `https://app.example.com`. */
   readonly allowedOrigins: ReadonlySet<string>;
 }
 
 /**
- * Why a request may not come from where it comes from; null where it may. A page of another site sends its `Origin`, and
- * one that points its name at this machine sends a foreign `Host`. Behind a proxy `Host` may be any, so it is looked at
- * on loopback alone.
+ * Checks where a request comes from. A page of another site sends its `Origin`. A page whose domain points to this
+ * machine (DNS rebinding) sends a foreign `Host`. Behind a proxy `Host` may be anything, so it is checked on loopback
+ * only.
+ * @returns why the request is refused; null if it is allowed
  */
 export function checkCallers(
   headers: IncomingHttpHeaders,
@@ -37,7 +38,7 @@ function hostnames(allowedOrigins: ReadonlySet<string>): string[] {
   return [...localhostAllowedHostnames(), ...[...allowedOrigins].map((origin) => new URL(origin).hostname)];
 }
 
-/** Whether a page's origin is the service itself, whichever scheme a proxy speaks before it. */
+/** Whether an origin is the service itself. A proxy in front of it may use another scheme. */
 function isOwn(origin: string, host: string | undefined): boolean {
   return host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);
 }

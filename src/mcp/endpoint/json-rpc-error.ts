@@ -1,19 +1,19 @@
 import { type Failure, failures } from '#domain/shared/failure.ts';
 
-/** Why a message was not answered, as JSON-RPC says it. */
+/** A JSON-RPC error: why a message was not answered. */
 export interface JsonRpcError {
-  /** Of the HTTP response. */
+  /** The status of the HTTP response. */
   readonly status: number;
   readonly code: number;
   readonly message: string;
-  /** Of the message; null where it could not be read. */
+  /** The id of the message; null if it could not be read. */
   readonly id: string | number | null;
 }
 
 const parseError = -32_700;
 const invalidRequest = -32_600;
 
-/** The error of a body that is no JSON object: no JSON at all, a batch, or too deep. */
+/** Returns the error for a body that is no JSON object: invalid JSON, a batch, or JSON that is too deep. */
 export function rpcErrorOf({ code, detail, errors }: Failure): JsonRpcError {
   const isJson = code !== 'malformed-json' && code !== 'invalid-encoding';
   const where = (errors ?? []).map(({ pointer, message }) => `${pointer || 'The message'} ${message}.`).join(' ');
@@ -26,7 +26,7 @@ export function rpcErrorOf({ code, detail, errors }: Failure): JsonRpcError {
   };
 }
 
-/** The HTTP response that holds an error. */
+/** Returns the HTTP response for an error. */
 export function jsonRpcError({ status, code, message, id }: JsonRpcError): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id }, { status });
 }

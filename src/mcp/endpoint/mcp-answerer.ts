@@ -18,24 +18,24 @@ export interface McpEndpointOptions extends McpServerDependencies {
   readonly limits: { readonly maxBodyBytes: number; readonly maxBodyValues: number; readonly arrival: ArrivalLimits };
 }
 
-/** Answers the messages that the endpoint is sent, by the official server of MCP. */
+/** Answers the endpoint's messages with the official MCP server. */
 export class McpAnswerer {
   readonly #options: McpEndpointOptions;
   readonly #servers: McpServers;
   readonly #handler: McpHttpHandler;
 
-  /** @throws Error for operations of which no tools can be made */
+  /** @throws Error if no tool can be made of an operation */
   constructor(options: McpEndpointOptions) {
     this.#options = options;
     this.#servers = new McpServers(options);
     this.#handler = createMcpHandler(({ authInfo }) => this.#servers.create(exchangeOf(authInfo)), {
-      // Nothing is announced, so there is nothing to listen to.
+      // The server sends no notifications, so there is nothing to subscribe to.
       maxSubscriptions: 1,
       onerror: ({ message }) => options.logger.info({ reason: message }, 'MCP message refused'),
     });
   }
 
-  /** Answers one request, whatever it holds. */
+  /** Answers one request with any content. */
   async answer(request: StreamingRequest): Promise<void> {
     const { headers, query, caller, requestId } = request;
     const refusal = checkCallers(headers, this.#options.callers);
@@ -48,7 +48,8 @@ export class McpAnswerer {
     if (E.isLeft(bytes)) return sendProblem(request, bytes.left, mcpPath);
     const message = await parseJsonObject(bytes.right, maxBodyValues);
     if (E.isLeft(message)) return send(request, jsonRpcError(rpcErrorOf(message.left)));
-    // Clients before structured content read text alone; they are also the last that do not name their protocol.
+    // Clients of protocols without structured content read only text. These are also the clients that do not name
+    // their protocol.
     const isOld = headers['mcp-protocol-version'] === undefined;
     const wantsWholeText = isOld || parameters.get('text') === 'whole';
     await this.#exchange(request, { caller, requestId, filter: filter.right, wantsWholeText }, message.right);
@@ -77,7 +78,7 @@ function nothingToListenTo(id: unknown) {
   return { status: 404, code: -32_601, message, id: typeof id === 'string' || typeof id === 'number' ? id : null };
 }
 
-/** What the protocol reads of a request's headers: no key is among them. */
+/** Returns the headers that the protocol reads. The API key is not among them. */
 function forwarded(headers: StreamingRequest['headers']): Headers {
   const names = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id'];
   const found = new Headers();
@@ -92,7 +93,7 @@ function exchangeOf(authInfo: { readonly extra?: Record<string, unknown> } | und
   return authInfo?.extra?.exchange as McpExchange;
 }
 
-/** Sends a whole answer: every exchange ends with its one message. */
+/** Sends the complete answer. Every exchange has exactly one message. */
 async function send({ response }: StreamingRequest, answered: Response): Promise<void> {
   const body = Buffer.from(await answered.arrayBuffer());
   const type = answered.headers.get('content-type');

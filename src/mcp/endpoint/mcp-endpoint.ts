@@ -4,8 +4,9 @@ import type { McpAnswerer, McpEndpointOptions } from './mcp-answerer.ts';
 import { mcpPath } from './mcp-path.ts';
 
 /**
- * The endpoint of MCP's "Streamable HTTP", without sessions: each request is authenticated and counted like one to the
- * REST API, brings one message and is answered with one. It serves the protocol of 2026-07-28 and those before it.
+ * The endpoint of MCP's "Streamable HTTP", without sessions. Each request is authenticated and rate-limited like a
+ * request to the REST API. It has one message, and gets one as the answer. The endpoint serves the protocol of
+ * 2026-07-28 and earlier ones.
  */
 export function createMcpEndpoint(options: McpEndpointOptions): StreamingOperation {
   const answerer = loadAtFirstUse(options);
@@ -16,7 +17,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): StreamingOperati
     plane: 'control',
     group: 'MCP',
     http: post(mcpPath),
-    // Each tool asks for the scope of its operation.
+    // The endpoint itself needs no scope. Each tool needs the scope of its operation.
     scope: null,
     input: t.type({}),
     output: null,
@@ -33,10 +34,13 @@ export function createMcpEndpoint(options: McpEndpointOptions): StreamingOperati
   };
 }
 
-/** What logs and metrics hear: each tool has a line of its own. */
+/** The observer for logs and metrics. Each call of a tool has its own log line. */
 const relayed: RelayReport = { kind: 'relayed', status: null, code: null, model: null, target: null, attempts: 0 };
 
-/** The official server takes a twelfth of what a start takes to load, and most services never use it. */
+/**
+ * The official server is loaded with the first request: loading takes a twelfth of the start, and most services never
+ * use it.
+ */
 function loadAtFirstUse(options: McpEndpointOptions): () => Promise<McpAnswerer> {
   let loaded: Promise<McpAnswerer> | null = null;
   const load = async () => new (await import('./mcp-answerer.ts')).McpAnswerer(options);

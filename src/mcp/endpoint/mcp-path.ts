@@ -1,2 +1,2 @@
-/** Where the server of MCP is. */
+/** The path of the MCP server. */
 export const mcpPath = '/mcp';

@@ -1,6 +1,6 @@
 import type { PromptDefinition } from './prompt.ts';
 
-/** Explains the history of a flow from a time on. */
+/** A prompt that explains the history of a flow since a time. */
 export const explainChanges: PromptDefinition = {
   name: 'explain_changes',
   title: 'Explain what changed since a time',

@@ -6,13 +6,13 @@ import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { GivenArguments, PromptDefinition, PromptReader } from './prompt.ts';
 
-/** A prompt as clients list it. */
+/** A prompt in the list for clients. */
 export function listedPrompt({ name, title, description, arguments: described }: PromptDefinition): Prompt {
   const listed = described.map(({ name, description, required }) => ({ name, description, required }));
   return { name, title, description, arguments: listed };
 }
 
-/** The prompts that a caller's queries suffice for. */
+/** Returns the prompts whose queries a caller may use. */
 export function visiblePrompts(
   table: ReadonlyArray<PromptDefinition>,
   visible: ReadonlyArray<McpResource>,
@@ -22,9 +22,9 @@ export function visiblePrompts(
 }
 
 /**
- * Makes a prompt: its words, and after them the records that it is about.
- * @param visible the queries that the caller may ask
- * @throws ProtocolError for a missing argument, and for what cannot be read
+ * Makes a prompt: its text, followed by the records that it is about.
+ * @param visible the queries that the caller may use
+ * @throws ProtocolError for a missing argument, and for a record that cannot be read
  */
 export async function getPrompt(
   ask: AskOperation,
@@ -70,7 +70,7 @@ function readerOf(
   };
 }
 
-/** An optional argument that is left empty in a form was not given. */
+/** An empty optional argument counts as missing, because forms send empty texts. */
 function withoutEmpty(given: GivenArguments): GivenArguments {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
 }

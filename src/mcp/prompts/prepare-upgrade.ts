@@ -1,7 +1,7 @@
 import { isObject } from '#shared/json/json-value.ts';
 import type { PromptDefinition } from './prompt.ts';
 
-/** Shows what an upgrade of an instance would change. */
+/** A prompt that shows what an upgrade of an instance would change. */
 export const prepareUpgrade: PromptDefinition = {
   name: 'prepare_upgrade',
   title: 'Prepare an upgrade of an instance',

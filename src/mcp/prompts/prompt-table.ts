@@ -3,5 +3,5 @@ import { prepareUpgrade } from './prepare-upgrade.ts';
 import type { PromptDefinition } from './prompt.ts';
 import { reviewFlowChange } from './review-flow-change.ts';
 
-/** Every prompt there is. */
+/** All prompts. */
 export const prompts: ReadonlyArray<PromptDefinition> = [reviewFlowChange, explainChanges, prepareUpgrade];

@@ -2,10 +2,10 @@ import type { Json } from '#shared/json/json.ts';
 import { isObject } from '#shared/json/json-value.ts';
 import type { PromptDefinition, PromptReader } from './prompt.ts';
 
-/** Pages of versions that are looked through for the active one. */
+/** The most pages of versions in which the active one is searched. */
 const maxPages = 20;
 
-/** Compares a version of a flow with the active one. */
+/** A prompt that compares a version of a flow with the active one. */
 export const reviewFlowChange: PromptDefinition = {
   name: 'review_flow_change',
   title: 'Review a flow change before activation',

@@ -3,9 +3,9 @@ import type { JsonObject } from '#shared/json/json.ts';
 import { isObject, parsedJson } from '#shared/json/json-value.ts';
 
 /**
- * The headers that "Streamable HTTP" puts beside a message. Since 2026 each message names its protocol, and what it is
- * about, in headers too.
- * @param agreed the protocol that `initialize` came to; null before, and for protocols without it
+ * Returns the headers of a message in "Streamable HTTP". Since 2026 the headers also name the protocol, the method and
+ * the subject of each message.
+ * @param agreed the protocol that `initialize` has agreed on; null before that, and for protocols without `initialize`
  */
 export function messageHeaders(message: JsonObject | null, agreed: string | null): Record<string, string> {
   const always = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
@@ -21,7 +21,7 @@ export function messageHeaders(message: JsonObject | null, agreed: string | null
   return headers;
 }
 
-/** The protocol that the answer to `initialize` names; null in a refusal. */
+/** Returns the protocol that the answer to `initialize` names; null for a refusal. */
 export function protocolOf(answer: string): string | null {
   const message = parsedJson(answer);
   const result = isObject(message) && isObject(message.result) ? message.result : {};

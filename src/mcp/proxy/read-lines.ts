@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 const newline = 0x0a;
 
-/** The lines of a stream, in UTF-8; null for one of more than so many bytes, of which nothing is kept. */
+/** Reads the lines of a stream in UTF-8. It gives null for a line that is too long, and keeps nothing of it. */
 export async function* readLines(input: Readable, maxBytes: number): AsyncGenerator<string | null, void, void> {
   let pieces: Buffer[] = [];
   let bytes = 0;

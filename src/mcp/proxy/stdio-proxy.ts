@@ -5,27 +5,30 @@ import { messageHeaders, protocolOf } from './message-headers.ts';
 import { readLines } from './read-lines.ts';
 import { messagesOf } from './response-messages.ts';
 
-/** What a proxy forwards to. */
+/** The options of the proxy. */
 export interface StdioProxyOptions {
-  /** The address of `/mcp`, with its query. */
+  /** The address of `/mcp`, including a query. */
   readonly url: URL;
   readonly key: string;
   readonly input: Readable;
-  /** Takes messages of the protocol alone, one a line. */
+  /** Receives only messages of the protocol, one on each line. */
   readonly output: Writable;
-  /** Takes what a person may want to read. */
+  /** Receives texts for a person. */
   readonly onFault: (text: string) => void;
 }
 
-/** A line of standard input at most: as the service takes bodies, with room for a larger setting. */
+/**
+ * The longest line of standard input, in bytes. It is larger than the default limit of bodies in the service, which
+ * may be raised.
+ */
 const maxLineBytes = 64 * 1024 * 1024;
-/** Requests that are forwarded at a time at most; others wait in the pipe. */
+/** The most requests that are forwarded at once. Others wait in the pipe. */
 const maxInFlight = 32;
 const requestTimeoutMs = 120_000;
 
 /**
- * Forwards each message of standard input to the service, and each answer to standard output, until the input ends.
- * What the service says itself is not looked into.
+ * Forwards each message of standard input to the service, and each answer to standard output, until the input ends. It
+ * does not look into the answers.
  */
 export async function runStdioProxy(options: StdioProxyOptions): Promise<void> {
   const proxy = new StdioProxy(options);
@@ -39,16 +42,16 @@ export async function runStdioProxy(options: StdioProxyOptions): Promise<void> {
 class StdioProxy {
   readonly #options: StdioProxyOptions;
   readonly #running = new Set<Promise<void>>();
-  /** By the id of a request that is not answered yet. */
+  /** The unanswered requests, by id. */
   readonly #aborts = new Map<Json, AbortController>();
-  /** What the service agreed on, for messages of the protocols before 2026. */
+  /** The protocol that `initialize` has agreed on, for messages of protocols before 2026. */
   #agreedProtocol: string | null = null;
 
   constructor(options: StdioProxyOptions) {
     this.#options = options;
   }
 
-  /** Begins to forward a message. Resolves when there is room for the next one. */
+  /** Starts to forward a message. Resolves when the next one may be forwarded. */
   async take(line: string): Promise<void> {
     const parsed = parsedJson(line);
     const message = isObject(parsed) ? parsed : null;
@@ -56,17 +59,17 @@ class StdioProxy {
     const forwarding = this.#forward(line, message);
     this.#running.add(forwarding);
     void forwarding.finally(() => this.#running.delete(forwarding));
-    // What agrees on the protocol comes first, for the messages that follow name it.
+    // `initialize` must be answered first, because later messages name its protocol.
     if (message?.method === 'initialize') await forwarding;
     if (this.#running.size >= maxInFlight) await Promise.race(this.#running);
   }
 
-  /** Resolves when every message was answered. */
+  /** Resolves when every message is answered. */
   async finished(): Promise<void> {
     await Promise.all(this.#running);
   }
 
-  /** Over HTTP the end of the request says what a notice of cancellation says here. */
+  /** Cancels a request. Over HTTP the end of the request replaces the protocol's notification. */
   #cancel(message: JsonObject | null): boolean {
     if (message?.method !== 'notifications/cancelled' || !isObject(message.params)) return false;
     const { requestId } = message.params;
@@ -103,7 +106,7 @@ class StdioProxy {
     const text = await response.text();
     const messages = messagesOf(response, text);
     if (messages !== null) return messages;
-    // The service refused the request itself: a key that is not valid, a limit.
+    // The service has refused the request itself, because of an invalid key or a limit.
     const problem = parsedJson(text);
     const detail = isObject(problem) ? `${problem.code}: ${problem.detail}` : `HTTP ${response.status}`;
     onFault(detail);
@@ -120,7 +123,7 @@ class StdioProxy {
   }
 }
 
-/** The answer to a request that the service did not take. */
+/** Returns the answer to a request that the service has refused. */
 function failed(id: Json, message: string, problem?: Json) {
   return { jsonrpc: '2.0', id, error: { code: -32_000, message, ...(isObject(problem) ? { data: problem } : {}) } };
 }

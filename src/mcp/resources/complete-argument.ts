@@ -7,33 +7,34 @@ import { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { isObject } from '#shared/json/json-value.ts';
 
-/** Values of one completion at most: the protocol's limit. */
+/** The most values of one completion: the protocol's limit. */
 const maxValues = 100;
-/** What a list belongs to (a flow's versions) is tried for so many at most. */
+/** The most parents (flows, for their versions) whose lists are searched. */
 const maxParents = 10;
-/** Items of a list that are looked at. */
+/** The number of items of a list that are searched. */
 const maxItems = 1_000;
 
-/** Values that fit what was typed. */
+/** Values that match the typed text. */
 export interface Completion {
   readonly values: string[];
   readonly hasMore: boolean;
 }
 
-/** What a completion is asked of. */
+/** A request for a completion. */
 export interface CompletionRequest {
-  /** The path of the query whose parameter it is: `/v1/flow-versions/:versionId`. */
+  /** The path of the query with the parameter, such as `/v1/flow-versions/:versionId`. */
   readonly path: string;
   readonly parameter: string;
-  /** What was typed so far: the beginning of an id, or a part of a name. */
+  /** The typed text: the beginning of an id, or a part of a name. */
   readonly typed: string;
-  /** Arguments that are known already. */
+  /** The arguments that are already known. */
   readonly known: Readonly<Record<string, string>>;
 }
 
 /**
- * The ids that a path parameter may have, found by the lists of the same table: those within the caller's reach alone.
- * @param visible the queries that the caller may ask
+ * Finds the ids that a path parameter may have, by the lists in the table of operations. So it finds only ids within
+ * the caller's reach.
+ * @param visible the queries that the caller may use
  */
 export async function completeArgument(
   ask: AskOperation,
@@ -41,7 +42,8 @@ export async function completeArgument(
   visible: ReadonlyArray<OperationTool>,
   { path, parameter, typed, known }: CompletionRequest,
 ): Promise<Completion> {
-  // The second id of a comparison is of the same kind as the first: its prefix is the path's own, up to any parameter.
+  // The second id of a comparison has the kind of the first, so its prefix is the beginning of the path up to the
+  // first parameter.
   const prefix = path.slice(0, path.indexOf(':'));
   const items = await new IdFinder(ask, exchange, visible, known).itemsUnder(prefix, parameter);
   const wanted = typed.toLowerCase();
@@ -55,7 +57,7 @@ interface Item {
   readonly name: string;
 }
 
-/** Finds the ids of a collection; a list that belongs to something else is asked for each of those. */
+/** Finds the ids of a collection. A list with a parent is read for each parent. */
 class IdFinder {
   readonly #ask: AskOperation;
   readonly #exchange: McpExchange;
@@ -74,7 +76,7 @@ class IdFinder {
     this.#known = known;
   }
 
-  /** @param prefix where the items are read: `/v1/flows/`; @param parameter whose values are wanted */
+  /** @param prefix the beginning of the items' paths, such as `/v1/flows/` @param parameter whose values are wanted */
   async itemsUnder(prefix: string, parameter: string): Promise<ReadonlyArray<Item>> {
     const route = this.#listOf(prefix);
     if (route === null) return [];
@@ -89,7 +91,7 @@ class IdFinder {
     return items;
   }
 
-  /** The list whose items are read under a prefix. */
+  /** Finds the list of the items whose paths begin with a prefix. */
   #listOf(prefix: string): OperationRoute | null {
     const operations = this.#visible.map(({ route }) => route.operation);
     const lists = this.#visible.filter(
@@ -103,14 +105,14 @@ class IdFinder {
     if (known !== undefined && known !== '') return [known];
     const prefix = path.slice(0, path.indexOf(`:${parent}`));
     const ids = (await this.itemsUnder(prefix, parent)).map(({ id }) => id);
-    // Its own project first: that is what is meant most often.
+    // The caller's own project comes first, because callers mean it most often.
     const own = parent === 'projectId' ? [this.#exchange.caller.projectId] : [];
     return [...new Set([...own, ...ids])].slice(0, maxParents);
   }
 
   async #items(route: OperationRoute, given: JsonObject, parameter: string): Promise<ReadonlyArray<Item>> {
     const answered = await this.#ask(this.#exchange, route, given);
-    // What is refused has nothing to offer here.
+    // A refused list gives no values.
     if (E.isLeft(answered)) return [];
     const { body } = answered.right;
     const list = body instanceof EncodedJson ? (body.parse() as Json) : body;
@@ -119,7 +121,10 @@ class IdFinder {
   }
 }
 
-/** `id`, but for what is known by another's id: a customer by its organization's. */
+/**
+ * Returns the name of an item's id: `id`, except for items with another's id, such as a customer with its
+ * organization's.
+ */
 function itemOf(item: Json, parameter: string): ReadonlyArray<Item> {
   if (!isObject(item)) return [];
   const id = item.id ?? item[parameter] ?? item.name;

@@ -16,7 +16,8 @@ import { findResource, type McpResource, resourceType } from './resource-catalog
 /**
  * Reads the resource at a URI.
  * @param visible the resources that the caller may read
- * @throws ResourceNotFoundError for what is not there or out of reach; ProtocolError for any other refusal
+ * @throws ResourceNotFoundError for a resource that does not exist or is out of reach; ProtocolError for any other
+ *   refusal
  */
 export async function readResource(
   ask: AskOperation,
@@ -30,7 +31,7 @@ export async function readResource(
   return { contents: [{ uri, mimeType: resourceType, text }] };
 }
 
-/** The JSON text that a query answers. @throws as `readResource` does */
+/** Runs a query, and returns its answer as JSON. @throws as `readResource` does */
 export async function readText(
   ask: AskOperation,
   exchange: McpExchange,

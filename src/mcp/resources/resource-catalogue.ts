@@ -2,11 +2,14 @@ import { type OperationRoute, pathParameters } from '#application/operations/reg
 import type { OperationTool } from '#mcp/tools/tool-catalogue.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** What can be read at a URI: the answer of a query. */
+/** A resource: the answer of a query at a URI. */
 export interface McpResource {
-  /** The query as a tool, for its scope and the connection's filter. */
+  /** The query's tool, for its scope and the filter of the connection. */
   readonly tool: OperationTool;
-  /** `switchyard://flows/{flowId}{?asOf}`: the query's path without `/v1`, and its query parameters. */
+  /**
+   * The URI template, such as `switchyard://flows/{flowId}{?asOf}`: the query's path without `/v1`, and its query
+   * parameters.
+   */
   readonly uriTemplate: string;
   readonly parameters: ReadonlyArray<string>;
   readonly segments: ReadonlyArray<string>;
@@ -14,13 +17,13 @@ export interface McpResource {
   readonly description: string;
 }
 
-/** What every URI of ours begins with. */
+/** The beginning of every URI. */
 const scheme = 'switchyard://';
 
-/** The type of every resource. */
+/** The media type of every resource. */
 export const resourceType = 'application/json';
 
-/** Every query as a resource, so that a new one is there as soon as it is in the table. */
+/** Makes a resource of every query in the table of operations. */
 export function createResourceCatalogue(tools: ReadonlyArray<OperationTool>): ReadonlyArray<McpResource> {
   return tools.filter(({ isReadOnly }) => isReadOnly).map(resourceOf);
 }
@@ -41,17 +44,17 @@ function resourceOf(tool: OperationTool): McpResource {
   };
 }
 
-/** `/v1/flows/:flowId` → `flows/:flowId`. */
+/** Shortens a path: `/v1/flows/:flowId` → `flows/:flowId`. */
 function pathWithin({ operation }: OperationRoute): string {
   return operation.http.path.replace(/^\/v1\//, '');
 }
 
-/** The URI of a resource without parameters. */
+/** Returns the URI of a resource without parameters. */
 export function fixedUri({ segments }: McpResource): string {
   return scheme + segments.join('/');
 }
 
-/** A resource's URI for these parameters. */
+/** Returns the URI of a resource with these parameters. */
 export function uriOf({ segments }: McpResource, parameters: Readonly<Record<string, string>>): string {
   return scheme + segments.map((segment) => filled(segment, parameters)).join('/');
 }
@@ -60,13 +63,13 @@ function filled(segment: string, parameters: Readonly<Record<string, string>>): 
   return segment.startsWith(':') ? encodeURIComponent(parameters[segment.slice(1)] ?? '') : segment;
 }
 
-/** A resource that a URI names, and the input that the URI holds. */
+/** The resource that a URI names, and the input in the URI. */
 export interface NamedResource {
   readonly resource: McpResource;
   readonly input: JsonObject;
 }
 
-/** Finds the resource that a URI names; null where there is none. */
+/** Finds the resource that a URI names; null if there is none. */
 export function findResource(catalogue: ReadonlyArray<McpResource>, uri: string): NamedResource | null {
   if (!uri.startsWith(scheme)) return null;
   const mark = uri.indexOf('?');

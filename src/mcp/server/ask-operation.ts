@@ -10,10 +10,10 @@ import { canonicalJson } from '#shared/json/canonical-json.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { McpExchange } from './mcp-exchange.ts';
 
-/** Bytes of a list's page at most. */
+/** The most bytes of a list's page. */
 export const maxPageBytes = 256 * 1024;
 
-/** Asks an operation as the caller of an exchange. */
+/** Invokes an operation as the caller of an exchange. */
 export type AskOperation = (
   exchange: McpExchange,
   route: OperationRoute,
@@ -21,8 +21,8 @@ export type AskOperation = (
 ) => Promise<E.Either<Failure, OperationResult>>;
 
 /**
- * Makes what translates arguments into a call of an operation. What is beside the operation's input (`idempotencyKey`,
- * `ifMatch`, `dryRun`) takes the place of headers.
+ * Makes a function that invokes operations with the arguments of tools. The arguments `idempotencyKey`, `ifMatch` and
+ * `dryRun`, which are not in the operation's input, take the place of headers.
  */
 export function createAskOperation(invokeAs: InvokeAs): AskOperation {
   return async ({ caller, requestId }, route, given) => {
@@ -85,7 +85,7 @@ function headersOf({ operation }: OperationRoute, given: JsonObject): E.Either<F
   });
 }
 
-/** The input as a body would hold it, or a query string: there every value is a text. */
+/** Returns the input as a body or a query string would contain it. In a query string every value is a text. */
 function inputOf(route: OperationRoute, given: JsonObject, parameters: Readonly<Record<string, string>>): RequestInput {
   const fields: Record<string, Json | undefined> = {};
   for (const name of route.members) {
@@ -105,7 +105,7 @@ function pathOf({ operation }: OperationRoute, parameters: Readonly<Record<strin
   return operation.http.path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(parameters[name] ?? ''));
 }
 
-/** Only what was given: `__proto__`, for one, is no argument. */
+/** Returns an own member of the arguments. An inherited one, such as `__proto__`, is no argument. */
 function own(given: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(given, name) ? given[name] : undefined;
 }

@@ -1,16 +1,16 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 
-/** A part of a list. */
+/** A page of a list. */
 export interface ListPage<Item> {
   readonly items: ReadonlyArray<Item>;
-  /** Begins the next page; undefined at the end. */
+  /** The cursor of the next page; undefined at the end. */
   readonly nextCursor: string | undefined;
 }
 
 /**
- * A page of a list that is in memory: it ends before its JSON takes more than so many bytes, but has one item at least.
- * @param cursor of the page before: the number of items before it
- * @throws ProtocolError for a cursor that no page gave
+ * Returns a page of a list in memory. It ends before its JSON exceeds the limit, but has one item at least.
+ * @param cursor the cursor from the previous page: the number of items before this page
+ * @throws ProtocolError for an invalid cursor
  */
 export function pageOf<Item>(items: ReadonlyArray<Item>, cursor: string | undefined, maxBytes: number): ListPage<Item> {
   const start = cursor === undefined ? 0 : Number(cursor);

@@ -1,11 +1,11 @@
 import type { Caller } from '#domain/shared/tenancy.ts';
 import type { ToolFilter } from '#mcp/tools/tool-filter.ts';
 
-/** One request to `/mcp`, whose key is good. */
+/** One request to `/mcp` with a valid key. */
 export interface McpExchange {
   readonly caller: Caller;
   readonly requestId: string;
   readonly filter: ToolFilter;
-  /** The client reads text alone, so a tool's answer is in its text as a whole. */
+  /** Whether the client reads only text, so that the text must contain a tool's whole answer. */
   readonly wantsWholeText: boolean;
 }

@@ -21,7 +21,7 @@ import { type AskOperation, createAskOperation, maxPageBytes } from './ask-opera
 import { pageOf } from './list-page.ts';
 import type { McpExchange } from './mcp-exchange.ts';
 
-/** What the tools, resources and prompts are made of. */
+/** The options of the MCP servers. */
 export interface McpServerDependencies {
   readonly routes: ReadonlyArray<OperationRoute>;
   readonly invokeAs: InvokeAs;
@@ -34,14 +34,14 @@ const instructions =
   'send its revision as ifMatch; try it with dryRun; send an idempotencyKey with whatever must not happen twice. A list ends at 256 KiB: ' +
   'call again with its nextCursor as cursor. A refused call names its code and what to do.';
 
-/** Makes the servers of MCP: one for each request, for a request is all that there is of a connection. */
+/** Makes MCP servers: one for each request, because a connection is a single request. */
 export class McpServers {
   readonly #tools: ReadonlyArray<OperationTool>;
   readonly #resources: ReadonlyArray<McpResource>;
   readonly #ask: AskOperation;
   readonly #logger: Logger;
 
-  /** @throws Error for operations of which no tools can be made */
+  /** @throws Error if no tool can be made of an operation */
   constructor({ routes, invokeAs, logger }: McpServerDependencies) {
     this.#tools = createToolCatalogue(routes);
     this.#resources = createResourceCatalogue(this.#tools);
@@ -49,12 +49,12 @@ export class McpServers {
     this.#logger = logger;
   }
 
-  /** The resources that a connection may be narrowed to. */
+  /** The resources that a connection's filter may name. */
   get resourceNames(): ReadonlySet<string> {
     return new Set(this.#tools.flatMap(({ resource }) => resource ?? []));
   }
 
-  /** The server of one request. */
+  /** Makes the server for one request. */
   create(exchange: McpExchange): Server {
     const server = new Server(
       { name: 'switchyard', title: 'Switchyard', version: interfaceVersion },
@@ -159,7 +159,7 @@ function unknown(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-/** A URI template without its query parameters, which clients may leave out. */
+/** Returns a URI template without its query parameters, which clients may leave out. */
 function pathOf(uriTemplate: string): string {
   return uriTemplate.split('{?', 1)[0] ?? '';
 }

@@ -11,17 +11,17 @@ import { toolInputSchema, toolOutputSchema } from './tool-schema.ts';
 export interface OperationTool {
   readonly route: OperationRoute;
   readonly tool: Tool;
-  /** What its scope is about: `flows`, say. Null where any valid key may use it. */
+  /** The resource of its scope, such as `flows`; null if any valid key may use it. */
   readonly resource: string | null;
   readonly isReadOnly: boolean;
 }
 
-/** What stays out: uploads, downloads and batches of model calls are for programs. */
+/** The excluded resources: uploads, downloads and batches of model calls are for programs. */
 const resourcesWithoutTools: ReadonlySet<string> = new Set(['files', 'batches', 'gateway']);
 
 /**
- * The tools: one for each command and query of the operations table.
- * @throws Error when an input has a member that every tool has for itself
+ * Makes one tool of each command and query in the table of operations.
+ * @throws Error if an input has a member with the name of an argument that every tool has
  */
 export function createToolCatalogue(routes: ReadonlyArray<OperationRoute>): ReadonlyArray<OperationTool> {
   return routes.filter(({ operation }) => hasTool(operation)).map(toolOf);
@@ -33,7 +33,7 @@ export function hasTool(operation: AnyOperation): boolean {
   return isPlain && !resourcesWithoutTools.has(resourceOf(operation) ?? '');
 }
 
-/** The tools that a key sees: those within its scopes and the connection's filter. */
+/** Returns the tools that a key sees: those within its scopes and the connection's filter. */
 export function visibleTools(
   catalogue: ReadonlyArray<OperationTool>,
   caller: Caller,
@@ -42,7 +42,7 @@ export function visibleTools(
   return catalogue.filter((each) => passes(each, filter) && checkScopes(caller, each.route.operation) === null);
 }
 
-/** Whether a connection's filter lets a tool through. */
+/** Whether a connection's filter includes a tool. */
 export function passes({ isReadOnly, resource }: OperationTool, { readOnly, resources }: ToolFilter): boolean {
   if (readOnly && !isReadOnly) return false;
   return resources === null || resource === null || resources.has(resource);
@@ -67,7 +67,7 @@ function toolOf(route: OperationRoute): OperationTool {
         readOnlyHint: isReadOnly,
         destructiveHint: isDestructive,
         idempotentHint: isIdempotent,
-        // Switchyard's own records: no tool reaches anything outside.
+        // Tools reach only Switchyard's own records.
         openWorldHint: false,
       },
     } as Tool,
@@ -82,7 +82,7 @@ function neededScopes(scope: string, alsoScope: string | undefined): string {
   return alsoScope === undefined ? `Needs the scope ${scope}.` : `Needs the scopes ${scope} and ${alsoScope}.`;
 }
 
-/** `activate_flow_version` → `Activate flow version`. */
+/** Makes a title of a name: `activate_flow_version` → `Activate flow version`. */
 function titleOf(name: string): string {
   const words = name.replaceAll('_', ' ').replace(/\bapi\b/, 'API');
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -2,18 +2,18 @@ import * as E from 'fp-ts/lib/Either.js';
 import { invalidInput } from '#application/operations/input-errors.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 
-/** Which tools a connection wants to see. */
+/** The filter of a connection's tools. */
 export interface ToolFilter {
-  /** Queries alone. */
+  /** Whether only queries are listed. */
   readonly readOnly: boolean;
-  /** Those about these resources alone; null for all. */
+  /** The resources whose tools are listed; null for all. */
   readonly resources: ReadonlySet<string> | null;
 }
 
 /**
  * Reads the filter of a request: `?readonly=1` or the header `x-switchyard-readonly`, and `?tools=flows,templates`.
- * @param known the resources that there are
- * @returns invalid-input for a resource that there is not
+ * @param known all resources
+ * @returns invalid-input for an unknown resource
  */
 export function readToolFilter(
   query: URLSearchParams,
@@ -31,7 +31,7 @@ export function readToolFilter(
   return E.right({ readOnly, resources: names === null ? null : new Set(names) });
 }
 
-/** Whatever is set and does not say no: whoever asks for less power gets less. */
+/** Any value but a clear no means yes, so that a mistake never gives more rights. */
 function isOn(value: unknown): boolean {
   return typeof value === 'string' && !['0', 'false', 'no'].includes(value.trim().toLowerCase());
 }

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 import { isObject } from '#shared/json/json-value.ts';
 import { isAnswerObject } from './tool-schema.ts';
 
-/** The answer to a call that succeeded: structured content, and a short text that says what was done. */
+/** Returns the answer to a successful call: structured content, and a short text that says what happened. */
 export function successResult(operation: AnyOperation, result: OperationResult, wholeText: boolean): CallToolResult {
   const body = result.body instanceof EncodedJson ? (result.body.parse() as Json) : (result.body ?? null);
   const wasTried = isObject(body) && body.dryRun === true && operation.kind === 'command';
@@ -18,8 +18,8 @@ export function successResult(operation: AnyOperation, result: OperationResult, 
 }
 
 /**
- * The answer to a call that was refused. The problem itself is in `_meta`: clients hold structured content to the
- * tool's schema, also of a failure.
+ * Returns the answer to a refused call. The problem is in `_meta`, because clients validate structured content against
+ * the tool's schema even for failures.
  */
 export function failureResult(failure: Failure, requestId: string): CallToolResult {
   const { status, title } = failures[failure.code];
@@ -57,14 +57,14 @@ function summaryOf({ summary, kind }: AnyOperation, { revision, nextCursor }: Op
   return parts.join(' ');
 }
 
-/** What a tried command would do, in the words of its events. */
+/** Describes what a dry run would do, by its events. */
 function triedSummary({ summary }: AnyOperation, { events }: JsonObject): string {
   const sentences = (events as ReadonlyArray<JsonObject>).map((event) => String(event.summary));
   const would = sentences.length === 0 ? 'It would change nothing.' : `It would: ${sentences.join(' ')}`;
   return `Tried: ${summary}. Nothing was changed. ${would}`;
 }
 
-/** The items of a list, whose answer has one array beside what says which page it is. */
+/** Returns the items of a list: the only array of the answer. */
 function itemsOf(body: Json): ReadonlyArray<Json> | null {
   if (!isObject(body) || 'id' in body) return null;
   const arrays = Object.values(body).filter((member) => Array.isArray(member));
@@ -72,7 +72,7 @@ function itemsOf(body: Json): ReadonlyArray<Json> | null {
   return arrays.length === 1 && only !== undefined ? (only as ReadonlyArray<Json>) : null;
 }
 
-/** What whoever called can do about it. */
+/** Says what the caller can do about a failure. */
 function adviceOf({ code, retryAfterSeconds }: Failure, requestId: string): string {
   const { status } = failures[code];
   if (status === 429 || status === 503 || retryAfterSeconds !== undefined) {

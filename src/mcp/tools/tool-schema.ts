@@ -4,7 +4,7 @@ import type { AnyOperation } from '#application/operations/operation.ts';
 import { effectOf } from '#application/operations/operation-effect.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** The arguments that every writing tool takes beside its operation's input: over REST they are headers. */
+/** The arguments that every writing tool has beside its operation's input. Over REST they are headers. */
 const writeControls: Readonly<Record<string, JsonObject>> = {
   dryRun: {
     type: 'boolean',
@@ -25,12 +25,12 @@ const writeControls: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** The names of those arguments. */
+/** The names of these arguments. */
 export const controlNames: ReadonlySet<string> = new Set(Object.keys(writeControls));
 
 /**
- * The arguments of an operation's tool, in JSON Schema.
- * @throws Error when a member of the input has the name of one of the further arguments
+ * Returns the JSON Schema of the arguments of an operation's tool.
+ * @throws Error if a member of the input has the name of one of the further arguments
  */
 export function toolInputSchema(operation: AnyOperation): JsonObject & { readonly type: 'object' } {
   const schema = jsonSchema(operation.input);
@@ -45,12 +45,12 @@ export function toolInputSchema(operation: AnyOperation): JsonObject & { readonl
   };
 }
 
-/** Whether an answer is handed over as it is: MCP takes objects alone, so any other becomes the member `result` of one. */
+/** Whether an answer is an object. MCP accepts only objects, so any other answer becomes the member `result` of one. */
 export function isAnswerObject({ output }: AnyOperation): boolean {
   return output !== null && jsonSchema(output).type === 'object';
 }
 
-/** The structured content of an operation's tool, in JSON Schema. */
+/** Returns the JSON Schema of the structured content of an operation's tool. */
 export function toolOutputSchema(operation: AnyOperation): JsonObject & { readonly type: 'object' } {
   const { output } = operation;
   const answer = output === null ? { type: 'null' } : jsonSchema(output);
