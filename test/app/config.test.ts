@@ -95,7 +95,7 @@ describe('readConfig', () => {
     );
   });
 
-  it('keeps files where BLOB_STORE_URL says', () => {
+  it('keeps files at the place that BLOB_STORE_URL names', () => {
     const blobStore = (BLOB_STORE_URL: string, READ_STORE_URL?: string) =>
       readConfig({ BLOB_STORE_URL, READ_STORE_URL }).blobStore;
     assert.deepEqual(blobStore('folder:/var/blobs', mongoDb), { kind: 'folder', path: '/var/blobs' });

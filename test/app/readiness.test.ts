@@ -53,7 +53,7 @@ describe('createReadiness', () => {
     assert.equal(checks['read-store'], 'ready: 0 read models');
   });
 
-  it('does not wait for what a node that has just started does not know', async () => {
+  it('does not wait for figures that a node does not know right after its start', async () => {
     const checks = await checksOf({ batchesRun: () => new Promise(() => undefined) });
     assert.equal(checks.batches, 'ready: not known yet');
   });

@@ -57,7 +57,7 @@ describe('npm run blobs', function () {
   });
   afterEach(() => folder.remove());
 
-  it('names a word that it does not understand, and what is not there', async () => {
+  it('names an unknown argument, and a blob store or log that does not exist', async () => {
     const variables = { DATA_DIR: folder.path };
     assert.match((await run(variables, 'dance')).stderr, /^blobs: it does not understand "dance"; it takes sweep\./);
     assert.match((await run(variables, 'sweep', '--all')).stderr, /"--all"; it takes --delete, --force\./);

@@ -150,7 +150,7 @@ describe('command-line tools', function () {
     assert.deepEqual(readdirSync(folder.path), []);
   });
 
-  it('ends without a word when its output is closed', async () => {
+  it('exits without a message when its output is closed', async () => {
     const child = spawn(process.execPath, [join(tools, 'projections.ts'), '--help'], {
       env: { NODE_COMPILE_CACHE: compileCache, PATH: process.env.PATH, DATA_DIR: folder.path },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -172,14 +172,14 @@ describe('command-line tools', function () {
       assert.deepEqual(readdirSync(folder.path), []);
     });
 
-    it('prints its usage where --until has no folder, or --write nothing to write', async () => {
+    it('prints the usage of replay when --until has no folder or --write has nothing to write', async () => {
       for (const words of [[], ['--until', '5'], ['--into', 'past'], ['--until', '5', '--into', 'past', '--write']]) {
         const { code, stdout, stderr } = await run('replay.ts', words);
         assert.deepEqual([code, stdout, stderr.startsWith('Usage: npm run replay')], [1, '', true], words.join(' '));
       }
     });
 
-    it('names an option that it does not know, and one without a value, in one line', async () => {
+    it('names an unknown option and an option without a value in one line', async () => {
       for (const words of [['--util', '5'], ['--until']]) {
         const { code, stdout, stderr } = await run('replay.ts', words);
         assert.deepEqual([code, stdout], [1, '']);
@@ -187,7 +187,7 @@ describe('command-line tools', function () {
       }
     });
 
-    it('says that there is no log to replay', async () => {
+    it('reports that there is no log to replay', async () => {
       const { code, stdout, stderr } = await run('replay.ts', ['--until', '5', '--into', join(folder.path, 'past')]);
       assert.deepEqual([code, stdout], [1, '']);
       assert.match(stderr, /^replay: [^\n]+\n$/);
@@ -217,7 +217,7 @@ describe('command-line tools', function () {
       assert.deepEqual(readdirSync(folder.path), ['gateway.json']);
     });
 
-    it('names every issue in a line of its own', async () => {
+    it('names each issue of a configuration on a separate line', async () => {
       const { code, stdout, stderr } = await check({
         providers: { ...providers, openai: { kind: 'openai-compatible', apiKeyEnv: 'NOT_SET_HERE' } },
         models: { ...models, more: { targets: [{ provider: 'nobody', model: 'x' }] } },
@@ -231,7 +231,7 @@ describe('command-line tools', function () {
       );
     });
 
-    it('says what is wrong with a file that is no configuration', async () => {
+    it('reports why a file is not a configuration', async () => {
       assert.match((await check('{')).stderr, /^gateway: FILE: the file is not JSON: [^\n]+\n$/);
       const missing = await run('gateway.ts', ['check', join(folder.path, 'nothing.json')]);
       assert.match(missing.stderr, /the file cannot be read \(ENOENT\)\n$/);
@@ -239,7 +239,7 @@ describe('command-line tools', function () {
     });
   });
 
-  it('rebuilds read models itself when no service runs', async () => {
+  it('rebuilds read models in its own process when no service runs', async () => {
     await (await new ServiceProcess({ dataDir: folder.path }).listening()).stop();
     const rebuilt = await run('projections.ts', ['rebuild', 'flows', 'projects']);
     assert.deepEqual([rebuilt.code, rebuilt.stderr, lines(rebuilt).length], [0, '', 2]);

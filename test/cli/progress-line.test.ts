@@ -11,21 +11,21 @@ describe('describeProgress', () => {
     );
   });
 
-  it('names no rate of what has reached the end', () => {
+  it('names no rate for a projection that has reached the end', () => {
     assert.equal(
       describeProgress('flows', 'running', at(9_000, 9_000, 0), at(10_000, 10_000, 1_000)),
       'flows running at position 10000 of 10000, 100%',
     );
   });
 
-  it('says that what is behind does not move', () => {
+  it('reports that a projection is behind and does not move', () => {
     assert.equal(
       describeProgress('flows', 'running', at(500, 1_000, 0), at(500, 1_000, 1_000)),
       'flows running at position 500 of 1000, 50% (it does not move)',
     );
   });
 
-  it('says that the end of the log is unknown', () => {
+  it('reports that the end of the log is unknown', () => {
     assert.match(
       describeProgress('flows', 'running', at(500, 1_000, 0), at(500, null, 1_000)),
       /^flows running at position 500; the event store does not say/,

@@ -20,7 +20,7 @@ describe('npm run replay -- check', () => {
     writeFileSync(join(folder, file), text.replace(from, to));
   };
 
-  it('finds that every event shape ever written gives the records that are kept of it', () => {
+  it('gets the recorded documents from every event shape that was ever written', () => {
     const { events, differences } = checkReplay(fixtures, false);
     assert.deepEqual(differences, []);
     assert.equal(events, readdirSync(join(fixtures, 'records')).length);
@@ -38,12 +38,12 @@ describe('npm run replay -- check', () => {
     assert.match(checkReplay(folder, false).differences.join(), /^FlowRenamed\.v1\.json: \/history\/summary was /);
   });
 
-  it('finds an event that cannot be read any more', () => {
+  it('finds an event that can no longer be read', () => {
     change('events/FlowRenamed.v1.json', '"schemaVersion": 1', '"schemaVersion": 9');
     assert.throws(() => checkReplay(folder, false), /FlowRenamed has schema version 9/);
   });
 
-  it('finds records without an event, and an event without records, which it writes if asked', () => {
+  it('finds records without an event and an event without records, and writes missing records on request', () => {
     rmSync(join(folder, 'records/FlowCreated.v1.json'));
     writeFileSync(join(folder, 'records/FlowPainted.v1.json'), '{}');
     assert.deepEqual(checkReplay(folder, false).differences, [

@@ -26,7 +26,7 @@ function stored({ data, metadata, ...event }: Fixture): StoredEvent {
 const renamed = fixture('FlowRenamed.v1.json');
 
 describe('StoredEventDecoder', () => {
-  it('decodes an event of every shape that a release has ever written', () => {
+  it('decodes an event of every shape that any release wrote', () => {
     for (const file of readdirSync(folder)) assert.equal(new StoredEventDecoder().faultOf(stored(fixture(file))), null);
   });
 

@@ -105,7 +105,7 @@ export function blobStoreContract(
       assert.equal((await read('file'))?.length, 3_000_000);
     });
 
-    it('gives a part of a file, wherever it lies', async () => {
+    it('returns any part of a blob', async () => {
       const content = randomBytes(700_001);
       await store.put('file', from([content]), maxBytes);
       for (const [start, end] of [
@@ -127,7 +127,7 @@ export function blobStoreContract(
       assert.equal((await buffer(nothing)).length, 0);
     });
 
-    it('lists the files whose ids begin alike, with their bytes and when they were stored', async () => {
+    it('lists the blobs whose ids have a prefix, with their sizes and the times of storing', async () => {
       const before = Date.now();
       await store.put('part_1', from([Buffer.alloc(10)]), maxBytes);
       await store.put('part_2', from([Buffer.alloc(20)]), maxBytes);
@@ -146,7 +146,7 @@ export function blobStoreContract(
       assert.deepEqual(all.toSorted(), ['file-1', 'part_2']);
     });
 
-    it('leaves nothing of an upload whose content breaks off, and takes the file again', async () => {
+    it('keeps nothing of a blob whose content breaks off, and stores the blob on the next attempt', async () => {
       const cut = async function* () {
         yield randomBytes(300_000);
         throw new Error('the connection was cut');

@@ -55,7 +55,7 @@ export function blobSweepContract(name: string, open: () => Promise<BlobStore>):
     const idsOf = (orphans: ReadonlyArray<{ readonly id: string }>) => orphans.map(({ id }) => id).toSorted();
     const stored = async () => idsOf(await all(blobs.list('')));
 
-    it('removes what is older than 24 hours and never named or released, and nothing else', async () => {
+    it('removes only blobs older than 24 hours that no event names or that a later event released', async () => {
       log.append({ type: 'FileDeleted', data: { ...fileDeleted().data, blobId: 'file-gone' } });
       const sweep = await find(dayMs + 60_000);
       const expected = ['file-gone', 'file-unnamed', 'part_cbatchone000001_2_1'];
@@ -67,19 +67,19 @@ export function blobSweepContract(name: string, open: () => Promise<BlobStore>):
       assert.deepEqual(idsOf((await find(dayMs + 60_000)).orphans()), ['part_cbatchone000001_1_0']);
     });
 
-    it('leaves what is younger than 24 hours, which an event may name yet', async () => {
+    it('keeps a blob younger than 24 hours, because an event may still name it', async () => {
       const sweep = await find(dayMs - 60_000);
       assert.deepEqual([sweep.orphans(), sweep.judged.old], [[], 0]);
     });
 
-    it('leaves what an event names after the log was read', async () => {
+    it('keeps a blob that an event names after the log was read', async () => {
       const sweep = await find(dayMs + 60_000);
       log.append(fileCreated({ blobId: 'file-unnamed' }));
       assert.deepEqual(idsOf(await all(sweep.remove())), ['part_cbatchone000001_2_1']);
       assert.ok((await stored()).includes('file-unnamed'));
     });
 
-    it('removes nothing where an event cannot be read, and names it', async () => {
+    it('removes nothing when an event cannot be read, and names the event', async () => {
       log.append({ type: 'FileCreated', data: { id: 'file-x' } });
       await assert.rejects(
         () => find(dayMs + 60_000),
@@ -87,7 +87,7 @@ export function blobSweepContract(name: string, open: () => Promise<BlobStore>):
       );
     });
 
-    it('ends early when it is asked to', async () => {
+    it('ends a sweep early on request', async () => {
       const ending = new AbortController();
       const sweep = await find(dayMs + 60_000, ending.signal);
       ending.abort();

@@ -39,20 +39,20 @@ export function deliveryLogContract(
       return deliveries.map(({ messageId }) => messageId.replace('message-', ''));
     };
 
-    it('lists the tries of an endpoint, newest first, without those of others', async () => {
+    it('lists the tries of one endpoint, newest first', async () => {
       await log.add([tryAt(1, 'a'), tryAt(2, 'b'), tryAt(3, 'c', 'two')]);
       await log.add([tryAt(4, 'd')]);
       assert.deepEqual(await idsOf('one'), ['d', 'b', 'a']);
       assert.deepEqual(await idsOf('three'), []);
     });
 
-    it('gives a try as it was kept', async () => {
+    it('returns a try as it was stored', async () => {
       await log.add([tryAt(1, 'a')]);
       const { endpointId: _, id: __, ...delivery } = tryAt(1, 'a');
       assert.deepEqual(await log.page('one', 10, null), { deliveries: [delivery], next: null });
     });
 
-    it('goes through pages without a gap, where tries have the same time too', async () => {
+    it('pages through tries without a gap, even when tries have the same time', async () => {
       const tries = Array.from({ length: 9 }, (_, index) => tryAt(Math.floor(index / 3), `t${index}`));
       await log.add(tries);
       const seen: string[] = [];
@@ -65,13 +65,13 @@ export function deliveryLogContract(
       assert.deepEqual(seen, tries.map(({ messageId }) => messageId).toReversed());
     });
 
-    it('keeps a try once that is added again', async () => {
+    it('stores a try once when it is added twice', async () => {
       await log.add([tryAt(1, 'a'), tryAt(2, 'b')]);
       await log.add([tryAt(1, 'a'), tryAt(3, 'c')]);
       assert.deepEqual(await idsOf('one'), ['c', 'b', 'a']);
     });
 
-    it('removes what ended before a time, and keeps the rest', async () => {
+    it('removes the tries that ended before a time, and keeps the others', async () => {
       await log.add([tryAt(1, 'a'), tryAt(2, 'b'), tryAt(3, 'c'), tryAt(1, 'd', 'two')]);
       while (await log.removeBefore(timeOf(3)));
       assert.deepEqual([await idsOf('one'), await idsOf('two')], [['c'], []]);

@@ -41,12 +41,12 @@ export function deliveryStateStoreContract(
       await place.dispose();
     });
 
-    it('has nothing at first', async () => {
+    it('has no state at first', async () => {
       assert.deepEqual(await store.takeUp(log), { followed: null, states: new Map() });
       assert.equal(await store.peek('one'), null);
     });
 
-    it('keeps the states of endpoints and how far the log was followed, after a restart too', async () => {
+    it('keeps the states of endpoints and the followed position across a restart', async () => {
       await store.takeUp(log);
       await store.write(log, new Map([['one', one]]), 5);
       await store.write(log, new Map([['two', two]]), 12);
@@ -60,13 +60,13 @@ export function deliveryStateStoreContract(
       assert.deepEqual(await store.takeUp(log), { followed: 12, states });
     });
 
-    it('gives nothing of another log', async () => {
+    it('returns no state of another log', async () => {
       await store.takeUp(log);
       await store.write(log, new Map([['one', one]]), 5);
       assert.deepEqual(await store.takeUp(other), { followed: null, states: new Map() });
     });
 
-    it('forgets an endpoint that is removed', async () => {
+    it('removes the state of a removed endpoint', async () => {
       await store.takeUp(log);
       await store.write(log, new Map(Object.entries({ one, two })), 5);
       await store.remove(['one', 'never']);

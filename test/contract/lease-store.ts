@@ -55,7 +55,7 @@ export function leaseStoreContract(name: string, open: () => () => LeaseStore): 
       assert.equal(await newer.renew('work', 2), true);
     });
 
-    it('refuses to begin a term again that is over', async () => {
+    it('refuses to begin an ended term again', async () => {
       const [slow, quick] = [connect(), connect()];
       await quick.begin('work', 1, 'quick');
       await quick.begin('work', 2, 'quick');

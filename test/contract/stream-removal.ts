@@ -36,7 +36,7 @@ export function streamRemovalContract(name: string, open: () => Promise<OpenedSt
       await mustAppend(store, other, noStream, [someEvent()]);
     };
 
-    it('names each stream whose name begins so once', async () => {
+    it('names each stream with a prefix once', async () => {
       await appendSome(3);
       const next = `usage-2026-01-06-${randomUUID()}`;
       await mustAppend(store, next, noStream, [someEvent()]);
@@ -45,7 +45,7 @@ export function streamRemovalContract(name: string, open: () => Promise<OpenedSt
       assert.deepEqual(await store.streamNames('usage-2026-01-07-'), []);
     });
 
-    it('removes all events of a stream, and those of no other', async () => {
+    it('removes all events of a stream, and no events of other streams', async () => {
       await appendSome(1_100);
       assert.equal(await store.removeStream(stream, 1_099), true);
       assert.deepEqual(await readEvents(store, stream, 0), []);
@@ -75,7 +75,7 @@ export function streamRemovalContract(name: string, open: () => Promise<OpenedSt
       assert.deepEqual(await readEvents(store, stream, 0), []);
     });
 
-    it('removes a stream that is removed already, which changes nothing', async () => {
+    it('changes nothing when it removes a stream that is removed already', async () => {
       await appendSome(3);
       assert.equal(await store.removeStream(stream, 2), true);
       assert.equal(await store.removeStream(stream, 2), true);

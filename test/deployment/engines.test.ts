@@ -12,7 +12,7 @@ const semver: {
 describe('the oldest Node that package.json names', () => {
   const { version: oldest } = semver.minVersion(packageJson.engines.node);
 
-  it('is enough for every package of the lock file', () => {
+  it('satisfies every package of the lock file', () => {
     const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
       packages: Readonly<Record<string, { readonly engines?: { readonly node?: string } }>>;
     };
@@ -23,7 +23,7 @@ describe('the oldest Node that package.json names', () => {
     assert.deepEqual(unfit, []);
   });
 
-  it('is the one that the README names', () => {
+  it('matches the version that the README names', () => {
     const [major, minor] = oldest.split('.');
     assert.ok(readFileSync('README.md', 'utf8').includes(`You need Node ${major} (${major}.${minor}) or newer`));
   });

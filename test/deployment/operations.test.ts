@@ -68,7 +68,7 @@ describe('docs/operations.md', function () {
     for (const file of found(/node (src\/[\w/-]+\.ts)/g)) assert.ok(readFileSync(file).length > 0);
   });
 
-  it('makes a backup of a running service with which another service starts', async () => {
+  it('backs up a running service so that another service starts on the copy', async () => {
     const folder = temporaryFolder();
     const [live, backup] = [join(folder.path, 'live'), join(folder.path, 'backup')];
     const service = await startService({ dataDir: live });

@@ -75,7 +75,7 @@ describeBehindProxy('reverse proxy of the deployment', () => {
     assert.equal((await fetch(`${url}/metrics`)).status, 404);
   });
 
-  it('passes headers on in both directions', async () => {
+  it('forwards headers in both directions', async () => {
     const { address } = await realNode();
     const { url } = await proxyTo({ controlPlanes: [address], gateways: [address] });
     const client = new Client(url, adminKey);
@@ -100,7 +100,7 @@ describeBehindProxy('reverse proxy of the deployment', () => {
   });
 
   for (const type of ['text/event-stream', 'audio/mpeg']) {
-    it(`passes a stream of ${type} on as it comes, and closes it when the client disconnects`, async () => {
+    it(`forwards a stream of ${type} as it arrives, and closes it when the client disconnects`, async () => {
       let answering: ServerResponse | undefined;
       const gateway = await node((_, res) => {
         answering = res;
@@ -124,7 +124,7 @@ describeBehindProxy('reverse proxy of the deployment', () => {
     });
   }
 
-  it('passes an upload on as it comes', async () => {
+  it('forwards an upload as it arrives', async () => {
     const begun = Promise.withResolvers<void>();
     const gateway = await node(async (req, res) => {
       req.once('data', () => begun.resolve());

@@ -71,7 +71,7 @@ describe('signed digests', () => {
 
   const outsideFiles = () => readdirSync(outside.path).sort();
 
-  it('match the log that they were made from, also after later appends', async () => {
+  it('match the log that the digests were made from, even after later appends', async () => {
     await digestAfter('flow-a', 'flow-b', 'flow-a');
     await digestAfter('flow-c', 'flow-a');
     await log.store(sealed.next('flow-b', 'flow-d'));
@@ -82,19 +82,19 @@ describe('signed digests', () => {
     });
   });
 
-  it('hold for the same log in another store, where positions differ', async () => {
+  it('match the same log in another store with other positions', async () => {
     await digestAfter('flow-a', 'flow-b');
     assert.deepEqual((await check([metering, ...log.events])).faults, []);
   });
 
-  it('do not concern streams of metering', async () => {
+  it('leave out streams of metering', async () => {
     await log.store([metering]);
     const digest = await digestAfter('flow-a', 'flow-b');
     assert.deepEqual([digest.streams, digest.events], [2, 2]);
     assert.deepEqual((await check(log.events.filter(({ stream }) => stream !== 'usage-1'))).faults, []);
   });
 
-  it('are linked, and found in the blob store and in the folder outside', async () => {
+  it('name the digest before, and are stored in the blob store and in the outside folder', async () => {
     const first = await digestAfter('flow-a');
     const second = await digestAfter('flow-a');
     assert.equal(first.previous, null);
@@ -110,12 +110,12 @@ describe('signed digests', () => {
     assert.match(heads, /^\{"hash":"[0-9a-f]{64}","revision":1,"stream":"flow-a"\}\n$/);
   });
 
-  it('are not written again while nothing has changed', async () => {
+  it('are written only when the log has changed', async () => {
     const first = await digestAfter('flow-a');
     assert.deepEqual(await writer.write(never), first);
   });
 
-  it('have all heads in every 24th file', async () => {
+  it('hold all heads in every 24th file', async () => {
     const kinds: string[] = [];
     for (let number = 1; number <= 25; number += 1) kinds.push((await digestAfter(`flow-${number}`)).headsOf);
     assert.deepEqual(
@@ -127,7 +127,7 @@ describe('signed digests', () => {
     assert.deepEqual((await check(log.events)).faults, []);
   });
 
-  it('prove that a stream is in the newest one', async () => {
+  it('prove that a stream is in the newest digest', async () => {
     await digestAfter('flow-c', 'flow-a', 'flow-b');
     const { root, streams } = await digestAfter('flow-d', 'flow-a');
     const proofs = new InclusionProofs(store);
@@ -141,7 +141,7 @@ describe('signed digests', () => {
     assert.equal(await proofs.prove('flow-x'), null);
   });
 
-  describe('find in a log', () => {
+  describe('signed digests of an altered log', () => {
     beforeEach(async () => {
       await digestAfter('flow-a', 'flow-b', 'flow-a', 'flow-b');
       await digestAfter('flow-c', 'flow-a', 'flow-b');
@@ -149,25 +149,25 @@ describe('signed digests', () => {
 
     const isFlow = (name: string) => (event: StoredEvent) => event.stream === `flow-${name}`;
 
-    it('a stream whose last event was dropped', async () => {
+    it('reveal that the last event of a stream was dropped', async () => {
       const dropped = log.events.filter((event) => !(isFlow('b')(event) && event.revision === 2));
       const { faults } = await check(dropped);
       assert.match(faults.join('\n'), /flow-b was shortened: it ends with revision 1, where it had revision 2/);
     });
 
-    it('a stream whose last event was dropped before another one was appended', async () => {
+    it('reveal that the last event of a stream was dropped before another append', async () => {
       const [forged] = forgedStream(log.events.filter(isFlow('b'))).slice(2);
       assert.ok(forged);
       const kept = log.events.filter((event) => !(isFlow('b')(event) && event.revision === 2));
       assert.match((await check([...kept, forged])).faults.join('\n'), /flow-b was (altered|shortened)/);
     });
 
-    it('a stream that was removed', async () => {
+    it('reveal that a stream was removed', async () => {
       const { faults } = await check(log.events.filter((event) => !isFlow('c')(event)));
       assert.match(faults.join('\n'), /flow-c was removed, as digest 2 of chain 1/);
     });
 
-    it('two events of a stream that were swapped', async () => {
+    it('reveal that two events of a stream were swapped', async () => {
       const [first, , third, ...others] = log.events;
       const second = log.events[1];
       assert.ok(first && second && third);
@@ -175,14 +175,14 @@ describe('signed digests', () => {
       assert.match(faults.join('\n'), /the hash chain is broken at revision 1 of flow-a/);
     });
 
-    it('two events of different streams that were swapped, though each stream is whole', async () => {
+    it('reveal that two events of different streams were swapped, although each stream is intact', async () => {
       const [first, second, ...others] = log.events;
       assert.ok(first && second);
       const { faults } = await check([second, first, ...others]);
       assert.match(faults.join('\n'), /the events up to digest 1 of chain 1 are not those .* or not in their order/);
     });
 
-    it('a whole stream that was sealed again', async () => {
+    it('reveal that a whole stream was sealed again', async () => {
       const forged = forgedStream(log.events.filter(isFlow('b')));
       const { faults } = await check(
         log.events.map((event) => (isFlow('b')(event) ? (forged.shift() ?? event) : event)),
@@ -194,14 +194,14 @@ describe('signed digests', () => {
       );
     });
 
-    it('a stream that was put in', async () => {
+    it('reveal that a stream was inserted', async () => {
       const [first, ...others] = log.events;
       assert.ok(first);
       const { faults } = await check([first, ...new SealedLog().next('flow-x'), ...others]);
       assert.match(faults.join('\n'), /the events up to digest 1 of chain 1 are not those/);
     });
 
-    it('the same without the files of heads, which do not name the stream then', async () => {
+    it('reveal a change without the files of heads, but do not name the stream', async () => {
       for (const name of outsideFiles()) if (name.endsWith('.gz')) rmSync(join(outside.path, name));
       assert.deepEqual((await check(log.events)).faults, []);
       const forged = forgedStream(log.events.filter(isFlow('b')));
@@ -212,7 +212,7 @@ describe('signed digests', () => {
     });
   });
 
-  describe('find in the folder of digests', () => {
+  describe('check of a folder of digests', () => {
     const second = 'digest-000001-00000002.json';
 
     beforeEach(async () => {
@@ -221,38 +221,38 @@ describe('signed digests', () => {
       await digestAfter('flow-b');
     });
 
-    it('a digest that another key signed', async () => {
+    it('finds a digest that another key signed', async () => {
       const other = publicHalf(createPrivateKey(createSigningKey()));
       const { faults, held } = await check(log.events, [other]);
       assert.match(faults.join('\n'), /digest 1 of chain 1 is not signed by a key that is trusted/);
       assert.equal(held, 'no digest is genuine');
     });
 
-    it('a digest that was changed', async () => {
+    it('finds a digest that was changed', async () => {
       const digest = digestOf(readFileSync(join(outside.path, second), 'utf8'));
       assert.ok(digest);
       writeFileSync(join(outside.path, second), textOf({ ...digest, events: digest.events + 1 }));
       assert.match((await check(log.events)).faults.join('\n'), /digest 2 of chain 1 is not signed/);
     });
 
-    it('a digest that is no JSON any more', async () => {
+    it('finds a digest that is no longer JSON', async () => {
       writeFileSync(join(outside.path, second), '{');
       assert.match((await check(log.events)).faults.join('\n'), /digest 2 of chain 1 cannot be read/);
     });
 
-    it('a digest that is missing', async () => {
+    it('finds that a digest is missing', async () => {
       rmSync(join(outside.path, second));
       assert.match((await check(log.events)).faults.join('\n'), /digest 3 of chain 1 does not follow digest 1/);
     });
 
-    it('a file of heads that was changed', async () => {
+    it('finds a file of heads that was changed', async () => {
       const file = join(outside.path, second.replace('.json', '.heads.ndjson.gz'));
       writeFileSync(file, gzipSync(gunzipSync(readFileSync(file)).toString().replace('flow-a', 'flow-b')));
       assert.match((await check(log.events)).faults.join('\n'), /the file of heads of digest 2 of chain 1 was altered/);
     });
   });
 
-  it('tell whoever has only the later ones that earlier ones are missing', async () => {
+  it('show a holder of only later digests that earlier digests are missing', async () => {
     await digestAfter('flow-a', 'flow-b');
     await digestAfter('flow-a');
     for (const name of outsideFiles()) if (name.includes('-00000001')) rmSync(join(outside.path, name));
@@ -261,7 +261,7 @@ describe('signed digests', () => {
     assert.match(notes.join('\n'), /the digests begin with digest 2 of chain 1/);
   });
 
-  describe('are refused', () => {
+  describe('refused digests', () => {
     beforeEach(async () => {
       await digestAfter('flow-a', 'flow-b', 'flow-a');
     });
@@ -269,12 +269,12 @@ describe('signed digests', () => {
     const refused = (reason: RegExp) =>
       assert.rejects(writer.write(never), (error) => error instanceof DigestRefusedError && reason.test(error.message));
 
-    it('for a log that has lost its last event', async () => {
+    it('refuse a log that has lost its last event', async () => {
       log.events.pop();
       await refused(/The log has no event .*, which digest 1 of chain 1 names as its last one.*--after-restore/);
     });
 
-    it('for a stream whose new events follow another history', async () => {
+    it('refuse a stream whose new events follow another history', async () => {
       const forged = forgedStream([
         ...log.events.filter(({ stream }) => stream === 'flow-b'),
         ...sealed.next('flow-b'),
@@ -283,19 +283,19 @@ describe('signed digests', () => {
       await refused(/The new events of flow-b do not follow revision 0/);
     });
 
-    it('for a stream that begins in its middle', async () => {
+    it('refuse a stream that begins in its middle', async () => {
       await log.store(forgedStream([...new SealedLog().next('flow-x', 'flow-x')]).slice(1));
       await refused(/flow-x has new events, and is in no digest before/);
     });
 
-    it('for a new event that is not what was sealed', async () => {
+    it('refuse a new event that differs from the sealed one', async () => {
       const [event] = sealed.next('flow-a');
       assert.ok(event);
       await log.store([{ ...event, data: '{"number":7}' }]);
       await refused(/the hash chain is broken at revision 2 of flow-a/);
     });
 
-    it('where a file of heads in the blob store was changed', async () => {
+    it('refuse a changed file of heads in the blob store', async () => {
       await log.store(sealed.next('flow-a'));
       const file = join(folder, 'blobs', 'files', 'digest-1-1-heads');
       const forged = gunzipSync(readFileSync(file)).toString().replace('"revision":0', '"revision":5');
@@ -303,7 +303,7 @@ describe('signed digests', () => {
       await refused(/do not give the root of digest 1 of chain 1/);
     });
 
-    it('where the chain in the blob store is shorter than the folder outside', async () => {
+    it('refuse a chain in the blob store that is shorter than the chain in the outside folder', async () => {
       await digestAfter('flow-a');
       rmSync(join(folder, 'blobs', 'files', 'digest-1-2'));
       await log.store(sealed.next('flow-a'));
@@ -311,7 +311,7 @@ describe('signed digests', () => {
     });
   });
 
-  it('begin a new chain after a restore, which names the last digest and is noticed', async () => {
+  it('begin a new chain after a restore, which names the last digest and which the check reports', async () => {
     await digestAfter('flow-a', 'flow-b');
     cpSync(join(folder, 'blobs'), join(folder, 'backup'), { recursive: true });
     const backup = [...log.events];
@@ -331,7 +331,7 @@ describe('signed digests', () => {
     assert.equal((await writer.write(never))?.number, 2);
   });
 
-  it('are copied to a folder that lacks some', async () => {
+  it('are copied to a folder that lacks some digests', async () => {
     await digestAfter('flow-a');
     await digestAfter('flow-a');
     rmSync(outside.path, { recursive: true });
@@ -357,7 +357,7 @@ describe('signed digests', () => {
     await schedule.stop();
   });
 
-  it('are one chain when several nodes write at once', async () => {
+  it('form one chain when several nodes write at once', async () => {
     const quiet = { info: () => {}, warn: () => {}, error: () => {} };
     const leases = new InMemoryLeaseStore();
     const nodes = ['one', 'two', 'three'].map((node) => {

@@ -23,7 +23,7 @@ function treeOf(texts: ReadonlyArray<string>, proven = -1) {
 }
 
 describe('MerkleTree', () => {
-  it('gives the roots that Certificate Transparency gives', () => {
+  it('computes the same roots as Certificate Transparency', () => {
     const found = roots.map((_, size) => treeOf(leaves.slice(0, size)).root.toString('hex'));
     assert.deepEqual(found, roots);
   });
@@ -38,7 +38,7 @@ describe('MerkleTree', () => {
     }
   });
 
-  it('leads to another root from any other leaf, place or size', () => {
+  it('computes another root from any other leaf, index or size', () => {
     const size = fc.integer({ min: 2, max: 40 });
     fc.assert(
       fc.property(size, fc.nat(), fc.nat(), (size, one, other) => {

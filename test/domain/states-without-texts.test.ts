@@ -87,7 +87,7 @@ const cases: ReadonlyArray<readonly [string, Parameters<typeof foldEvents>[0], R
 
 describe('entity states', () => {
   for (const [what, entity, events] of cases) {
-    it(`holds none of a client's texts in the state of a ${what}`, () => {
+    it(`keeps no text of a client in the state of a ${what}`, () => {
       const { state } = foldEvents(entity, events);
       const held = inspect(state, { depth: null, maxArrayLength: null, maxStringLength: null });
       assert.ok(held.includes('revision') || held.includes('Revision'), held);

@@ -98,7 +98,7 @@ describe('npm run demo', function () {
     }
   }
 
-  it('creates what it prints, with commands that work, and keeps its service running until it is stopped', async () => {
+  it('creates the printed resources, prints commands that work, and keeps its service running until it is stopped', async () => {
     const printed = await onOwn().printed(ready);
     const { URL: url = '', ADMIN = '', PARTNER = '', CUSTOMER = '', ...ids } = variablesIn(printed);
     const admin = new Client(url, ADMIN);

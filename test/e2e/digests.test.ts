@@ -52,14 +52,14 @@ describe('signed digests of a service', function () {
 
   const proofPath = () => `/v1/flows/${flowId}/history/proof`;
 
-  it('are written on demand, by a running service, and continue what it wrote itself', async () => {
+  it('are written by a running service on request, and continue its own chain', async () => {
     const { code, stdout, stderr } = await events('digest');
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^digest \d+ of chain 1, .*: \d+ events in \d+ streams, root [0-9a-f]{64}\n$/);
     assert.ok(existsSync(inFolder('outside/digest-000001-00000001.json')));
   });
 
-  it('have their public keys published without a key', async () => {
+  it('have public keys that anyone can read without an API key', async () => {
     const { status, body } = await service.client
       .as(null)
       .get<{ keys: [{ kid: string; crv: string }] }>('/.well-known/switchyard-digest-keys');
@@ -71,7 +71,7 @@ describe('signed digests of a service', function () {
     );
   });
 
-  it('prove a history to an outsider who has a public key, a proof and the events', async () => {
+  it('prove a history to an outsider with a public key, a proof and the events', async () => {
     const { status, body } = await service.client.get<object>(proofPath());
     assert.equal(status, 200);
     await events('export', inFolder('log.ndjson'));
@@ -93,7 +93,7 @@ describe('signed digests of a service', function () {
     await assert.rejects(outsider('stream.ndjson'), /The stream is not in the digest/);
   });
 
-  it('prove nothing of an unknown resource, or of one that no digest has yet', async () => {
+  it('prove nothing about an unknown resource or a resource that no digest covers yet', async () => {
     assert.equal((await service.client.get('/v1/flows/cz7t3m1kx0q4v8d2w6b9n5p0/history/proof')).status, 404);
     const project = await service.client.post<{ id: string }>('/v1/projects', { name: 'Later' });
     const { status, body } = await service.client.get<{ code: string }>(
@@ -102,7 +102,7 @@ describe('signed digests of a service', function () {
     assert.deepEqual([status, body.code], [404, 'no-digest']);
   });
 
-  it('refuse nothing in a log that nobody altered', async () => {
+  it('match a log that nobody altered', async () => {
     const { code, stdout, stderr } = await verify(inFolder('data/events.db'));
     assert.equal(code, 0, stderr);
     assert.match(stdout, /held against \d+ digests?, the last of /);
@@ -117,7 +117,7 @@ describe('signed digests of a service', function () {
     assert.equal(configured.code, 0, configured.stderr);
   });
 
-  describe('find that the database was tampered with', () => {
+  describe('signed digests of a database that was tampered with', () => {
     const copy = () => inFolder('copy.db');
 
     before(async () => {
@@ -127,7 +127,7 @@ describe('signed digests of a service', function () {
 
     beforeEach(() => copyFileSync(inFolder('data/events.db'), copy()));
 
-    it('in one byte of the file', async () => {
+    it('reveal a change of one byte in the file', async () => {
       const bytes = readFileSync(copy());
       const at = bytes.indexOf('Opening hours');
       assert.notEqual(at, -1);
@@ -136,7 +136,7 @@ describe('signed digests of a service', function () {
       await finds(/the hash chain is broken at revision \d+ of flow-/);
     });
 
-    it('by dropping the last event of a stream', async () => {
+    it('reveal that the last event of a stream was dropped', async () => {
       tamper((database) => {
         const last = revisionsOf(database).at(-1);
         database.prepare('DELETE FROM events WHERE stream = ? AND revision = ?').run(stream(), last?.revision ?? -1);
@@ -145,7 +145,7 @@ describe('signed digests of a service', function () {
       await finds(/flow-\w+ was shortened: it ends with revision \d+, where it had revision \d+/);
     });
 
-    it('by swapping two events of a stream', async () => {
+    it('reveal that two events of a stream were swapped', async () => {
       tamper((database) => {
         const swap = database.prepare('UPDATE events SET revision = ? WHERE stream = ? AND revision = ?');
         for (const [from, to] of [
@@ -158,7 +158,7 @@ describe('signed digests of a service', function () {
       await finds(/the hash chain is broken at revision \d+ of flow-/);
     });
 
-    it('by sealing a whole chain again, which holds by itself', async () => {
+    it('reveal that a whole chain was sealed again, although that chain is valid', async () => {
       tamper((database) => {
         const forged = forgedStream(revisionsOf(database));
         const replace = database.prepare(
@@ -171,7 +171,7 @@ describe('signed digests of a service', function () {
       await finds(/flow-\w+ was altered: revision \d+ or an earlier one is another/);
     });
 
-    it('by removing a whole stream', async () => {
+    it('reveal that a whole stream was removed', async () => {
       tamper((database) => database.prepare('DELETE FROM events WHERE stream = ?').run(stream()));
       await finds(/flow-\w+ was removed/);
     });
@@ -196,7 +196,7 @@ describe('signed digests of a service', function () {
     }
   });
 
-  it('begin a new chain after a restore, without a running service', async () => {
+  it('begin a new chain after a restore when no service runs', async () => {
     cpSync(inFolder('data'), inFolder('restored'), { recursive: true });
     const tool = (...args: ReadonlyArray<string>) =>
       toolExit(startEventsTool(args, { ...environment, DATA_DIR: inFolder('restored') }));
@@ -220,7 +220,7 @@ describe('signed digests of a service', function () {
 describe('a service without DIGEST_SIGNING_KEY', function () {
   this.timeout(60_000);
 
-  it('says so once, publishes no key, and answers proofs and digests with 404', async () => {
+  it('logs once that it signs no digests, publishes no key, and answers proofs and digests with 404', async () => {
     const folder = temporaryFolder();
     const service = await startService({ dataDir: folder.path, environment: { LOG_LEVEL: 'warn' } });
     try {

@@ -197,7 +197,7 @@ describeInBrowser('"Try it out" on the documentation page @long', () => {
   const tryOut = (name: string, input: FormInput) =>
     docs.tryOut(operations.specification, operations.named(name), input);
 
-  it('is tried for every write of the specification', () => {
+  it('has a test for every write of the specification', () => {
     assert.deepEqual([...operations.writes].toSorted(), [...Object.keys(inputs), ...Object.keys(refused)].toSorted());
   });
 
@@ -214,13 +214,13 @@ describeInBrowser('"Try it out" on the documentation page @long', () => {
       assert.ok(text.includes(`"${code}"`), text);
     });
 
-  it('plays the speech that is answered', async () => {
+  it('plays speech from an answer', async () => {
     await docs.open(running.url);
     await tryOut('create_speech', {});
     assert.ok(await docs.canPlay());
   });
 
-  it('sends an object in a form as the service reads it', async () => {
+  it('sends an object in a form in the notation that the service reads', async () => {
     await docs.open(running.url);
     const { text } = await tryOut('create_file', { file: linesFile });
     assert.match(text, /"expires_at": \d+/);

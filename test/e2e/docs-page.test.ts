@@ -33,7 +33,7 @@ describeInBrowser('documentation page in a browser @long', () => {
     assert.equal(await docs.isAuthorized(), false);
   });
 
-  it('shows what descriptions have in angle brackets', async () => {
+  it('shows the parts of descriptions that are in angle brackets', async () => {
     const { page } = docs;
     await docs.open(running.url);
     await page.click('.auth-wrapper .btn.authorize');

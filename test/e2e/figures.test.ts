@@ -135,7 +135,7 @@ describeOnEngines('figures of tenants', (engines) => {
   const dashboardOf = async <Answer>(client: Client, name: string, query = '') =>
     expectStatus(await client.get<Answer>(`/v1/dashboard/${name}${query}`), 200);
 
-  it('bills each key what the projects that it reaches have used, and nothing of others', async () => {
+  it('bills each key only the usage of the projects that it can access', async () => {
     for (const [name, { client, places }] of Object.entries(holders)) {
       const rows = await usageOf(client);
       assert.deepEqual(
@@ -148,7 +148,7 @@ describeOnEngines('figures of tenants', (engines) => {
     }
   });
 
-  it('shows each key the figures of the projects that it reaches', async () => {
+  it('shows each key the figures of the projects that it can access', async () => {
     for (const [name, { client, places }] of Object.entries(holders)) {
       const flows = sum(places, 'flows');
       const gateway = await dashboardOf<{ totals: { calls: number } }>(client, 'gateway');
@@ -181,7 +181,7 @@ describeOnEngines('figures of tenants', (engines) => {
     }
   });
 
-  it('answers for an organization or project out of reach as for one that does not exist', async () => {
+  it('answers for an inaccessible organization or project as for an unknown one', async () => {
     const outOfReach = [
       [holders['a partner'], stranger],
       [holders['a customer'], otherCustomer],
@@ -198,14 +198,14 @@ describeOnEngines('figures of tenants', (engines) => {
     }
   });
 
-  it('shows targets and projections to operators alone', async () => {
+  it('shows targets and projections only to operators', async () => {
     for (const { client } of Object.values(holders)) {
       expectProblem(await client.get('/v1/dashboard/projections'), 403, 'key-type-not-allowed');
       expectProblem(await client.get('/v1/usage?groupBy=target'), 403, 'key-type-not-allowed');
     }
   });
 
-  it('has the same figures after each of their read models is rebuilt', async () => {
+  it('shows the same figures after a rebuild of each read model', async () => {
     // From now on the documents of the operator's own activity count requests.
     await rebuildProjection(admin, 'stores');
     await followed();

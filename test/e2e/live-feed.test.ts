@@ -81,7 +81,7 @@ describeOnEngines('live feed', (engines) => {
     return expectStatus(made, 201).id;
   };
 
-  it('sends a tenant its own events and nobody else’s, and continues after the last id', async () => {
+  it('sends a tenant only its own events, and continues after the last id', async () => {
     const { client: admin } = running;
     const projectId = await newProject(admin, await newOrganization(admin, false));
     const otherProjectId = await newProject(admin, await newOrganization(admin, false));
@@ -116,7 +116,7 @@ describeOnEngines('live feed', (engines) => {
     assert.match(feed.text, /: ended: the API key is not valid any more\n\n$/);
   });
 
-  it('refuses a Last-Event-ID that is no id, a key without the scope, and a key in the URL', async () => {
+  it('refuses an invalid Last-Event-ID, a key without the scope, and a key in the URL', async () => {
     const { client: admin } = running;
     const refused = await admin.get('/v1/events', { 'last-event-id': 'yesterday' });
     expectProblem(refused, 422, 'invalid-header');

@@ -68,7 +68,7 @@ describe('a service with READ_ONLY=true', function () {
     folder.remove();
   });
 
-  it('reads a flow as it was, beside the service in operation', async () => {
+  it('answers a flow in its past state beside the service in operation', async () => {
     const then = await past.client.get<Resource>(`/v1/flows/${flow.id}`);
     assert.deepEqual([then.status, then.body.name], [200, 'Then']);
     assert.equal((await past.client.get(`/v1/flows/${laterFlow.id}`)).status, 404);
@@ -100,7 +100,7 @@ describe('a service with READ_ONLY=true', function () {
     assert.deepEqual((await service.client.get(`/v1/flows/${flow.id}/history`)).body, before);
   });
 
-  it('says of which moment it is, at its start and in /readyz', async () => {
+  it('reports its moment at its start and in /readyz', async () => {
     const line = new RegExp(`"mode":"read only as of \\S+Z \\(position ${position}\\)"`);
     // The service listens before it writes the line.
     await eventually(() => line.test(past.stdout), 'the line of the start');
@@ -109,7 +109,7 @@ describe('a service with READ_ONLY=true', function () {
     assert.match(JSON.stringify(body), /read only as of/);
   });
 
-  it('judges keys by the log as it is now', async () => {
+  it('checks keys against the present log', async () => {
     const reader = past.client.as(key.key);
     assert.equal((await reader.get(`/v1/flows/${flow.id}`)).status, 200);
     assert.equal((await past.client.as('sy_live_unknown').get(`/v1/flows/${flow.id}`)).status, 401);
@@ -121,7 +121,7 @@ describe('a service with READ_ONLY=true', function () {
     assert.ok(await until(async () => (await reader.get(`/v1/flows/${flow.id}`)).status === 401, 30_000));
   });
 
-  it('can be of a time, too', async () => {
+  it('accepts a time as its moment', async () => {
     const { body } = await service.client.get<{ events: ReadonlyArray<{ type: string; time: string }> }>(
       `/v1/flows/${flow.id}/history`,
     );
@@ -136,7 +136,7 @@ describe('a service with READ_ONLY=true', function () {
     }
   });
 
-  it('is refused where its folder is no replay, and a replay where it would overwrite something', async () => {
+  it('refuses a folder that is not a replay, and a replay that would overwrite files', async () => {
     await assert.rejects(startPast(inFolder('none')), /READ_ONLY=true needs a folder that was made by npm run replay/);
     const full = await replay('--until', String(position), '--into', inFolder('past'));
     assert.deepEqual([full.code, /is not empty/.test(full.stderr)], [1, true]);

@@ -36,7 +36,7 @@ describe('README.md and docs/tour.md', function () {
     }
   });
 
-  it('shows what the gateway answers without a configuration', async () => {
+  it('shows the answer of the gateway without a configuration', async () => {
     const service = await new ServiceProcess({ dataDir: join(folder.path, 'gateway') }).listening();
     try {
       const steps = stepsOf('docs/tour.md', 'The model gateway');
@@ -48,7 +48,7 @@ describe('README.md and docs/tour.md', function () {
     }
   });
 
-  it('shows what npm run demo creates, and how a partner reads it', async () => {
+  it('shows the resources that npm run demo creates, and how a partner reads them', async () => {
     const [begun, ...steps] = stepsOf('docs/tour.md', 'Partners: templates, customers, instances');
     assert.equal(begun?.script, 'npm run demo\n');
     assert.ok(packageJson.scripts.demo.endsWith(` ${relative(root, demoProgram)}`));

@@ -60,13 +60,13 @@ describe('a start on an EventStoreDB without streams under the prefix', function
     }
   }
 
-  it('ends where streams of this service have no prefix, and makes no first key', async () => {
+  it('exits when streams of this service have no prefix, and creates no first key', async () => {
     await beginLog(newFolder(), { EVENT_STORE_STREAM_PREFIX: '' });
     assert.ok(double.log.events.some(({ stream }) => stream.startsWith('apiKey-')));
     await expectRefused(newFolder(), {}, /streams of this service without a prefix/);
   });
 
-  it(`ends where the read store was filled from another log, and makes no first key ${long}`, async () => {
+  it(`exits when the read store was filled from another log, and creates no first key ${long}`, async () => {
     const dataDir = newFolder();
     await beginLog(dataDir, { EVENT_STORE_STREAM_PREFIX: 'one.' });
     await expectRefused(dataDir, { EVENT_STORE_STREAM_PREFIX: 'other.' }, /the read store was filled from another log/);

@@ -107,7 +107,7 @@ describe('start of the service', function () {
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  it('says in one line what runs where, and names a misspelt variable', async () => {
+  it('logs in one line what runs where, and names a misspelt variable', async () => {
     const service = await start({ LOG_LEVEL: 'info', REQUEST_PER_MINUTE: '5' });
     assert.ok(await until(async () => service.stdout.includes('"msg":"listening"'), 20_000));
     const read = logLines(service);
@@ -122,7 +122,7 @@ describe('start of the service', function () {
     assert.deepEqual([warning?.variable, warning?.resembles], ['REQUEST_PER_MINUTE', 'REQUESTS_PER_MINUTE']);
   });
 
-  it('fills read models that are gone without an error in its log, and says so once', async () => {
+  it('fills missing read models without an error in its log, and logs that once', async () => {
     const flows = 200;
     const first = await start();
     const { projectId } = expectStatus(await first.client.get('/v1/me'), 200);
@@ -144,7 +144,7 @@ describe('start of the service', function () {
       assert.equal(read.filter(({ msg }) => msg === once).length, 1, once);
   });
 
-  it('shows its usage for --help and starts nothing, and names an argument that it does not understand', async () => {
+  it('shows its usage for --help without starting anything, and names an unknown argument', async () => {
     const main = join(import.meta.dirname, '../../src/main.ts');
     const run = promisify(execFile);
     const env = { PATH: process.env.PATH, DATA_DIR: join(folder.path, 'data') };
@@ -250,7 +250,7 @@ describe('start of the service', function () {
     assert.ok(!line.includes(value), line);
   });
 
-  it('refuses an address in use before it prints a key or makes a file', async () => {
+  it('refuses an address in use before it prints a key or creates a file', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

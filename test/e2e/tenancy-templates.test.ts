@@ -132,7 +132,7 @@ describeOnEngines('tenancy of templates', (engines) => {
     assert.ok(!(await listed(strangers['another partner'])).includes(template.templateId));
   });
 
-  it('lists only an organization’s own templates, and all of them for an admin', async () => {
+  it('lists only an organization’s own templates, and all templates for an admin', async () => {
     const [one, other] = [await holder(home.partner, 'partner'), await holder(home.otherPartner, 'partner')];
     const [mine, theirs] = [(await createResources(one)).templateId, (await createResources(other)).templateId];
     const lists = { one: await listed(one), other: await listed(other), admin: await listed(admin) };

@@ -200,7 +200,7 @@ describeOnEngines('tenancy', (engines) => {
       }
     });
 
-    it('gives a new key by default those of the caller’s scopes that its type has, and never more', async () => {
+    it('gives a new key by default the caller’s scopes that the key’s type can have, and never more', async () => {
       const path = `/v1/projects/${home.company}/keys`;
       const scopes = ['keys:write', 'flows:read', 'projects:write'];
       const client = await holder(home.company, 'organization', scopes);

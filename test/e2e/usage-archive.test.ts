@@ -92,19 +92,19 @@ describe('archived metering of a service', function () {
     folder.remove();
   });
 
-  it('has no archive to verify before the first, which the tool says', async () => {
+  it('has no archive to verify at first, which the tool reports', async () => {
     const { code, stdout, stderr } = await events('archives');
     assert.deepEqual([code, stdout, stderr], [0, 'there are no archives\n', '']);
   });
 
-  it('leaves the log for a file, beside a running service', async () => {
+  it('moves from the log to a file beside a running service', async () => {
     const { code, stdout, stderr } = await events('archive', '--before', '2026-01-06');
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^archived 2026-01-05: 3 events of 1 streams, \d+ bytes\n$/);
     assert.equal(await meteringInLog(), 0);
   });
 
-  it('counts in GET /v1/usage as before, also after rebuilds without its events', async () => {
+  it('counts in GET /v1/usage as before, even after rebuilds without its events', async () => {
     assert.deepEqual(await usage(), billed);
     for (const projection of ['usage-by-hour', 'usage-by-day']) {
       await rebuildProjection(service.client, projection);
@@ -112,12 +112,12 @@ describe('archived metering of a service', function () {
     }
   });
 
-  it('is not archived twice', async () => {
+  it('is archived only once', async () => {
     const { code, stdout } = await events('archive', '--before', '2026-01-06T00:00:00Z');
     assert.deepEqual([code, stdout], [0, 'nothing is left to archive\n']);
   });
 
-  it('fits the digests from before and after, and the sums in the log', async () => {
+  it('matches the earlier and later digests and the sums in the log', async () => {
     assert.equal((await events('digest')).code, 0);
     const verified = await events('verify', '--digests', inFolder('outside'));
     assert.equal(verified.code, 0, verified.stderr);
@@ -126,7 +126,7 @@ describe('archived metering of a service', function () {
     assert.match(archives.stdout, /^usage-archive-2026-01-05-[0-9a-f]{16}: 3 events, SHA-256 [0-9a-f]{64}\n$/);
   });
 
-  it('comes back as an exported log, which an empty store takes', async () => {
+  it('returns as an exported log that an empty store imports', async () => {
     const unarchived = await events('unarchive', '2026-01-05', inFolder('metering.ndjson'));
     assert.equal(unarchived.code, 0, unarchived.stderr);
     const imported = await events('import', inFolder('metering.ndjson'), '--store', `sqlite:${inFolder('other.db')}`);
@@ -137,7 +137,7 @@ describe('archived metering of a service', function () {
     assert.match(missing.stderr, /There is no archive of 2026-01-04\./);
   });
 
-  it('is refused for days that are too recent, and for nonsense', async () => {
+  it('refuses days that are too recent and invalid arguments', async () => {
     const recent = await events('archive', '--before', '9999-01-01');
     assert.equal(recent.code, 1);
     assert.match(recent.stderr, /before is at most \d{4}-/);
@@ -146,7 +146,7 @@ describe('archived metering of a service', function () {
     assert.match(nonsense.stderr, /--before must be an RFC 3339 time/);
   });
 
-  it('is found to be altered, or forged', async () => {
+  it('is reported when it was altered or forged', async () => {
     const blobs = inFolder('data/blobs/files');
     const [name = ''] = readdirSync(blobs).filter((id) => id.startsWith('usage-archive-'));
     const content = readFileSync(join(blobs, name));

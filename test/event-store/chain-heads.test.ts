@@ -5,7 +5,7 @@ import { ChainHeads } from '#event-store/chain-heads.ts';
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe('ChainHeads', () => {
-  it('returns the last head that was set of each of thousands of streams, in the order of the first', () => {
+  it('returns the last head of each of thousands of streams, in the order of their first heads', () => {
     const heads = new ChainHeads();
     const streams = Array.from({ length: 5000 }, (_, number) => `flow-${number}`);
     for (const stream of streams) heads.set(stream, { revision: 0, hash: hashOf(stream) });
@@ -17,7 +17,7 @@ describe('ChainHeads', () => {
     assert.equal(heads.get('flow-5000'), undefined);
   });
 
-  it('keeps what is no SHA-256 in lower-case hex as it is', () => {
+  it('keeps a text that is not a SHA-256 in lower-case hex unchanged', () => {
     const heads = new ChainHeads();
     const odd = [
       null,

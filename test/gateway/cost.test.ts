@@ -6,7 +6,7 @@ describe('costOf', () => {
   const byToken = { inputPerMillion: 2, outputPerMillion: 8, perMillionCharacters: undefined, perMinute: undefined };
   const free = { ...byToken, inputPerMillion: 0, outputPerMillion: 0 };
 
-  it('adds the cost of tokens, characters and minutes, as far as they have a price', () => {
+  it('adds the costs of the tokens, characters and minutes that have a price', () => {
     assert.equal(costOf({ ...nothing, tokens: { input: 500_000, output: 250_000 } }, byToken), 3);
     assert.equal(costOf({ ...nothing, characters: 2_000_000 }, { ...free, perMillionCharacters: 15 }), 30);
     assert.equal(costOf({ ...nothing, audioSeconds: 90 }, { ...free, perMinute: 0.5 }), 0.75);
@@ -14,12 +14,12 @@ describe('costOf', () => {
     assert.equal(costOf(all, { ...byToken, perMillionCharacters: 15, perMinute: 0.5 }), 17.5);
   });
 
-  it('is unknown where no priced quantity is known', () => {
+  it('returns no cost when no priced quantity is known', () => {
     assert.equal(costOf(nothing, { ...byToken, perMillionCharacters: 15, perMinute: 1 }), null);
     assert.equal(costOf({ ...nothing, characters: 7, audioSeconds: 7 }, byToken), null);
   });
 
-  it('is zero if the used quantity is free', () => {
+  it('returns zero when the used quantity is free', () => {
     assert.equal(costOf({ ...nothing, tokens: { input: 5, output: 5 } }, free), 0);
     assert.equal(costOf({ ...nothing, characters: 5 }, { ...free, perMillionCharacters: 0 }), 0);
   });
@@ -32,7 +32,7 @@ describe('audioSecondsIn', () => {
     assert.equal(audioSecondsIn({ text: 'x', audio_duration_secs: 3.5 }), 3.5);
   });
 
-  it('finds no length of audio if no number states it', () => {
+  it('finds no length of audio when no number states it', () => {
     assert.equal(audioSecondsIn({ text: 'x', usage: { type: 'tokens', input_tokens: 3 } }), null);
     for (const duration of ['8.47', -1, 1e300, null, {}]) assert.equal(audioSecondsIn({ duration }), null);
   });

@@ -62,7 +62,7 @@ describe('the log line of a gateway call', () => {
     assert.equal((await lineOf()).status, 499);
   });
 
-  it('names the code of a call that came to no model', async () => {
+  it('names the error code of a call that reached no model', async () => {
     await post(given.service, path, { model: 'gpt-9', messages });
     assert.deepEqual(await lineOf(), {
       ...common,

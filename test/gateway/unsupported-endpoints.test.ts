@@ -38,7 +38,7 @@ describe('a path of OpenAI’s API that is not served', () => {
         assert.ok(message.includes(served), served);
     });
 
-  it('names the switch of each common SDK where chat completions would do', async () => {
+  it('names the setting of each common SDK that selects chat completions', async () => {
     const { message } = await ask('/v1/responses');
     for (const part of [
       'client.chat.completions',
@@ -53,7 +53,7 @@ describe('a path of OpenAI’s API that is not served', () => {
   });
 
   for (const path of ['/chat/completions', '/v1/v1/chat/completions', '/v1/chat/completions/', '//v1/chat/completions'])
-    it(`names the base URL where a client has another one: ${path}`, async () => {
+    it(`names the correct base URL to a client with a wrong one: ${path}`, async () => {
       const { status, code, message } = await ask(path);
       assert.deepEqual([status, code], [404, 'unsupported_endpoint']);
       assert.equal(
@@ -62,11 +62,11 @@ describe('a path of OpenAI’s API that is not served', () => {
       );
     });
 
-  it('asks for a key first', async () => {
+  it('requires a key first', async () => {
     assert.equal((await ask('/v1/responses', 'POST', {})).code, 'key_required');
   });
 
-  it('leaves other unknown paths and methods as they are', async () => {
+  it('does not change the answers to other unknown paths and methods', async () => {
     assert.equal((await ask('/v1/responsesx')).code, 'path_not_found');
     assert.equal((await ask('/v1/nothing')).code, 'path_not_found');
     assert.equal((await ask('/v1')).code, 'path_not_found');

@@ -53,21 +53,21 @@ describe('unknown and invalid input over HTTP', () => {
     assert.deepEqual([listed.status, listed.body.detail], [422, 'The query parameter nope is unknown.']);
   });
 
-  it('says that it applied the preference to what it takes', async () => {
+  it('reports in Preference-Applied that it applied the preference', async () => {
     const created = await ask('POST', `${widgets}?dryRun=false`, JSON.stringify(widget));
     assert.deepEqual([created.status, created.applied], [201, 'handling=strict']);
     const listed = await ask('GET', `${widgets}?limit=1`);
     assert.deepEqual([listed.status, listed.applied], [200, 'handling=strict']);
   });
 
-  it('ignores them without that preference', async () => {
+  it('ignores unknown members and parameters without that preference', async () => {
     for (const prefer of [null, 'handling=lenient', 'handling=stricter']) {
       const created = await ask('POST', `${widgets}?nope=1`, JSON.stringify({ ...widget, nope: 1 }), prefer);
       assert.deepEqual([created.status, created.applied], [201, null], String(prefer));
     }
   });
 
-  it('names every fault up to three in the detail, and counts the others', async () => {
+  it('names at most three faults in the detail, and counts the others', async () => {
     const three = await ask('POST', widgets, '{"name":"","finish":"x"}', null);
     const named = '/name must have at least 1 character; /shape is required; /finish must be one of "matt", "gloss".';
     assert.deepEqual([three.status, three.body.detail], [422, named]);
@@ -75,7 +75,7 @@ describe('unknown and invalid input over HTTP', () => {
     assert.match(four.body.detail, /^\/name [^;]+; [^;]+; [^;]+; and 1 more\.$/);
   });
 
-  it('calls a query parameter one', async () => {
+  it('calls a query parameter a query parameter in the detail', async () => {
     const { status, body } = await ask('GET', `${widgets}?limit=0`, null, null);
     assert.equal(status, 422);
     assert.match(body.detail, /^The query parameter limit must be /);
@@ -87,7 +87,7 @@ describe('unknown and invalid input over HTTP', () => {
     assert.equal(twice.body.detail, 'The query parameter limit must be given once.');
   });
 
-  it('names line and column of malformed JSON on both planes', async () => {
+  it('names the line and column of malformed JSON on both planes', async () => {
     const malformed = '{"name": "cog",\n "shape": }';
     const control = await ask('POST', widgets, malformed, null);
     assert.deepEqual([control.status, control.body.detail], [400, 'The body is not JSON (line 2, column 11).']);

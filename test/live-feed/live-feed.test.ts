@@ -94,7 +94,7 @@ describe('LiveFeed', () => {
     assert.deepEqual(renamed?.data?.resource, { kind: 'flow', id: ids.flow });
   });
 
-  it('sends each key what it has access to and nothing else', async () => {
+  it('sends each key only the events that it can access', async () => {
     const feed = feedWith();
     const clients = {
       admin: await opened(feed, callerOf('admin')),
@@ -139,7 +139,7 @@ describe('LiveFeed', () => {
     );
   });
 
-  it('ends a feed in order that is stopped before it was open', async () => {
+  it('ends a feed cleanly that is stopped before it is open', async () => {
     const reached = Promise.withResolvers<boolean>();
     const feed = feedWith({ past: pastThatWaits(() => reached.promise) });
     await createFlow();
@@ -156,7 +156,7 @@ describe('LiveFeed', () => {
     reached.resolve(true);
   });
 
-  it('writes nothing to a client that leaves before its feed was open', async () => {
+  it('writes nothing to a client that disconnects before its feed is open', async () => {
     const reached = Promise.withResolvers<boolean>();
     const feed = feedWith({ past: pastThatWaits(() => reached.promise) });
     await createFlow();
@@ -169,7 +169,7 @@ describe('LiveFeed', () => {
     reached.resolve(true);
   });
 
-  it('ends a feed that is read too slowly, and lets the others be', async () => {
+  it('ends a feed that is read too slowly, and continues the others', async () => {
     const feed = feedWith();
     const [slow, quick] = [await opened(feed, callerOf('admin')), await opened(feed, callerOf('admin'))];
     slow.isSlow = true;
@@ -183,7 +183,7 @@ describe('LiveFeed', () => {
     assert.equal(feed.size, 1);
   });
 
-  it('writes what waited once a slow client reads again', async () => {
+  it('sends waiting entries once a slow client reads again', async () => {
     const client = await opened(feedWith(), callerOf('admin'));
     client.isSlow = true;
     await createFlow();
@@ -194,7 +194,7 @@ describe('LiveFeed', () => {
     assert.equal(client.hasEnded, false);
   });
 
-  it('ends a feed when its key does not work any more, and not while that is unknown', async () => {
+  it('ends a feed when its key is no longer valid, but not while that is unknown', async () => {
     let answer: boolean | Error = new UnavailableError('away');
     let checks = 0;
     const isKeyValid = async () => {
@@ -212,7 +212,7 @@ describe('LiveFeed', () => {
     assert.equal(other.hasEnded, false);
   });
 
-  it('sends a comment with the position regularly, which a client resumes after', async () => {
+  it('sends regular comments with a position after which a client can resume', async () => {
     const client = await opened(feedWith({ keepAliveMs: 1 }), callerOf('project', tenants.stranger));
     await createFlow();
     const end = service.store.log.at(-1)?.position;
@@ -236,7 +236,7 @@ describe('LiveFeed', () => {
     await opened(feed, callerOf('project'));
   });
 
-  it('follows the log only while somebody reads, and again after that', async () => {
+  it('follows the log only while a client reads, and again with the next client', async () => {
     const feed = feedWith();
     for (const id of ['cflowone00000000', 'cflowtwo00000000']) {
       const client = await opened(feed, callerOf('admin'));
@@ -248,7 +248,7 @@ describe('LiveFeed', () => {
     }
   });
 
-  it('ends all feeds when the node stops, and takes no more', async () => {
+  it('ends all feeds when the node stops, and accepts no more', async () => {
     const feed = feedWith();
     const client = await opened(feed, callerOf('admin'));
     feed.stop();
@@ -262,7 +262,7 @@ describe('LiveFeed', () => {
     await assert.rejects(feed.serve(request), UnavailableError);
   });
 
-  it('continues where it was after the event store was away', async () => {
+  it('continues at the same place after an outage of the event store', async () => {
     const { store } = service;
     let isAway = false;
     const failing = {
@@ -290,7 +290,7 @@ describe('LiveFeed', () => {
     );
   });
 
-  it('leaves out an event that this release cannot read', async () => {
+  it('omits an event that this release cannot read', async () => {
     const client = await opened(feedWith(), callerOf('admin'));
     service.store.appendUnreadable('flow-cunreadable00000', 'FlowRenamed');
     await createFlow();

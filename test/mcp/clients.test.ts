@@ -64,7 +64,7 @@ describe('MCP with the official clients', function () {
         assert.equal(detached.structuredContent.flowId, null);
       });
 
-      it('answers a refusal with its code, its pointers and what to do', async () => {
+      it('answers a refusal with its code, its pointers and advice', async () => {
         const refused = await client.call('create_flow', { projectId, name: '', type: 'round' });
         assert.equal(refused.isError, true);
         const [{ text = '' } = {}] = refused.content;
@@ -76,7 +76,7 @@ describe('MCP with the official clients', function () {
         assert.deepEqual([problem.code, problem.status], ['invalid-input', 422]);
       });
 
-      it('answers with the revision, which ifMatch then asks for', async () => {
+      it('answers with the revision that ifMatch expects', async () => {
         const project = await done('get_project', { projectId });
         const ifMatch = project._meta?.['switchyard/revision'] as number;
         const renamed = await done('update_project', { projectId, name: 'Back desk', ifMatch });
@@ -86,7 +86,7 @@ describe('MCP with the official clients', function () {
         assert.match(stale.content[0]?.text ?? '', /send its revision as ifMatch/);
       });
 
-      it('answers a repeated idempotencyKey as the first time', async () => {
+      it('answers a repeated idempotencyKey with the first answer', async () => {
         const given = { projectId, name: 'Once', flowSchema: {}, idempotencyKey: `once ${dialect}` };
         const first = await done('create_flow', given);
         const again = await done('create_flow', given);

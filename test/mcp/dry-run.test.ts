@@ -63,7 +63,7 @@ describe('trying a command with dryRun', function () {
     assert.equal(body.flows.length, 1);
   });
 
-  it('answers what a change would append, and changes nothing', async () => {
+  it('answers the events that a change would append, and changes nothing', async () => {
     const reply = await tries('post', `/v1/flow-versions/${versionId}/activate?dryRun=true`);
     assert.deepEqual(
       reply.body.events.map(({ type }) => type),
@@ -85,7 +85,7 @@ describe('trying a command with dryRun', function () {
     assert.equal((await service.client.get(`/v1/flows/${flowId}`)).status, 200);
   });
 
-  it('makes every check: of input, of If-Match, of the state', async () => {
+  it('checks input, If-Match and state', async () => {
     const path = `/v1/projects/${projectId}/flows?dryRun=true`;
     assert.equal((await tries('post', path, { name: '' })).status, 422);
     const stale = await tries('patch', `/v1/flows/${flowId}?dryRun=true`, { name: 'N' }, { 'If-Match': '"99"' });
@@ -97,13 +97,13 @@ describe('trying a command with dryRun', function () {
     assert.equal(refused.status, 403);
   });
 
-  it('refuses a word that is neither true nor false, and changes nothing by it', async () => {
+  it('refuses a value of dryRun that is neither true nor false, and changes nothing', async () => {
     const reply = await tries('patch', `/v1/flows/${flowId}?dryRun=yes`, { name: 'N' });
     assert.equal(reply.status, 422);
     assert.match(reply.text, /dryRun/);
   });
 
-  it('claims no number, and names one that is taken', async () => {
+  it('claims no phone number, and reports a number that is in use', async () => {
     const path = `/v1/projects/${projectId}/phone-numbers`;
     const number = { name: 'Desk', number: '+44 20 7183 8799' };
     assert.equal((await tries('post', `${path}?dryRun=true`, number)).body.events[0]?.type, 'PhoneNumberCreated');
@@ -111,7 +111,7 @@ describe('trying a command with dryRun', function () {
     assert.equal((await tries('post', `${path}?dryRun=true`, number)).status, 409);
   });
 
-  it('makes no key, and shows no secret', async () => {
+  it('creates no API key, and shows no secret', async () => {
     const reply = await tries('post', `/v1/projects/${projectId}/keys?dryRun=true`, { name: 'K', keyType: 'project' });
     assert.equal(reply.status, 200);
     assert.doesNotMatch(reply.text, /sy_live_[A-Za-z0-9]{20}|[0-9a-f]{64}/);
@@ -120,7 +120,7 @@ describe('trying a command with dryRun', function () {
     assert.ok(body.keys.every(({ id }) => id !== reply.body.answer.id));
   });
 
-  it('keeps no personal data of a customer that was only tried', async () => {
+  it('stores no personal data of a customer in a dry run', async () => {
     const { key } = await newKey(service.client, projectId, 'partner');
     const partner = service.client.as(key);
     const customer = { name: 'Ada Byron', clientEmail: 'ada@example.com' };
@@ -137,7 +137,7 @@ describe('trying a command with dryRun', function () {
     assert.deepEqual([again.status, again.body.events], [200, []]);
   });
 
-  it('answers a repeated Idempotency-Key without an event, and remembers none itself', async () => {
+  it('answers a repeated Idempotency-Key without an event, and remembers no key itself', async () => {
     const path = `/v1/projects/${projectId}/flows`;
     const flow = { name: 'Once', flowSchema: {} };
     const headers = { 'Idempotency-Key': 'flow-once' };
@@ -150,7 +150,7 @@ describe('trying a command with dryRun', function () {
     assert.equal((await tries('post', `${path}?dryRun=true`, flow, headers)).status, 422);
   });
 
-  it('stores no file of an upload that is only tried', async () => {
+  it('stores no file of an upload in a dry run', async () => {
     const form = [
       '--B\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n',
       '--B\r\nContent-Disposition: form-data; name="file"; filename="a.jsonl"\r\n\r\n{}\r\n--B--\r\n',
@@ -168,7 +168,7 @@ describe('trying a command with dryRun', function () {
   });
 
   for (const dialect of dialects) {
-    it(`answers the same as a tool (${dialect})`, async () => {
+    it(`gives the same answers as a tool (${dialect})`, async () => {
       const client: McpClient = await service.connect(undefined, '', dialect);
       await client.tools();
       const tried = await client.call('delete_flow', { flowId, dryRun: true });

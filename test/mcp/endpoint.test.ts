@@ -28,7 +28,7 @@ describe('the endpoint of MCP', function () {
     assert.match(wrong.headers['www-authenticate'] ?? '', /invalid_token/);
   });
 
-  it('answers other methods 405, for there are no sessions', async () => {
+  it('answers other methods with 405, because there are no sessions', async () => {
     for (const method of ['GET', 'DELETE', 'PUT'] as const) {
       const reply = await service.client.send({ method, path: '/mcp', headers: always });
       assert.deepEqual([reply.status, reply.headers.allow], [405, 'POST'], method);
@@ -42,13 +42,13 @@ describe('the endpoint of MCP', function () {
     });
   }
 
-  it('takes a page of its own origin and of those in MCP_ALLOWED_ORIGINS', async () => {
+  it('accepts pages of its own origin and of the origins in MCP_ALLOWED_ORIGINS', async () => {
     for (const origin of [service.url, 'https://app.example.com', 'http://localhost:3000']) {
       assert.equal((await post(list, { Origin: origin })).status, 200, origin);
     }
   });
 
-  it('refuses a foreign Host on loopback, and takes the names of this machine', async () => {
+  it('refuses a foreign Host on loopback, and accepts the names of this machine', async () => {
     assert.equal((await post(list, { Host: 'evil.example.com' })).status, 403);
     assert.equal((await post(list, { Host: 'evil.example.com', Origin: 'http://evil.example.com' })).status, 403);
     for (const host of ['localhost:1234', '127.0.0.1', '[::1]:80', 'app.example.com']) {
@@ -56,13 +56,13 @@ describe('the endpoint of MCP', function () {
     }
   });
 
-  it('holds bodies to the limits of the REST API', async () => {
+  it('applies the limits of the REST API to bodies', async () => {
     assert.equal((await post(`{"a": "${'x'.repeat(mebibyte)}"}`)).status, 413);
     assert.equal((await post(list, { 'Content-Type': 'text/plain' })).status, 415);
     assert.equal((await post(list, { 'Content-Encoding': 'gzip' })).status, 415);
   });
 
-  it('counts its requests under the rate limit', async () => {
+  it('counts its requests against the rate limit', async () => {
     const projectId = await newProject(service.client, await newOrganization(service.client, false));
     const { key } = await newKey(service.client, projectId, 'project');
     const limited = new Client(service.url, key);
@@ -117,7 +117,7 @@ describe('the endpoint of MCP', function () {
     });
   }
 
-  it('takes arguments that would change an object’s prototype for what they are', async () => {
+  it('treats arguments with the names of an object’s prototype as ordinary members', async () => {
     const given = '{"name": "N", "__proto__": {"organizationId": "c"}, "constructor": 1}';
     const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_project","arguments":${given}}}`;
     const reply = await post(body);
@@ -125,7 +125,7 @@ describe('the endpoint of MCP', function () {
     assert.match(reply.text, /Done: Create a project/);
   });
 
-  it('survives whatever is sent as a message', async () => {
+  it('survives any message', async () => {
     const messages = fc.oneof(
       fc.json(),
       fc.string(),
@@ -150,12 +150,12 @@ describe('the endpoint of MCP', function () {
     assert.equal((await post(list)).status, 200);
   }).timeout(60_000);
 
-  it('shows no key in what it logs or answers', async () => {
+  it('shows no key in logs and answers', async () => {
     const reply = await post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"introspect_key"}}`);
     assert.ok(!reply.text.includes(adminKey));
   });
 
-  it('gives the whole answer as text to clients that read nothing else', async () => {
+  it('sends the whole answer as text, too, for clients that read only text', async () => {
     const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'introspect_key' } });
     const old = await post(call);
     assert.match(old.text, /\\"keyType\\":\\"admin\\"/);

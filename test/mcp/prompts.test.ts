@@ -30,7 +30,7 @@ describe('prompts, completions and long lists of MCP', function () {
     assert.deepEqual(await client.prompts(), ['review_flow_change', 'explain_changes', 'prepare_upgrade']);
   });
 
-  it('brings both versions and their difference along to a review', async () => {
+  it('includes both versions and their difference in a review', async () => {
     const [words, ...records] = await client.prompt('review_flow_change', { versionId });
     assert.match(words?.text ?? '', new RegExp(`Review the flow version ${versionId}`));
     const uris = records.map(({ resource }) => resource?.uri ?? '');
@@ -42,7 +42,7 @@ describe('prompts, completions and long lists of MCP', function () {
     assert.match(records[3]?.resource?.text ?? '', /eight/);
   });
 
-  it('brings the history along to an explanation', async () => {
+  it('includes the history in an explanation', async () => {
     const [words, history] = await client.prompt('explain_changes', { flowId, since: '2020-01-01T00:00:00Z' });
     assert.match(words?.text ?? '', /Explain what changed/);
     assert.match(history?.resource?.text ?? '', /"FlowCreated"/);
@@ -50,12 +50,12 @@ describe('prompts, completions and long lists of MCP', function () {
     await assert.rejects(client.prompt('explain_changes', { flowId }), { code: -32_602 });
   });
 
-  it('refuses a prompt that there is not, and an instance that there is not', async () => {
+  it('refuses an unknown prompt and an unknown instance', async () => {
     await assert.rejects(client.prompt('no_prompt', {}), { code: -32_602 });
     await assert.rejects(client.prompt('prepare_upgrade', { instanceId: 'cnothere12345' }), { code: -32_602 });
   });
 
-  it('completes the ids of resources by their beginning and by their name', async () => {
+  it('completes the ids of resources by their first characters and by name', async () => {
     const flow = { type: 'ref/resource', uri: 'switchyard://flows/{flowId}' } as const;
     assert.deepEqual(await client.complete(flow, { name: 'flowId', value: flowId.slice(0, 12) }), [flowId]);
     assert.deepEqual(await client.complete(flow, { name: 'flowId', value: 'opening' }), [flowId]);
@@ -71,7 +71,7 @@ describe('prompts, completions and long lists of MCP', function () {
     assert.deepEqual(await client.complete(since, { name: 'since', value: '2' }), []);
   });
 
-  it('ends a list at 256 KiB with a cursor, gives a single record whole, and loses nothing', async () => {
+  it('ends a list at 256 KiB with a cursor, returns a single record completely, and loses nothing', async () => {
     const big = 'x'.repeat(100_000);
     for (let number = 0; number < 4; number += 1) {
       await service.client.post(`/v1/flows/${flowId}/versions`, { flowSchema: { big, number } });

@@ -45,7 +45,7 @@ describe('what a key may do over MCP', function () {
     assert.equal((await service.client.get(`/v1/flows/${flowId}`)).status, 200);
   });
 
-  it('hides another tenant’s flow from every tool that takes its id', async () => {
+  it('conceals another tenant’s flow in every tool that takes its id', async () => {
     const client = await service.connect(foreignKey);
     const ids: Readonly<Record<string, string>> = { flowId, versionId, otherVersionId: versionId, projectId };
     const tools = (await client.tools()).filter(({ inputSchema: { required = [] } }) => {
@@ -61,7 +61,7 @@ describe('what a key may do over MCP', function () {
     }
   });
 
-  it('hides another tenant’s flow from resources, completions and prompts', async () => {
+  it('conceals another tenant’s flow in resources, completions and prompts', async () => {
     const client = await service.connect(foreignKey);
     for (const uri of [
       `flows/${flowId}`,
@@ -82,7 +82,7 @@ describe('what a key may do over MCP', function () {
     });
   });
 
-  it('offers resources and prompts for which the scopes suffice, and no others', async () => {
+  it('offers only the resources and prompts that the scopes allow', async () => {
     const { key } = await newKey(service.client, projectId, 'project', ['phone-numbers:read']);
     const client = await service.connect(key);
     assert.deepEqual(await client.prompts(), []);
@@ -91,7 +91,7 @@ describe('what a key may do over MCP', function () {
     await assert.rejects(client.read(`switchyard://flows/${flowId}`), { code: -32_602 });
   });
 
-  it('stops at once when the key is revoked', async () => {
+  it('refuses a revoked key at once', async () => {
     const made = await newKey(service.client, projectId, 'project');
     const client = await service.connect(made.key);
     assert.equal((await client.call('get_flow', { flowId })).isError ?? false, false);
@@ -103,7 +103,7 @@ describe('what a key may do over MCP', function () {
     ['?readonly=1', '?readonly=1'],
     ['?readonly=true', '?readonly=true'],
   ] as const) {
-    it(`offers queries alone with ${how}`, async () => {
+    it(`offers only queries with ${how}`, async () => {
       const client = await service.connect(undefined, query);
       const tools = await client.tools();
       assert.ok(tools.length > 30);
@@ -113,7 +113,7 @@ describe('what a key may do over MCP', function () {
     });
   }
 
-  it('offers a part with ?tools=, and names the parts that there are', async () => {
+  it('offers a group of tools with ?tools=, and names the known groups', async () => {
     const client = await service.connect(undefined, '?tools=flows,templates');
     const names = (await client.tools()).map(({ name }) => name);
     assert.ok(names.includes('create_flow') && names.includes('publish_template_version'));

@@ -66,7 +66,7 @@ describe('switchyard-mcp', function () {
     });
   }
 
-  it('answers every request before it ends with its input, and writes messages alone', async () => {
+  it('answers every request before it exits at the end of its input, and writes only messages', async () => {
     const ids = Array.from({ length: 50 }, (_, index) => index);
     const { code, messages, err } = await exchange(ids.map((id) => call(id, 'introspect_key')));
     assert.equal(code, 0, err);
@@ -77,7 +77,7 @@ describe('switchyard-mcp', function () {
     assert.ok(messages.every(({ result }) => result.structuredContent.keyType === 'admin'));
   });
 
-  it('answers what is no message as the service does, and takes the next line', async () => {
+  it('answers an invalid message as the service does, and continues with the next line', async () => {
     const { code, messages } = await exchange(['nonsense', '[]', '', call('a', 'introspect_key')]);
     assert.equal(code, 0);
     const byId = (id: unknown) => messages.filter((message) => message.id === id);
@@ -122,7 +122,7 @@ describe('switchyard-mcp', function () {
     assert.equal(without.output.out, '');
   });
 
-  it('takes no key as an argument', async () => {
+  it('refuses a key as an argument', async () => {
     const { ended, output } = start(['--key', adminKey]);
     assert.equal(await ended, 1);
     assert.match(output.err, /^Usage: switchyard-mcp/);

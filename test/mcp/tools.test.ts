@@ -25,7 +25,7 @@ const named = (name: string) => {
 describe('the tools of MCP', function () {
   this.timeout(60_000);
 
-  it('are the commands and queries of the operations table, but for files and batches', () => {
+  it('are the commands and queries of the operations table, except those of files and batches', () => {
     const wanted = operations.filter(({ scope }) => !/^(?:files|batches|gateway):/.test(scope ?? ''));
     assert.deepEqual(
       catalogue.map(({ tool }) => tool.name),
@@ -34,13 +34,13 @@ describe('the tools of MCP', function () {
     assert.ok(catalogue.length > 70);
   });
 
-  it('leave out operations that are no command and no query', () => {
+  it('include only commands and queries', () => {
     for (const kind of ['relay', 'upload', 'download']) {
       assert.equal(hasTool({ kind, scope: 'flows:read' } as unknown as AnyOperation), false);
     }
   });
 
-  it('take the members of the operation’s input, with the same ones required', () => {
+  it('take the members of the operation’s input, with the same required members', () => {
     for (const { tool, route } of catalogue) {
       const schema = jsonSchema(route.operation.input);
       const given = Object.keys(tool.inputSchema.properties ?? {});
@@ -49,7 +49,7 @@ describe('the tools of MCP', function () {
     }
   });
 
-  it('take dryRun, idempotencyKey and ifMatch when they write, and none of them when they read', () => {
+  it('take dryRun, idempotencyKey and ifMatch only when they write', () => {
     for (const { tool, route } of catalogue) {
       const given = Object.keys(tool.inputSchema.properties ?? {});
       const writes = route.operation.kind === 'command';
@@ -66,7 +66,7 @@ describe('the tools of MCP', function () {
     }
   });
 
-  it('describe every example of an answer by their output schema, and nothing else', () => {
+  it('have an output schema that accepts every example of an answer, and nothing else', () => {
     const validator = new AjvJsonSchemaValidator();
     for (const { tool, route } of catalogue) {
       const { operation } = route;
@@ -79,14 +79,14 @@ describe('the tools of MCP', function () {
     }
   });
 
-  it('say that queries only read, and that commands do not', () => {
+  it('declare queries as read-only, and commands as writing', () => {
     for (const { tool, route } of catalogue) {
       assert.equal(tool.annotations?.readOnlyHint, route.operation.kind === 'query', tool.name);
       assert.equal(tool.annotations?.openWorldHint, false, tool.name);
     }
   });
 
-  it('say of exactly these that something is lost', () => {
+  it('declare exactly the destructive operations as destructive', () => {
     const destructive = catalogue.filter(({ tool }) => tool.annotations?.destructiveHint === true);
     assert.deepEqual(destructive.map(({ tool }) => tool.name).sort(), [
       'archive_template',
@@ -109,7 +109,7 @@ describe('the tools of MCP', function () {
     ]);
   });
 
-  it('say of exactly these commands that they may not be repeated', () => {
+  it('declare exactly the repeatable commands as idempotent', () => {
     const once = catalogue.filter(({ tool }) => tool.annotations?.idempotentHint === false);
     assert.deepEqual(
       once.map(({ tool }) => tool.name).filter((name) => !/^(?:create|restore)_/.test(name)),
@@ -130,7 +130,7 @@ describe('the tools of MCP', function () {
     for (const { tool } of once) assert.equal(tool.annotations?.readOnlyHint, false);
   });
 
-  it('take what an operation says of its own effect before what its method says', () => {
+  it('take the declared effect of an operation before the effect that its method implies', () => {
     assert.deepEqual(effectOf(named('activate_flow_version').route.operation), {
       isReadOnly: false,
       isDestructive: false,
@@ -143,7 +143,7 @@ describe('the tools of MCP', function () {
     });
   });
 
-  it('are refused for an operation whose input has the name of an argument of every tool', () => {
+  it('cannot be made of an operation whose input has the name of a common argument', () => {
     const [operation] = operations.filter(({ name }) => name === 'create_template');
     assert.ok(operation);
     const clashing = { ...operation, input: t.type({ ifMatch: t.string }) };

@@ -284,7 +284,7 @@ describeOnFerretDb('MongoDbConnection to a server that is slow', (ferret) => {
     await proxy.close();
   });
 
-  it('calls it again once it knows how long its answers take', async () => {
+  it('calls the server again once it knows how long answers take', async () => {
     const ask = () =>
       connection
         .call((database) => database.command({ ping: 1 }))

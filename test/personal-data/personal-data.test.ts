@@ -12,7 +12,7 @@ describe('PersonalData', () => {
 
   const bytesOf = ({ ciphertext }: SealedText) => Buffer.from(ciphertext, 'base64url');
 
-  it('reads any text as it was sealed', async () => {
+  it('reads any sealed text back unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme' }), fc.string(), async (name, address) => {
         const sealed = await data.seal('one', { name, address });
@@ -60,7 +60,7 @@ describe('PersonalData', () => {
     assert.equal(await data.keyedHash('one', 'input'), '');
   });
 
-  it('reads a text that was never sealed as it is', async () => {
+  it('returns a text that was never sealed unchanged', async () => {
     const read = await data.readerOf([]);
     assert.equal(read('one', 'name', 'Northwind Voice'), 'Northwind Voice');
   });

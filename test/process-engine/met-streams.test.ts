@@ -15,7 +15,7 @@ describe('MetStreams', () => {
     );
   });
 
-  it('cannot say anything where it did not begin at the beginning of the log', () => {
+  it('knows nothing when it did not begin at the beginning of the log', () => {
     const met = new MetStreams({ remembers }, false);
     met.add(deleted('one'));
     assert.equal(met.has('flow-one'), null);

@@ -240,7 +240,7 @@ describe('ProcessRunner', () => {
     assert.equal(await runner.waitUntilProcessed(await created('one'), 100), null);
   });
 
-  it('says once, and without an error, that it waits for a read model', async () => {
+  it('logs once, and not as an error, that it waits for a read model', async () => {
     let tries = 0;
     start(async (_, { documentsUpToDate }) => {
       tries += 1;

@@ -21,7 +21,7 @@ async function reasons(service: Service, endpoints: ReadonlyArray<string>) {
 }
 
 describe('disableWebhookEndpoints', () => {
-  it('disables what the key and its descendants made, and nothing else', async () => {
+  it('disables only the endpoints that the key and its descendants created', async () => {
     const service = await serviceWithKey();
     const body = { name: 'Key', keyType: 'project' };
     const child = await service.ok(createApiKey, { projectId: ids.project }, { caller: callerWithKey(rootKey), body });
@@ -36,7 +36,7 @@ describe('disableWebhookEndpoints', () => {
     assert.deepEqual(await reasons(service, endpoints), ['key-revoked', 'key-revoked', null]);
   });
 
-  it('leaves the endpoints of a key that is revoked alone', async () => {
+  it('does not change the endpoints of a key that is revoked without its descendants', async () => {
     const service = await serviceWithKey();
     const endpoint = await make(service, rootKey);
     await service.ok(revokeApiKey, { keyId: rootKey });
@@ -44,7 +44,7 @@ describe('disableWebhookEndpoints', () => {
     assert.deepEqual(await reasons(service, [endpoint]), [null]);
   });
 
-  it('disables an endpoint that is made while its maker is being revoked', async () => {
+  it('disables an endpoint that is created while its creator is being revoked', async () => {
     const service = await serviceWithKey();
     await service.ok(revokeApiKey, { keyId: rootKey }, { body: { descendants: true } });
     const endpoint = await make(service, rootKey);
@@ -52,7 +52,7 @@ describe('disableWebhookEndpoints', () => {
     assert.deepEqual(await reasons(service, [endpoint]), ['key-revoked']);
   });
 
-  it('comes to the same when it is interrupted at any append', async () => {
+  it('gives the same result when it is interrupted at any append', async () => {
     const story = async () => {
       const service = await serviceWithKey();
       await make(service, rootKey);

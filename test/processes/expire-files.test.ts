@@ -43,7 +43,7 @@ async function serviceWithFile(...further: ReadonlyArray<EventOf<FileEvents>>) {
 }
 
 describe('expire-files', () => {
-  it('removes a file whose time is over', async () => {
+  it('removes an expired file', async () => {
     const { service, clock, event, tools, pauses } = await serviceWithFile();
     clock.ms += 2 * hourMs;
     await expireFiles.handle(event, tools);
@@ -51,7 +51,7 @@ describe('expire-files', () => {
     assert.deepEqual([removed?.type, removed?.data.reason, pauses], ['FileDeleted', 'expired', []]);
   });
 
-  it('waits for the time of a file, and for the batch that reads it', async () => {
+  it('waits until a file expires, and until no batch reads it', async () => {
     const { service, clock, event, append, tools, pauses } = await serviceWithFile(fileHeld('batch_cone0000001'));
     clock.ms += hourMs - 50;
     const pauseUntil = async (time: string) => {
@@ -63,7 +63,7 @@ describe('expire-files', () => {
     assert.equal(service.store.log.at(-1)?.type, 'FileDeleted');
   });
 
-  it('looks again after a day while the time of a file is further away', async () => {
+  it('checks again after a day when a file expires later than that', async () => {
     const { service, clock, event, tools, pauses } = await serviceWithFile();
     clock.ms -= 30 * hourMs;
     await expireFiles.handle(event, tools);
@@ -71,7 +71,7 @@ describe('expire-files', () => {
     assert.equal(service.store.log.at(-1)?.type, 'FileDeleted');
   });
 
-  it('leaves a file alone that does not expire', async () => {
+  it('keeps a file that does not expire', async () => {
     const { event } = await serviceWithFile();
     assert.equal(expireFiles.handles({ ...event, data: { ...event.data, expiresAfterSeconds: null } }), false);
   });

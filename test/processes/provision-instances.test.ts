@@ -136,7 +136,7 @@ describe('provisionInstances', () => {
       assert.deepEqual([profiles.length, stores.length], [1, 1]);
     });
 
-    it('undoes an upgrade whose flow is deleted meanwhile, says so, and creates the flow again on retry', async () => {
+    it('undoes an upgrade whose flow is deleted meanwhile, reports that, and creates the flow again on retry', async () => {
       const { scenario, id, second, flowId } = await provisioned();
       await scenario.upgrade(id, second);
       deleteWhilePrepared(scenario, flowId('bye'));

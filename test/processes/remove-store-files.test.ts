@@ -47,7 +47,7 @@ async function contents({ documents }: Service): Promise<ReadonlyArray<readonly 
 const removals = ({ store }: Service) => store.log.filter(({ type }) => type === 'StoreFileRemoved');
 
 describe('remove-store-files', () => {
-  it('takes a deleted file out of all its stores, and leaves other files', async () => {
+  it('removes a deleted file from all its stores, and keeps other files', async () => {
     const { service, stores, add } = await startService();
     for (const store of stores) await add(store);
     await add(stores[0], otherFileId);
@@ -60,7 +60,7 @@ describe('remove-store-files', () => {
     );
   });
 
-  it('takes a file out that was added while it was being deleted', async () => {
+  it('removes a file that was added to a store during its deletion', async () => {
     const { service, stores, add } = await startService();
     const driver = new ProcessDriver(removeStoreFiles, service);
     // The file is deleted after the decision has seen it, before the addition is stored.
@@ -77,7 +77,7 @@ describe('remove-store-files', () => {
     assert.deepEqual(await contents(service), []);
   });
 
-  it('leaves a deleted store as it is', async () => {
+  it('does not change a deleted store', async () => {
     const { service, stores, add } = await startService();
     await add(stores[0]);
     await service.ok(deleteStore, { store_id: stores[0] ?? '' });

@@ -47,7 +47,7 @@ describe('a log until a moment', () => {
   });
 
   for (const batchSize of [1, 2, 100]) {
-    it(`has no event after its end, in batches of ${batchSize}, and is caught up there`, async () => {
+    it(`has no event after its end in batches of ${batchSize}, and reports that it has caught up there`, async () => {
       const log = logUntil(store, 3);
       assert.equal(await log.lastPosition(), 3);
       const ending = new AbortController();
@@ -61,7 +61,7 @@ describe('a log until a moment', () => {
     });
   }
 
-  it('continues from a place behind its end without an event', async () => {
+  it('gives no events from a position behind its end', async () => {
     const ending = new AbortController();
     for await (const batch of logUntil(store, 3).subscribe({ after: 5, signal: ending.signal })) {
       assert.deepEqual([batch.events.length, batch.position, batch.caughtUp], [0, 5, true]);

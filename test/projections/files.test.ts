@@ -11,7 +11,7 @@ const of = (...events: ReadonlyArray<ExampleEvent>) =>
   projectStreams(files, { [stream]: events })[fileId] as FileDocument | undefined;
 
 describe('files projection', () => {
-  it('shows a file in the list of its project, as OpenAI has it', () => {
+  it('shows a file in the list of its project, in the form of OpenAI', () => {
     const { record, ...head } = of(fileCreated()) ?? assert.fail();
     assert.deepEqual(record, {
       id: fileId,
@@ -34,14 +34,14 @@ describe('files projection', () => {
     assert.equal(document.expiresAt, timeOf(7_200));
   });
 
-  it('keeps the place of a deleted one alone', () => {
+  it('keeps only the place of a deleted file', () => {
     const document = of(fileCreated({ expiresAfterSeconds: 7_200 }), fileDeleted('expired')) ?? assert.fail();
     assert.deepEqual([document.listedIn, document.record], [null, null]);
   });
 });
 
 describe('file space projection', () => {
-  it('counts what the files of a project take', () => {
+  it('counts the bytes of a project’s files', () => {
     const other = 'file-cfiletwo00000001';
     const space = projectStreams(fileSpace, {
       [stream]: [fileCreated(), fileHeld('batch_cone0000001'), fileReleased('batch_cone0000001')],

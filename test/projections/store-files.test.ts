@@ -24,7 +24,7 @@ describe('store-files projection', () => {
     assert.deepEqual(of(storeCreated(), storeFileAdded(fileId)), { [key]: document });
   });
 
-  it('keeps the place of a removed file, and shows it again when it is added again', () => {
+  it('keeps the place of a removed file, and shows the file again when it is added again', () => {
     const removed = of(storeCreated(), storeFileAdded(fileId), storeFileRemoved(fileId))[key] as StoreFileDocument;
     assert.deepEqual([removed.listedIn, removed.record, removed.fileId], [null, null, fileId]);
     const again = of(storeCreated(), storeFileAdded(fileId), storeFileRemoved(fileId), storeFileAdded(fileId));
@@ -33,7 +33,7 @@ describe('store-files projection', () => {
 });
 
 describe('stores projection', () => {
-  it('moves the revision and the time of a store with its files', () => {
+  it('advances the revision and the time of a store with its files', () => {
     const project = (...events: ReadonlyArray<ExampleEvent>) =>
       projectStreams(stores, { [`store-${ids.store}`]: events })[ids.store] as unknown as {
         revision: number;

@@ -49,7 +49,7 @@ const bodyOf = async (log: Log, query: AnyQuery, input: Readonly<Record<string, 
   (await log.ask(query, input)).body as Readonly<Record<string, unknown>>;
 
 describe('a resource as of a moment', () => {
-  it('is as it was after the event at a revision', async () => {
+  it('has the state after the event at a revision', async () => {
     const log = givenLog(flowStream(...begunFlow(), renamed('Nights'), renamed('Days')));
     const nameAt = async (asOf: string) => (await bodyOf(log, getFlow, { flowId: ids.flow, asOf })).name;
     assert.deepEqual(await Promise.all(['0', '2', '3', '4'].map(nameAt)), [
@@ -60,7 +60,7 @@ describe('a resource as of a moment', () => {
     ]);
   });
 
-  it('is as it was at a time, whose offset does not matter', async () => {
+  it('has the state at a time with any offset', async () => {
     const log = givenLog(flowStream(...begunFlow(), renamed('Nights'), renamed('Days')));
     const nameAt = async (asOf: string) => (await bodyOf(log, getFlow, { flowId: ids.flow, asOf })).name;
     assert.equal(await nameAt(timeOf(3)), 'Nights');
@@ -70,7 +70,7 @@ describe('a resource as of a moment', () => {
     assert.equal(await nameAt('2026-01-05T11:30:03+02:00'), 'Nights');
   });
 
-  it('is 404 before it existed and after it was deleted', async () => {
+  it('is answered with 404 before its creation and after its deletion', async () => {
     const log = givenLog(flowStream(...begunFlow(), flowDeleted()));
     const refusal = async (asOf: string) => (await log.ask(getFlow, { flowId: ids.flow, asOf })).refusal;
     assert.equal(await refusal('2025-12-31T00:00:00Z'), 'flow-not-found');
@@ -80,19 +80,19 @@ describe('a resource as of a moment', () => {
     assert.equal((await bodyOf(log, getFlow, { flowId: ids.flow, asOf: '2' })).name, 'Opening hours');
   });
 
-  it('refuses nonsense, and a revision that the stream has not reached', async () => {
+  it('is refused for an invalid moment and for a revision that the stream has not reached', async () => {
     const log = givenLog(flowStream(...begunFlow()));
     for (const asOf of ['yesterday', '-1', '1.5', '2026-02-30T00:00:00Z', '', '3'])
       assert.equal((await log.ask(getFlow, { flowId: ids.flow, asOf })).refusal, 'invalid-input', asOf);
   });
 
-  it('is hidden from whom the resource was always hidden from', async () => {
+  it('is concealed from every key that cannot access the resource', async () => {
     const log = givenLog(flowStream(...begunFlow(), flowDeleted()));
     const stranger = callerOf('project', tenants.stranger);
     assert.equal((await log.ask(getFlow, { flowId: ids.flow, asOf: '1' }, stranger)).refusal, 'flow-not-found');
   });
 
-  it('finds a version by the revisions of its flow', async () => {
+  it('is found for a version by the revisions of its flow', async () => {
     const log = givenLog(flowStream(...begunFlow(), versionCreated(2), versionActivated(2, 1), versionDeleted(1)));
     const versionId = versionOf(ids.flow, 1);
     const isActive = async (asOf: string) => (await bodyOf(log, getFlowVersion, { versionId, asOf })).isActive;
@@ -101,7 +101,7 @@ describe('a resource as of a moment', () => {
     assert.equal((await log.ask(getFlowVersion, { versionId, asOf: '5' })).refusal, 'flow-version-not-found');
   });
 
-  it('holds for phone numbers, projects, stores and keys', async () => {
+  it('is answered for phone numbers, projects, stores and keys', async () => {
     const log = givenLog({
       [`phoneNumber-${ids.number}`]: [phoneNumberCreated(), phoneNumberDeleted()],
       [`project-${ids.project}`]: [projectCreated(), newEvent('ProjectRenamed', { name: 'Back desk' })],
@@ -116,7 +116,7 @@ describe('a resource as of a moment', () => {
     assert.deepEqual([key.id, key.lastUsedAt], [ids.key, null]);
   });
 
-  it('shows an instance without its drift', async () => {
+  it('is answered for an instance without its drift', async () => {
     const log = givenLog({ [`instance-${ids.instance}`]: activeInstance() });
     const was = async (asOf: string) => bodyOf(log, getInstance, { instanceId: ids.instance, asOf });
     assert.deepEqual([(await was('0')).status, (await was('3')).status], ['provisioning', 'active']);
@@ -125,7 +125,7 @@ describe('a resource as of a moment', () => {
 });
 
 describe('flowIds of an agent profile as of a moment', () => {
-  it('are those that it asked for, as of a revision', async () => {
+  it('are the requested flows as of a revision', async () => {
     const log = givenLog({
       [`agentProfiles-${ids.project}`]: [profileCreated(), profileReplaced({ flowIds: [ids.flow] })],
     });
@@ -134,7 +134,7 @@ describe('flowIds of an agent profile as of a moment', () => {
     assert.deepEqual([await flowIds('0'), await flowIds('1')], [[], [ids.flow]]);
   });
 
-  it('are those whose streams say so, as of a time', async () => {
+  it('are the flows assigned by their own streams as of a time', async () => {
     const log = givenLog({
       [`agentProfiles-${ids.project}`]: [profileCreated()],
       ...flowStream(...begunFlow(), profileAssigned(ids.profile, null), profileAssigned(null, ids.profile)),
@@ -157,7 +157,7 @@ describe('lists of versions as of a moment', () => {
       ({ version }) => version,
     );
 
-  it('list the versions that a flow had, page by page', async () => {
+  it('list the past versions of a flow, page by page', async () => {
     const log = givenLog(
       flowStream(...begunFlow(), versionCreated(2), versionCreated(3), versionDeleted(2), flowDeleted()),
     );
@@ -169,7 +169,7 @@ describe('lists of versions as of a moment', () => {
     assert.deepEqual(await numbers(log, listFlowVersions, next), [3]);
   });
 
-  it('list the versions that a template had', async () => {
+  it('list the past versions of a template', async () => {
     const stream = [
       templateCreated(),
       templateVersionCreated(1),
@@ -183,7 +183,7 @@ describe('lists of versions as of a moment', () => {
 });
 
 describe('a file as of a moment', () => {
-  it('is there until its time is over', async () => {
+  it('exists until it expires', async () => {
     const created = newEvent('FileCreated', {
       ...{
         id: 'file-cfileone0000001',
@@ -203,7 +203,7 @@ describe('a file as of a moment', () => {
 });
 
 describe('a batch as of a moment', () => {
-  it('has the status and the counts that it had after the event at a revision', async () => {
+  it('has the status and the counts after the event at a revision', async () => {
     const log = givenLog({
       [`batch-${batchId.slice('batch_'.length)}`]: [batchCreated(), batchTaken(1), batchChecked(3)],
     });

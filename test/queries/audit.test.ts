@@ -63,7 +63,7 @@ describe('list_audit_entries', () => {
     });
   });
 
-  it('is narrowed by resource, kind, type, actor and time', async () => {
+  it('filters by resource, kind, type, actor and time', async () => {
     const log = givenLog(twoProjects);
     const positions = async (filters: Readonly<Record<string, string>>) =>
       entriesOf((await log.ask(listAuditEntries, filters)).body).map(({ position }) => position);
@@ -78,7 +78,7 @@ describe('list_audit_entries', () => {
     assert.equal((await log.ask(listAuditEntries, { type: 'FlowBent' })).refusal, 'invalid-input');
   });
 
-  it('begins at the end of a time that is long past, without what came after it', async () => {
+  it('begins at the end of a past time range, without later entries', async () => {
     const days = Array.from({ length: 40 }, (_, day) => renamed(`Day ${day}`));
     const log = givenLog(flowStream(...days));
     const all = entriesOf((await log.ask(listAuditEntries, { since: timeOf(10), until: timeOf(12) })).body);
@@ -88,7 +88,7 @@ describe('list_audit_entries', () => {
     );
   });
 
-  it('shows each key what is within its reach: a partner its customers too, and templates to no other key', async () => {
+  it('shows each key only the entries that it can access: a partner also its customers’, and templates to no other key', async () => {
     const log = givenLog(
       {
         ...flowStream(),
@@ -117,7 +117,7 @@ describe('list_audit_entries', () => {
     );
   });
 
-  it('pages without losing or doubling an entry, even if few entries match a filter', async () => {
+  it('pages without losing or repeating an entry, even if few entries match a filter', async () => {
     const names = Array.from({ length: 60 }, (_, index) => renamed(`Name ${index}`));
     const log = givenLog(flowStream(...names, flowDeleted()));
     const positions: number[] = [];
@@ -136,7 +136,7 @@ describe('list_audit_entries', () => {
     );
   });
 
-  it('leaves changes of more than 64 KiB to the history of the resource', async () => {
+  it('omits changes of more than 64 KiB, which the history of the resource shows', async () => {
     const [created, , activated] = begunFlow();
     const large = newEvent('FlowVersionCreated', {
       ...{ id: versionOf(ids.flow, 1), flowId: ids.flow, version: 1, tag: 'v1' },
@@ -157,7 +157,7 @@ describe('list_audit_entries', () => {
     assert.deepEqual(types, ['FlowVersionActivated', 'FlowVersionCreated', 'FlowCreated']);
   });
 
-  it('shows personal data that was erased as erased', async () => {
+  it('shows erased personal data as erased', async () => {
     const log = givenLog({ [`organization-${ids.customer}`]: [customerCreated(), personalDataErased()] });
     const text = JSON.stringify((await log.ask(listAuditEntries)).body);
     assert.ok(text.includes('"clientEmail":"erased"') && !text.includes('sealed'), text);
@@ -173,7 +173,7 @@ describe('export of the audit', () => {
     return text;
   }
 
-  it('has the same entries as the pages, one in a line', async () => {
+  it('has the same entries as the pages, one in each line', async () => {
     const log = givenLog(twoProjects);
     const lines = (await exported(log, 'application/x-ndjson')).split('\n');
     assert.equal(lines.pop(), '');
@@ -194,7 +194,7 @@ describe('export of the audit', () => {
     assert.match(second ?? '', /^1,.*,FlowCreated,/);
   });
 
-  it('holds a few entries in memory, however long it is', async () => {
+  it('holds only a few entries in memory at any length', async () => {
     const names = Array.from({ length: 3_000 }, (_, index) => renamed(`Name ${index}`));
     const log = givenLog(flowStream(...names));
     const { chunks } = await log.export(listAuditEntries, 'application/x-ndjson', {});
@@ -211,7 +211,7 @@ describe('export of the audit', () => {
 });
 
 describe('StreamHistory', () => {
-  it('reads a part of a long stream from a state that it kept nearby', async () => {
+  it('reads a part of a long stream from a nearby kept state', async () => {
     const names = Array.from({ length: 1_000 }, (_, index) => renamed(`Name ${index}`));
     const { store } = givenLog(flowStream(...names));
     const { flow } = await import('#domain/flow/flow.ts');

@@ -26,7 +26,7 @@ async function diff(before: unknown, after: unknown) {
 }
 
 describe('diff_flow_versions', () => {
-  it('names the nodes of a graph that were added, changed and removed', async () => {
+  it('names added, changed and removed nodes of a graph', async () => {
     const before = { start: 'greet', nodes: { greet: { say: 'hi' }, ask: { say: 'what?' }, bye: {} } };
     const after = { start: 'ask', nodes: { greet: { say: 'hello' }, ask: { say: 'what?' }, thank: {} } };
     const { patch, summary } = await diff(before, after);
@@ -50,17 +50,17 @@ describe('diff_flow_versions', () => {
     assert.equal(changed.summary, 'Nodes changed: one.');
   });
 
-  it('names the members of a schema that is no graph', async () => {
+  it('names the changed members of a schema that is not a graph', async () => {
     assert.equal((await diff({ say: 'a', next: 1 }, { say: 'b', next: 1 })).summary, 'Members changed: say.');
     assert.equal((await diff(null, { say: 'b' })).summary, 'The whole schema was replaced.');
   });
 
-  it('gives no patch for equal versions', async () => {
+  it('returns an empty patch for equal versions', async () => {
     const schema = { nodes: { greet: { say: 'hi' } } };
     assert.deepEqual(await diff(schema, structuredClone(schema)), { patch: [], summary: 'The versions are equal.' });
   });
 
-  it('refuses two versions of which one is unknown or of another tenant', async () => {
+  it('refuses a comparison with an unknown version or another tenant’s version', async () => {
     const log = givenLog({ [`flow-${ids.flow}`]: begunFlow() });
     const known = versionOf(ids.flow, 1);
     const unknown = versionOf(ids.flow, 9);
@@ -78,7 +78,7 @@ describe('diff_flow_versions', () => {
 });
 
 describe('diff_template_versions', () => {
-  it('names the fields and the flows that were added, changed and removed', async () => {
+  it('names added, changed and removed fields and flows', async () => {
     const version = (number: number, contents: object) => {
       const { type, data } = templateVersionCreated(number);
       return { type, data: { ...data, ...contents } };

@@ -190,24 +190,28 @@ async function allOf(kind: Kind, { id, versionIds }: Story, queries: ReturnType<
 
 for (const [name, kind] of Object.entries({ flows, templates })) {
   describe(`the past of ${name} and their versions`, () => {
-    itInRounds('is at every revision and time what read models showed then', { few: 15, many: 300 }, async (rounds) => {
-      const property = fc.asyncProperty(steps, async (story) => {
-        const played = await play(kind, story);
-        const { store } = played.service;
-        const queries = queriesOn({ store, history: new StreamHistory(store) });
-        for (const [index, event] of played.stream.entries()) {
-          const then = queriesOn({ store, documents: new ReadModel(upTo(store.log, event)) });
-          const expected = await allOf(kind, played, then);
-          assert.deepEqual(await allOf(kind, played, queries, String(event.revision)), expected);
-          // Of events at the same time the last one counts.
-          const { time } = event.metadata;
-          if (played.stream[index + 1]?.metadata.time !== time) {
-            assert.deepEqual(await allOf(kind, played, queries, time), expected);
+    itInRounds(
+      'equals what the read models showed at every revision and time',
+      { few: 15, many: 300 },
+      async (rounds) => {
+        const property = fc.asyncProperty(steps, async (story) => {
+          const played = await play(kind, story);
+          const { store } = played.service;
+          const queries = queriesOn({ store, history: new StreamHistory(store) });
+          for (const [index, event] of played.stream.entries()) {
+            const then = queriesOn({ store, documents: new ReadModel(upTo(store.log, event)) });
+            const expected = await allOf(kind, played, then);
+            assert.deepEqual(await allOf(kind, played, queries, String(event.revision)), expected);
+            // Of events at the same time the last one counts.
+            const { time } = event.metadata;
+            if (played.stream[index + 1]?.metadata.time !== time) {
+              assert.deepEqual(await allOf(kind, played, queries, time), expected);
+            }
           }
-        }
-      });
-      await fc.assert(property, { numRuns: rounds });
-    });
+        });
+        await fc.assert(property, { numRuns: rounds });
+      },
+    );
 
     itInRounds('follows from the patches of the history alone', { few: 15, many: 300 }, async (rounds) => {
       const property = fc.asyncProperty(steps, async (story) => {

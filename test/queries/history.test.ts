@@ -108,7 +108,7 @@ describe('history of a flow', () => {
     );
   });
 
-  it('exists for a deleted flow, only for keys that could access it', async () => {
+  it('exists for a deleted flow, but only for keys that could access the flow', async () => {
     const log = givenLog({ [flowStream]: [...begunFlow(), flowDeleted()] });
     const stranger = callerOf('project', tenants.stranger);
     assert.equal(eventsOf((await log.ask(getFlowHistory, { flowId: ids.flow })).body).length, 4);
@@ -118,7 +118,7 @@ describe('history of a flow', () => {
     assert.equal((await log.ask(getFlowHistory, { flowId: ids.flow }, scopeless)).refusal, 'scope-required');
   });
 
-  it('is narrowed by type, actor and time, and refuses an unknown type', async () => {
+  it('filters by type, actor and time, and refuses an unknown type', async () => {
     const log = givenLog({ [flowStream]: [...begunFlow(), renamed('Nights'), renamed('Days')] });
     const ask = async (filters: Readonly<Record<string, string>>) =>
       eventsOf((await log.ask(getFlowHistory, { flowId: ids.flow, ...filters })).body).map(({ revision }) => revision);
@@ -130,7 +130,7 @@ describe('history of a flow', () => {
     assert.equal((await log.ask(getFlowHistory, { flowId: ids.flow, type: 'FlowBent' })).refusal, 'invalid-input');
   });
 
-  it('is read page by page without losing or doubling an event', async () => {
+  it('pages without losing or repeating an event', async () => {
     const names = Array.from({ length: 250 }, (_, index) => `Name ${index}`);
     const log = givenLog({ [flowStream]: [...begunFlow(), ...names.map(renamed)] });
     const revisions: number[] = [];
@@ -150,14 +150,14 @@ describe('history of a flow', () => {
     );
   });
 
-  it('leaves out remembered requests', async () => {
+  it('omits remembered requests', async () => {
     const log = givenLog({ [flowStream]: [...begunFlow(), newEvent('RequestAnswered', {})] });
     assert.equal(eventsOf((await log.ask(getFlowHistory, { flowId: ids.flow })).body).length, 3);
   });
 });
 
 describe('history of other resources', () => {
-  it('lists of the agent profiles of a project the events of one', async () => {
+  it('lists only the events of one agent profile of a project', async () => {
     const stream = [
       profileCreated(),
       profileCreated({ id: ids.otherProfile, name: 'Night desk' }),
@@ -189,7 +189,7 @@ describe('history of other resources', () => {
     );
   });
 
-  it('shows of an API key no secret and no hash of one', async () => {
+  it('shows neither the secret of an API key nor its hash', async () => {
     const created = apiKeyCreated();
     const rotated = apiKeyRotated(`sy_live_${'Z9z'.repeat(14)}`);
     const log = givenLog({ [`apiKey-${ids.key}`]: [created, rotated, apiKeyRevoked()] });
@@ -205,7 +205,7 @@ describe('history of other resources', () => {
       assert.ok(!text.includes(secret), secret);
   });
 
-  it('shows the personal data of a customer that was erased as erased', async () => {
+  it('shows the erased personal data of a customer as erased', async () => {
     const log = givenLog({ [`organization-${ids.customer}`]: [customerCreated(), personalDataErased()] });
     const { body } = await log.ask(getOrganizationHistory, { organizationId: ids.customer });
     const [first, second] = recordsOf(eventsOf(body), ids.customer) as ReadonlyArray<Record<string, unknown>>;
@@ -214,7 +214,7 @@ describe('history of other resources', () => {
     assert.ok(!JSON.stringify(body).includes('sealed'));
   });
 
-  it('names a project whose event does not have its id', async () => {
+  it('names a project whose event has no project id', async () => {
     const stream = [projectCreated(), newEvent('ProjectRenamed', { name: 'Back desk' })];
     const log = givenLog({ [`project-${ids.project}`]: stream });
     const { body } = await log.ask(getProjectHistory, { projectId: ids.project });

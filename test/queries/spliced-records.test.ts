@@ -134,7 +134,7 @@ describe('queries of stored records', () => {
 });
 
 describe('listItems', () => {
-  it('builds records from documents a few at a time, so that other work gets its turn', async () => {
+  it('builds records from documents a few at a time, so that other work can run', async () => {
     const documents = new Documents({ text: 'x'.repeat(20_000) });
     let builtInTurn = 0;
     let maxInTurn = 0;
@@ -163,7 +163,7 @@ const withTwoIds = new Set([
 ]);
 
 describe('every query', () => {
-  it('answers a body that matches its declared output, on a service that has something of everything', async () => {
+  it('answers a body that matches its declared output, on a service with resources of every kind', async () => {
     const { documents, personalData, writer, store } = await populatedService();
     const idOf = async (subject: NonNullable<AnyQuery['subject']>) => {
       if ('entity' in subject) {

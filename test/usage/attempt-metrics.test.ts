@@ -31,7 +31,7 @@ describe('metrics of attempts', () => {
     assert.match((await lines())[0] ?? '', /error_type="_OTHER"} 1$/);
   });
 
-  it('forget the circuits of targets that are not configured any more', async () => {
+  it('forget the circuits of targets that are no longer configured', async () => {
     let targets = [{ target: 'p/a', circuit: 'half-open' as const }];
     attempts.watchTargets(() => targets);
     assert.match(await metrics.text(), /switchyard_gateway_circuit_open{target="p\/a"} 1\n/);

@@ -18,7 +18,7 @@ describe('metrics of the gateway', () => {
   /** The lines of one instrument, without what is not of it. */
   const lines = async (start: string) => (await metrics.text()).split('\n').filter((line) => line.startsWith(start));
 
-  it('have OpenTelemetry’s names', async () => {
+  it('have the names of OpenTelemetry', async () => {
     observe([callRecord({ streamed: true, totalMs: 250, firstContentMs: 30 })]);
     const of = 'gen_ai_operation_name="chat",gen_ai_provider_name="openai",gen_ai_request_model="gpt-4.1"';
     const text = await metrics.text();

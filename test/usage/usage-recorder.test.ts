@@ -111,7 +111,7 @@ describe('UsageRecorder', () => {
     );
   });
 
-  it('adds up through an outage, logs it once, and stores everything afterwards', async () => {
+  it('adds up calls during an outage, logs the outage once, and stores everything afterwards', async () => {
     let tries = 0;
     let isDown = true;
     store.beforeAppend = async () => {
@@ -136,7 +136,7 @@ describe('UsageRecorder', () => {
     assert.equal(said.at(-1), 'info The event store in which usage is recorded can be used again');
   });
 
-  it('counts the calls for whose sums an outage left no room', async () => {
+  it('counts the calls that found no room during an outage', async () => {
     store.beforeAppend = async () => down;
     const recorder = open({ maxEntries: 2 });
     recorder.take([callRecord()]);
@@ -153,7 +153,7 @@ describe('UsageRecorder', () => {
     assert.equal(recorder.callsLost, 2);
   });
 
-  it('logs at its close what could not be stored', async () => {
+  it('logs the unstored usage at its close', async () => {
     store.beforeAppend = async () => down;
     const recorder = open({ maxEntries: 1 });
     recorder.take([callRecord()]);
@@ -248,7 +248,7 @@ describe('UsageRecorder', () => {
       await rm(folder, { recursive: true });
     });
 
-    it('counts once what was stored although the response was lost', async () => {
+    it('counts usage once that was stored although the response was lost', async () => {
       let appends = 0;
       const losing: Pick<EventStore, 'append'> = {
         append: (stream, revision, events) => async () => {

@@ -77,7 +77,7 @@ describe('UsageWindow', () => {
     );
   });
 
-  it('has no cost if no call has one', () => {
+  it('has no cost when no call has a cost', () => {
     const window = new UsageWindow(10);
     window.add(callRecord({ tokens: null, cost: null, headersMs: null, firstContentMs: null }));
     const [entry] = window.entries();
@@ -87,7 +87,7 @@ describe('UsageWindow', () => {
     );
   });
 
-  it('has room for a limited number of sums, and counts the calls beyond', () => {
+  it('holds a limited number of sums, and counts the calls beyond them', () => {
     const window = new UsageWindow(2);
     for (const keyId of ['a', 'b', 'c', 'a', 'd']) window.add(callRecord({ keyId }));
     assert.deepEqual(

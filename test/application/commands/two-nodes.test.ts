@@ -115,7 +115,7 @@ function withoutTimes(record: unknown): unknown {
 describe('two nodes on one event store', function () {
   this.timeout(60_000);
 
-  itInRounds('answer every command as a single node does', { few: 60, many: 2_000 }, async (rounds) => {
+  itInRounds('answers every command on two nodes as on a single node', { few: 60, many: 2_000 }, async (rounds) => {
     const property = fc.asyncProperty(steps, async (sent) => {
       const [two, one] = [new World(2), new World(1)];
       await Promise.all([two.begin(), one.begin()]);
@@ -142,13 +142,13 @@ describe('a command on a cached stream', () => {
     reads = () => world.store.reads.length;
   });
 
-  it('reads nothing when it succeeds', async () => {
+  it('reads nothing for a successful command on a cached stream', async () => {
     const before = reads();
     await world.node(0).ok(createFlowVersion, flow, { body: { flowSchema: {} } });
     assert.equal(reads(), before);
   });
 
-  it('reads its stream before it answers a refusal, or that nothing changes', async () => {
+  it('reads a cached stream again before it answers a refusal or an unchanged state', async () => {
     const before = reads();
     assert.equal(
       await world.node(0).refusal(updateFlow, flow, { body: { name: 'x' }, ifMatch: 9 }),
@@ -159,7 +159,7 @@ describe('a command on a cached stream', () => {
     assert.ok(reads() > before + 1);
   });
 
-  it('is decided again when another node has changed the stream', async () => {
+  it('decides a command again when another node has changed the stream', async () => {
     await world.node(1).ok(deleteFlow, flow);
     assert.equal(await world.node(0).refusal(createFlowVersion, flow, { body: { flowSchema: {} } }), 'flow-not-found');
   });
@@ -176,7 +176,7 @@ describe('a command on a cached stream', () => {
     assert.equal(reads(), before + 1);
   });
 
-  it('meets no conflict if the node follows the appends of others', async () => {
+  it('causes no conflict when the node follows the appends of other nodes', async () => {
     const [one, other] = [world.node(0), world.node(1)];
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const follower = new StateFollower({ store: world.store, writer: one.writer, log });

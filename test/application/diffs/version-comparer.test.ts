@@ -21,7 +21,7 @@ describe('VersionComparer', () => {
     for (const each of open) await each.close();
   });
 
-  it('answers the same for large versions in a thread as here', async () => {
+  it('gives the same result in a thread as in the calling thread for large versions', async () => {
     const [here, thread] = [
       comparer({ maxCharactersHere: Number.MAX_SAFE_INTEGER }),
       comparer({ maxCharactersHere: 0 }),

@@ -124,7 +124,7 @@ describe('FileUploads', () => {
     release();
   });
 
-  it('takes an object of the form as JSON, too, and leaves what is none as it is', async () => {
+  it('accepts an object in a form as JSON too, and keeps other texts unchanged', async () => {
     for (const [text, expected] of [
       ['{"anchor":"created_at","seconds":3600}', { anchor: 'created_at', seconds: 3_600 }],
       ['[1]', '[1]'],
@@ -137,7 +137,7 @@ describe('FileUploads', () => {
     }
   });
 
-  it('hashes what a form holds, whatever its boundary', async () => {
+  it('hashes the contents of a form independently of its boundary', async () => {
     const content = Buffer.from('same');
     const first = await upload(arriving(form(content)));
     const second = await upload(arriving(form(content)));
@@ -147,7 +147,7 @@ describe('FileUploads', () => {
     for (const { release } of [first, second, third]) release();
   });
 
-  it('leaves nothing of a body that breaks off, comes too slowly, is evicted or is no form', async () => {
+  it('keeps nothing of a body that breaks off, arrives too slowly, is evicted or is not a form', async () => {
     const whole = form(randomBytes(300_000));
     const gone = new ClientDisconnectedError('gone');
     await assert.rejects(receive(arriving(whole.subarray(0, 200_000), gone)), ClientDisconnectedError);
@@ -158,14 +158,14 @@ describe('FileUploads', () => {
     await refused(arriving(form(randomBytes(300_000), { name: 'other' })), 'invalid-input');
   });
 
-  it('refuses a file over its limit before it arrives if its length is announced, and else while it arrives', async () => {
+  it('refuses a file over its limit before it arrives when its length is announced, and otherwise while it arrives', async () => {
     await refused(arriving(Buffer.alloc(0), 'whole', 15_000_000), 'file-too-large');
     await refused(arriving(form(Buffer.alloc(12_000_001))), 'file-too-large');
     const { release } = await upload(arriving(form(Buffer.alloc(12_000_000))));
     release();
   });
 
-  it('refuses a file over the quota before it comes and at its end, counting what is being stored', async () => {
+  it('refuses a file over the quota before it arrives and at its end, and counts running uploads', async () => {
     stored = 19_000_000;
     const announced = await receive(arriving(Buffer.alloc(0), 'whole', 4_000_000));
     assert.equal(E.isLeft(announced) && announced.left.code, 'files-quota-exceeded');
@@ -188,7 +188,7 @@ describe('FileUploads', () => {
     assert.deepEqual(await kept(), []);
   });
 
-  it('removes what no file came to have, and keeps what may have come to one', async () => {
+  it('removes the blob of a failed upload, and keeps a blob that a file may have', async () => {
     const again = () => upload(arriving(form(Buffer.from('x'))));
     const used = await again();
     blobOf = (await kept())[0]?.id ?? null;
@@ -208,7 +208,7 @@ describe('FileUploads', () => {
     for (const { release } of [used, repeated, refusedOne, unsure]) release();
   });
 
-  it('passes on that the blob store is away', async () => {
+  it('throws an UnavailableError while the blob store is away', async () => {
     blobs = {
       ...blobs,
       put: async () => Promise.reject(new UnavailableError('away')),

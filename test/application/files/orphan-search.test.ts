@@ -29,7 +29,7 @@ describe('OrphanSearch', () => {
     }
   });
 
-  it('finds all parts of a batch that has ended, and none of one that runs', () => {
+  it('finds all parts of an ended batch, and no part of a running batch', () => {
     const running = [batchCreated(), linesCompleted(0, '1-3'), linesCompleted(1, '4-6')];
     assert.deepEqual(found([part(0), part(1)], running), []);
     assert.deepEqual(found([part(0), part(1)], [...running, batchEnded('completed')]), [
@@ -38,7 +38,7 @@ describe('OrphanSearch', () => {
     ]);
   });
 
-  it('leaves the input of a batch, which is a file’s, whatever becomes of the batch', () => {
+  it('never finds the input of a batch, because a file owns it', () => {
     assert.deepEqual(found(['file-blob-1'], [fileCreated(), batchCreated(), batchEnded('completed')]), []);
   });
 
@@ -48,7 +48,7 @@ describe('OrphanSearch', () => {
     assert.deepEqual([search.size, search.named], [2, 1]);
   });
 
-  it('knows each event that names a blob', () => {
+  it('recognizes each type of event that names a blob', () => {
     const naming = Object.entries({ ...fileEvents, ...batchEvents }).filter(([, { props }]) => 'blobId' in props);
     for (const [type] of naming.filter(([name]) => name !== 'FileDeleted')) {
       const search = new OrphanSearch([{ id: 'file-1', bytes: 1, storedAt }]);

@@ -23,17 +23,17 @@ describe('unknownMembers', () => {
     assert.deepEqual(pointersIn({ name: 'n', 'a/b': 1, items }), ['/a~1b', '/items/1/nope']);
   });
 
-  it('looks into nothing that is free-form', () => {
+  it('does not look into free-form members', () => {
     assert.deepEqual(pointersIn({ free: { x: { y: 1 } }, any: { x: 1 }, map: { x: 'y' } }), []);
   });
 
-  it('takes the alternative that knows most', () => {
+  it('compares with the alternative that knows the most members', () => {
     assert.deepEqual(pointersIn({ either: { b: 'x' } }), []);
     assert.deepEqual(pointersIn({ either: { b: 'x', c: 1 } }), ['/either/c']);
     assert.deepEqual(pointersIn({ either: null }), []);
   });
 
-  it('names 100 of them at most, and each one where nothing is known', () => {
+  it('names at most 100 unknown members, and names every member when none is known', () => {
     const many = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`m${index}`, 1]));
     assert.equal(pointersIn(many).length, 100);
     assert.deepEqual(unknownMembers(null, { a: 1 }), [{ pointer: '/a', message: 'is unknown' }]);

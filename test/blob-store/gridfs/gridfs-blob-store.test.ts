@@ -18,7 +18,7 @@ describeOnMongoDb('openGridFsBlobStore', (server) => {
 
   blobSweepContract('GridFS', async () => openGridFsBlobStore({ url: server.newUrl() }));
 
-  it('removes the remains of an upload that ended more than a day ago, and no blob in use', async () => {
+  it('removes the remains of an upload that ended more than a day ago, and keeps every blob in use', async () => {
     const url = server.newUrl();
     const client = new MongoClient(url);
     const first = openGridFsBlobStore({ url });

@@ -13,7 +13,7 @@ const given = (file: FileState, batchesRun = true) => ({ related: { input: file,
 describe('create_batch', () => {
   const id = `batch_${newIds.id}`;
 
-  it('creates it in the name of the key', () => {
+  it('creates a batch in the name of the key', () => {
     givenHistory().when(createBatch, input, given(uploaded)).then(batchCreated({ id }));
     const more = {
       ...input,
@@ -25,14 +25,14 @@ describe('create_batch', () => {
       .then(batchCreated({ id, metadata: { run: 'nightly' }, outputExpiresAfterSeconds: 3_600 }));
   });
 
-  it('finds no input by its id without the prefix', () => {
+  it('refuses an input file that is named without the prefix of its id', () => {
     const bare = { ...input, input_file_id: input.input_file_id.slice('file-'.length) };
     givenHistory()
       .when(createBatch, bare, given(stateOf(file, fileCreated())))
       .then('file-not-found');
   });
 
-  it('finds no input that is gone, has expired or belongs to another project', () => {
+  it('refuses an input file that is deleted, expired or another project’s', () => {
     const gone = stateOf(file, fileCreated(), fileDeleted());
     const expired = stateOf(file, fileCreated({ expiresAfterSeconds: 3_600 }));
     const foreign = stateOf(file, fileCreated({ projectId: ids.sibling }));
@@ -41,16 +41,16 @@ describe('create_batch', () => {
     }
   });
 
-  it('takes only input that was uploaded for a batch', () => {
+  it('accepts only an input file that was uploaded for a batch', () => {
     const other = stateOf(file, fileCreated({ purpose: 'user_data' }));
     givenHistory().when(createBatch, input, given(other)).then('invalid-input');
   });
 
-  it('is refused where no node runs batches', () => {
+  it('refuses a batch when no node runs batches', () => {
     givenHistory().when(createBatch, input, given(uploaded, false)).then('batches-not-running');
   });
 
-  it('takes the endpoints and the window that there are, and metadata within bounds', () => {
+  it('accepts only the known endpoints and window, and metadata within its limits', () => {
     const long = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v']));
     for (const change of [
       { endpoint: '/v1/embeddings' },

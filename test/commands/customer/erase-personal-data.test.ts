@@ -9,7 +9,7 @@ import { stateOf } from '#test/support/harness/recorded-events.ts';
 const input = { organizationId: ids.customer };
 
 describe('erase_personal_data', () => {
-  it('records an erasure once', () => {
+  it('records the erasure of a customer once', () => {
     givenHistory(customerCreated()).when(erasePersonalData, input).then(personalDataErased());
     givenHistory(customerCreated(), personalDataErased()).when(erasePersonalData, input).then();
   });

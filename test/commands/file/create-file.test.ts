@@ -15,13 +15,13 @@ const uploaded = {
 describe('create_file', () => {
   const id = `file-${newIds.id}`;
 
-  it('creates it in the project of the key', () => {
+  it('creates a file in the project of the key', () => {
     givenHistory()
       .when(createFile, { file: uploaded, purpose: 'batch' }, { caller: callerOf('project') })
       .then(fileCreated({ id, projectId: ids.project }));
   });
 
-  it('keeps how long it stays, from an hour to thirty days', () => {
+  it('records when a file expires, from an hour to thirty days after its creation', () => {
     const expiring = (seconds: Json) => ({
       file: uploaded,
       purpose: 'batch',
@@ -34,7 +34,7 @@ describe('create_file', () => {
     }
   });
 
-  it('needs a file and a purpose', () => {
+  it('requires a file and a purpose', () => {
     givenHistory().when(createFile, { purpose: 'batch' }).then('invalid-input');
     givenHistory().when(createFile, { file: uploaded }).then('invalid-input');
     givenHistory().when(createFile, { file: uploaded, purpose: '' }).then('invalid-input');

@@ -10,11 +10,11 @@ const input = { file_id: fileId };
 const batchId = 'batch_cbatchone000001';
 
 describe('delete_file', () => {
-  it('deletes it', () => {
+  it('deletes a file', () => {
     givenHistory(fileCreated()).when(deleteFile, input).then(fileDeleted());
   });
 
-  it('keeps a file that batches read until the last of them has released it', () => {
+  it('refuses to delete a file until the last batch that reads it has released it', () => {
     const held = [fileCreated(), fileExamples.fileHeld(batchId), fileExamples.fileHeld('batch_ctwo00000001')];
     givenHistory(...held)
       .when(deleteFile, input)
@@ -28,7 +28,7 @@ describe('delete_file', () => {
       .then(fileDeleted());
   });
 
-  it('finds none that has expired, removed or not', () => {
+  it('refuses to delete an expired file, whether or not it was removed', () => {
     givenHistory(fileCreated({ expiresAfterSeconds: 3_600 }))
       .when(deleteFile, input)
       .then('file-not-found');
@@ -43,19 +43,19 @@ describe('decisions on a file that a process may repeat', () => {
   const held = stateOf(file, fileCreated(), fileExamples.fileHeld(batchId));
   const gone = stateOf(file, fileCreated(), fileDeleted());
 
-  it('make it once, and never again after it was deleted', () => {
+  it('create a file once, and never again after its deletion', () => {
     assert.deepEqual(fileMade(fileCreated().data, null), [fileCreated()]);
     for (const state of [live, gone]) assert.deepEqual(fileMade(fileCreated().data, state), []);
   });
 
-  it('hold and release it once', () => {
+  it('hold and release a file once', () => {
     assert.deepEqual(fileHeld(batchId, live, decidedAt), [fileExamples.fileHeld(batchId)]);
     for (const state of [null, held, gone]) assert.deepEqual(fileHeld(batchId, state, decidedAt), []);
     assert.deepEqual(fileReleased(batchId, held), [fileExamples.fileReleased(batchId)]);
     for (const state of [null, live, gone]) assert.deepEqual(fileReleased(batchId, state), []);
   });
 
-  it('remove it once, and not while a batch reads it', () => {
+  it('remove an expired file once, and not while a batch reads it', () => {
     assert.deepEqual(fileRemoved('expired', live), [fileDeleted('expired')]);
     for (const state of [null, held, gone]) assert.deepEqual(fileRemoved('expired', state), []);
   });

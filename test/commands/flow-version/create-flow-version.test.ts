@@ -35,7 +35,7 @@ describe('create_flow_version', () => {
       .then(numbered(3));
   });
 
-  it('gives the version the tag that is asked for', () => {
+  it('gives a version the requested tag', () => {
     const event = numbered(2);
     givenHistory(...begunFlow())
       .when(createFlowVersion, { ...input, tag: 'spring' })

@@ -54,7 +54,7 @@ describe('restore_flow_version', () => {
     assert.equal(service.store.types().filter((type) => type === 'FlowVersionCreated').length, 3);
   });
 
-  it('restores the copy of a copy, and refuses a version that is not there', async () => {
+  it('restores a restored version, and refuses an unknown version', async () => {
     const { service, first, second } = await twoVersions();
     const copy = await service.ok(restoreFlowVersion, { versionId: first });
     const again = await service.ok(restoreFlowVersion, { versionId: String(copy.body.id) });

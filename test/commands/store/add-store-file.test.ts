@@ -15,18 +15,18 @@ const withFile = (...events: ReadonlyArray<ExampleEvent>) => ({
 });
 
 describe('add_store_file', () => {
-  it('adds a file of the project with its size', () => {
+  it('adds a file of the project to a store with its size', () => {
     givenHistory(storeCreated()).when(addStoreFile, input, withFile(fileCreated())).then(storeFileAdded(fileId));
   });
 
-  it('records nothing for a file that is in the store, and adds one again that was removed', () => {
+  it('records nothing for a file that the store has, and adds a removed file again', () => {
     givenHistory(storeCreated(), storeFileAdded(fileId)).when(addStoreFile, input, withFile(fileCreated())).then();
     givenHistory(storeCreated(), storeFileAdded(fileId), storeFileRemoved(fileId))
       .when(addStoreFile, input, withFile(fileCreated()))
       .then(storeFileAdded(fileId));
   });
 
-  it('finds no file that is unknown, deleted, expired, or of another project', () => {
+  it('refuses a file that is unknown, deleted, expired or another project’s', () => {
     const others = [
       [],
       [fileCreated(), fileDeleted()],
@@ -40,7 +40,7 @@ describe('add_store_file', () => {
     }
   });
 
-  it('finds no file by its id without the prefix', () => {
+  it('refuses a file that is named without the prefix of its id', () => {
     const bare = { ...input, file_id: fileId.slice('file-'.length) };
     givenHistory(storeCreated()).when(addStoreFile, bare, withFile(fileCreated())).then('file-not-found');
   });

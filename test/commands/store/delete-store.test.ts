@@ -18,12 +18,12 @@ describe('storeMade and storeRemoved', () => {
   const live = stateOf(store, storeCreated());
   const gone = stateOf(store, storeCreated(), storeDeleted());
 
-  it('creates a store once, and never again after its deletion', () => {
+  it('creates a provisioned store once, and never again after its deletion', () => {
     assert.deepEqual(storeMade(data, none), [storeCreated()]);
     for (const state of [live, gone]) assert.deepEqual(storeMade(data, state), []);
   });
 
-  it('deletes a store once', () => {
+  it('deletes a provisioned store once', () => {
     assert.deepEqual(storeRemoved(ids.store, live), [storeDeleted()]);
     for (const state of [none, gone]) assert.deepEqual(storeRemoved(ids.store, state), []);
   });

@@ -11,7 +11,7 @@ describe('remove_store_file', () => {
     givenHistory(storeCreated(), storeFileAdded(fileId)).when(removeStoreFile, input).then(storeFileRemoved(fileId));
   });
 
-  it('finds no file that is not in the store', () => {
+  it('refuses to remove a file that the store does not have', () => {
     for (const events of [[], [storeFileAdded(fileId), storeFileRemoved(fileId)], [storeFileAdded('file-other001')]]) {
       givenHistory(storeCreated(), ...events)
         .when(removeStoreFile, input)
@@ -19,7 +19,7 @@ describe('remove_store_file', () => {
     }
   });
 
-  it('has nothing to remove in a deleted store', () => {
+  it('refuses to remove a file from a deleted store', () => {
     givenHistory(storeCreated(), storeFileAdded(fileId), storeDeleted())
       .when(removeStoreFile, input)
       .then('file-not-found');

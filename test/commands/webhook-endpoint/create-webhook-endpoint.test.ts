@@ -28,7 +28,7 @@ describe('create_webhook_endpoint', () => {
     });
   }
 
-  it('records a type of event once, in the order in which the types were given', () => {
+  it('records each requested event type once, in the order of the request', () => {
     const eventTypes = ['FlowRenamed', 'FlowCreated', 'FlowRenamed'];
     givenHistory()
       .when(
@@ -39,7 +39,7 @@ describe('create_webhook_endpoint', () => {
       .then(webhookEndpointCreated({ ...made, eventTypes: ['FlowRenamed', 'FlowCreated'], description: 'Ours' }));
   });
 
-  it('refuses a URL at which nothing may be delivered', () => {
+  it('refuses a URL to which the service must not deliver', () => {
     const fault = 'must be of a host with public addresses alone';
     givenHistory()
       .when(createWebhookEndpoint, input, { related: { fault, sealed: null } })
@@ -56,7 +56,7 @@ describe('create_webhook_endpoint', () => {
     of.text('description', { min: 0, max: 1000, orNull: true });
   });
 
-  it('shows the secret once, keeps it sealed, and destroys its key with the endpoint', async () => {
+  it('shows a signing secret once, keeps it sealed, and destroys its key with the endpoint', async () => {
     const service = new Service();
     const sent = { body: input, idempotencyKey: 'once' };
     const first = await service.ok(createWebhookEndpoint, {}, sent);
@@ -71,7 +71,7 @@ describe('create_webhook_endpoint', () => {
     assert.equal((await service.subjectKeys.find([id])).size, 0);
   });
 
-  it('gives the organization of the key as the tenant of an organization’s endpoint', async () => {
+  it('puts an organization’s endpoint under the organization of the key', async () => {
     const service = new Service();
     await service.ok(createWebhookEndpoint, {}, { caller: callerOf('organization'), body: input });
     const { organizationId, projectId, partnerId } = service.store.log[0]?.metadata ?? {};

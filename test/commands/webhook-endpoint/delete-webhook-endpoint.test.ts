@@ -6,11 +6,11 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 const input = { webhookEndpointId: ids.webhookEndpoint };
 
 describe('delete_webhook_endpoint', () => {
-  it('deletes the endpoint', () => {
+  it('deletes a webhook endpoint', () => {
     givenHistory(webhookEndpointCreated()).when(deleteWebhookEndpoint, input).then(webhookEndpointDeleted());
   });
 
-  it('is refused with a key of lower rank than the endpoint receives for', () => {
+  it('refuses a key of lower rank than the endpoint’s audience', () => {
     givenHistory(webhookEndpointCreated({ audience: 'organization' }))
       .when(deleteWebhookEndpoint, input, { caller: callerOf('project') })
       .then('key-type-not-allowed');

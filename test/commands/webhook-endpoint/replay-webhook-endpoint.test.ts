@@ -7,13 +7,13 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 const input = { webhookEndpointId: ids.webhookEndpoint };
 
 describe('replay_webhook_endpoint', () => {
-  it('asks for the events after a position again', () => {
+  it('requests another delivery of the events after a position', () => {
     givenHistory(webhookEndpointCreated())
       .when(replayWebhookEndpoint, { ...input, after: 7 })
       .then(webhookReplayRequested(7));
   });
 
-  it('is refused with a key of lower rank than the endpoint receives for', () => {
+  it('refuses a key of lower rank than the endpoint’s audience', () => {
     givenHistory(webhookEndpointCreated({ audience: 'organization' }))
       .when(replayWebhookEndpoint, { ...input, after: 7 }, { caller: callerOf('project') })
       .then('key-type-not-allowed');

@@ -36,7 +36,7 @@ describe('checkMayChange', () => {
   };
 
   for (const [command, more] of changes) {
-    it(`lets no key use ${command.name} for an endpoint that receives more than the key has access to`, () => {
+    it(`refuses ${command.name} to a key with access to less than the endpoint receives`, () => {
       for (const [rank, keyType] of ranks.entries()) {
         for (const [audienceRank, audience] of audiences.entries()) {
           assert.equal(isRefused(command, more, keyType, audience), rank < audienceRank, `${keyType}, ${audience}`);
@@ -47,7 +47,7 @@ describe('checkMayChange', () => {
 });
 
 describe('scopes of webhook commands', () => {
-  it('needs audit:read to make, change or replay an endpoint', () => {
+  it('requires audit:read to create, change or replay an endpoint', () => {
     const caller = callerOf('project', { scopes: ['webhooks:write'] });
     const refused = commands.filter((each) => each.group === 'Webhooks' && checkScopes(caller, each) !== null);
     assert.deepEqual(

@@ -16,13 +16,13 @@ const input = { webhookEndpointId: ids.webhookEndpoint };
 const dayAfter = new Date(Date.parse(decidedAt) + 24 * 60 * 60 * 1000).toISOString();
 
 describe('rotate_webhook_secret', () => {
-  it('lets the secret before sign for 24 hours', () => {
+  it('keeps the previous secret valid for 24 hours after a rotation', () => {
     givenHistory(webhookEndpointCreated())
       .when(rotateWebhookSecret, input, { related: { secret: secondSealed } })
       .then(webhookSecretRotated(dayAfter));
   });
 
-  it('has two secrets that sign until the first one ends, then one', () => {
+  it('signs with two secrets until the older one ends, then with one', () => {
     const { state } = foldEvents(webhookEndpoint, [webhookEndpointCreated(), webhookSecretRotated(timeOf(90))]);
     const { secrets } = knownWebhookEndpoint(state);
     const signingAt = (seconds: number) => validSecrets(secrets, timeOf(seconds)).map(({ secret }) => secret);
@@ -30,7 +30,7 @@ describe('rotate_webhook_secret', () => {
     assert.deepEqual(signingAt(90), [secondSealed]);
   });
 
-  it('is refused with a key of lower rank than the endpoint receives for', () => {
+  it('refuses a key of lower rank than the endpoint’s audience', () => {
     givenHistory(webhookEndpointCreated({ audience: 'organization' }))
       .when(rotateWebhookSecret, input, { caller: callerOf('project'), related: { secret: secondSealed } })
       .then('key-type-not-allowed');

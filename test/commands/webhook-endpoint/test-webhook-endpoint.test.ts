@@ -6,11 +6,11 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 const input = { webhookEndpointId: ids.webhookEndpoint };
 
 describe('test_webhook_endpoint', () => {
-  it('asks for a test delivery', () => {
+  it('requests a test delivery', () => {
     givenHistory(webhookEndpointCreated()).when(testWebhookEndpoint, input).then(webhookTestRequested());
   });
 
-  it('is refused with a key of lower rank than the endpoint receives for', () => {
+  it('refuses a key of lower rank than the endpoint’s audience', () => {
     givenHistory(webhookEndpointCreated({ audience: 'organization' }))
       .when(testWebhookEndpoint, input, { caller: callerOf('project') })
       .then('key-type-not-allowed');

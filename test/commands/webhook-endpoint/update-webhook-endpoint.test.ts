@@ -12,19 +12,19 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 const input = { webhookEndpointId: ids.webhookEndpoint };
 
 describe('update_webhook_endpoint', () => {
-  it('changes what is given and keeps the rest', () => {
+  it('changes the given members of an endpoint and keeps the others', () => {
     givenHistory(webhookEndpointCreated({ description: 'Ours' }))
       .when(updateWebhookEndpoint, { ...input, eventTypes: ['FlowRenamed'] }, { related: null })
       .then(webhookEndpointChanged({ eventTypes: ['FlowRenamed'], description: 'Ours' }));
   });
 
-  it('changes nothing if the state is already the requested one', () => {
+  it('changes nothing when the endpoint has the requested values already', () => {
     givenHistory(webhookEndpointCreated())
       .when(updateWebhookEndpoint, { ...input, description: null, status: 'enabled' }, { related: null })
       .then();
   });
 
-  it('disables an endpoint, and enables one that had failed', () => {
+  it('disables an endpoint, and enables an endpoint that was disabled for failures', () => {
     givenHistory(webhookEndpointCreated())
       .when(updateWebhookEndpoint, { ...input, status: 'disabled' }, { related: null })
       .then(webhookEndpointDisabled('requested'));
@@ -33,7 +33,7 @@ describe('update_webhook_endpoint', () => {
       .then(webhookEndpointEnabled());
   });
 
-  it('refuses a URL at which nothing may be delivered', () => {
+  it('refuses a URL to which the service must not deliver', () => {
     givenHistory(webhookEndpointCreated())
       .when(updateWebhookEndpoint, { ...input, url: 'https://10.0.0.1/' }, { related: 'is private' })
       .then('invalid-input');
@@ -45,7 +45,7 @@ describe('update_webhook_endpoint', () => {
     of.choice('status', ['enabled', 'disabled']);
   });
 
-  it('is refused with a key of lower rank than the endpoint receives for', () => {
+  it('refuses a key of lower rank than the endpoint’s audience', () => {
     givenHistory(webhookEndpointCreated({ audience: 'organization' }))
       .when(updateWebhookEndpoint, { ...input, status: 'disabled' }, { caller: callerOf('project'), related: null })
       .then('key-type-not-allowed');

@@ -57,7 +57,7 @@ describeInBrowser('conflicts on the dashboard in a browser @long', () => {
     return expectStatus(reply, 200).versions.find(({ isActive }) => isActive)?.version;
   };
 
-  it('says who changed a flow before it is activated, and activates after another look', async () => {
+  it('names who changed a flow before an activation, and activates the version after a second confirmation', async () => {
     await page.getByRole('button', { name: 'Activate version 2' }).click();
     const activate = dialog().getByRole('button', { name: 'Activate version 2' });
     await dialog().getByText('Version 2 will be activated').waitFor();
@@ -79,7 +79,7 @@ describeInBrowser('conflicts on the dashboard in a browser @long', () => {
     assert.deepEqual(dashboard.complaints, []);
   });
 
-  it('says who changed a flow before it is described, and shows that after another look', async () => {
+  it('names who changed a flow before an edit is saved, and shows that change on request', async () => {
     await page.getByRole('button', { name: 'Describe' }).click();
     await dialog().getByLabel('Name').fill('Mine');
     await rename('Theirs');
@@ -92,7 +92,7 @@ describeInBrowser('conflicts on the dashboard in a browser @long', () => {
     assert.equal(await dialog().count(), 0);
   });
 
-  it('says who changed an agent profile before it is saved', async () => {
+  it('names who changed an agent profile before an edit is saved', async () => {
     const { projectId } = expectStatus(await other.get<{ projectId: string }>('/v1/me'), 200);
     const profile = { ...profileContents, name: 'Desk' };
     const path = `/v1/projects/${projectId}/agent-profiles`;

@@ -124,7 +124,7 @@ describeInBrowser('dashboard in a browser @long', () => {
     });
   }
 
-  it('refuses a key that opens nothing, keeps no key anywhere, and signs out', async () => {
+  it('refuses a key without access, stores no key, and signs out', async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
     page.setDefaultTimeout(waitMs);
@@ -170,7 +170,7 @@ describeInBrowser('dashboard in a browser @long', () => {
     await page.getByText(`${total}, by template version`).waitFor();
   });
 
-  it('activates a version after a dry run in sentences, and puts the old one back', async () => {
+  it('activates a version after a dry run in sentences, and activates the old version again', async () => {
     const { page } = await open();
     const flowId = await changedFlow();
     const { versions } = await versionsOf(flowId);
@@ -195,7 +195,7 @@ describeInBrowser('dashboard in a browser @long', () => {
     assert.ok(back !== null);
   });
 
-  it('shows a change of somebody else without a reload', async () => {
+  it('shows another user’s change without a reload', async () => {
     const { page } = await open();
     await goTo(page, '');
     await page.locator('.live b', { hasText: /^Live$/ }).waitFor();
@@ -205,7 +205,7 @@ describeInBrowser('dashboard in a browser @long', () => {
     assert.match(await page.locator('.feed li.is-new').first().innerText(), new RegExp(flow?.name ?? 'no flow'));
   });
 
-  it('moves by keys: palette, letters, rows, and folding the tree', async () => {
+  it('supports the keyboard in the palette, the views, the rows and the tree', async () => {
     const { page } = await open();
     await settled(page);
     await page.keyboard.press('g');
@@ -233,7 +233,7 @@ describeInBrowser('dashboard in a browser @long', () => {
     await holds(page, `document.querySelectorAll('[role="row"]').length === ${rows}`);
   });
 
-  it('streams an answer in the playground as text', async () => {
+  it('shows a streamed answer in the playground as text', async () => {
     const { page } = await open();
     await goTo(page, '/gateway');
     await page.getByLabel('Message').fill('Is <b>this</b> bold?');
@@ -245,7 +245,7 @@ describeInBrowser('dashboard in a browser @long', () => {
     assert.ok((await page.locator('.turn-of').last().innerText()).includes('<b>this</b>'));
   });
 
-  it('shows a partner its customers, and neither projections nor what is not its own', async () => {
+  it('shows a partner its customers, and neither projections nor other tenants’ resources', async () => {
     const { page } = await open(variables.PARTNER);
     const navigation = page.getByRole('navigation', { name: 'Main', exact: true });
     await navigation.getByRole('link', { name: 'Customers' }).waitFor();

@@ -57,7 +57,7 @@ describeInBrowser('gateway of the dashboard in a browser @long', () => {
   });
 
   for (const { name, options } of screens) {
-    it(`sets off behind all panels the time in which a target rests (${name})`, async () => {
+    it(`marks in all panels the time in which a target rests (${name})`, async () => {
       dashboard = await openDashboard(browser, scenario.service.url, adminKey, options);
       const { page, complaints } = dashboard;
       await goTo(page, '/gateway?range=1h');
@@ -74,7 +74,7 @@ describeInBrowser('gateway of the dashboard in a browser @long', () => {
     });
   }
 
-  it('narrows usage to the project that is chosen', async () => {
+  it('limits usage to the chosen project', async () => {
     const projectId = await newProject(scenario.service.client);
     dashboard = await openDashboard(browser, scenario.service.url, adminKey);
     const { page } = dashboard;

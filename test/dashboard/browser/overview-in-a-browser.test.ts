@@ -40,7 +40,7 @@ describeInBrowser('overview of the dashboard in a browser', () => {
     service = await startService({ dataDir: folder.path });
   }
 
-  it('shows the figures that the log has', async () => {
+  it('shows the figures of the log', async () => {
     await fill();
     const { page, complaints, refused, close } = await openDashboard(browser, service.url, adminKey);
     await settled(page);

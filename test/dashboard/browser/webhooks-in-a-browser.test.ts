@@ -100,7 +100,7 @@ describeInBrowser('webhooks of the dashboard in a browser @long', () => {
     assert.deepEqual(shown, ['enabled', 'enabled', 'disabled']);
   });
 
-  it('makes an endpoint, shows its secret once, and sends it a test that the secret verifies', async () => {
+  it('creates an endpoint, shows its secret once, and sends the endpoint a test that the secret verifies', async () => {
     const { page } = await open();
     await goTo(page, '/webhooks');
     await page.getByRole('button', { name: 'New endpoint' }).click();
@@ -121,7 +121,7 @@ describeInBrowser('webhooks of the dashboard in a browser @long', () => {
     assert.equal(await page.getByText(/^whsec_/).count(), 0);
   });
 
-  it('enables an endpoint whose receiver is there again', async () => {
+  it('enables an endpoint whose receiver works again', async () => {
     const { page } = await open();
     receiver.answer = (response) => response.writeHead(204).end();
     await goTo(page, `/webhooks/${endpoints.gone}`);

@@ -18,7 +18,7 @@ const graphOf = (schema: unknown): FlowGraph => {
 const textOf = (parts: ReadonlyArray<{ readonly text: string }>) => parts.map(({ text }) => text).join('');
 
 describe('readFlowGraph', () => {
-  it('reads nodes keyed by id, with where each leads', () => {
+  it('reads nodes keyed by id, with the edges of each', () => {
     const { edges, start } = graphOf({ start: 'number', nodes });
     assert.equal(start, 'number');
     assert.deepEqual(
@@ -54,7 +54,7 @@ describe('readFlowGraph', () => {
 });
 
 describe('compareGraphs', () => {
-  it('marks steps and ways that were added, changed and removed', () => {
+  it('marks added, changed and removed nodes and edges', () => {
     const later = {
       number: nodes.number,
       look: { call: 'parcel.find', next: { found: 'bye' } },
@@ -84,14 +84,14 @@ describe('compareGraphs', () => {
     );
   });
 
-  it('marks nothing where nothing differs', () => {
+  it('marks nothing in equal graphs', () => {
     const { changes, summary } = compareGraphs(graphOf({ nodes }), graphOf({ nodes }));
     assert.deepEqual([changes, summary], [[], '']);
   });
 });
 
 describe('jsonChanges', () => {
-  it('says which members and which items differ', () => {
+  it('names the members and items that differ', () => {
     const before = { say: 'Good day', listenFor: ['pain', 'hours'], old: 1 };
     const after = { say: 'Good day', listenFor: ['pain', 'visit', 'hours'], fresh: true };
     assert.deepEqual(

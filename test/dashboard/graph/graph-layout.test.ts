@@ -24,7 +24,7 @@ const pointsOf = (path: string) =>
     .map((pair) => pair.split(' ').map(Number));
 
 describe('layoutGraph', () => {
-  it('puts no step on another, and everything inside the picture', () => {
+  it('places nodes without overlap and inside the picture', () => {
     fc.assert(
       fc.property(graphs, (graph) => {
         const { nodes, width, height } = layoutGraph(graph);
@@ -38,7 +38,7 @@ describe('layoutGraph', () => {
     );
   });
 
-  it('draws every edge as level, upright and 45 degree pieces, from its step to its step, inside the picture', () => {
+  it('draws every edge from node to node with horizontal, vertical and 45-degree segments inside the picture', () => {
     fc.assert(
       fc.property(graphs, (graph) => {
         const { edges, nodes, width, height } = layoutGraph(graph);
@@ -61,7 +61,7 @@ describe('layoutGraph', () => {
     );
   });
 
-  it('puts each step right of those that lead to it, but for ways back', () => {
+  it('places each node to the right of its predecessors, except along back edges', () => {
     const edge = (from: string, to: string) => ({ from, to, label: '' });
     const nodes = ['a', 'b', 'c'].map((id) => ({ id, what: '', members: {} }));
     const { nodes: placed } = layoutGraph({

@@ -9,11 +9,11 @@ const expected = [
 ];
 
 describe('EventReader of the dashboard', () => {
-  it('reads events, joins their lines of data, and passes comments over', () => {
+  it('reads events, joins their data lines, and skips comments', () => {
     assert.deepEqual(new EventReader().read(stream).events, expected);
   });
 
-  it('reads the same wherever the stream is cut', () => {
+  it('reads the same events wherever the stream is cut', () => {
     for (let cut = 0; cut <= stream.length; cut += 1) {
       const reader = new EventReader();
       const events = [...reader.read(stream.slice(0, cut)).events, ...reader.read(stream.slice(cut)).events];
@@ -21,7 +21,7 @@ describe('EventReader of the dashboard', () => {
     }
   });
 
-  it('says that a comment was heard', () => {
+  it('reports each comment', () => {
     const { events, heard } = new EventReader().read(': ping\n\n');
     assert.deepEqual([events.length, heard], [0, true]);
   });

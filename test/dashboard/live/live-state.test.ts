@@ -15,12 +15,12 @@ const wordAfter = (now: number, ...events: ReadonlyArray<LiveEvent>) =>
 const opened: LiveEvent = { type: 'opened', now: start, catchUpTo: null };
 
 describe('live state of the dashboard', () => {
-  it('is live once the feed is open', () => {
+  it('becomes live when the feed opens', () => {
     assert.equal(wordAfter(start), 'Connecting');
     assert.equal(wordAfter(start, opened), 'Live');
   });
 
-  it('catches up after a resume until the newest position has come', () => {
+  it('catches up after a resume until the newest position arrives', () => {
     const entry = (position: number): LiveEvent => ({ type: 'entry', now: start, position });
     const resumed: LiveEvent = { type: 'opened', now: start, catchUpTo: 20 };
     assert.equal(wordAfter(start, opened, entry(10), resumed), 'Catching up');
@@ -29,7 +29,7 @@ describe('live state of the dashboard', () => {
     assert.equal(wordAfter(start, opened, entry(20), resumed), 'Live');
   });
 
-  it('says when it tries again after the connection was lost', () => {
+  it('shows the time of the next connection attempt after a lost connection', () => {
     const state = stateAfter(opened, { type: 'lost', now: start, retryAt: start + 4_000 });
     assert.deepEqual(describeLive(state, start, 5_000), {
       tone: 'warn',
@@ -38,7 +38,7 @@ describe('live state of the dashboard', () => {
     });
   });
 
-  it('is stale after 35 seconds of silence, connected or not, and no more when anything comes', () => {
+  it('becomes stale after 35 seconds of silence, and is no longer stale when anything arrives', () => {
     const late = start + staleAfterMs;
     assert.equal(wordAfter(late - 1, opened), 'Live');
     assert.equal(wordAfter(late, opened), 'Stale');
@@ -46,14 +46,14 @@ describe('live state of the dashboard', () => {
     assert.equal(wordAfter(late, opened, { type: 'heard', now: late }), 'Live');
   });
 
-  it('counts what waits during a pause, and forgets it at its end', () => {
+  it('counts the waiting events during a pause, and resets the count at its end', () => {
     const entry: LiveEvent = { type: 'entry', now: start, position: 7 };
     const paused = stateAfter(opened, { type: 'paused' }, entry, entry);
     assert.deepEqual(describeLive(paused, start, 5_000), { tone: 'idle', word: 'Paused', rest: '2 waiting' });
     assert.equal(describeLive(nextLiveState(paused, { type: 'resumed' }), start, 5_000).word, 'Live');
   });
 
-  it('polls where the service has no feed', () => {
+  it('polls when the service has no feed', () => {
     const polling = stateAfter({ type: 'unsupported', now: start });
     assert.deepEqual(describeLive(polling, start, 5_000), { tone: 'ok', word: 'Polling', rest: 'every 5 s' });
   });

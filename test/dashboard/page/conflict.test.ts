@@ -20,7 +20,7 @@ describe('changesSince', () => {
     assert.deepEqual(changesSince(history, '"2"'), []);
   });
 
-  it('returns none without an ETag of a revision', () => {
+  it('returns no events for an ETag without a revision', () => {
     for (const etag of [null, '', '"hash"']) assert.deepEqual(changesSince(history, etag), []);
   });
 });

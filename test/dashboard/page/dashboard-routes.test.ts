@@ -20,7 +20,7 @@ describe('dashboard over HTTP', () => {
     return [...html.matchAll(/(?:src|href)="(\/dashboard\/assets\/[^"]+)"/g)].map(([, path]) => path ?? '');
   };
 
-  it('answers the page at each of its views, without a key, with a policy that allows nothing inline', async () => {
+  it('answers each view with the page, without a key, under a policy that allows nothing inline', async () => {
     for (const path of pagePaths) {
       const answer = await get(path.replace(':id', 'c123456'));
       assert.equal(answer.status, 200, path);
@@ -33,7 +33,7 @@ describe('dashboard over HTTP', () => {
     }
   });
 
-  it('serves every file of the page compressed, to be kept for ever', async () => {
+  it('serves every file of the page compressed and cacheable for ever', async () => {
     const addresses = await addressesIn();
     assert.ok(addresses.length >= 10);
     for (const address of addresses) {
@@ -46,7 +46,7 @@ describe('dashboard over HTTP', () => {
     }
   });
 
-  it('sends the form of a file that the browser takes', async () => {
+  it('sends a file in an encoding that the browser accepts', async () => {
     const [address = ''] = await addressesIn();
     const encodings = ['gzip', 'br;q=0, gzip', 'identity', ''].map(async (accepted) => {
       const answer = await get(address, { 'accept-encoding': accepted });
@@ -62,7 +62,7 @@ describe('dashboard over HTTP', () => {
     );
   });
 
-  it('serves no file but those of the page, and none under another hash', async () => {
+  it('serves only the files of the page, and only under their current hash', async () => {
     const [address = ''] = await addressesIn();
     const folder = address.slice(0, address.lastIndexOf('/'));
     for (const path of [

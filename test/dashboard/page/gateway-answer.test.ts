@@ -11,11 +11,11 @@ import {
 } from '#dashboard/page/views/gateway/gateway-answer.ts';
 
 describe('figures of the gateway on the dashboard', () => {
-  it('shows a gap, not zero, where there was no call', () => {
+  it('shows a gap instead of zero for an interval without calls', () => {
     assert.deepEqual(errorPercents([100, 0, 50], [1, 0, 50]), [1, null, 100]);
   });
 
-  it('counts the running interval as far as it has passed', () => {
+  it('computes the rate of the running interval from the time that has passed', () => {
     const times = ['2026-11-20T14:00:00.000Z', '2026-11-20T14:15:00.000Z'];
     const at = (time: string) => perMinute([30, 30], { interval: 'quarter-hour', times }, Date.parse(time));
     assert.deepEqual(at('2026-11-20T14:20:00Z'), [2, 6]);
@@ -23,11 +23,11 @@ describe('figures of the gateway on the dashboard', () => {
     assert.deepEqual(at('2026-11-20T15:00:00Z'), [2, 2]);
   });
 
-  it('shows the newest value that there is', () => {
+  it('shows the newest value', () => {
     assert.deepEqual([newest([1, 2, null]), newest([null]), newest([])], [2, null, null]);
   });
 
-  it('shows which target carries a model’s calls instead of the first one', () => {
+  it('names the target that serves most calls of a model in place of the first target', () => {
     const target = (name: string, servesModels: ReadonlyArray<string>): TargetHealth => ({
       target: name,
       servesModels,
@@ -52,7 +52,7 @@ describe('figures of the gateway on the dashboard', () => {
     assert.deepEqual(routesOf({ health: null, routes: null }), []);
   });
 
-  it('compares with the time before, where there was anything', () => {
+  it('compares with the previous period when that has values', () => {
     assert.deepEqual(
       [comparison(107, 100, '24 h'), comparison(90, 100, '1 h'), comparison(1, 0, '1 h')],
       ['+7% on the 24 h before', '−10% on the 1 h before', ''],
@@ -63,7 +63,7 @@ describe('figures of the gateway on the dashboard', () => {
 describe('playground of the dashboard', () => {
   const chunk = (content: string) => JSON.stringify({ model: 'gpt-4.1', choices: [{ delta: { content } }] });
 
-  it('puts the answer together piece by piece, with the time of the first content', () => {
+  it('assembles the answer piece by piece, with the time of the first content', () => {
     const first = nextAnswer(firstAnswer, chunk('Good '), 612);
     const second = nextAnswer(first, chunk('<b>day</b>'), 800);
     assert.deepEqual(
@@ -73,14 +73,14 @@ describe('playground of the dashboard', () => {
     assert.equal(nextAnswer(second, '[DONE]', 900).isDone, true);
   });
 
-  it('says why an answer broke off', () => {
+  it('reports why an answer broke off', () => {
     assert.throws(
       () => nextAnswer(firstAnswer, '{"error":{"message":"The provider left.","code":"provider_reset"}}', 1),
       new ApiError({ status: 200, code: 'provider_reset', detail: 'The provider left.' }),
     );
   });
 
-  it('sends the hint with the model auto alone, and gives the same call for a shell', () => {
+  it('sends the hint only with the model auto, and shows the same call for a shell', () => {
     const messages = [{ role: 'user', content: "It’s me, isn't it?" }] as const;
     assert.deepEqual(chatBody({ model: 'small', reasoning: 'fast', messages }), {
       model: 'small',

@@ -15,7 +15,7 @@ function incidents(...changes: ReadonlyArray<readonly [string, string, CircuitCh
 }
 
 describe('incidents of the gateway', () => {
-  it('last from the time a target began to rest until it serves again, tries included', () => {
+  it('lasts from the time when a target begins to rest until it serves again, tries included', () => {
     assert.deepEqual(
       incidents(
         ['09:10', 'a/one', 'open'],
@@ -32,7 +32,7 @@ describe('incidents of the gateway', () => {
     );
   });
 
-  it('are one where targets rest at the same time', () => {
+  it('makes one incident of targets that rest at the same time', () => {
     assert.deepEqual(
       incidents(
         ['09:10', 'a/one', 'open'],
@@ -44,19 +44,19 @@ describe('incidents of the gateway', () => {
     );
   });
 
-  it('end with the time that is shown while a target rests, and begin with it at the earliest', () => {
+  it('limits an incident to the shown time', () => {
     assert.deepEqual(incidents(['08:30', 'a/one', 'open']), [
       { from: ms('09:00'), until: ms('10:00'), targets: ['a/one'] },
     ]);
     assert.deepEqual(incidents(['08:30', 'a/one', 'open'], ['08:40', 'a/one', 'closed']), []);
   });
 
-  it('leave out a rest whose beginning is forgotten, and are none where targets are not shown', () => {
+  it('finds no incident when the beginning of a rest or the health of targets is unknown', () => {
     assert.deepEqual(incidents(['09:10', 'a/one', 'closed']), []);
     assert.deepEqual(incidentsOf({ health: null, from: at('09:00'), until: at('10:00') }), []);
   });
 
-  it('are described by the last one', () => {
+  it('describes the last incident', () => {
     const known = incidents(
       ['09:10', 'a/one', 'open'],
       ['09:11', 'a/one', 'closed'],

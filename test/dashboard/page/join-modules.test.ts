@@ -27,7 +27,7 @@ describe('joinModules', () => {
     assert.deepEqual(await resultOf(modules), [2, 3, 1, '/']);
   });
 
-  it('leaves out comments and what nothing imports', () => {
+  it('omits comments and modules that no module imports', () => {
     const text = joinModules(
       [source('main', '/** Why. */\n// Because.\nconst a = 1;\n'), source('unused', 'export const b = 2;\n')],
       outer,
@@ -36,7 +36,7 @@ describe('joinModules', () => {
     assert.doesNotMatch(text, /Why|Because|b = 2/);
   });
 
-  it('refuses an import of nothing, a circle, and a form that it does not know', () => {
+  it('refuses a missing module, a circle and an unknown form of import', () => {
     const joined =
       (...modules: ReadonlyArray<SourceModule>) =>
       () =>

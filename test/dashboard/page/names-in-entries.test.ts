@@ -14,12 +14,12 @@ describe('namesInEntries', () => {
   const described = entry(3, 'flow', '/description', 'Text');
   const deleted = entry(4, 'flow', '', null);
 
-  it('returns the last name, in whatever order the entries are', () => {
+  it('returns the last name for entries in any order', () => {
     assert.deepEqual(namesInEntries([created]), [one('flow', 'First')]);
     assert.deepEqual(namesInEntries([described, renamed, created]), [one('flow', 'Second')]);
   });
 
-  it('returns the last name of what is deleted, and none where no entry has one', () => {
+  it('returns the last name of a deleted resource, and none when no entry has a name', () => {
     assert.deepEqual(namesInEntries([deleted, created]), [one('flow', 'First', true)]);
     assert.deepEqual(namesInEntries([deleted]), [one('flow', null, true)]);
     assert.deepEqual(namesInEntries([described]), [one('flow', null)]);
@@ -32,7 +32,7 @@ describe('namesInEntries', () => {
     ]);
   });
 
-  it('reads entries whose changes were left out as without a name', () => {
+  it('finds no name in entries without changes', () => {
     assert.deepEqual(namesInEntries([{ ...created, changes: null }]), [one('flow', null)]);
   });
 });

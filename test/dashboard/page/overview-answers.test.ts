@@ -19,13 +19,13 @@ const of = (rangeMs: number) => {
 };
 
 describe('events of the overview', () => {
-  it('are counted by the hour over a day, the running hour included', () => {
+  it('counts events by the hour over a day, with the running hour', () => {
     const expected = ['hour', 24, 24, 24, 47, '2026-11-22T03:00:00.000Z', '2026-11-23T02:00:00.000Z'];
     assert.deepEqual(of(dayMs), expected);
     assert.deepEqual(of(hourMs), expected);
   });
 
-  it('are counted by the day over several days, today included', () => {
+  it('counts events by the day over several days, with today', () => {
     assert.deepEqual(of(7 * dayMs), ['day', 7, 7, 23, 29, '2026-11-17T00:00:00.000Z', '2026-11-23T00:00:00.000Z']);
     assert.deepEqual(of(30 * dayMs), ['day', 30, 30, 0, 29, '2026-10-25T00:00:00.000Z', '2026-11-23T00:00:00.000Z']);
   });

@@ -20,7 +20,7 @@ describe('readPageFiles', () => {
     }
   });
 
-  it('leaves no type, no inline style and no address of another site in what a browser gets', () => {
+  it('sends browsers no types, no inline styles and no addresses of other sites', () => {
     for (const { name, text } of page.files) {
       assert.doesNotMatch(text, /\bimport type\b|\binterface \w+ \{/, name);
       assert.doesNotMatch(text, /<[a-z]+ [^>]*\bstyle="/, name);
@@ -28,7 +28,7 @@ describe('readPageFiles', () => {
     }
   });
 
-  it('makes every import one of a file beside it', () => {
+  it('resolves every import to a file in the same folder', () => {
     const names = new Set(page.files.map(({ name }) => name));
     for (const { name, text } of page.files.filter((file) => file.name.endsWith('.js'))) {
       for (const [, specifier] of text.matchAll(/\bfrom\s*['"]([^'"]+)['"]/g)) {
@@ -37,7 +37,7 @@ describe('readPageFiles', () => {
     }
   });
 
-  it('gives the same files the same hash', async () => {
+  it('gives equal files the same hash', async () => {
     assert.equal((await readPageFiles()).hash, page.hash);
   });
 });

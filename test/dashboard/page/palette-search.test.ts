@@ -15,16 +15,16 @@ const titles = (text: string) =>
   findIn(items, text).map(({ group, items: found }) => [group, ...found.map(({ title }) => title)]);
 
 describe('findIn', () => {
-  it('finds by every word in any case, what begins with the text first', () => {
+  it('finds entries by each word in any case, and lists entries that begin with the text first', () => {
     assert.deepEqual(titles('visit'), [['Flows', 'Visit reminder', 'Book a visit']]);
     assert.deepEqual(titles('VISIT book'), [['Flows', 'Book a visit']]);
   });
 
-  it('finds by id', () => {
+  it('finds an entry by its id', () => {
     assert.deepEqual(titles('c2'), [['Flows', 'Visit reminder']]);
   });
 
-  it('shows everything without a text, and nothing for what is not there', () => {
+  it('shows all entries without a text, and no entry for an unknown text', () => {
     assert.equal(titles('').flat().length, 5);
     assert.deepEqual(titles('nothing'), []);
   });

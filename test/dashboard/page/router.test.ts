@@ -12,13 +12,13 @@ describe('router of the dashboard', () => {
     assert.deepEqual([place?.view, place?.id, place?.search.get('version')], ['flows', 'c123', 'c1234']);
   });
 
-  it('knows no other address', () => {
+  it('refuses every other address', () => {
     for (const path of ['/docs', '/dashboard/nothing', '/dashboard/overview/x', '/dashboard/flows/a/b', '/']) {
       assert.equal(readPlace(path), null, path);
     }
   });
 
-  it('has a page of the server at each view', () => {
+  it('has an address for each view that the server answers with the page', () => {
     for (const view of viewNames) assert.ok(pagePaths.includes(addressOf(view)), view);
   });
 

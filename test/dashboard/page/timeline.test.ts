@@ -49,7 +49,7 @@ describe('stationsOf', () => {
     );
   });
 
-  it('says since when the active one is active, what was restored, and no tag that repeats the number', () => {
+  it('shows since when the active version is active, which version was restored, and no tag that repeats the number', () => {
     const [fourth, , second, first] = stationsOf(kept, history);
     assert.deepEqual([second?.isActive, second?.activeSince, second?.tag], [true, time(7), 'quiet hours']);
     assert.deepEqual([fourth?.restoredFrom, first?.tag], [1, null]);

@@ -45,18 +45,18 @@ const rowsOf = (instances: ReadonlyArray<Instance>, folded = none, whole = none)
 const keysOf = (...given: Parameters<typeof rowsOf>) => rowsOf(...given).map(({ key }) => key);
 
 describe('treeRows', () => {
-  it('shows templates, versions from the newest on, and instances with those that need somebody first', () => {
+  it('shows templates, versions from the newest on, and instances with those that need attention first', () => {
     const instances = [instanceOf('a', 2), instanceOf('b', 1), instanceOf('c', 2, 'failed')];
     assert.deepEqual(keysOf(instances), ['t', 't3', 't2', 'c', 'a', 't1', 'b']);
   });
 
-  it('hides what is folded', () => {
+  it('hides the contents of a folded row', () => {
     const instances = [instanceOf('a', 2)];
     assert.deepEqual(keysOf(instances, new Set(['t'])), ['t']);
     assert.deepEqual(keysOf(instances, new Set(['t2'])), ['t', 't3', 't2', 't1']);
   });
 
-  it('shows six instances of a version, and the others when they are asked for', () => {
+  it('shows six instances of a version, and the others on request', () => {
     const instances = Array.from({ length: 9 }, (_, index) => instanceOf(`i${index}`, 2));
     assert.equal(keysOf(instances).filter((key) => key.startsWith('i')).length, 6);
     assert.ok(keysOf(instances).includes('more t2'));
@@ -67,7 +67,7 @@ describe('treeRows', () => {
 describe('moveInTree', () => {
   const rows = rowsOf([instanceOf('a', 2)]);
 
-  it('moves up and down, and not past an end', () => {
+  it('moves up and down, but not past an end', () => {
     assert.equal(moveInTree(rows, 't', 'down').focus, 't3');
     assert.equal(moveInTree(rows, 't', 'up').focus, 't');
     assert.equal(moveInTree(rows, 't', 'last').focus, 't1');
@@ -84,7 +84,7 @@ describe('moveInTree', () => {
 });
 
 describe('spreadOf', () => {
-  it('counts the instances on each version that has some', () => {
+  it('counts the instances of each version that has any', () => {
     const spread = spreadOf(versions.get('t') ?? [], [instanceOf('a', 2), instanceOf('b', 2), instanceOf('c', 1)]);
     assert.deepEqual(
       spread.map(({ version, count }) => [version.version, count]),

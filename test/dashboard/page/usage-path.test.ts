@@ -4,7 +4,7 @@ import { usagePath } from '#dashboard/page/views/gateway/usage-path.ts';
 const parametersOf = (path: string) => Object.fromEntries(new URL(path, 'http://localhost').searchParams);
 
 describe('usagePath', () => {
-  it('asks for the whole time before now, also within an hour that has just begun', () => {
+  it('requests the whole period up to now, even at the start of an hour', () => {
     const now = Date.parse('2026-01-05T09:05:00Z');
     assert.deepEqual(parametersOf(usagePath(3_600_000, 'model', {}, now)), {
       from: '2026-01-05T08:05:00.000Z',
@@ -13,7 +13,7 @@ describe('usagePath', () => {
     });
   });
 
-  it('asks for the project or the organization that the view is narrowed to', () => {
+  it('requests the project or organization that the view is limited to', () => {
     const narrowedTo = (projectId: string, organizationId: string | null) => {
       const {
         from: _,

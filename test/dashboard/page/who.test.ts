@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { nameWithoutKey } from '#dashboard/page/parts/who.ts';
 
 describe('the name of an actor', () => {
-  it('is in words where no key is behind it, and is looked up where one is', () => {
+  it('shows an actor without a key in words, and looks up the name of a key', () => {
     assert.equal(nameWithoutKey(null), 'Switchyard');
     assert.equal(nameWithoutKey({ keyId: 'system', keyType: 'system' }), 'Switchyard');
     assert.equal(nameWithoutKey({ keyId: 'local-operator', keyType: 'admin' }), 'command line');

@@ -5,7 +5,7 @@ import { wordChanges } from '#dashboard/page/text/parts-of-text.ts';
 const lines = (...names: ReadonlyArray<string | number>) => names.join('\n');
 
 describe('differences of texts on the dashboard', () => {
-  it('shows taken and added lines with the numbers of both sides', () => {
+  it('shows removed and added lines with the line numbers of both sides', () => {
     const rows = lineDiff(lines('a', 'b', 'c'), lines('a', 'x', 'c', 'd'));
     assert.deepEqual(
       rows.map((row) => (row.kind === 'fold' ? row : [row.kind, row.before, row.after, row.text])),
@@ -19,7 +19,7 @@ describe('differences of texts on the dashboard', () => {
     );
   });
 
-  it('folds what is alike, but for three lines around each difference', () => {
+  it('folds equal lines, except three around each difference', () => {
     const numbers = Array.from({ length: 30 }, (_, index) => index);
     const rows = lineDiff(lines(...numbers), lines(...numbers.with(15, 99)));
     assert.deepEqual(
@@ -30,11 +30,11 @@ describe('differences of texts on the dashboard', () => {
     assert.equal(folded.reduce((sum, count) => sum + count, 0) + rows.length - folded.length, 31);
   });
 
-  it('shows no difference of texts that are the same', () => {
+  it('shows no difference between equal texts', () => {
     assert.deepEqual(lineDiff('a\nb', 'a\nb'), [{ kind: 'fold', count: 2 }]);
   });
 
-  it('shows which words of a sentence were replaced', () => {
+  it('marks the replaced words of a sentence', () => {
     const parts = wordChanges('Is it on the card of Kestrel?', 'Is it on our card?');
     assert.equal(
       parts

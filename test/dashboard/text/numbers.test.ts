@@ -11,7 +11,7 @@ import {
 } from '#dashboard/page/text/numbers.ts';
 
 describe('numbers of the dashboard', () => {
-  it('shows counts in full in tables, and a dash where a figure does not apply', () => {
+  it('shows counts in full in tables, and a dash when a figure does not apply', () => {
     assert.deepEqual([formatCount(1_142_806), formatCount(0), formatCount(null)], ['1,142,806', '0', '–']);
   });
 
@@ -25,7 +25,7 @@ describe('numbers of the dashboard', () => {
     assert.deepEqual([850, 1_999, 5_400, 492_000].map(formatDuration), ['850 ms', '1,999 ms', '5.4 s', '8 min 12 s']);
   });
 
-  it('shows money with two decimals, and never a small amount as nothing', () => {
+  it('shows money with two decimals, and never a small amount as zero', () => {
     assert.deepEqual([171.2, 0, 0.001, null].map(formatMoney), ['171.20', '0.00', '< 0.01', '–']);
   });
 
@@ -36,11 +36,11 @@ describe('numbers of the dashboard', () => {
     );
   });
 
-  it('gives no percentage where there is no whole', () => {
+  it('shows no percentage of zero', () => {
     assert.deepEqual([percentOf(1, 250), percentOf(0, 0)], [0.4, null]);
   });
 
-  it('ends an axis at a round number that no value passes', () => {
+  it('ends an axis at a round number that no value exceeds', () => {
     for (const maximum of [0.3, 1, 7, 46, 1_352, 99_999]) assert.ok(roundTop(maximum) >= maximum);
     assert.deepEqual([1_352, 46, 0].map(roundTop), [1_600, 50, 1]);
   });

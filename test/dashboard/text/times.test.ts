@@ -4,7 +4,7 @@ import { formatMoment, formatShortTime, formatTime, formatUtc } from '#dashboard
 const now = Date.parse('2026-11-20T14:30:00Z');
 
 describe('times of the dashboard', () => {
-  it('shows the clock today, the day this year, and the year otherwise', () => {
+  it('shows the time of day for today, the day for this year, and the year for earlier times', () => {
     const times = ['2026-11-20T14:23:02.120Z', '2026-11-19T16:40:12Z', '2025-12-31T23:59:59Z'];
     assert.deepEqual(
       times.map((time) => formatTime(time, now, 'UTC')),
@@ -13,7 +13,7 @@ describe('times of the dashboard', () => {
     assert.equal(formatShortTime('2026-11-19T16:40:12Z', now, 'UTC'), '19 Nov');
   });
 
-  it('shows times in the viewer’s zone, in which another day may be today', () => {
+  it('shows times in the viewer’s time zone, where the date may differ', () => {
     assert.equal(formatTime('2026-11-19T23:30:00Z', now, 'Europe/Berlin'), '00:30:00');
     assert.equal(formatTime('2026-11-19T23:30:00Z', now, 'UTC'), '19 Nov 23:30');
   });
@@ -23,7 +23,7 @@ describe('times of the dashboard', () => {
     assert.equal(formatUtc('2026-11-02T13:00:00+01:00'), '2026-11-02T12:00:00.000Z');
   });
 
-  it('shows what is no time as it is', () => {
+  it('shows a text that is not a time unchanged', () => {
     assert.equal(formatTime('soon', now, 'UTC'), 'soon');
   });
 });

@@ -15,7 +15,7 @@ describe('decisions of a batch’s run', () => {
   const created = stateOf(batch, batchCreated());
   const running = stateOf(batch, batchCreated(), batchTaken(1, 5), batchChecked(6));
 
-  it('begin with a token that ends every earlier run', () => {
+  it('begin a run with a token that ends every earlier run', () => {
     assert.deepEqual(eventsOf(decide.batchTaken(created, 0)), [batchTaken(1, 0)]);
     assert.deepEqual(eventsOf(decide.batchTaken(running, 5)), [batchTaken(2, 5)]);
     assert.deepEqual(eventsOf(decide.batchTaken(running, 6)), [batchTaken(2, 6)]);
@@ -26,7 +26,7 @@ describe('decisions of a batch’s run', () => {
     assert.equal(eventsOf(decide.batchFinalizing(taken, outcome)), 'batch-taken-over');
   });
 
-  it('are refused to a node whose lease is older than the one that ran it last', () => {
+  it('refuse a node whose lease is older than that of the last run', () => {
     assert.equal(eventsOf(decide.batchTaken(running, 4)), 'batch-taken-over');
   });
 
@@ -39,13 +39,13 @@ describe('decisions of a batch’s run', () => {
     assert.deepEqual(eventsOf(decide.linesCompleted(recorded, { ...again, lines: '4-6' })), [linesCompleted(1, '4-6')]);
   });
 
-  it('record nothing of a batch that has ended', () => {
+  it('record nothing for a batch that has ended', () => {
     const ended = stateOf(batch, batchCreated(), batchTaken(1), batchChecked(6), batchEnded('completed'));
     assert.deepEqual(eventsOf(decide.batchTaken(ended, 0)), []);
     assert.deepEqual(eventsOf(decide.linesCompleted(ended, part)), []);
   });
 
-  it('count what is finished, and where it is', () => {
+  it('count the finished lines, and name the parts that hold them', () => {
     const history = [
       batchCreated(),
       batchTaken(1),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { hasLine, linesIn, noLines, rangesOf, withLines } from '#domain/batch/line-set.ts';
 
 describe('line sets', () => {
-  it('have the lines that were added, and no others', () => {
+  it('contain only the added lines', () => {
     const lines = fc.uniqueArray(fc.integer({ min: 1, max: 5_000 }), { maxLength: 200 });
     fc.assert(
       fc.property(lines, lines, (first, second) => {
@@ -15,7 +15,7 @@ describe('line sets', () => {
     );
   });
 
-  it('are written as ranges, in order', () => {
+  it('are written as ranges in ascending order', () => {
     assert.equal(rangesOf([5, 1, 2, 3, 9]), '1-3,5,9');
     assert.equal(rangesOf([]), '');
     assert.deepEqual(linesIn('1-3,5,9'), [1, 2, 3, 5, 9]);

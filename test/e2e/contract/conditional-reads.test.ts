@@ -40,7 +40,7 @@ describeOnEngines('headers of reads and of creations over HTTP', (engines) => {
     assert.deepEqual([after.status, after.body.name], [200, 'Renamed']);
   });
 
-  it('answers an agent profile as it is, whose flows change while its ETag does not', async () => {
+  it('answers an agent profile with its current flows, although its ETag does not change with them', async () => {
     const { agentProfileId, flowId } = await createResources(client, projectId);
     const path = `/v1/agent-profiles/${agentProfileId}`;
     const { etag = '' } = (await client.get(path)).headers;
@@ -49,7 +49,7 @@ describeOnEngines('headers of reads and of creations over HTTP', (engines) => {
     assert.deepEqual([reply.status, reply.headers.etag, reply.body.flowIds], [200, etag, [flowId]]);
   });
 
-  it('says which answers are replayed ones', async () => {
+  it('marks replayed answers with a header', async () => {
     const path = `/v1/projects/${projectId}/flows`;
     const body = { name: 'Once', flowSchema: 1 };
     const [first, second, other] = [
@@ -62,7 +62,7 @@ describeOnEngines('headers of reads and of creations over HTTP', (engines) => {
     assert.equal(second.text, first.text);
   });
 
-  it('names with Location where each created resource can be read', async () => {
+  it('names the URL of each created resource in Location', async () => {
     const inProject = `/v1/projects/${projectId}`;
     const flow = await client.post<Named>(`${inProject}/flows`, { name: 'F', flowSchema: 1 });
     const template = await client.post<Named>('/v1/templates', { name: 'T' });
@@ -90,7 +90,7 @@ describeOnEngines('headers of reads and of creations over HTTP', (engines) => {
     }
   });
 
-  it('reads an organization, and that of a customer, for the operator alone', async () => {
+  it('answers an organization, and that of a customer, only to the operator', async () => {
     const { body } = await client.post<Named>('/v1/organizations', { name: 'Northwind', partner: true });
     const path = `/v1/organizations/${body.id}`;
     assert.deepEqual(expectStatus(await client.get(path), 200), body);

@@ -37,7 +37,7 @@ describeOnEngines('files, by the official openai client', (engines) => {
     );
   const listed = async (query: OpenAI.FileListParams = {}) => (await client.files.list(query)).data.map(({ id }) => id);
 
-  it('are uploaded, read, downloaded and deleted', async () => {
+  it('can be uploaded, read, downloaded and deleted', async () => {
     const content = randomBytes(2 * mebibyte + 7);
     const file = await upload(content, 'Grüße "1".bin');
     assert.match(file.id, /^file-[0-9a-z]{8,}$/);
@@ -58,7 +58,7 @@ describeOnEngines('files, by the official openai client', (engines) => {
     }
   });
 
-  it('are downloaded in parts, and not again when they are known', async () => {
+  it('can be downloaded in parts, and are not sent again to a client that has them', async () => {
     const content = randomBytes(100_000);
     const { id } = await upload(content);
     const part = await contentOf(id, { range: 'bytes=10-19' });
@@ -79,7 +79,7 @@ describeOnEngines('files, by the official openai client', (engines) => {
     assert.deepEqual([head.status, head.headers.get('content-length')], [200, '100000']);
   });
 
-  it('are listed by page, order and purpose', async () => {
+  it('can be listed by page, order and purpose', async () => {
     const first = await upload('1');
     const second = await upload('2', 'b.jsonl', { purpose: 'batch' });
     const third = await upload('3');
@@ -94,7 +94,7 @@ describeOnEngines('files, by the official openai client', (engines) => {
     assert.equal((await refusalOf(client.files.list({ after: 'file-unknown00' }))).status, 422);
   });
 
-  it('are their own project’s alone', async () => {
+  it('are accessible only to their own project', async () => {
     const { id } = await upload('secret');
     const other = (await newKey(running.client, await newProject(running.client), 'project')).key;
     const stranger = new OpenAI({ apiKey: other, baseURL: `${running.url}/v1`, maxRetries: 0 });
@@ -108,7 +108,7 @@ describeOnEngines('files, by the official openai client', (engines) => {
     assert.equal((await refusalOf(call)).status, 403);
   });
 
-  it('are refused over their limit and over the quota, and what is refused takes no room', async () => {
+  it('are refused beyond the size limit and the quota, and occupy no space when they are refused', async () => {
     const over = await refusalOf(upload(Buffer.alloc(3 * mebibyte + 1)));
     assert.deepEqual([over.status, over.code], [413, 'file_too_large']);
     await upload(Buffer.alloc(3 * mebibyte));
@@ -120,7 +120,7 @@ describeOnEngines('files, by the official openai client', (engines) => {
     assert.ok(await until(async () => (await upload('x').catch(() => null)) !== null, 10_000));
   });
 
-  it('may be empty, and may expire', async () => {
+  it('may be empty and may expire', async () => {
     const file = await upload('', 'empty.txt', { expires_after: { anchor: 'created_at', seconds: 3_600 } });
     assert.deepEqual([file.bytes, file.expires_at], [0, file.created_at + 3_600]);
     assert.equal((await (await contentOf(file.id)).arrayBuffer()).byteLength, 0);
@@ -128,7 +128,7 @@ describeOnEngines('files, by the official openai client', (engines) => {
     assert.deepEqual([soon.status, soon.param], [422, 'expires_after.seconds']);
   });
 
-  it('say what is wrong with a form', async () => {
+  it('report the fault of an invalid form', async () => {
     const send = async (form: FormData) => {
       const answer = await fetch(`${running.url}/v1/files`, {
         method: 'POST',
@@ -169,7 +169,7 @@ describeOnEngines('files, by the official openai client', (engines) => {
     assert.equal(json.status, 415);
   });
 
-  it('answer a repeated Idempotency-Key with the first file, and keep one content', async () => {
+  it('return the first file for a repeated Idempotency-Key, and store its content once', async () => {
     const send = async (content: string) => {
       const form = new FormData();
       form.set('file', new File([content], 'a.txt'));
@@ -185,7 +185,7 @@ describeOnEngines('files, by the official openai client', (engines) => {
     assert.equal(await (await contentOf(id)).text(), 'same');
   });
 
-  it('leave nothing of an upload whose connection is cut', async () => {
+  it('leave nothing behind when the connection of an upload is cut', async () => {
     const sent = request(`${running.url}/v1/files`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'multipart/form-data; boundary=cut' },
@@ -211,7 +211,7 @@ describeOnEngines('files, by the official openai client', (engines) => {
     assert.deepEqual(await listed(), []);
   });
 
-  it('are kept over a restart', async () => {
+  it('survive a restart of the service', async () => {
     const { id } = await upload('kept');
     await running.restarted();
     client = new OpenAI({ apiKey: key, baseURL: `${running.url}/v1`, maxRetries: 0 });

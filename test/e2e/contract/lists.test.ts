@@ -29,7 +29,7 @@ describeOnEngines('filters and order of lists over HTTP', (engines) => {
     return (items as ReadonlyArray<Named>).map(({ id }) => id);
   };
 
-  it('lists the resources of exactly one name', async () => {
+  it('lists only the resources with exactly the given name', async () => {
     const contents: Readonly<Record<string, object>> = {
       flows: { flowSchema: 1 },
       'phone-numbers': {},
@@ -67,7 +67,7 @@ describeOnEngines('filters and order of lists over HTTP', (engines) => {
     assert.deepEqual(await listed(`${path}?flowId=${flowId}`), []);
   });
 
-  it('lists projects, templates and instances by name and status, to each key those that it can access', async () => {
+  it('lists to each key the projects, templates and instances that it can access, by name and status', async () => {
     const home = expectStatus(await client.get<{ projectId: string }>('/v1/me'), 200).projectId;
     const templateId = await made('/v1/templates', { name: 'Practice for lists' });
     const payload = { flows: [{ key: 'a', name: 'A', flowType: 'simple', flowSchema: 1 }] };

@@ -168,7 +168,7 @@ describeOnEngines('stores over HTTP', (engines) => {
     for (const file of [first, second]) expectStatus(await client.get(`/v1/files/${file.id}`), 200);
   });
 
-  it('takes a deleted file out of its stores within two seconds', async () => {
+  it('removes a deleted file from its stores within two seconds', async () => {
     const stores = [await create('One'), await create('Two')];
     const { id } = await upload('soon gone');
     for (const store of stores) expectStatus(await client.post(`/v1/stores/${store.id}/files`, { file_id: id }), 200);
@@ -180,7 +180,7 @@ describeOnEngines('stores over HTTP', (engines) => {
     assert.ok(await until(isGone, 2_000));
   });
 
-  it('takes no file that is unknown or of another project, and needs the scope of stores', async () => {
+  it('refuses a file that is unknown or another project’s, and requires the scope of stores', async () => {
     const { id } = await create('Mine');
     const path = `/v1/stores/${id}/files`;
     const mine = await upload('mine');

@@ -125,9 +125,10 @@ describe('a batch whose service is killed', function () {
     assert.ok(again < lines, `${again} of ${lines} lines were asked again`);
   }
 
-  it(`ends with each line once in its output, asked once more for a kill at most ${long}`, () => survives(400, 1));
+  it(`writes each line to its output once, and repeats a call at most once for each kill ${long}`, () =>
+    survives(400, 1));
 
-  it(`ends so through two kills ${long}`, () => survives(1_500, 2));
+  it(`writes each line to its output once after two kills ${long}`, () => survives(1_500, 2));
 
-  it(`ends so through two kills, with many more lines ${long}`, () => survives(50_000, 2));
+  it(`writes each of many lines to its output once after two kills ${long}`, () => survives(50_000, 2));
 });

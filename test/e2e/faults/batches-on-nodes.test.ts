@@ -78,7 +78,7 @@ describeOnSharedEngines(
       return body.checks.find(({ name }) => name === 'batches');
     };
 
-    it('refuses a batch with 503 where no node runs batches, says so in /readyz, and takes it once one does', async () => {
+    it('refuses a batch with 503 while no node runs batches, reports that in /readyz, and accepts the batch once a node runs batches', async () => {
       // This one runs the projections, but serves no gateway and has no configuration of one.
       const idle = nodes.begin('projections');
       const api = await nodes.start('control-plane,gateway');
@@ -105,7 +105,7 @@ describeOnSharedEngines(
       askedBy.clear();
     });
 
-    it('continues a batch on another node after kill -9, and asks no line whose outcome was recorded', async () => {
+    it('continues a batch on another node after kill -9, and repeats no line with a recorded outcome', async () => {
       const [api, one, other] = await Promise.all([
         nodes.start('control-plane,gateway', runnerOf('api')),
         nodes.start('projections', runnerOf('one')),

@@ -16,7 +16,7 @@ const outageMs = 1_500;
 describe('a service whose EventStoreDB goes away again and again', function () {
   this.timeout(600_000);
 
-  it(`keeps every command that it has acknowledged to ${writers} writers, once, while the server is killed, frozen and stopped in turn ${long}`, async () => {
+  it(`keeps every acknowledged command of ${writers} writers once, while the server is killed, frozen and stopped in turn ${long}`, async () => {
     const opened = new AsyncDisposableStack();
     try {
       const double = await EventStoreDbDoubleProcess.start();

@@ -78,7 +78,7 @@ function define(this: Mocha.Suite): void {
     };
   };
 
-  it(`starts on a full disk, answers reads, refuses writes with 503, and accepts them once there is room ${long}`, async () => {
+  it(`starts on a full disk, answers reads, refuses writes with 503, and accepts writes once there is space ${long}`, async () => {
     const path = disk ?? '';
     await (await start(path)).listening();
     const me = (await get('/v1/me')).json as { readonly projectId: string };

@@ -93,7 +93,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
       (thrown: unknown) => (thrown instanceof APIError ? thrown : assert.fail(String(thrown))),
     );
 
-  it('ask every line, and write the answers and refusals to files', async () => {
+  it('call the model for every line, and write answers and refusals to files', async () => {
     story.primary.answers(echo({ refused: (said) => said.endsWith('7') }));
     const ids = Array.from({ length: 40 }, (_, index) => `line-${index}`);
     const batch = await begin(`${ids.map((id) => chatLine(id)).join('\n')}\n`);
@@ -125,7 +125,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
     assert.equal(new Set(keys).size, 40);
   });
 
-  it('name the lines of a bad input, and keep the file', async () => {
+  it('name the invalid lines of an input, and keep its file', async () => {
     const lines = [
       chatLine('a'),
       '{"custom_id": "b"',
@@ -157,7 +157,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
     await client.files.delete(batch.input_file_id);
   });
 
-  it('refuse what is no batch', async () => {
+  it('refuse an invalid batch', async () => {
     const { id } = await uploaded(chatLine('a'));
     const create = (change: object) =>
       refusalOf(
@@ -174,7 +174,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
     assert.equal((await refusalOf(client.batches.retrieve('batch_unknown000'))).status, 404);
   });
 
-  it('are their own project’s alone, and are listed from the newest', async () => {
+  it('are accessible only to their own project, and are listed from the newest', async () => {
     const first = await begin(chatLine('a'));
     const second = await begin(chatLine('b'));
     const all: string[] = [];
@@ -188,7 +188,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
     assert.deepEqual((await stranger.batches.list()).data, []);
   });
 
-  it('refuse a line that wants a stream, and one on an unknown model, and go on', async () => {
+  it('refuse a line that requests a stream or an unknown model, and continue', async () => {
     const text = [chatLine('a', { stream: true }), chatLine('b', { model: 'nothing' }), chatLine('c')].join('\n');
     const batch = await ended((await begin(text)).id);
     assert.deepEqual(batch.request_counts, { total: 3, completed: 1, failed: 2 });
@@ -199,7 +199,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
     ]);
   });
 
-  it('have the failures of their provider in the error file, one line in ten', async () => {
+  it('write the failures of one line in ten to the error file', async () => {
     const echoes = echo();
     story.primary.answers((res, seen) =>
       /line-\d*5\b/.test(String(seen.body)) ? error(500, 'server_error', {}, 'broken')(res, seen) : echoes(res, seen),
@@ -215,7 +215,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
     assert.match(JSON.stringify(errors[0]?.response?.body), /"error":\{"message"/);
   });
 
-  it('can be cancelled: what is finished is kept', async () => {
+  it('keep the finished lines when a batch is cancelled', async () => {
     // All lines together take far longer than the test needs to cancel.
     story.primary.answers(echo({ delayMs: 600 }));
     const ids = Array.from({ length: 400 }, (_, index) => `line-${index}`);
@@ -235,7 +235,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
     await client.files.delete(input_file_id);
   });
 
-  it('stop when their key is revoked, and keep what is finished', async () => {
+  it('stop when their key is revoked, and keep the finished lines', async () => {
     story.primary.answers(echo({ delayMs: 600 }));
     const ids = Array.from({ length: 400 }, (_, index) => `line-${index}`);
     const { id } = await begin(ids.map((each) => chatLine(each)).join('\n'));
@@ -263,7 +263,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
     assert.ok(output);
   });
 
-  it('speak into files, and transcribe files', async () => {
+  it('write speech to files, and transcribe files', async () => {
     const spoken = Buffer.from('some audio');
     story.primary.answers(bytes(spoken, { 'content-type': 'audio/mpeg' }));
     const speech = JSON.stringify({

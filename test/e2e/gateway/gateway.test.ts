@@ -50,7 +50,7 @@ describe('gateway of the service', function () {
       auto: { chat: { balanced: model } },
     });
 
-  it('answers from the sandbox without a configuration, and logs that it does', async () => {
+  it('answers from the sandbox without a configuration, and logs the use of the sandbox', async () => {
     await start({ LOG_LEVEL: 'info' });
     assert.ok(await until(async () => service.stdout.includes('the sandbox answers, and no model'), 20_000));
     const answer = (await (await ask(chat)).json()) as { model: string; choices: { message: { content: string } }[] };
@@ -72,7 +72,7 @@ describe('gateway of the service', function () {
       assert.ok(path in paths, path);
   });
 
-  it(`accepts a slow upload up to a limit of its own ${long}`, async () => {
+  it(`accepts a slow upload up to a separate limit ${long}`, async () => {
     await start({ HEADERS_TIMEOUT_MS: '200', REQUEST_TIMEOUT_MS: '300', UPLOAD_TIMEOUT_MS: '6000' });
     const body = transcriptionOf('auto', 100_000);
     const port = Number(new URL(service.url).port);

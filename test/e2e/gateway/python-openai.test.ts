@@ -56,7 +56,7 @@ describeWithPythonOpenAi('files and batches, by the official openai client for P
   });
   after(() => story.end());
 
-  it('work unchanged', async () => {
+  it('work with the unchanged client', async () => {
     const environment = { OPENAI_API_KEY: adminKey, OPENAI_BASE_URL: story.baseURL };
     const { bytes, ...found } = (await runPython(script, environment)) as { readonly bytes: number };
     assert.deepEqual(found, {

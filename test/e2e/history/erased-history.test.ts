@@ -62,7 +62,7 @@ describe('history of a customer whose personal data was erased', function () {
     folder.remove();
   });
 
-  it('reads erased, in the patch of its creation too', async () => {
+  it('shows personal data as erased, even in the patch of the creation', async () => {
     const text = await textWith(service.client, `/v1/organizations/${id}/history`, 'PersonalDataErased');
     assert.doesNotMatch(text, traces);
     const { events: listed } = JSON.parse(text) as { events: Listed[] };
@@ -71,7 +71,7 @@ describe('history of a customer whose personal data was erased', function () {
     assert.equal(expectStatus(asOf, 200).name, 'erased');
   });
 
-  it('reads erased in the audit, and in its exports as NDJSON and CSV', async () => {
+  it('shows personal data as erased in the audit and in its NDJSON and CSV exports', async () => {
     const path = `/v1/audit?resource=${id}`;
     const page = await textWith(service.client, path, 'PersonalDataErased');
     assert.doesNotMatch(page, traces);
@@ -90,7 +90,7 @@ describe('history of a customer whose personal data was erased', function () {
     assert.doesNotMatch(expectExport(await service.client.get('/v1/audit', { accept: 'text/csv' })), traces);
   });
 
-  it(`is in an export of the log without a trace, and a service on its import reads erased ${long}`, async () => {
+  it(`leaves no trace of personal data in an export of the log, and shows it as erased after an import ${long}`, async () => {
     await succeeds('export', inFolder('log.ndjson'));
     const exported = readFileSync(inFolder('log.ndjson'), 'utf8');
     assert.ok(exported.includes(`"stream":"organization-${id}"`));
@@ -110,7 +110,7 @@ describe('history of a customer whose personal data was erased', function () {
     }
   });
 
-  it('still fits its hash chain, and the digests from before and after the erasure', async () => {
+  it('matches its hash chain and the digests from before and after the erasure', async () => {
     await succeeds('digest');
     await succeeds('verify');
     const { stdout } = await succeeds('verify', '--digests', inFolder('outside'));

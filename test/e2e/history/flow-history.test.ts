@@ -89,7 +89,7 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
     );
   const typesOf = async (query: string) => (await historyOf(query)).events.map(({ type }) => type);
 
-  it('names who did what, in sentences, for the flow and its versions', async () => {
+  it('states in sentences who did what to the flow and its versions', async () => {
     const { events } = await historyOf();
     assert.deepEqual(
       events.map(({ type, summary, actor, resource }) => [type, summary, actor.keyType, resource.kind]),
@@ -107,7 +107,7 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
     assert.deepEqual(new Set(events.slice(0, -1).map(({ actor }) => actor.keyId)), new Set([keyId]));
   });
 
-  it('has patches that make each record from nothing', async () => {
+  it('has patches that build each record from nothing', async () => {
     const { events } = await historyOf();
     const made = (id: string) =>
       events
@@ -120,7 +120,7 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
     assert.deepEqual(second, expectStatus(await holder.get(`/v1/flow-versions/${versionIds[1]}`), 200));
   });
 
-  it('is paged without losing or doubling an event', async () => {
+  it('pages without losing or repeating an event', async () => {
     const { events } = await historyOf();
     const paged: HistoryEvent[] = [];
     let cursor: string | undefined;
@@ -135,7 +135,7 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
     assert.deepEqual(paged, events);
   });
 
-  it('is narrowed by type, by actor and by time', async () => {
+  it('can be filtered by type, actor and time', async () => {
     const { events } = await historyOf();
     assert.deepEqual(await typesOf('type=FlowRenamed'), ['FlowRenamed', 'FlowRenamed']);
     assert.equal((await typesOf(`actor=${keyId}`)).length, events.length - 1);
@@ -154,7 +154,7 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
     expectProblem(await holder.get(`${flowPath()}/history?type=FlowBent`), 422, 'invalid-input', ['/type']);
   });
 
-  it('shows the flow and its versions as they were at every revision', async () => {
+  it('shows the flow and its versions at every revision', async () => {
     assert.ok(seen.length >= 6);
     for (const { revision, flow, versions } of seen) {
       const then = await holder.get(`${flowPath()}?asOf=${revision}`);
@@ -168,7 +168,7 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
     expectProblem(await holder.get(`${flowPath()}?asOf=yesterday`), 422, 'invalid-input', ['/asOf']);
   });
 
-  it('shows the flow as it was at every time', async () => {
+  it('shows the flow at every time', async () => {
     const { events } = await historyOf();
     for (const { time } of events) {
       // Several events may have one time: the last of them counts.
@@ -195,7 +195,7 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
     assert.deepEqual(expectStatus(same, 200).patch, []);
   });
 
-  it('is out of reach for the key of another organization', async () => {
+  it('is concealed from the key of another organization', async () => {
     const elsewhere = await newProject(admin, await newOrganization(admin, false));
     const stranger = await newHolder(admin, elsewhere, 'project');
     for (const path of [`${flowPath()}/history`, `${flowPath()}?asOf=0`, `/v1/flow-versions/${versionIds[0]}?asOf=2`]) {
@@ -206,7 +206,7 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
     assert.deepEqual(expectStatus(audited, 200).entries, []);
   });
 
-  describe('in the audit', () => {
+  describe('history of a flow in the audit', () => {
     let entries: ReadonlyArray<AuditEntry>;
     const auditOf = async (query = '') =>
       expectStatus(await holder.get<{ entries: AuditEntry[] }>(`/v1/audit?${query}`), 200).entries;
@@ -222,7 +222,7 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
       entries = await auditOf();
     });
 
-    it('has the same words, times and changes, newest first', async () => {
+    it('has the same sentences, times and changes, newest first', async () => {
       const { events } = await historyOf();
       const ofFlow = entries.filter(({ resource }) => resource.kind.startsWith('flow'));
       const expected = events.map(({ revision: _, ...event }) => event);
@@ -232,7 +232,7 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
       );
     });
 
-    it('is narrowed by resource, kind, type, actor and time', async () => {
+    it('can be filtered by resource, kind, type, actor and time', async () => {
       const second = entries[1];
       assert.ok(second !== undefined);
       const filters: ReadonlyArray<[query: string, fits: (entry: AuditEntry) => boolean]> = [
@@ -251,7 +251,7 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
       }
     });
 
-    it('is exported as NDJSON and as CSV, the same entries in the same order', async () => {
+    it('is exported with the same entries in the same order as NDJSON and as CSV', async () => {
       const ndjson = await holder.get('/v1/audit', { accept: 'application/x-ndjson' });
       expectStatus(ndjson, 200);
       assert.match(ndjson.headers['content-type'] ?? '', /^application\/x-ndjson/);
@@ -272,8 +272,8 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
     });
   });
 
-  describe('of a version that is restored, and a flow that is deleted', () => {
-    it('names the version that was restored, which equals the new one', async () => {
+  describe('history of a restored version and a deleted flow', () => {
+    it('names the restored version, whose contents equal those of the new version', async () => {
       const [first, second] = versionIds;
       const restored = expectStatus(await holder.post<Version>(`/v1/flow-versions/${first}/restore`), 201);
       assert.equal(restored.restoredFrom, first);
@@ -286,7 +286,7 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
       assert.equal((await historyOf()).events.at(-1)?.summary, 'Version 3 was restored from version 1.');
     });
 
-    it('keeps the history and the past of a flow that is deleted', async () => {
+    it('keeps the history and the past states of a deleted flow', async () => {
       expectStatus(await admin.remove(flowPath()), 204);
       expectStatus(await holder.get(flowPath()), 404);
       const { events } = await historyOf();

@@ -27,7 +27,7 @@ describeOnEngines('webhooks whose delivery state is lost', (engines) => {
     folder.remove();
   });
 
-  it('continues at the end of the log, says so in the log and in the endpoint, and replays what is missing', async () => {
+  it('continues at the end of the log, reports that in a log line and in the endpoint, and replays missing events', async () => {
     const admin = await start();
     const projectId = await newProject(admin);
     const { key } = await newKey(admin, projectId, 'project');

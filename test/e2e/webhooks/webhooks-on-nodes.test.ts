@@ -71,7 +71,7 @@ describeOnSharedEngines('webhooks of two nodes', (engines) => {
     assert.equal(pairs.size, flows.length);
   }
 
-  it('loses no message when the node that delivers is killed', async () => {
+  it('loses no message when the delivering node is killed', async () => {
     const { delivering, waiting } = await roles();
     const client = waiting.client.as(key);
     const flows = await beginFlows(client);
@@ -84,7 +84,7 @@ describeOnSharedEngines('webhooks of two nodes', (engines) => {
     assert.ok(leaseToken(waiting) > leaseToken(delivering));
   });
 
-  it('loses no message when the node that delivers is stopped', async () => {
+  it('loses no message when the delivering node is stopped', async () => {
     const { delivering, waiting } = await roles();
     const client = waiting.client.as(key);
     const flows = await beginFlows(client);
@@ -95,7 +95,7 @@ describeOnSharedEngines('webhooks of two nodes', (engines) => {
     await assertNoneLost(client, flows);
   });
 
-  it(`loses no message when the node that delivers is frozen past its lease and wakes up ${long}`, async () => {
+  it(`loses no message when the delivering node is frozen past its lease and wakes up ${long}`, async () => {
     const { delivering, waiting } = await roles();
     const client = waiting.client.as(key);
     const flows = await beginFlows(client);

@@ -47,7 +47,7 @@ describeOnEngines('webhooks', (engines) => {
     expectStatus(await client.get<{ deliveries: Delivery[] }>(`/v1/webhook-endpoints/${id}/deliveries`), 200)
       .deliveries;
 
-  it('delivers what happens, signed, in the form of the audit', async () => {
+  it('delivers signed events in the form of the audit', async () => {
     const { client, projectId, path } = await newTenant();
     const { secret } = await newEndpoint(client, path);
     await createFlow(client, projectId);
@@ -64,7 +64,7 @@ describeOnEngines('webhooks', (engines) => {
     assert.deepEqual(entries.slice(0, 3), messages.map(entryOf).toSorted(byPosition));
   });
 
-  it('sends the types that an endpoint takes alone', async () => {
+  it('sends only the types that an endpoint accepts', async () => {
     const { client, projectId, path } = await newTenant();
     await newEndpoint(client, path, ['FlowRenamed']);
     const flowId = await createFlow(client, projectId);
@@ -73,7 +73,7 @@ describeOnEngines('webhooks', (engines) => {
     assert.deepEqual(typesOf(receiver.at(path)), ['FlowRenamed']);
   });
 
-  it('tries again what failed, with the same webhook-id, and lists both tries', async () => {
+  it('retries a failed delivery with the same webhook-id, and lists both tries', async () => {
     const { client, projectId, path } = await newTenant();
     const { id } = await newEndpoint(client, path, ['FlowCreated']);
     receiver.answer = (response, message) => {
@@ -98,7 +98,7 @@ describeOnEngines('webhooks', (engines) => {
     assert.match(metrics, /^switchyard_webhook_tries_total\{outcome="delivered",error_type=""\} \d+$/m);
   });
 
-  it('counts a redirect, a receiver that hangs and one that closes as failures, and follows no redirect', async () => {
+  it('counts a redirect, a hanging receiver and a closed connection as failures, and follows no redirect', async () => {
     const answers = {
       redirect: (response) => response.writeHead(307, { location: `${receiver.url}/elsewhere` }).end(),
       timeout: () => undefined,
@@ -119,7 +119,7 @@ describeOnEngines('webhooks', (engines) => {
     assert.deepEqual(receiver.at('/elsewhere'), []);
   });
 
-  it('disables an endpoint whose receiver answers 410, and delivers what is missing once it is enabled', async () => {
+  it('disables an endpoint whose receiver answers 410, and delivers missing events once the endpoint is enabled', async () => {
     const { client, projectId, path } = await newTenant();
     const { id } = await newEndpoint(client, path, ['FlowCreated']);
     receiver.answer = (response) => response.writeHead(410).end();
@@ -158,7 +158,7 @@ describeOnEngines('webhooks', (engines) => {
     }
   });
 
-  it('sends nothing to a disabled endpoint but tests, and what it missed once it is enabled', async () => {
+  it('sends only tests to a disabled endpoint, and missed events once the endpoint is enabled', async () => {
     const { client, projectId, path } = await newTenant();
     const { id } = await newEndpoint(client, path, ['FlowCreated']);
     expectStatus(await client.patch(`/v1/webhook-endpoints/${id}`, { status: 'disabled' }), 200);
@@ -171,7 +171,7 @@ describeOnEngines('webhooks', (engines) => {
     assert.deepEqual(typesOf(receiver.at(path)), ['WebhookTestRequested', 'FlowCreated']);
   });
 
-  it('delivers everything after a position again, with the same webhook-id, also what was before the endpoint', async () => {
+  it('delivers all events after a position again with the same webhook-id, even those before the endpoint', async () => {
     const { client, projectId, path } = await newTenant();
     const before = await createFlow(client, projectId, 'Before');
     const { id } = await newEndpoint(client, path, ['FlowCreated']);
@@ -184,7 +184,7 @@ describeOnEngines('webhooks', (engines) => {
     assert.equal(again?.headers['webhook-id'], first?.headers['webhook-id']);
   });
 
-  it('shows how far the delivery is', async () => {
+  it('shows the progress of the delivery', async () => {
     const { client, projectId, path } = await newTenant();
     const { id } = await newEndpoint(client, path, ['FlowCreated']);
     await createFlow(client, projectId);
@@ -201,7 +201,7 @@ describeOnEngines('webhooks', (engines) => {
     assert.equal('beganAtEndAt' in delivery, true);
   });
 
-  it('delivers each tenant its own events alone, and a partner those of its customers too', async () => {
+  it('delivers each tenant only its own events, and a partner also those of its customers', async () => {
     const partner = await newHolder(
       running.client,
       await newProject(running.client, await newOrganization(running.client, true)),

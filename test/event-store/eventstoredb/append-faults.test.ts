@@ -150,7 +150,7 @@ describe('EventStoreDbEventStore with failing appends', function () {
       await eventually(async () => E.isRight(await small.append(someStream(), noStream, [someEvent()])()));
     });
 
-    it('loses and doubles nothing when the server was frozen', async () => {
+    it('neither loses nor repeats an append when the server was frozen', async () => {
       await mustAppend(store, stream, noStream, [someEvent()]);
       store = await openImpatient();
       double.freeze();

@@ -34,7 +34,7 @@ describe('EventStoreDB that is away', function () {
   ];
 
   for (const [name, leave, come] of outages) {
-    it(`is known to be away when it was ${name}: the first call fails long before its deadline, the next at once`, async () => {
+    it(`is known to be away after it was ${name}: the first call fails long before its deadline, the next call at once`, async () => {
       await leave();
       await mustRefuse(store, someStream(), noStream, [someEvent()]);
       const { calls } = double;
@@ -50,7 +50,7 @@ describe('EventStoreDB that is away', function () {
     });
   }
 
-  it('settles an append that was under way, whose caller was refused', async () => {
+  it('settles a running append whose caller was refused', async () => {
     const stream = someStream();
     double.freeze();
     assert.equal((await mustRefuse(store, stream, noStream, [someEvent()])).kind, 'unavailable');
@@ -58,7 +58,7 @@ describe('EventStoreDB that is away', function () {
     await eventually(() => double.log.visible(`test.${stream}`)?.length === 1);
   });
 
-  it('goes unnoticed when connections are cut and come back at once', async () => {
+  it('counts as available when cut connections are restored at once', async () => {
     double.cut();
     await mustAppend(store, someStream(), noStream, [someEvent()]);
   });

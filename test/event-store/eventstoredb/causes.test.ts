@@ -98,14 +98,14 @@ describe('cause of an unavailable EventStoreDB', function () {
 
   const refused = { code: status.UNIMPLEMENTED, details: 'never called' };
 
-  it('names a certificate that is not trusted, and tlsCAFile', async () => {
+  it('names tlsCAFile for an untrusted certificate', async () => {
     const port = await serve(true, refused);
     const failure = await failureOf(`esdb://127.0.0.1:${port}?tls=true`);
     assert.match(failure.message, /certificate is not trusted: add tlsCAFile=/);
     assert.ok(failure instanceof PermanentlyUnavailableError);
   });
 
-  it('names TLS against a server of plain text, and tls=false', async () => {
+  it('names tls=false when a client with TLS calls a server without TLS', async () => {
     const double = await EventStoreDbDouble.start();
     opened.push(() => double.kill());
     const failure = await failureOf(`esdb://127.0.0.1:${double.port}?tls=true`);
@@ -113,7 +113,7 @@ describe('cause of an unavailable EventStoreDB', function () {
     assert.ok(failure instanceof PermanentlyUnavailableError);
   });
 
-  it('names plain text against a server of TLS, and tls=true', async () => {
+  it('names tls=true when a client without TLS calls a server with TLS', async () => {
     const port = await serve(true, refused);
     const failure = await failureOf(`esdb://127.0.0.1:${port}?tls=false`);
     assert.match(failure.message, /use tls=true/);
@@ -138,7 +138,7 @@ describe('cause of an unavailable EventStoreDB', function () {
     assert.ok(failure instanceof PermanentlyUnavailableError);
   });
 
-  it('names missing rights, and what reading $all needs', async () => {
+  it('names missing rights, and the rights that reading $all requires', async () => {
     const port = await serve(false, {
       code: status.PERMISSION_DENIED,
       details: 'Access Denied',
@@ -156,7 +156,7 @@ describe('cause of an unavailable EventStoreDB', function () {
     );
   });
 
-  it('ends a start at once where waiting does not help, with one line', async () => {
+  it('ends a start at once with one line when waiting does not help', async () => {
     const port = await serve(false, { code: status.UNAUTHENTICATED, details: 'Invalid credentials' });
     const store = open(`esdb://me:secret@127.0.0.1:${port}?tls=false`);
     const began = performance.now();

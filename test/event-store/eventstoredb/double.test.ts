@@ -64,7 +64,7 @@ describe('EventStoreDbDouble with a slow subscriber of $all', function () {
 describe('EventStoreDbDouble with a disk', function () {
   this.timeout(60_000);
 
-  it('has written each append to its file before it answers', async () => {
+  it('writes each append to its file before it answers', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-double-'));
     const file = join(folder, 'log');
     const disk = await SyncedFile.create(file);

@@ -40,7 +40,7 @@ describe('EventStoreDbEventStore.removeStream', () => {
     }
   }).timeout(60_000);
 
-  it('answers that a stream is removed whose deletion another one has forestalled', async () => {
+  it('succeeds when the stream is removed already at a later revision', async () => {
     const double = await EventStoreDbDouble.start();
     const { store, destroy } = openedOn(double.url, () => double.kill());
     try {

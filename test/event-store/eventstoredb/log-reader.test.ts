@@ -49,7 +49,7 @@ class Follower {
 for (const manner of manners) describeReader(manner);
 
 function describeReader(manner: Manner): void {
-  describe(`EventStoreDB log reader, on a server with the manners of ${manner}`, function () {
+  describe(`EventStoreDB log reader on a server that behaves like ${manner}`, function () {
     this.timeout(60_000);
 
     let double: EventStoreDbDouble;
@@ -93,7 +93,7 @@ function describeReader(manner: Manner): void {
 
     const hasAll = (follower: Follower) => () => follower.positions.length >= filled;
 
-    it('reads each page once for all who follow from the same place', async () => {
+    it('reads each page once for all followers at the same place', async () => {
       fill(10_000);
       const all = Array.from({ length: 7 }, () => follow());
       for (const follower of all) await eventually(hasAll(follower));
@@ -101,14 +101,14 @@ function describeReader(manner: Manner): void {
       assert.ok(double.callsByKind.log <= 6, `${double.callsByKind.log} pages`);
     });
 
-    it('has one subscription for any number of followers, and none after the last has left', async () => {
+    it('opens one subscription for any number of followers, and closes it after the last follower', async () => {
       const all = Array.from({ length: 5 }, () => follow());
       await eventually(() => double.subscriptions === 1 && all.every(({ caughtUp }) => caughtUp === 1));
       await Promise.all(all.map((follower) => follower.end()));
       await eventually(() => double.subscriptions === 0);
     });
 
-    it('loses nothing and doubles nothing through bursts that a live subscriber is dropped at', async () => {
+    it('neither loses nor repeats an event in bursts that make the server drop a live subscriber', async () => {
       const follower = follow();
       await eventually(() => follower.caughtUp > 0);
       for (let round = 0; round < 20; round += 1) {
@@ -178,7 +178,7 @@ function describeReader(manner: Manner): void {
       assert.deepEqual(later.positions, ours().slice(7_001));
     });
 
-    it('moves followers past events of other applications that come all the time', async () => {
+    it('moves followers past events of other applications', async () => {
       const follower = follow();
       await eventually(() => follower.caughtUp > 0);
       appendForeignEvents(double, 500);
@@ -203,7 +203,7 @@ function describeReader(manner: Manner): void {
       }
     });
 
-    it('sends a reader in another thread what it has read, so that nothing is read twice', async () => {
+    it('sends pages to a reader in another thread, so that no page is read twice', async () => {
       const node = await EventStoreDbDouble.start({ manner, log: double.log });
       const wake = store.wakePort();
       // What was stored before is not sent.
@@ -250,7 +250,7 @@ function describeReader(manner: Manner): void {
         return both;
       }
 
-      it('give each other what they read, so that each page is read once', async () => {
+      it('exchange pages, so that each page is read once', async () => {
         // Each knows by then that the other listens.
         await eventually(() => double.callsByKind['log-end'] === 1);
         for (const follower of followByBoth()) {
@@ -261,7 +261,7 @@ function describeReader(manner: Manner): void {
         assert.ok(pages <= 14, `${pages} pages`);
       });
 
-      it('read by themselves if the other thread cannot read', async () => {
+      it('read separately when the other thread cannot read', async () => {
         await node.kill();
         const [first] = followByBoth();
         assert.ok(first);
@@ -269,7 +269,7 @@ function describeReader(manner: Manner): void {
         assert.deepEqual(first.positions, ours());
       });
 
-      it('do not wait long for one whose server does not answer', async () => {
+      it('do not wait long for a reader whose server does not answer', async () => {
         node.freeze();
         const [first] = followByBoth();
         assert.ok(first);
@@ -277,7 +277,7 @@ function describeReader(manner: Manner): void {
         assert.deepEqual(first.positions, ours());
       });
 
-      it('read by themselves once the other has ended', async () => {
+      it('read separately once the other reader has ended', async () => {
         const [first, second] = followByBoth();
         assert.ok(first && second);
         await eventually(() => first.positions.length > 0 && second.positions.length > 0);

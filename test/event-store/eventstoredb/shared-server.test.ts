@@ -50,7 +50,7 @@ describe('EventStoreDB event store on a server with other applications', functio
     for (const seen of [read, followed, raw, logged]) assert.deepEqual([seen?.stream, seen?.id], ['flow-1', event.id]);
   });
 
-  it('passes over the events of other applications, of whatever kind', async () => {
+  it('skips the events of other applications of any kind', async () => {
     const store = open();
     appendForeignEvents(double, 7);
     // Our type in another's stream, and one of our streams without the prefix.
@@ -86,7 +86,7 @@ describe('EventStoreDB event store on a server with other applications', functio
     await collect(store, { after: position }, (_, batch) => batch.position >= later);
   });
 
-  it('gives an event of another type in one of our streams only to the handlers of that type', async () => {
+  it('gives an event of another type in a stream of the service only to the handlers of that type', async () => {
     const store = open();
     double.log.append('switchyard.flow-1', 'any', [{ ...foreignEvents.binary, id: randomUUID() }]);
     await mustAppend(store, 'flow-2', noStream, [someEvent()]);
@@ -99,7 +99,7 @@ describe('EventStoreDB event store on a server with other applications', functio
     assert.throws(() => blob?.data, UnreadableEventError);
   });
 
-  it('keeps two environments apart, also where one prefix begins another', async () => {
+  it('separates two environments, even when one prefix begins with the other', async () => {
     const [one, other, none] = [open('app.'), open('app.test.'), open('')];
     const events = someEvents(3);
     await mustAppend(one, 'flow-1', noStream, events.slice(0, 1));
@@ -115,7 +115,7 @@ describe('EventStoreDB event store on a server with other applications', functio
     }
   });
 
-  it('finds a stream of ours without the prefix, and none in the streams of others', async () => {
+  it('finds a stream of the service without the prefix, and ignores the streams of other applications', async () => {
     const store = open();
     appendForeignEvents(double, 10);
     await mustAppend(store, 'flow-1', noStream, [someEvent()]);
@@ -125,7 +125,7 @@ describe('EventStoreDB event store on a server with other applications', functio
     assert.equal(await open('').findUnprefixedStream(), null);
   });
 
-  it('appends with one call, however many events of other applications there are', async () => {
+  it('appends with one call despite any number of other applications’ events', async () => {
     const store = open();
     appendForeignEvents(double, 100_000);
     await mustAppend(store, 'flow-1', noStream, [someEvent()]);

@@ -53,7 +53,7 @@ eventStoreContract('SQLite', async () => {
 
 describe('closing of the SQLite event store', () => {
   itInRounds(
-    'answers each accepted append with its position, however soon its thread ends',
+    'answers each accepted append with its position, even when the writer thread ends early',
     { few: 10, many: 150 },
     async (rounds) => {
       for (let round = 0; round < rounds; round += 1) {

@@ -87,7 +87,7 @@ describe('audio operations', () => {
       return { headers: answer.headers, status: answer.status, body: Buffer.from(await answer.arrayBuffer()) };
     };
 
-    it('replaces the model and the voice of a speech request, and leaves every other byte', async () => {
+    it('replaces the model and the voice of a speech request, and keeps every other byte', async () => {
       const answer = await spoken('{ "input":"h\\u00efi", "voice" : "narrator","odd":1.0 }');
       assert.ok(answer.body.equals(sound));
       assert.equal(answer.headers.get('content-type'), 'audio/mpeg');
@@ -100,7 +100,7 @@ describe('audio operations', () => {
       assert.equal(primary.seen[1]?.body.toString(), '{"model":"gpt-tts","input":"hi","voice":"al\\"loy"}');
     });
 
-    it('takes a named model for speech, and any voice where the provider allows it', async () => {
+    it('accepts a named model for speech, and any voice that the provider allows', async () => {
       await spoken({ model: 'tts', input: 'hi', voice: 'narrator' });
       assert.equal(primary.seen[0]?.body.toString(), '{"model":"tts-x","input":"hi","voice":"al\\"loy"}');
       const answer = await spoken({ model: 'tts', input: 'hi', voice: 'unheard' });
@@ -181,7 +181,7 @@ describe('audio operations', () => {
         assert.deepEqual([service.records[0]?.characters, service.records[0]?.cost], [null, null]);
       });
 
-      it('asks no fallback of a voice when the request is at fault, or once the first bytes have left', async () => {
+      it('calls no fallback of a voice when the request is at fault or after the first bytes were sent', async () => {
         primary.answers(error(400, 'bad_input'));
         assert.equal((await post(service, path, body)).status, 400);
         primary.answers((res) => {
@@ -213,7 +213,7 @@ describe('audio operations', () => {
       });
     });
 
-    it('passes speech on byte by byte, before it is complete', async () => {
+    it('forwards speech byte by byte before it is complete', async () => {
       let end: () => void = () => undefined;
       primary.answers((res) => {
         res.writeHead(200, audio);
@@ -232,7 +232,7 @@ describe('audio operations', () => {
       await reader?.read();
     });
 
-    it('passes speech on as events, which end with their own mark', async () => {
+    it('forwards speech as events, which end with their own end mark', async () => {
       const events = [
         'data: {"type":"speech.audio.delta","audio":"AA=="}\n\n',
         'data: {"type":"speech.audio.done"}\n\n',
@@ -258,7 +258,7 @@ describe('audio operations', () => {
       });
     });
 
-    it('passes ElevenLabs’ own settings on', async () => {
+    it('forwards ElevenLabs’ own settings', async () => {
       const own = { language_code: 'de', seed: 7, voice_settings: { stability: 0.4 } };
       const openAis = { instructions: 'softly', stream: true, stream_format: 'audio', response_format: 'mp3' };
       await spoken({ input: 'hi', voice: 'rachel', speed: 1.1, text: 'x', ...own, ...openAis });
@@ -270,7 +270,7 @@ describe('audio operations', () => {
       });
     });
 
-    it('adds a WAV header where ElevenLabs sends raw samples', async () => {
+    it('adds a WAV header to raw samples of ElevenLabs', async () => {
       const answer = await spoken({ input: 'hi', voice: 'rachel', response_format: 'wav' });
       assert.equal(eleven.seen[0]?.path, '/v1/text-to-speech/21m%2000/stream?output_format=pcm_24000');
       assert.equal(answer.headers.get('content-type'), 'audio/wav');
@@ -367,7 +367,7 @@ describe('audio operations', () => {
       assert.deepEqual(service.records[0]?.tokens, { input: 3, output: 4 });
     });
 
-    it('bills a transcription by the minute where the provider states the length', async () => {
+    it('bills a transcription by the minute when the provider states the length', async () => {
       const timed = configuration({});
       const { whisper, scribe } = timed.models;
       const models = { ...timed.models, whisper: { ...whisper, price: { perMinute: 3 } } };
@@ -395,7 +395,7 @@ describe('audio operations', () => {
       assert.ok(backup.seen[0]?.body.includes('whisper-long-name'));
     });
 
-    it('asks another provider when one is silent, or breaks the upload off', async () => {
+    it('calls another provider when the first one is silent or breaks the upload off', async () => {
       service.configure(configuration(short));
       primary.answers(silence);
       assert.equal(
@@ -416,7 +416,7 @@ describe('audio operations', () => {
         assert.equal(answer.headers.get('content-type'), type);
       });
 
-    it('streams transcription events where asked to, and JSON where the provider does not stream', async () => {
+    it('streams transcription events on request, and answers JSON when the provider does not stream', async () => {
       const events = [
         'data: {"type":"transcript.text.delta","delta":"h"}\n\n',
         'data: {"type":"transcript.text.done","text":"h"}\n\n',
@@ -484,7 +484,7 @@ describe('audio operations', () => {
       };
       beforeEach(() => eleven.answers(json(heard)));
 
-      it('translates a transcription request for ElevenLabs, with the file as it came', async () => {
+      it('translates a transcription request for ElevenLabs, with the file unchanged', async () => {
         const answer = await send(form({ model: 'scribe', language: 'en', prompt: 'x', diarize: 'true' }));
         assert.deepEqual(answer.json(), { text: 'two words' });
         const [seen] = eleven.seen;

@@ -50,7 +50,7 @@ describe('bodies that arrive slowly', () => {
     ['a chat', '/v1/chat/completions', 'application/json', chat],
   ] as const)
     describe(`${what} with a slow body`, () => {
-      it('is served however long it takes while bytes arrive, and its time begins after them', async () => {
+      it('is served as long as bytes arrive, and its time limit begins after the last byte', async () => {
         provider.answers(json({ ...completion('heard'), text: 'heard' }));
         await start({ limits: { arrival: patient } });
         client.begin(path, contentType, body.length);
@@ -83,7 +83,7 @@ describe('bodies that arrive slowly', () => {
       });
     });
 
-  it('are not awaited when the answer is known before their end', async () => {
+  it('are not awaited when the answer is known before the end of the body', async () => {
     await start({ limits: { arrival: patient } });
     client.begin(transcriptions, multipart, 1_000);
     client.write('--b\r\nnonsense\r\n\r\n');

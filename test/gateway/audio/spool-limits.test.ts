@@ -75,7 +75,7 @@ describe('limits of uploads on disk', () => {
     return [status, (json as { error: { code: string } }).error.code];
   };
 
-  it('count an upload until it is relayed, and then leave nothing', async () => {
+  it('count an upload until it is relayed, and keep no count after that', async () => {
     await start();
     const upload = transcriptionOf('m', 3 * megabyte);
     const client = begin('one', upload, upload.length - 10);
@@ -114,7 +114,7 @@ describe('limits of uploads on disk', () => {
     assert.deepEqual(await refusalOf(begin('one', transcriptionOf('m', 2 * megabyte), 0)), [413, 'body_too_large']);
   });
 
-  it('answer an upload with 503 before and while it arrives, where too little disk space would stay free', async () => {
+  it('answer an upload with 503 before or during its arrival when too little disk space would stay free', async () => {
     let freeBytes = 10 * megabyte;
     const volumeOf = async () => ({ totalBytes: 100 * megabyte, freeBytes });
     await start({ freeSpace: new FreeSpace({ folders: ['/data'], minFreeBytes: 8 * megabyte, volumeOf }) });

@@ -38,7 +38,7 @@ describe('Spool', () => {
       await spool.close();
     });
 
-  it('cannot be read once it is closed', async () => {
+  it('refuses reads after it is closed', async () => {
     const spool = spools().open('cproject01', budget.hold('cproject01'));
     await spool.write(randomBytes(2_000_000));
     await spool.finish();

@@ -64,7 +64,7 @@ describe('ChatEventReader', () => {
     );
   });
 
-  it('is not misled by another member of the same name', () => {
+  it('ignores another member of the same name', () => {
     const reader = new ChatEventReader();
     const event = (other: string, content: string) =>
       `{"x":{"content":"${other}"},"choices":[{"index":0,"delta":{"content" :"${content}"},"finish_reason":null}]}`;

@@ -24,7 +24,7 @@ describe('parsing an event of a chat stream', () => {
     assert.equal(says({}, { finish_reason: 'stop' }).hasContent, true);
   });
 
-  it('finds text only where an event holds nothing else', () => {
+  it('finds text only in an event that holds nothing else', () => {
     assert.equal(says({ content: 'a' }).text, 'a');
     assert.equal(says({ role: 'assistant', content: '' }).text, '');
     for (const other of [

@@ -111,7 +111,7 @@ describe('streamed chat', () => {
     return readStream(client.received());
   };
 
-  it('passes every byte of a stream on as it came', async () => {
+  it('forwards every byte of a stream unchanged', async () => {
     const pieces = [
       ': ping\n\n',
       role,
@@ -195,7 +195,7 @@ describe('streamed chat', () => {
     },
   );
 
-  it('passes content on as it arrives', async () => {
+  it('forwards content as it arrives', async () => {
     primary.answers(stream([role, ...words('early')], { after: 'stall' }));
     const client = openChat(service, chat);
     await eventually(() => client.received().includes('early'), 'the first content');
@@ -316,7 +316,7 @@ describe('streamed chat', () => {
     assert.equal(reported?.code, 'provider_unfinished');
   });
 
-  it('does not pass on a header that cannot be sent', async () => {
+  it('drops a header of a provider that cannot be sent', async () => {
     primary.answers((res) => {
       res.socket?.write(
         'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nx-request-id: \u{1F600}\r\nconnection: close\r\n\r\n',

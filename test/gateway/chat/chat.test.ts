@@ -74,7 +74,7 @@ describe('chat that is not streamed', () => {
       assert.equal(answer.headers.get('x-switchyard-attempts'), '1');
     });
 
-    it('accepts a byte order mark, and a compressed answer that was not asked for', async () => {
+    it('accepts a byte order mark, and a compressed answer that was not requested', async () => {
       const said = JSON.stringify(completion('said'));
       const type = { 'content-type': 'application/json' };
       primary.answers(bytes(`\ufeff${said}`, type));
@@ -419,7 +419,7 @@ describe('chat that is not streamed', () => {
       silent.close();
     });
 
-    it('is left for the next one when the connect timeout runs out', async () => {
+    it('is skipped for the next provider when the connect timeout runs out', async () => {
       const answer = await post(service, path, chat);
       assert.equal(answer.headers.get('x-switchyard-target'), 'backup/other-y');
       assert.equal(answer.headers.get('x-switchyard-attempts'), '2');
@@ -453,7 +453,7 @@ describe('chat that is not streamed', () => {
         assert.equal(primary.seen.length, 3);
       });
 
-    it('is replaced once: a failure of the second connection counts', async () => {
+    it('is replaced once, and a failure of the second connection counts', async () => {
       primary.answers(good, reset);
       await post(service, path, chat);
       assert.equal(errorOf(await post(service, path, chat)).code, 'provider_reset');

@@ -20,7 +20,7 @@ describe('a chat to a model that only transcribes', () => {
   });
   after(() => service.stop());
 
-  it('is refused by its name, with the models that chat', async () => {
+  it('is refused with an error that names the model and the models for chats', async () => {
     const answer = await post(service, path, { model: 'scribe', messages });
     assert.equal(answer.status, 422);
     const { detail, error } = answer.json() as {
@@ -36,7 +36,7 @@ describe('a chat to a model that only transcribes', () => {
     assert.match(error.message, /"scribe", which does not chat/);
   });
 
-  it('is served where one of its providers chats', async () => {
+  it('is served when one of the model’s providers supports chats', async () => {
     const answer = await post(service, path, { model: 'both', messages });
     assert.deepEqual([answer.status, answer.headers.get('x-switchyard-target')], [200, 'sandbox/x']);
   });

@@ -103,7 +103,7 @@ describe('requests that try to bypass the catalogue', () => {
     });
   }
 
-  it('asks only the targets that may take the call', async () => {
+  it('calls only targets that may receive the call', async () => {
     const answer = await transcription(part('name="model"', 'both') + part('name="webhook"', 'true') + file);
     assert.equal(answer.headers.get('x-switchyard-target'), 'openai/m');
     assert.equal(eleven.seen.length, 0);

@@ -60,7 +60,7 @@ describe('ConfigurationFile', () => {
     assert.deepEqual(Object.keys((await file.load()).models), ['m']);
   });
 
-  it('stops a start with one line that names the file and the issues', async () => {
+  it('fails a start with one line that names the file and the issues', async () => {
     assert.equal(await refused(null), `GATEWAY_CONFIG=${path}: the file cannot be read (ENOENT)`);
     assert.match(await refused('{"models":'), /: the file is not JSON: /);
     assert.match(await refused('[]'), /: the file must be an object$/);

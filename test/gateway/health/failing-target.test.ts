@@ -29,7 +29,7 @@ describe('a target that fails while its fallback serves', () => {
     for (const requestId of ['call-1', 'call-2']) assert.equal((await call({ 'x-request-id': requestId })).status, 200);
   };
 
-  it('leaves a warning for its failure and for the opening of its circuit', async () => {
+  it('causes a warning for its failure and for its open circuit', async () => {
     await callTwice();
     const warnings = linesOf(given.service).filter(({ level }) => level === 'warn');
     assert.deepEqual(
@@ -60,7 +60,7 @@ describe('a target that fails while its fallback serves', () => {
     );
   });
 
-  it('writes how many warnings it left out when it closes', async () => {
+  it('causes one line with the number of omitted warnings at the close of the gateway', async () => {
     await callTwice();
     const closing = given.service;
     await given.restart(given.configuration(), {});
@@ -68,7 +68,7 @@ describe('a target that fails while its fallback serves', () => {
     assert.deepEqual([last?.msg, last?.repeated, last?.requestId], ['an attempt at a target failed', 4, 'call-2']);
   });
 
-  it('counts each attempt by target, outcome and error, and shows the open circuit', async () => {
+  it('is counted in metrics by target, outcome and error, and shown with an open circuit', async () => {
     await callTwice();
     const text = await (await get(given.service, '/metrics')).text();
     for (const line of [
@@ -96,14 +96,14 @@ describe('a target that fails while its fallback serves', () => {
     );
   });
 
-  it('counts a stream that broke as a failed attempt', async () => {
+  it('is counted with a failed attempt for a broken stream', async () => {
     given.primary.answers(stream([role, ...words('half')], { after: 'cut' }));
     await post(given.service, path, { model: 'alone', messages, stream: true });
     const text = await (await get(given.service, '/metrics')).text();
     assert.match(text, /attempts_total{target="primary\/gpt-x",outcome="failed",error_type="provider_reset"} 1\n/);
   });
 
-  it('counts a request that a target refuses apart from failures', async () => {
+  it('is counted with a refusal, not a failure, for a refused request', async () => {
     given.primary.answers(error(400, 'bad_value'));
     assert.equal((await call()).status, 400);
     const text = await (await get(given.service, '/metrics')).text();
@@ -154,7 +154,7 @@ describe('GET /v1/gateway/targets', () => {
     assert.equal(unused?.successRate, null);
   });
 
-  it('is for operators alone', async () => {
+  it('answers only operators', async () => {
     assert.equal((await get(given.service, '/v1/gateway/targets')).status, 403);
   });
 });

@@ -14,7 +14,7 @@ describe('TargetHealth', () => {
     health = new TargetHealth(() => now);
   });
 
-  it('judges a target by what was served and what failed, not by refusals or clients that left', () => {
+  it('computes the success rate from served and failed attempts, without refusals and clients that left', () => {
     for (const result of ['served', 'served', 'served', 'failed', 'refused', 'abandoned'] as const) add({ result });
     const { attempts, successRate } = health.record('p/x');
     assert.deepEqual(attempts, { served: 3, failed: 1, refused: 1, abandoned: 1 });
@@ -46,7 +46,7 @@ describe('TargetHealth', () => {
     });
   });
 
-  it('forgets targets that are not configured any more', () => {
+  it('forgets targets that are no longer configured', () => {
     add();
     health.keepOnly(new Set(['other/y']));
     assert.equal(health.record('p/x').attempts.served, 0);

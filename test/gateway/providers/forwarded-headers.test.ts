@@ -40,7 +40,7 @@ describe('headers of a client that a provider receives', () => {
   afterEach(() => Promise.all(services.splice(0).map((service) => service.stop())));
   after(() => provider.stop());
 
-  it('give no project the answer of another that chose the same Idempotency-Key', async () => {
+  it('never give a project the answer of another project with the same Idempotency-Key', async () => {
     provider.answers(remembering());
     const [one, other] = [await gatewayOf('cproject01'), await gatewayOf('cproject02')];
     const headers = { 'idempotency-key': 'order-1' };
@@ -56,7 +56,7 @@ describe('headers of a client that a provider receives', () => {
     );
   });
 
-  it('hold the project’s own Idempotency-Key in speech and transcription, too', async () => {
+  it('contain a separate Idempotency-Key for each project in speech and transcription, too', async () => {
     provider.answers(json({ text: 'heard' }));
     const service = await gatewayOf('cproject01');
     const headers = { 'idempotency-key': 'order-1' };

@@ -81,7 +81,7 @@ describe('a refusal of a provider', () => {
       }
     });
 
-  it('does not show secrets in a refusal that is a text, or compressed', async () => {
+  it('does not show secrets in a text or compressed refusal', async () => {
     provider.answers((res, seen) => bytes(Object.values(seen.headers).join('\n'), {}, 400)(res, seen));
     holdsNone(await chat());
     provider.answers((res, seen) =>
@@ -113,7 +113,7 @@ describe('a refusal of a provider', () => {
     holdsNone(answer);
   });
 
-  it('reaches a client byte by byte where it holds no secret', async () => {
+  it('reaches a client unchanged when it holds no secret', async () => {
     const said = '{ "error": {"message":"Too \\u0061 long", "type" : "invalid_request_error"} ,"odd":1.0 }';
     provider.answers(bytes(said, { 'content-type': 'application/json' }, 400));
     assert.equal((await chat()).text, said);

@@ -49,7 +49,7 @@ describe('the sandbox and integrations', () => {
     assert.deepEqual(JSON.parse(choices[0]?.message.content ?? ''), { opens: '00:00', days: ['sandbox'] });
   });
 
-  it('answers with JSON if the request accepts only JSON', async () => {
+  it('answers with JSON when the request accepts only JSON', async () => {
     const { choices } = await client.chat.completions.create({
       model: 'auto',
       messages,
@@ -62,7 +62,7 @@ describe('the sandbox and integrations', () => {
     ['required', 'first'],
     [{ type: 'function', function: { name: 'opening_hours' } }, 'opening_hours'],
   ] as const) {
-    it(`calls ${name} where tool_choice demands it`, async () => {
+    it(`calls ${name} when tool_choice requires it`, async () => {
       const { choices } = await client.chat.completions.create({ model: 'auto', messages, tools, tool_choice: choice });
       const [call] = choices[0]?.message.tool_calls ?? [];
       assert.equal(choices[0]?.finish_reason, 'tool_calls');
@@ -70,7 +70,7 @@ describe('the sandbox and integrations', () => {
       assert.deepEqual(JSON.parse(call.function.arguments), { day: 'monday', party: 2 });
     });
 
-    it(`calls ${name} in a stream where tool_choice demands it`, async () => {
+    it(`calls ${name} in a stream when tool_choice requires it`, async () => {
       const stream = client.chat.completions.stream({ model: 'auto', messages, tools, tool_choice: choice });
       const { choices } = await stream.finalChatCompletion();
       const [call] = choices[0]?.message.tool_calls ?? [];
@@ -80,7 +80,7 @@ describe('the sandbox and integrations', () => {
   }
 
   for (const choice of [undefined, 'auto', 'none'] as const)
-    it(`answers with a text where tool_choice is ${choice}`, async () => {
+    it(`answers with a text when tool_choice is ${choice}`, async () => {
       const sent = choice === undefined ? {} : { tool_choice: choice };
       const { choices } = await client.chat.completions.create({ model: 'auto', messages, tools, ...sent });
       assert.match(choices[0]?.message.content ?? '', /You said: When do you open\?$/);

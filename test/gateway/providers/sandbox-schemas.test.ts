@@ -90,7 +90,7 @@ describe('sampleSchema', () => {
     ['a very long pattern', { type: 'string', pattern: '('.repeat(5_000) }, /more than 1000 characters/],
     ['a number between two steps', { type: 'integer', minimum: 1.2, maximum: 1.8 }, /no number/],
   ] as const)
-    it(`says why it makes no value: ${name}`, () => {
+    it(`reports why it makes no value: ${name}`, () => {
       const before = performance.now();
       assert.throws(() => sampleSchema(schema as Json), message);
       assert.ok(performance.now() - before < 5_000);

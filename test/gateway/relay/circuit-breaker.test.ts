@@ -28,7 +28,7 @@ describe('CircuitBreaker', () => {
     assert.equal(breaker.tryAcquire('a/x'), true);
   });
 
-  it('lets one call at a time through a half-open circuit, even if the one before has not ended', () => {
+  it('lets one call at a time through a half-open circuit, even if an earlier call has not ended', () => {
     fail(5);
     now += 1_500;
     assert.equal(breaker.tryAcquire('a/x'), true);

@@ -20,7 +20,7 @@ describe('a client that retries in front of a gateway that retries', () => {
     ['a provider that is overloaded', error(503, 'overloaded')],
     ['a provider that breaks connections', reset],
   ] as const)
-    it(`makes only the gateway’s tries at ${name}`, async () => {
+    it(`causes only the gateway’s own attempts at ${name}`, async () => {
       given.primary.answers(failing);
       await assert.rejects(client().chat.completions.create({ model: 'alone', messages: user }), APIError);
       assert.equal(given.primary.begun, 2, 'the model allows one retry');
@@ -30,7 +30,7 @@ describe('a client that retries in front of a gateway that retries', () => {
     assert.deepEqual(await retryFields('large'), [502, 'false', null]);
   });
 
-  it('is asked not to retry, and how long to wait, where waiting helps', async () => {
+  it('is asked not to retry, and gets the time to wait when waiting helps', async () => {
     given.primary.answers(error(503, 'overloaded'));
     assert.deepEqual(await retryFields(), [503, 'false', '1']);
     given.primary.answers(error(429, 'rate_limit'));
@@ -39,18 +39,18 @@ describe('a client that retries in front of a gateway that retries', () => {
     assert.deepEqual(await retryFields(), [429, 'false', '1']);
   });
 
-  it('is asked not to retry where the operator’s key is refused', async () => {
+  it('is asked not to retry when a provider refuses the operator’s key', async () => {
     given.primary.answers(error(401, 'invalid_api_key'));
     assert.deepEqual(await retryFields(), [502, 'false', null]);
   });
 
-  it('may wait by itself where the provider asks for longer than the gateway waits', async () => {
+  it('may retry itself when the provider asks for a longer wait than the gateway’s', async () => {
     given.primary.answers(error(429, 'rate_limit', { 'retry-after': '30' }));
     assert.deepEqual(await retryFields(), [429, null, '30']);
     assert.equal(given.primary.begun, 1);
   });
 
-  it('tries again by itself where the gateway is configured not to', async () => {
+  it('retries itself when the gateway is configured without retries', async () => {
     const model = { targets: [{ provider: 'primary', model: 'gpt-x' }], retries: 0 };
     const configuration = given.configuration();
     await given.restart({ ...configuration, models: { ...configuration.models, alone: model } }, {});
@@ -60,12 +60,12 @@ describe('a client that retries in front of a gateway that retries', () => {
     assert.equal(given.primary.begun, 2);
   });
 
-  it('gets a provider’s word about a request that is at fault as it is', async () => {
+  it('gets a provider’s refusal of a faulty request unchanged', async () => {
     given.primary.answers(error(400, 'bad_value', { 'x-should-retry': 'true' }));
     assert.deepEqual(await retryFields(), [400, 'true', null]);
   });
 
-  it('retries a line if the gateway itself has no room', async () => {
+  it('retries when the gateway itself has no capacity', async () => {
     const service = await given.restart(
       { ...given.configuration(), limits: { callsAtOnce: 1 } },
       { caller: { keyType: 'project' } },

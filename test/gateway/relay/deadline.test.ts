@@ -34,7 +34,7 @@ describe('Deadline', () => {
     assert.equal(times, 1);
   });
 
-  it('is watched again after a time without any deadline', async () => {
+  it('runs out after a time without any deadline, too', async () => {
     await ranOut((deadline) => deadline.set(1));
     await sleep(60);
     assert.ok((await ranOut((deadline) => deadline.set(1))) < 5_000);

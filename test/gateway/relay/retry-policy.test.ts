@@ -23,19 +23,19 @@ const kinds = (failure: AttemptFailure) =>
   [first, alone].map((standing) => nextStep(failure, standing, 0.5).kind).join(', ');
 
 describe('nextStep', () => {
-  it('never retries a target that ran into a timeout, and gives up when all time is over', () => {
+  it('never retries a target after a timeout, and gives up when the time of the call is over', () => {
     for (const limit of ['connect', 'headers', 'firstContent', 'idle'] as const)
       assert.equal(kinds({ kind: 'limit', limit }), 'other, give-up');
     assert.equal(kinds({ kind: 'limit', limit: 'total' }), 'give-up, give-up');
   });
 
-  it('retries the same target where a retry may help', () => {
+  it('retries the same target when a retry may help', () => {
     for (const how of ['unreachable', 'reset', 'malformed', 'unfinished'] as const)
       assert.equal(kinds({ kind: 'broken', how }), 'again, again');
     for (const status of [500, 502, 503, 529, 429, 408, 409, 425]) assert.equal(kinds(refused(status)), 'again, again');
   });
 
-  it('gives up on the request’s own fault, and asks another target for one that is too long or the operator’s fault', () => {
+  it('gives up when the request is at fault, and calls another target when the request is too long or the operator is at fault', () => {
     for (const status of [400, 404, 413, 415, 422]) assert.equal(kinds(refused(status)), 'give-up, give-up');
     assert.equal(kinds(saying(400, 'content_policy_violation')), 'give-up, give-up');
     assert.equal(kinds(saying(403, 'content_filter')), 'give-up, give-up');
@@ -44,7 +44,7 @@ describe('nextStep', () => {
     for (const status of [401, 403]) assert.equal(kinds(refused(status)), 'other, give-up');
   });
 
-  it('asks another target once all retries on one are used, or when the provider forbids a retry', () => {
+  it('calls another target when all retries are used or the provider forbids a retry', () => {
     const last = { ...first, triesHere: 3 };
     assert.equal(nextStep(refused(500), last, 0).kind, 'other');
     assert.equal(nextStep(refused(500), { ...last, hasOther: false }, 0).kind, 'give-up');
@@ -63,7 +63,7 @@ describe('nextStep', () => {
     assert.equal(nextStep(refused(500), { ...alone, remainingMs: 50 }, 0).kind, 'give-up');
   });
 
-  it('never retries sooner than asked, asks another target for a long wait, and leaves a very long wait to the client', () => {
+  it('never retries earlier than requested, calls another target instead of a long wait, and leaves a very long wait to the client', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 15_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (asked, random) => {
         const step = nextStep(refused(429, { retryAfterMs: asked }), alone, random);
@@ -80,7 +80,7 @@ describe('nextStep', () => {
     assert.equal(nextStep(refused(429, { retryAfterMs: 5_000 }), { ...alone, remainingMs: 4_000 }, 0).kind, 'give-up');
   });
 
-  it('counts a failure against the target only where the target failed, not the request', () => {
+  it('counts a failure against the target only when the target failed, not the request', () => {
     for (const failure of [
       refused(500),
       refused(401),

@@ -61,12 +61,12 @@ describe('usage of a call whose client leaves after the whole answer', () => {
     assert.equal(given.primary.connections - before, 1);
   });
 
-  it('is read where only the gateway asked for it', async () => {
+  it('is read when only the gateway requested it', async () => {
     given.service.configure(given.configuration({ askUsage: true }));
     assert.deepEqual((await leaveBefore((res) => res.end(usage + done))).tokens, { input: 5, output: 7 });
   });
 
-  it('is read where nothing follows it', async () => {
+  it('is read when nothing follows it', async () => {
     const record = await leaveBefore((res) => void res.write(usage));
     assert.deepEqual(record.tokens, { input: 5, output: 7 });
     await eventually(() => given.primary.seen[0]?.closedAt !== null, 'the end of the provider’s call');
@@ -88,21 +88,21 @@ describe('usage of a call whose client leaves after the whole answer', () => {
     assert.equal(given.service.gateway.relayDependencies.breaker.openUntil('primary/gpt-x'), 0);
   });
 
-  it('is not awaited if it has already arrived: the provider’s call ends at once', async () => {
+  it('is not awaited when it has already arrived: the provider’s call ends at once', async () => {
     const last = stop + usage;
     await leaveBefore(() => undefined, { answer: role + words('Once').join('') + last, isEnough: /prompt_tokens/ });
     await eventually(() => given.primary.seen[0]?.closedAt !== null, 'the end of the provider’s call');
     assert.deepEqual(given.service.records[0]?.tokens, { input: 5, output: 7 });
   });
 
-  it('is not asked of another provider when the first one fails then', async () => {
+  it('is not requested from another provider when the first one fails then', async () => {
     const failed = 'data: {"error":{"message":"busy","type":"server_error","code":"overloaded"}}\n\n';
     const record = await leaveBefore((res) => res.end(failed));
     assert.equal(record.outcome, 'client-gone');
     assert.equal(given.backup.seen.length, 0);
   });
 
-  it('is recorded as far as it is known when the answer breaks before it', async () => {
+  it('is recorded from what is known when the answer breaks before the usage', async () => {
     const record = await leaveBefore((res) => void res.destroy());
     assert.equal(record.tokens, null);
     assert.equal(record.outcome, 'client-gone');

@@ -140,7 +140,7 @@ describe('splice', () => {
   });
 
   itInRounds(
-    'removes members with one comma each, adds a missing one first, and keeps the others',
+    'removes members with one comma each, adds a missing member first, and keeps the others',
     { few: 150, many: 3_000 },
     (numRuns) => {
       fc.assert(

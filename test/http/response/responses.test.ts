@@ -199,14 +199,14 @@ describe('HTTP responses', () => {
       assert.equal(typeof requestId, 'string');
     });
 
-    it('says when, in ISO 8601', async () => {
+    it('states the time in ISO 8601', async () => {
       await get(list);
       const { time } = JSON.parse(service.logged().trimEnd().split('\n').at(-1) ?? '') as { time: string };
       assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
       assert.ok(Math.abs(Date.parse(time) - Date.now()) < 60_000);
     });
 
-    it('names the code of a refusal', async () => {
+    it('names the error code of a refusal', async () => {
       await get('/v1/widgets/x');
       await get('/v1/nothing/here');
       const lines = service.logged().trimEnd().split('\n').slice(-2);
@@ -221,7 +221,7 @@ describe('HTTP responses', () => {
       );
     });
 
-    it('leaves out what machines ask every few seconds', async () => {
+    it('omits the requests that machines send every few seconds', async () => {
       const before = service.logged();
       for (const path of ['/healthz', '/readyz', '/metrics']) await get(path, {});
       assert.equal(service.logged(), before);

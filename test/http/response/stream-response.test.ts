@@ -23,7 +23,7 @@ async function serve(chunks: () => AsyncIterable<string>) {
 const close = (server: Server) => new Promise((resolve) => server.close(resolve));
 
 describe('writeStream', () => {
-  it('sends pieces as they are made, with the media type', async () => {
+  it('sends pieces as they are produced, with the media type', async () => {
     const { url, server } = await serve(async function* () {
       yield 'a,b\r\n';
       yield '1,2\r\n';
@@ -36,7 +36,7 @@ describe('writeStream', () => {
     await close(server);
   });
 
-  it('breaks the response off if a piece cannot be made, so that no client mistakes a part for the whole', async () => {
+  it('breaks the response off when a piece cannot be produced, so that no client takes a part for the whole', async () => {
     const { url, server, failures } = await serve(async function* () {
       yield 'a,b\r\n';
       throw new Error('the store is away');
@@ -46,7 +46,7 @@ describe('writeStream', () => {
     await close(server);
   });
 
-  it('makes no more pieces than its reader takes', async () => {
+  it('produces no more pieces than the client reads', async () => {
     let made = 0;
     const { url, server, failures } = await serve(async function* () {
       for (; made < 10_000; made += 1) yield 'x'.repeat(64 * 1024);

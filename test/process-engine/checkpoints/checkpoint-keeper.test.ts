@@ -64,7 +64,7 @@ describe('CheckpointKeeper', () => {
     await keeper.end();
   });
 
-  it('begins a write after the one under way, so that no older position replaces a newer one', async () => {
+  it('begins a write after the running write, so that no older position replaces a newer one', async () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     const begun: number[] = [];
     const { keeper, written, endInterval } = startKeeper(async ({ position }) => {
@@ -81,7 +81,7 @@ describe('CheckpointKeeper', () => {
     await keeper.end();
   });
 
-  it('writes at its end what has moved, without waiting for the interval', async () => {
+  it('writes a changed position at its end, without waiting for the interval', async () => {
     const { keeper, written } = startKeeper();
     keeper.move(at(6));
     await keeper.end();
@@ -90,7 +90,7 @@ describe('CheckpointKeeper', () => {
     assert.deepEqual(written, [6]);
   });
 
-  it('reports a write that failed once, and ends with its error', async () => {
+  it('reports a failed write once, and ends with its error', async () => {
     const { keeper, pauses, endInterval, failures } = startKeeper(() => Promise.reject(new Error('the disk is full')));
     keeper.move(at(6));
     await endInterval();

@@ -146,7 +146,7 @@ describe('BatchRun', () => {
   });
   afterEach(() => batches.close());
 
-  it('writes the lines that its window cut off to the error file, as OpenAI does', async () => {
+  it('writes lines that the end of the window cut off to the error file, as OpenAI does', async () => {
     await batches.create(['a', 'b', 'c', 'd']);
     batches.answers = (customId) => {
       if (customId === 'a' || customId === 'b') return answer();
@@ -171,7 +171,7 @@ describe('BatchRun', () => {
     );
   });
 
-  it('asks no line of a batch whose window was over before it was run', async () => {
+  it('sends no line of a batch whose window ended before the run', async () => {
     await batches.create(['a', 'b']);
     batches.clock.ms += dayMs;
     await batches.run();
@@ -205,7 +205,7 @@ describe('BatchRun', () => {
     assert.equal((await batches.result()).status, 'in_progress');
   });
 
-  it('records nothing for a run that another has followed, and asks no recorded line again', async () => {
+  it('records nothing for a run that another run has followed, and repeats no recorded line', async () => {
     await batches.create(Array.from({ length: 20 }, (_, index) => `line-${index}`));
     let second: Promise<void> | null = null;
     batches.answers = () => {
@@ -224,7 +224,7 @@ describe('BatchRun', () => {
     assert.equal(new Set(output?.map(({ custom_id }) => custom_id)).size, 20);
   });
 
-  it('ends as failed when the key that made the batch is revoked, and keeps what is finished', async () => {
+  it('fails the batch when its creator’s key is revoked, and keeps the finished lines', async () => {
     await batches.create(['a', 'b', 'c']);
     batches.answers = async (customId) => {
       if (customId === 'a') return answer();
@@ -237,7 +237,7 @@ describe('BatchRun', () => {
     assert.deepEqual([status, output?.map(({ custom_id }) => custom_id), errors], ['failed', ['a'], null]);
   });
 
-  it('shares the calls of a node between projects, however many lines each has', async () => {
+  it('shares the calls of a node between projects, whatever their numbers of lines', async () => {
     const small = { batchId: 'batch_csmall00000001', fileId: 'file-csmall00000001', projectId: ids.sibling };
     await batches.create(Array.from({ length: 60 }, (_, index) => `big-${index}`));
     await batches.create(['small-0', 'small-1', 'small-2', 'small-3'], small);

@@ -9,7 +9,7 @@ const turns = async (count: number) => {
 describe('CallSlots', () => {
   const never = new AbortController().signal;
 
-  it('gives out no more places than there are', async () => {
+  it('gives out no more slots than it has', async () => {
     const slots = new CallSlots(2);
     const given: CallSlot[] = [];
     for (let index = 0; index < 5; index += 1) {
@@ -41,7 +41,7 @@ describe('CallSlots', () => {
     assert.deepEqual(order, ['h1', 's1', 'h2', 's1', 'h1', 'h2', 'h1', 'h1']);
   });
 
-  it('forgets who has left', async () => {
+  it('forgets projects and batches that have left', async () => {
     const slots = new CallSlots(1);
     const held = await slots.take('p', 'b', never);
     const leaving = new AbortController();

@@ -24,7 +24,7 @@ async function linesOf(open: (start: number) => Promise<Readable | null>, maxLin
 }
 
 describe('readLines', () => {
-  it('gives every line with its number, wherever the pieces are cut, and leaves blank ones out', async () => {
+  it('returns every line with its number, wherever the pieces are cut, and skips blank lines', async () => {
     const text = fc.array(fc.constantFrom('a', 'bb', '', ' ', 'ü', 'x\r'), { maxLength: 20 });
     const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
     await fc.assert(
@@ -51,7 +51,7 @@ describe('readLines', () => {
     ]);
   });
 
-  it('continues where a reading broke off', async () => {
+  it('continues at the place where a read broke off', async () => {
     const whole = Buffer.from('one\ntwo\nthree\nfour');
     let opened = 0;
     const open = async (start: number) => {
@@ -72,7 +72,7 @@ describe('readLines', () => {
     ]);
   });
 
-  it('gives up when nothing can be read any more', async () => {
+  it('gives up when nothing more can be read', async () => {
     const open = async () =>
       new Readable({
         read() {

@@ -71,7 +71,7 @@ describe('DocumentBuffer', () => {
       .then({ c: { group: 'g', times: 1 }, b: { group: 'g', times: 3 } });
   });
 
-  it('removes documents before it makes one, when one event does both', () => {
+  it('removes documents before it creates one, when one event does both', () => {
     const replaced = { stream: 'a', type: 'GroupReplaced', data: { id: 'a', group: 'g' } };
     givenEvents(put('a', 'g'), put('b', 'g'), replaced)
       .project(items)

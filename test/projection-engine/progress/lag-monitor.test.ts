@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 
 describe('LagMonitor', () => {
-  it('says for how long the log has been beyond a position, and remembers the worst of each minute', async () => {
+  it('reports how long the log has been beyond a position, and keeps the longest time of each minute', async () => {
     let now = Date.parse('2026-01-05T09:30:00.000Z');
     let end = 10;
     const status = [
@@ -27,7 +27,7 @@ describe('LagMonitor', () => {
     });
   });
 
-  it('keeps a day at most, and passes over an event store that is away', async () => {
+  it('keeps the times of at most a day, and ignores an event store that is away', async () => {
     let now = Date.parse('2026-01-05T09:30:00.000Z');
     let away = false;
     const lastPosition = async () => {

@@ -80,7 +80,7 @@ const window = fc
   });
 
 describe('usageByPeriod', () => {
-  it('adds up the windows of several nodes, late ones too, in the period in which each ended', () => {
+  it('adds up the windows of several nodes, even late ones, in the period in which each window ended', () => {
     const documents = project(
       usageByMinute,
       usageRecorded('2026-03-04T10:00:59.000Z', [usageEntry([100])], 'node-1'),
@@ -92,7 +92,7 @@ describe('usageByPeriod', () => {
     assert.equal(sumOf(documents, '2026-03-04T10:00:00.000Z', seriesOf('project', ids.project))?.inputTokens, 300);
   });
 
-  it('gives every sum as counted from the entries', () => {
+  it('gives the same sums as a count of the entries', () => {
     fc.assert(
       fc.property(fc.array(window, { maxLength: 12 }), (windows) => {
         for (const projection of [usageByMinute, usageByQuarterHour, usageByHour, usageByDay]) {
@@ -151,7 +151,7 @@ describe('usageByPeriod', () => {
       );
     });
 
-    it(`counts a window that came after its day was closed once, and after it was closed again (${projection.name})`, () => {
+    it(`counts once a window that arrives after its day was closed, even after the day is closed again (${projection.name})`, () => {
       fc.assert(
         fc.property(fc.array(window, { minLength: 1, maxLength: 8 }), window, (windows, late) => {
           const first = closingOf(
@@ -188,7 +188,7 @@ describe('usageByPeriod', () => {
     }
   });
 
-  it('completes a closing whose rows were stored and whose sums over them were not', () => {
+  it('completes a closed day whose rows were stored without their sums', () => {
     const closing = usageDayClosed(day, [{ hour: `${day}T10:00:00.000Z`, ...usageEntry([100, 200]) }]);
     const documents = project(usageByDay, closing);
     const rowId = Object.keys(documents).find((id) => documents[id]?.rollup === 'key/model/target') ?? '';
@@ -221,7 +221,7 @@ describe('usageByPeriod', () => {
 
   for (const [length, projection] of Object.entries(usageByPeriod)) {
     const kept = keptMs(length as keyof typeof usageByPeriod);
-    it(`keeps usage by ${length} ${kept === null ? 'for ever' : `for ${kept / 3_600_000} hours, and not for long after`}`, () => {
+    it(`keeps usage by ${length} ${kept === null ? 'for ever' : `for ${kept / 3_600_000} hours, and only a little longer`}`, () => {
       const start = Date.parse('2026-03-04T10:30:00.000Z');
       const keptHours = (kept ?? 400 * 24 * 3_600_000) / 3_600_000;
       // A call an hour, or a day, for four times as long as usage is kept.

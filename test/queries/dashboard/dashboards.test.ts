@@ -66,14 +66,14 @@ describe('getGatewayDashboard', () => {
     });
   }
 
-  it('shows other keys what they reach, without targets and health', async () => {
+  it('shows other keys the figures that they can access, without targets and health', async () => {
     const { body } = await log().ask(getGatewayDashboard, {}, callerOf('project'));
     assert.ok(GatewayAnswer.is(body));
     assert.equal(body.totals.calls, 3);
     assert.deepEqual([body.targets, body.routes, body.failedTries, body.health], [null, null, null, null]);
   });
 
-  it('shows the calls of one model, and of one key that is in reach', async () => {
+  it('shows the calls of one model, and of one accessible key', async () => {
     const of = async (input: Record<string, string>, keyType: 'admin' | 'partner' = 'partner') =>
       ((await log().ask(getGatewayDashboard, input, callerOf(keyType))).body as unknown as GatewayAnswer).totals.calls;
     assert.equal(await of({ model: 'large' }), 2);
@@ -83,7 +83,7 @@ describe('getGatewayDashboard', () => {
     assert.equal(await of({ projectId: ids.project }, 'admin'), 3);
   });
 
-  it('refuses what is too long or no longer kept with 422', async () => {
+  it('refuses a range that is too long or no longer kept with 422', async () => {
     for (const input of [
       { from: ago(7 * hourMs), interval: 'minute' },
       { from: ago(100 * hourMs), until: ago(99 * hourMs), interval: 'minute' },
@@ -107,7 +107,7 @@ describe('getActivityDashboard', () => {
       { [`flow-${ids.otherFlow}`]: tenants.stranger, 'template-x': { ...tenants.project, projectId: null } },
     );
 
-  it('counts what there is for those who reach it, and templates for partners and operators alone', async () => {
+  it('counts the resources that a key can access, and templates only for partners and operators', async () => {
     for (const [keyType, flows, templates, events] of [
       ['admin', 2, 1, 7],
       ['partner', 1, 1, 4],
@@ -179,7 +179,7 @@ describe('getInstancesDashboard', () => {
 });
 
 describe('getProjectionsDashboard', () => {
-  it('is for operators alone', async () => {
+  it('answers only operators', async () => {
     const answer = await givenLog({}).ask(getProjectionsDashboard, {}, callerOf('partner'));
     assert.equal(answer.refusal, 'key-type-not-allowed');
     assert.ok('past' in ((await givenLog({}).ask(getProjectionsDashboard)).body as object));

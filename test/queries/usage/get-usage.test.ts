@@ -132,7 +132,7 @@ const some = (calls: Partial<Call>): Call => ({
 });
 
 describe('getUsage', () => {
-  it('answers the figures that are counted from the log, for every grouping of rows', async () => {
+  it('answers the same figures as a count of the log, for every grouping of rows', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(call, { minLength: 1, maxLength: 20 }),
@@ -147,7 +147,7 @@ describe('getUsage', () => {
     );
   });
 
-  it('counts what lies in whole hours of the range, each call once', async () => {
+  it('counts each call in whole hours of the range once', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(call, { minLength: 1, maxLength: 20 }),
@@ -173,7 +173,7 @@ describe('getUsage', () => {
     ['organization', ['project', 'sibling']],
     ['project', ['project']],
   ] as const) {
-    it(`shows a key of type ${keyType} the usage of what it reaches, and nothing else`, async () => {
+    it(`shows a key of type ${keyType} only the usage that it can access`, async () => {
       const calls = (['project', 'sibling', 'customer', 'stranger'] as const).map((owner) => some({ owner }));
       for (const groupBy of [['project'], ['key'], ['model'], ['day'], ['key', 'model']]) {
         const { body } = await logOf(calls).ask(
@@ -194,7 +194,7 @@ describe('getUsage', () => {
     }
   });
 
-  it('needs the scope usage:read', async () => {
+  it('requires the scope usage:read', async () => {
     const answer = await logOf([]).ask(getUsage, range, callerOf('project', { scopes: ['dashboard:read'] }));
     assert.equal(answer.refusal, 'scope-required');
   });
@@ -222,12 +222,12 @@ describe('getUsage', () => {
     assert.equal((await log.ask(getUsage, organization, callerOf('partner'))).refusal, 'organization-not-found');
   });
 
-  it('has one row without any calls only where rows are not grouped', async () => {
+  it('has a row without calls only when rows are not grouped', async () => {
     const { body } = await logOf([]).ask(getUsage, range);
     assert.deepEqual((body as unknown as UsageAnswer).rows, []);
   });
 
-  it('gives the rows as a table', async () => {
+  it('answers the rows as a table on request', async () => {
     const calls = [some({ model: '=cmd()' }), some({ model: 'small', cost: null, untilMs: 2 * dayMs })];
     const { contentType, chunks } = await logOf(calls).export(getUsage, 'text/csv', { ...range, groupBy: 'day,model' });
     assert.equal(contentType, 'text/csv; charset=utf-8; header=present');

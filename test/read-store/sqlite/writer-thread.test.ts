@@ -36,7 +36,7 @@ describe('a read store whose filling is written by a thread', () => {
   };
   const stored = async () => (await reader.list('items', {}, page)).documents.map(({ order }) => order);
 
-  it('stores the commits before the thread, in it and after it, and publishes them with all indexes', async () => {
+  it('stores the commits before, during and after the thread, and publishes them with all indexes', async () => {
     const generation = await writer.begin(definition, 0);
     await fill(generation, 14);
     const [id = ''] = writesOf(0).map((write) => ('id' in write ? write.id : ''));
@@ -50,7 +50,7 @@ describe('a read store whose filling is written by a thread', () => {
     assert.deepEqual(indexesOf(file), 3);
   });
 
-  it('has of the commits that were put off those up to its checkpoint after a crash, and no other', async () => {
+  it('keeps only the deferred commits up to its checkpoint after a crash', async () => {
     const generation = await writer.begin(definition, 0);
     await fill(generation, 10);
     const copy = join(folder, 'copy.sqlite');
@@ -65,7 +65,7 @@ describe('a read store whose filling is written by a thread', () => {
     await after.close();
   });
 
-  it('refuses everything after a commit that was put off and has failed, and stores none of it', async () => {
+  it('refuses and stores nothing after a deferred commit has failed', async () => {
     const generation = await writer.begin(definition, 0);
     await fill(generation, 3);
     const impossible: DocumentWrite = { kind: 'delete-where', where: { undeclared: 1 }, position: 1 };
@@ -81,7 +81,7 @@ describe('a read store whose filling is written by a thread', () => {
     assert.deepEqual(await stored(), upTo((current?.checkpoint ?? 0) / documentsOfCommit));
   });
 
-  it('takes saves of keys and snapshots while the file changes hands', async () => {
+  it('saves key uses and snapshots while the file passes between threads', async () => {
     const generation = await writer.begin(definition, 0);
     const saves: Promise<void>[] = [];
     for (let number = 0; number < 6; number += 1) {

@@ -14,7 +14,7 @@ describe('Batcher', () => {
     batches = new Batcher<number>((items) => taken.push([...items]));
   });
 
-  it('hands items over later, in order, a hundred in a turn', async () => {
+  it('passes items on later, in order, a hundred in one turn', async () => {
     add(250);
     assert.equal(taken.length, 0);
     await eventually(() => taken.length === 3, 'all are handed over');
@@ -28,7 +28,7 @@ describe('Batcher', () => {
     );
   });
 
-  it('hands items over at once when it is drained, and only once', async () => {
+  it('passes items on at once when it is drained, and only once', async () => {
     add(3);
     batches.drain();
     assert.deepEqual(taken, [[0, 1, 2]]);
@@ -38,7 +38,7 @@ describe('Batcher', () => {
     assert.deepEqual(taken[1], [0]);
   });
 
-  it('hands items over at once when it holds ten thousand', () => {
+  it('passes items on at once when it holds ten thousand', () => {
     add(10_000);
     assert.equal(taken.flat().length, 10_000);
   });

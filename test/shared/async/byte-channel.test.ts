@@ -8,7 +8,7 @@ async function read(channel: ByteChannel): Promise<string> {
 }
 
 describe('ByteChannel', () => {
-  it('hands over everything in order, and says what its reader is done with', async () => {
+  it('passes everything on in order, and reports what the reader has consumed', async () => {
     const taken: string[] = [];
     const channel = new ByteChannel(10, (bytes) => taken.push(String(bytes)));
     const reading = read(channel);
@@ -21,7 +21,7 @@ describe('ByteChannel', () => {
     assert.deepEqual(taken, ['one', 'two', 'three']);
   });
 
-  it('holds its writer back while it is full', async () => {
+  it('makes its writer wait while it is full', async () => {
     const channel = new ByteChannel(4);
     channel.write(Buffer.from('full'));
     let isReady = false;
@@ -37,14 +37,14 @@ describe('ByteChannel', () => {
     assert.equal(await reading, 'full');
   });
 
-  it('gives its reader the error with which the writer breaks off, in place of the rest', async () => {
+  it('gives its reader the writer’s error in place of the rest', async () => {
     const channel = new ByteChannel(10);
     channel.write(Buffer.from('lost'));
     channel.fail(new Error('cut'));
     await assert.rejects(read(channel), /cut/);
   });
 
-  it('rejects a write after the reader has left, in the middle or before it began', async () => {
+  it('rejects a write after the reader has stopped, during or before the write', async () => {
     const middle = new ByteChannel(4);
     middle.write(Buffer.from('full'));
     for await (const _ of middle) break;

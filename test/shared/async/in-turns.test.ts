@@ -10,7 +10,7 @@ describe('inTurns', () => {
     assert.deepEqual(given, items);
   });
 
-  it('lets the event loop have a turn after every fifty items', async () => {
+  it('yields to the event loop after every fifty items', async () => {
     let turns = 0;
     let ended = false;
     const countTurns = () => {

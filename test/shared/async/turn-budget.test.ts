@@ -27,7 +27,7 @@ describe('TurnBudget', () => {
     assert.deepEqual(begun, [0, 1, 2, 3, 4]);
   });
 
-  it('takes back what was estimated and not used', async () => {
+  it('gives back the estimated budget that was not used', async () => {
     const budget = new TurnBudget(100);
     let isTurnOver = false;
     setImmediate(() => {

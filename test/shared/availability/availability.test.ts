@@ -112,7 +112,7 @@ describe('Availability', () => {
     assert.equal(await outcome, 'Error: refused');
   });
 
-  it('does not take a server for away because its own process stood still', async () => {
+  it('does not consider a server away because its own process stood still', async () => {
     answer = () => new Promise(() => {});
     stallMs = 1_000;
     availability.suspect();
@@ -124,7 +124,7 @@ describe('Availability', () => {
     assert.deepEqual(lines, []);
   });
 
-  it('takes a server for away in the end, however often its own process stood still', async () => {
+  it('considers a server away in the end, however often its own process stood still', async () => {
     answer = () => new Promise(() => {});
     stallMs = 1_000;
     availability.suspect();
@@ -132,7 +132,7 @@ describe('Availability', () => {
     assert.ok(isAway());
   });
 
-  it('does not take a server for away that is late with probes and answers calls meanwhile', async () => {
+  it('does not consider a server away that answers probes late and calls in time', async () => {
     answer = () => new Promise(() => {});
     for (let call = 0; call < 20; call += 1) {
       availability.suspect();
@@ -170,7 +170,7 @@ describe('Availability', () => {
     assert.ok(isAway());
   });
 
-  it('does not take the time that a server was frozen for the time that its answers need', async () => {
+  it('does not count the time of a freeze as the response time of a server', async () => {
     const frozen = Promise.withResolvers<void>();
     answer = () => frozen.promise;
     availability.suspect();
@@ -185,7 +185,7 @@ describe('Availability', () => {
     assert.ok(isAway());
   });
 
-  it('has what an outage broke repaired before the server counts as back', async () => {
+  it('runs the repair after an outage before the server counts as back', async () => {
     answer = () => Promise.reject(new Error('refused'));
     availability.suspect();
     await pass(600);
@@ -199,7 +199,7 @@ describe('Availability', () => {
     assert.ok(!isAway());
   });
 
-  it('takes an outage that is over within 300 ms for none', async () => {
+  it('ignores an outage of less than 300 ms', async () => {
     answer = () => Promise.reject(new Error('refused'));
     availability.suspect();
     await pass(200);

@@ -11,7 +11,7 @@ describe('makeFolder', () => {
   });
   afterEach(() => rmSync(root, { recursive: true }));
 
-  it('makes a folder and those above it for their owner alone, and may be called again', () => {
+  it('creates a folder and its parents for their owner only, and may be called again', () => {
     const path = join(root, 'a', 'b', 'c');
     makeFolder(path);
     makeFolder(path);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { canonicalJson } from '#shared/json/canonical-json.ts';
 
 describe('The canonical JSON of a value', () => {
-  it('is what RFC 8785 demands, for any JSON object', () => {
+  it('follows RFC 8785 for any JSON object', () => {
     const members = fc.dictionary(fc.oneof(fc.string({ unit: 'binary' }), fc.nat().map(String)), fc.jsonValue());
     fc.assert(
       fc.property(members, (value) => {
@@ -14,7 +14,7 @@ describe('The canonical JSON of a value', () => {
     );
   });
 
-  it('has the members, also those whose names are numbers, in the order of their code units', () => {
+  it('has the members in the order of their code units, even members named like numbers', () => {
     const value = { '9': 1, '10': 2, é: 3, '\u{1f600}': 4, '\ufb33': 5, a: { z: [{ b: 1, a: 2 }], y: null } };
     assert.equal(
       canonicalJson(value),
@@ -29,11 +29,11 @@ describe('The canonical JSON of a value', () => {
     );
   });
 
-  it('takes a text that looks like the escape of a surrogate as it is', () => {
+  it('keeps a text that looks like the escape of a surrogate', () => {
     assert.equal(canonicalJson({ a: '\\ud800' }), '{"a":"\\\\ud800"}');
   });
 
-  it('takes values that are nested deeper than the stack allows', () => {
+  it('exists for values that are nested deeper than the stack allows', () => {
     const depth = 100_000;
     const deep = JSON.parse(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`) as object;
     assert.equal(canonicalJson(deep).length, 2 * depth + '{"a":}'.length);

@@ -43,7 +43,7 @@ describe('jsonPatch', () => {
     );
   });
 
-  it('replaces a value as a whole where the single changes would be longer', () => {
+  it('replaces a whole value when the single changes would be longer', () => {
     const name = 'n'.repeat(50_000);
     const deep = (text: string) => ({
       [name]: Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`k${i}`, text])),
@@ -51,7 +51,7 @@ describe('jsonPatch', () => {
     assert.deepEqual(jsonPatch(deep('a'), deep('b')), [{ op: 'replace', path: '', value: deep('b') }]);
   });
 
-  it('needs no memory for the paths of a patch that it does not give', () => {
+  it('uses no memory for the paths of a patch that it does not return', () => {
     const leaves = (text: string) => Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, text]));
     const deep = (text: string) =>
       Array.from({ length: 200 }).reduce<Json>((inner) => ({ ['n'.repeat(1_500)]: inner }), leaves(text));
@@ -59,7 +59,7 @@ describe('jsonPatch', () => {
     assert.equal(jsonPatch(deep('a'), deep('b')).length, 1);
   });
 
-  it('compares members that are named like those of every object', () => {
+  it('compares members that are named like inherited members', () => {
     const before = JSON.parse('{"__proto__": {"a": 1}, "constructor": 1}');
     const after = JSON.parse('{"__proto__": {"a": 2}, "hasOwnProperty": 1}');
     assert.deepEqual(

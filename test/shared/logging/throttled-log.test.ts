@@ -21,7 +21,7 @@ describe('ThrottledLog', () => {
     ]);
   });
 
-  it('writes the latest of the lines that it left out at the end of the interval, with their number', async () => {
+  it('writes the last omitted line at the end of the interval, with the number of omitted lines', async () => {
     open(30);
     for (let n = 1; n <= 4; n += 1) log.warn('a', { n }, 'again');
     assert.equal(lines.length, 1);
@@ -29,7 +29,7 @@ describe('ThrottledLog', () => {
     assert.deepEqual(lines[1], [{ n: 4, repeated: 3 }, 'again']);
   });
 
-  it('writes what it left out when it closes, and nothing twice', () => {
+  it('writes omitted lines when it closes, and nothing twice', () => {
     open(60_000);
     log.warn('a', { n: 1 }, 'again');
     log.warn('a', { n: 2 }, 'again');
@@ -41,7 +41,7 @@ describe('ThrottledLog', () => {
     );
   });
 
-  it('is bounded: kinds beyond 200 share a line', () => {
+  it('limits its memory: kinds beyond 200 share a line', () => {
     open(60_000);
     for (let kind = 0; kind < 1_000; kind += 1) log.warn(`kind ${kind}`, { kind }, 'again');
     assert.equal(lines.length, 201);

@@ -139,7 +139,7 @@ for (const engine of engines) {
     };
     const idsOf = (events: ReadonlyArray<StoredEvent>) => events.map(({ id }) => id).toSorted();
 
-    it('moves the metering of past days into a file, and leaves later days and all other streams', async () => {
+    it('moves the metering of past days into a file, and keeps later days and all other streams', async () => {
       await meterSome();
       const metered = (await wholeLog()).filter(({ stream }) => stream.startsWith('usage-2026-01-05'));
       const archived = await archive().archive(before, signal);
@@ -155,7 +155,7 @@ for (const engine of engines) {
       assert.equal((await store.readRaw('thing-1', 0, 10)).length, 1);
     });
 
-    it('closes the day with the sums that a read model of its streams had, in a chain that holds', async () => {
+    it('closes the day with the sums of a read model of its streams, in a valid chain', async () => {
       await meterSome();
       const rows = usageRows(await wholeLog());
       await archive().archive(before, signal);
@@ -177,7 +177,7 @@ for (const engine of engines) {
       assert.deepEqual(await archives(), files);
     });
 
-    it('adds what a node records for a closed day to its sums, and archives it, too', async () => {
+    it('adds later records of a node for a closed day to the sums, and archives them, too', async () => {
       await meterSome();
       await archive().archive(before, signal);
       await mustAppend(store, 'usage-2026-01-05-n2', 0, [recorded('n2', '2026-01-05T09:59:00.000Z', {}, {})]);
@@ -195,7 +195,7 @@ for (const engine of engines) {
       assert.equal((await archivedEvents()).length, 4);
     });
 
-    it('counts and archives what comes while it works, and loses none of it', async () => {
+    it('counts and archives events that are appended during its run', async () => {
       await meterSome();
       let isLate = false;
       const events = withHook(store, {
@@ -214,7 +214,7 @@ for (const engine of engines) {
       assert.equal((await archivedEvents()).length, 4);
     });
 
-    it('divides the sums of a large day among events, and none of a key, model and target', async () => {
+    it('divides the sums of a large day among events, but never those of one key, model and target', async () => {
       const calls = Array.from({ length: 60 }, (_, number) => ({ keyId: `k${number % 20}`, model: `m${number % 3}` }));
       await mustAppend(store, 'usage-2026-01-05-n1', noStream, [
         recorded('n1', '2026-01-05T09:00:00.000Z', ...calls),
@@ -229,7 +229,7 @@ for (const engine of engines) {
       assert.deepEqual(usageRows(await scavengedLog()), rows);
     });
 
-    it('loses nothing and doubles nothing, whichever of its steps it is cut off at, before or after it', async () => {
+    it('neither loses nor repeats anything when it is interrupted before or after any step', async () => {
       await meterSome();
       await mustAppend(store, 'usage-2026-01-06-n1', noStream, [recorded('n1', '2026-01-06T09:10:00.000Z', {})]);
       await mustAppend(store, 'thing-2', noStream, [someEvent()]);
@@ -277,7 +277,7 @@ for (const engine of engines) {
       assert.equal((await meteringIn()).length, 4);
     });
 
-    it('stores no archive of a stream that something else has removed meanwhile', async () => {
+    it('stores no archive of a stream that was removed meanwhile', async () => {
       await meterSome();
       const events = withHook(store, {
         append: async () => {

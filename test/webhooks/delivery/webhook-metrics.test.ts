@@ -30,11 +30,11 @@ describe('metrics of webhook deliveries', () => {
       return wanted.every((sample) => shown.includes(sample));
     }, wanted.join(', '));
 
-  it('has no endpoint and no lag where this node does not deliver', async () => {
+  it('shows no endpoint and no lag on a node that does not deliver', async () => {
     assert.deepEqual(await samples(), ['open_retries 0']);
   });
 
-  it('counts endpoints by state, and retries that are open', async () => {
+  it('counts endpoints by state, and open retries', async () => {
     node.receive = () => ({ kind: 'failed', eventId: 'event', status: 500, error: 'status', durationMs: 1 });
     node.start();
     await has('endpoints{state="delivering"} 0');
@@ -47,7 +47,7 @@ describe('metrics of webhook deliveries', () => {
     assert.ok((await samples()).includes('lag_positions{state="failing"} 0'));
   });
 
-  it('shows how far the endpoint is behind that is furthest behind', async () => {
+  it('shows the lag of the endpoint that is furthest behind', async () => {
     const { promise: open, resolve } = Promise.withResolvers<void>();
     node.hold = () => open;
     node.start();

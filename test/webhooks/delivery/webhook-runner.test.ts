@@ -14,7 +14,7 @@ describe('WebhookRunner', () => {
   const positionsTried = () => node.tried.map(({ position }) => position);
   const stored = () => eventually(() => node.state(), 'the state of the endpoint is stored');
 
-  it('delivers what comes after the creation of an endpoint', async () => {
+  it('delivers the events after the creation of an endpoint', async () => {
     let isStarted = false;
     node.waitForPosition = async () => {
       isStarted = true;
@@ -29,7 +29,7 @@ describe('WebhookRunner', () => {
     assert.deepEqual(positionsTried(), [position]);
   });
 
-  it('loses no event of an endpoint that is created while its first start is tried again', async () => {
+  it('loses no event of an endpoint that is created while the runner retries its first start', async () => {
     let created = 0;
     node.waitForPosition = async () => {
       if (created > 0) return true;
@@ -43,7 +43,7 @@ describe('WebhookRunner', () => {
     assert.equal((await stored()).beganAtEndAt, null);
   });
 
-  it('says once, and without an error, that it waits for the read models of a first start', async () => {
+  it('logs once, and not as an error, that it waits for the read models of a first start', async () => {
     let tries = 0;
     node.waitForPosition = async () => {
       tries += 1;
@@ -58,7 +58,7 @@ describe('WebhookRunner', () => {
     );
   });
 
-  it('begins at the end of the log, and says so, where the state of an endpoint is lost', async () => {
+  it('begins at the end of the log, and logs that, when the state of an endpoint is lost', async () => {
     await node.createEndpoint();
     const missed = await node.createFlow();
     node.start();

@@ -30,7 +30,7 @@ describe('WebhookSender', () => {
   };
   const named = (path = '/') => `${receiver.url.replace('127.0.0.1', 'receiver.example')}${path}`;
 
-  it('connects to the address that was resolved, and names the host', async () => {
+  it('connects to the resolved address, and sends the name of the host', async () => {
     assert.deepEqual(await newSender()(named('/hooks')), { status: 204, error: null, asks: null });
     const [message] = receiver.messages;
     assert.match(message?.headers.host ?? '', /^receiver\.example:/);
@@ -43,7 +43,7 @@ describe('WebhookSender', () => {
     assert.deepEqual(receiver.messages, []);
   });
 
-  it('connects to no private address that the URL itself has', async () => {
+  it('connects to no private address in the URL itself', async () => {
     const send = newSender(undefined, { allowsPrivateNetworks: false });
     for (const host of ['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '2130706433']) {
       const { port } = new URL(receiver.url);
@@ -56,7 +56,7 @@ describe('WebhookSender', () => {
     assert.deepEqual(receiver.messages, []);
   });
 
-  it('judges the very answer that it connects to, where the name servers change theirs', async () => {
+  it('checks the same resolved address that it connects to, even if name servers change their answers', async () => {
     const answers = [[{ address: '93.184.216.34', family: 4 as const }], [loopback]];
     const guard = new UrlGuard({ allowsPrivateNetworks: false, resolve: async () => answers.shift() ?? [] });
     const sender = new WebhookSender({ guard, timeoutMs: 5_000 });
@@ -79,7 +79,7 @@ describe('WebhookSender', () => {
     );
   });
 
-  it('reads what a receiver that refuses asks for', async () => {
+  it('reads the requested wait from a refusal', async () => {
     const send = newSender();
     const cases = [
       [410, {}, { isGone: true, retryAfterMs: null, isForAll: false }],
@@ -93,7 +93,7 @@ describe('WebhookSender', () => {
     }
   });
 
-  it('gives up a receiver that does not answer in time', async () => {
+  it('ends a try when the receiver does not answer in time', async () => {
     receiver.answer = () => undefined;
     assert.deepEqual(await newSender(undefined, { timeoutMs: 200 })(named()), {
       status: null,
@@ -102,14 +102,14 @@ describe('WebhookSender', () => {
     });
   });
 
-  it('fails where the receiver closes the connection, and where nothing listens', async () => {
+  it('fails when the receiver closes the connection, and when nothing listens', async () => {
     receiver.answer = (response) => response.destroy();
     const send = newSender();
     assert.deepEqual(await send(named()), { status: null, error: 'connection', asks: null });
     assert.deepEqual(await send('http://receiver.example:1/'), { status: null, error: 'connection', asks: null });
   });
 
-  it('does not wait for the end of an answer, however long it is', async () => {
+  it('does not wait for the end of an answer', async () => {
     let isClosed = false;
     receiver.answer = (response) => {
       response.on('close', () => {
@@ -125,7 +125,7 @@ describe('WebhookSender', () => {
     while (!isClosed) await new Promise((resolve) => setTimeout(resolve, 5));
   });
 
-  it('takes no proxy from the environment', async () => {
+  it('uses no proxy from the environment', async () => {
     const before = { ...process.env };
     Object.assign(process.env, {
       http_proxy: 'http://127.0.0.1:1',

@@ -54,7 +54,7 @@ describe('UrlGuard', () => {
     for (const host of spellings) assert.match((await guard.faultOf(`https://${host}/`)) ?? '', /public/, host);
   });
 
-  it('refuses what is no https URL, or has a user, a password or a fragment', async () => {
+  it('refuses a URL that is not https or has a user, a password or a fragment', async () => {
     const urls = [
       'hooks',
       'http://public.example/',
@@ -67,12 +67,12 @@ describe('UrlGuard', () => {
     for (const url of urls) assert.notEqual(await guard.faultOf(url), null, url);
   });
 
-  it('refuses a host without an address, and cannot say while the name servers are silent', async () => {
+  it('refuses a host without an address, and throws an UnavailableError while the name servers are silent', async () => {
     assert.match((await guard.faultOf('https://absent.example/')) ?? '', /has an address/);
     await assert.rejects(guard.faultOf('https://slow.example/'), UnavailableError);
   });
 
-  it('allows private networks and plain HTTP where that is set, and still no other scheme', async () => {
+  it('allows private networks and plain HTTP when that is configured, but no other scheme', async () => {
     assert.equal(await open.faultOf('http://127.0.0.1:9000/hooks'), null);
     assert.equal(await open.faultOf('http://anything.internal/'), null);
     assert.notEqual(await open.faultOf('file:///etc/passwd'), null);

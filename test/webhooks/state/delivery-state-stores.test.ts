@@ -23,7 +23,7 @@ describeOnMongoDb('delivery states on MongoDB', (server) => {
     return { connect: () => openMongoDbDeliveryStateStore({ url }), dispose: async () => undefined };
   });
 
-  it('refuses what a node with an older token writes, once another has taken up', async () => {
+  it('refuses the writes of a node with an older token after a takeover', async () => {
     const url = server.newUrl();
     const [older, newer] = [1, 2].map((fence) => openMongoDbDeliveryStateStore({ url, fence }));
     assert.ok(older !== undefined && newer !== undefined);

@@ -333,7 +333,7 @@ describe('exporting and importing a log', () => {
     await target.close();
   });
 
-  it('adds the events of a newer export whose log has archived metering that the target has', async () => {
+  it('adds the events of a newer export whose log has archived metering that the target still has', async () => {
     const target = openSqliteLogTarget(join(folder, 'target.db'));
     await imported(await exported(new MemoryLog(events.slice(0, -1)), 'older'), target);
     const unarchived = events.filter(({ stream }) => !stream.startsWith('usage-'));

@@ -9,7 +9,7 @@ const hour = 60 * 60 * 1000;
 const day = 24 * hour;
 
 describe('EndpointQueue', () => {
-  it('begins messages in the order of the log, eight at once', async () => {
+  it('sends messages in the order of the log, eight at a time', async () => {
     const receiver = new VirtualReceiver();
     receiver.follow(...range(1, 30));
     assert.deepEqual(receiver.begun, range(1, maxAtOnce));
@@ -19,7 +19,7 @@ describe('EndpointQueue', () => {
     assert.deepEqual(receiver.queue.state, newDeliveryState(30));
   });
 
-  it('tries a message that failed again within 30 s, and holds nothing up for it', async () => {
+  it('retries a failed message within 30 s, and delays no other message', async () => {
     const receiver = new VirtualReceiver();
     let refuses = true;
     receiver.receive = ({ position }) => ({ ms: 10, kind: position === 3 && refuses ? 'failed' : 'delivered' });
@@ -38,7 +38,7 @@ describe('EndpointQueue', () => {
     assert.deepEqual(receiver.outcomes.slice(-1), ['3.2 delivered']);
   });
 
-  it('leaves half of what may be tried at once to new messages, while retries are due', async () => {
+  it('reserves half of the concurrent tries for new messages while retries are due', async () => {
     const receiver = new VirtualReceiver();
     receiver.receive = ({ position }) => ({ ms: 100, kind: position <= 40 ? 'failed' : 'delivered' });
     receiver.follow(...range(1, 40));
@@ -50,7 +50,7 @@ describe('EndpointQueue', () => {
     assert.ok(range(41, 60).every((position) => receiver.begun.includes(position)));
   });
 
-  it('waits at its position while 1,000 messages are open, and continues as there is room', async () => {
+  it('waits at its position while 1,000 messages are open, and continues when there is room', async () => {
     const receiver = new VirtualReceiver();
     let isRefused = (position: number) => position % 2 === 0;
     receiver.receive = ({ position }) => ({ ms: 1, kind: isRefused(position) ? 'failed' : 'delivered' });
@@ -75,7 +75,7 @@ describe('EndpointQueue', () => {
     assert.ok(receiver.queue.position >= (taken.at(-1) ?? 0));
   });
 
-  it('has its state disabled after three days of failures only, and continues with what was open when it is enabled', async () => {
+  it('is disabled after three days with only failures, and continues with the open messages when it is enabled', async () => {
     const receiver = new VirtualReceiver();
     receiver.receive = () => ({ ms: 10, kind: 'failed' });
     receiver.follow(1, 2);
@@ -114,7 +114,7 @@ describe('EndpointQueue', () => {
     assert.ok((lastTry?.at ?? 0) >= retryForMs && (lastTry?.at ?? 0) <= retryForMs + 3 * hour);
   });
 
-  it('leaves a dead endpoint alone, but for one try a minute, and delivers at once when it is there again', async () => {
+  it('tries a dead endpoint once a minute, and delivers at once when it answers again', async () => {
     const receiver = new VirtualReceiver();
     receiver.receive = () => ({ ms: 1, kind: 'failed' });
     for (let position = 1; position <= 100; position += 1) {
@@ -132,7 +132,7 @@ describe('EndpointQueue', () => {
     assert.deepEqual(receiver.queue.state.open, []);
   });
 
-  it('does not count a message that could not be made as a try', async () => {
+  it('does not count a message that could not be built as a try', async () => {
     const receiver = new VirtualReceiver();
     let isMade = false;
     receiver.receive = () => ({ ms: 1, kind: isMade ? 'delivered' : 'postponed' });
@@ -146,7 +146,7 @@ describe('EndpointQueue', () => {
     assert.deepEqual(receiver.outcomes, ['1.1 delivered']);
   });
 
-  it('sends a test at once and once, also while it is disabled or waits', async () => {
+  it('sends a test at once and only once, even while it is disabled or waits', async () => {
     const receiver = new VirtualReceiver(undefined, newDeliveryState(4), false);
     receiver.receive = () => ({ ms: 10, kind: 'failed' });
     receiver.queue.test(messageAt(9));
@@ -156,7 +156,7 @@ describe('EndpointQueue', () => {
     assert.deepEqual(receiver.queue.state, newDeliveryState(4));
   });
 
-  it('goes back for a replay once, also where the request is met again on the way', async () => {
+  it('returns to a replay’s position once, even when it meets the request again on the way', async () => {
     const receiver = new VirtualReceiver();
     receiver.follow(...range(1, 9));
     await receiver.time.pass(100);
@@ -170,7 +170,7 @@ describe('EndpointQueue', () => {
     assert.equal(receiver.queue.state.replayedAt, 10);
   });
 
-  it('leaves nothing out for a replay after a position that it has not reached', async () => {
+  it('skips nothing for a replay after a position that it has not reached', async () => {
     const receiver = new VirtualReceiver();
     receiver.follow(1, 2);
     assert.equal(receiver.queue.replay(1_000, 3), false);
@@ -210,7 +210,7 @@ describe('EndpointQueue', () => {
     }
   });
 
-  it('holds nobody else up while an endpoint is dead', async () => {
+  it('delays no other endpoint while an endpoint is dead', async () => {
     const dead = new VirtualReceiver();
     const living = new VirtualReceiver(dead.time);
     dead.receive = () => ({ ms: 15_000, kind: 'failed' });

@@ -6,7 +6,7 @@ const second = 1_000;
 const hour = 60 * 60 * second;
 const day = 24 * hour;
 
-describe('EndpointQueue whose receiver asks for something', () => {
+describe('EndpointQueue whose receiver requests a wait', () => {
   /** A receiver that refuses the message at position 1 so, and accepts the others. */
   function refusingFirst(asks: Reception['asks']): VirtualReceiver {
     const receiver = new VirtualReceiver();
@@ -21,7 +21,7 @@ describe('EndpointQueue whose receiver asks for something', () => {
   const timesOf = (receiver: VirtualReceiver, position: number) =>
     receiver.tries.filter((seen) => seen.position === position).map(({ at }) => at);
 
-  it('tries the message again when the receiver asks for it, and others meanwhile', async () => {
+  it('retries the message at the requested time, and sends others meanwhile', async () => {
     const receiver = refusingFirst({ retryAfterMs: 90 * second });
     receiver.follow(1, 2);
     await receiver.time.pass(second);
@@ -31,14 +31,14 @@ describe('EndpointQueue whose receiver asks for something', () => {
     assert.deepEqual(receiver.begun, [1, 2, 3, 1]);
   });
 
-  it('waits its own pause where the receiver asks for less', async () => {
+  it('keeps its own longer pause when the receiver asks for a shorter one', async () => {
     const receiver = refusingFirst({ retryAfterMs: second });
     receiver.follow(1);
     await receiver.time.pass(6 * second);
     assert.deepEqual(timesOf(receiver, 1), [0, 5 * second + 10]);
   });
 
-  it('begins nothing before the time for which a receiver asks with 429 or 503', async () => {
+  it('sends nothing before the time that a receiver requests with 429 or 503', async () => {
     const receiver = refusingFirst({ retryAfterMs: 90 * second, isForAll: true });
     receiver.follow(1);
     await receiver.time.pass(second);
@@ -50,7 +50,7 @@ describe('EndpointQueue whose receiver asks for something', () => {
     assert.deepEqual(receiver.begun.toSorted(), [1, 1, 2, 3]);
   });
 
-  it('holds other messages for an hour at most', async () => {
+  it('delays other messages for at most an hour', async () => {
     const receiver = refusingFirst({ retryAfterMs: day, isForAll: true });
     receiver.follow(1);
     await receiver.time.pass(second);
@@ -61,7 +61,7 @@ describe('EndpointQueue whose receiver asks for something', () => {
     assert.deepEqual(timesOf(receiver, 1), [0, day + 10]);
   });
 
-  it('holds others also where a message that was under way is accepted afterwards', async () => {
+  it('delays other messages even when a running message is accepted afterwards', async () => {
     const receiver = new VirtualReceiver();
     receiver.receive = ({ position }) =>
       position === 1
@@ -75,7 +75,7 @@ describe('EndpointQueue whose receiver asks for something', () => {
     assert.deepEqual(receiver.begun, [1, 2]);
   });
 
-  it('gives up a message after three days, whatever the receiver asks for', async () => {
+  it('gives up a message after three days, whatever wait the receiver requests', async () => {
     const receiver = refusingFirst({ retryAfterMs: day });
     receiver.follow(1);
     // The others succeed, so that the endpoint does not count as failing.
@@ -90,7 +90,7 @@ describe('EndpointQueue whose receiver asks for something', () => {
     );
   });
 
-  it('is disabled once by a receiver that is gone, and continues with what was open when it is enabled', async () => {
+  it('is disabled once by a receiver that is gone, and continues with the open messages when it is enabled', async () => {
     const receiver = new VirtualReceiver();
     receiver.receive = () => ({ ms: 10, kind: 'failed', asks: { isGone: true } });
     receiver.follow(1, 2, 3);
@@ -105,7 +105,7 @@ describe('EndpointQueue whose receiver asks for something', () => {
     assert.deepEqual(receiver.queue.state, newDeliveryState(3));
   });
 
-  it('tries at once after it is enabled, whatever the receiver has asked for before', async () => {
+  it('sends at once after it is enabled, whatever wait the receiver requested before', async () => {
     const receiver = refusingFirst({ retryAfterMs: day, isForAll: true });
     receiver.follow(1);
     await receiver.time.pass(second);
@@ -126,7 +126,7 @@ describe('EndpointQueue whose receiver asks for something', () => {
     assert.deepEqual(receiver.disabled, ['gone']);
   });
 
-  it('begins what waits when a dead endpoint may be tried, although every retry is due later', async () => {
+  it('sends a waiting message when a dead endpoint may be tried, although every retry is due later', async () => {
     const receiver = new VirtualReceiver();
     receiver.receive = () => ({ ms: 1, kind: 'failed', asks: { retryAfterMs: day } });
     for (let position = 1; position <= 100; position += 1) {
