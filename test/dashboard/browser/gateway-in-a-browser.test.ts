@@ -57,7 +57,7 @@ describeInBrowser('gateway of the dashboard in a browser @long', () => {
   });
 
   for (const { name, options } of screens) {
-    it(`marks in all panels the time in which a target rests (${name})`, async () => {
+    it(`marks in all panels the time in which a circuit is open (${name})`, async () => {
       dashboard = await openDashboard(browser, scenario.service.url, adminKey, options);
       const { page, complaints } = dashboard;
       await goTo(page, '/gateway?range=1h');
@@ -66,8 +66,8 @@ describeInBrowser('gateway of the dashboard in a browser @long', () => {
         .locator('.panels.four [role="img"]')
         .evaluateAll((charts) => charts.map((chart) => chart.ariaLabel));
       for (const label of labels)
-        assert.match(label ?? '', /; primary\/gpt-x rested from \d\d:\d\d:\d\d to \d\d:\d\d:\d\d/);
-      await page.getByText('a target rested').waitFor();
+        assert.match(label ?? '', /; primary\/gpt-x got no calls from \d\d:\d\d:\d\d to \d\d:\d\d:\d\d/);
+      await page.getByText('a target got no calls').waitFor();
       await assertAccessible(page, `gateway with an incident, ${name}`);
       await keepPicture(page, `gateway-incident-${name}`);
       assert.deepEqual(complaints, []);

@@ -106,7 +106,7 @@ describeInBrowser('webhooks of the dashboard in a browser @long', () => {
     await page.getByRole('button', { name: 'New endpoint' }).click();
     await page.getByLabel('Address').fill(`${receiver.url}/made`);
     await page.getByLabel('Event types').fill('FlowRenamed');
-    await page.getByRole('button', { name: 'Make endpoint' }).click();
+    await page.getByRole('button', { name: 'Create endpoint' }).click();
     const secret = (
       await page
         .getByText(/^whsec_/)

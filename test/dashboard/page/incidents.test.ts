@@ -64,8 +64,8 @@ describe('incidents of the gateway', () => {
       ['09:22', 'a/one', 'closed'],
     );
     const text = (some: typeof known) => incidentText(some, ms('10:00'), 'UTC');
-    assert.equal(text(known), '; a/one rested from 09:20:00 to 09:22:00, after 1 earlier incident');
-    assert.equal(text(known.slice(0, 1)), '; a/one rested from 09:10:00 to 09:11:00');
+    assert.equal(text(known), '; a/one got no calls from 09:20:00 to 09:22:00, after 1 earlier incident');
+    assert.equal(text(known.slice(0, 1)), '; a/one got no calls from 09:10:00 to 09:11:00');
     assert.equal(text([]), '');
   });
 });

@@ -47,7 +47,11 @@ export function apiErrorOf(status: number, headers: Headers, text: string): ApiE
 /** @returns the error as one of the API's */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  return new ApiError({ status: 0, code: 'no-answer', detail: 'The service did not answer. Check that it runs.' });
+  return new ApiError({
+    status: 0,
+    code: 'no-answer',
+    detail: 'The service did not answer. Check that it is running.',
+  });
 }
 
 /** @returns what was wrong with one member of an input, as a sentence; null when it was accepted */

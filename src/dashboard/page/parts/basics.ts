@@ -28,7 +28,7 @@ export function Mark(): VNode {
   </svg>`;
 }
 
-/** Shape, word and colour of each status that the API has. */
+/** The colour of each status. */
 const tones: Readonly<Record<string, Tone>> = {
   active: 'ok',
   published: 'ok',
@@ -36,10 +36,10 @@ const tones: Readonly<Record<string, Tone>> = {
   running: 'ok',
   succeeded: 'ok',
   ready: 'ok',
-  well: 'ok',
+  healthy: 'ok',
   provisioning: 'run',
   rebuilding: 'run',
-  resting: 'warn',
+  'circuit open': 'warn',
   superseded: 'idle',
   drifted: 'warn',
   undone: 'bad',

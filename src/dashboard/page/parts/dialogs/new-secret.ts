@@ -13,7 +13,7 @@ export function NewSecret(props: { title: string; secret: string; note: string; 
   };
   return html`<${Card} id="new-secret" title=${props.title} aside=${html`<${Badge} tone="warn">shown once<//>`}>
     <div class="body">
-      <p>Copy it now: nothing can show it again. ${props.note}</p>
+      <p>Copy it now. It cannot be shown again. ${props.note}</p>
       <pre class="block" tabindex="0" role="region" aria-label="Secret">${props.secret}</pre>
       <div class="row">
         <button type="button" class="btn primary" onClick=${copy}><${Icon} name=${isCopied ? 'check' : 'copy'} />${isCopied ? 'Copied' : 'Copy'}</button>

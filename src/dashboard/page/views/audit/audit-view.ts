@@ -61,7 +61,7 @@ function Export({ query, type, label, file }: { query: string; type: string; lab
       Object.assign(document.createElement('a'), { href: address, download: file }).click();
       URL.revokeObjectURL(address);
     } catch (error) {
-      toasts.showError(`No ${label} was made.`, toApiError(error).message);
+      toasts.showError(`The ${label} file could not be made.`, toApiError(error).message);
     }
     setBusy(false);
   };
@@ -121,8 +121,8 @@ function Entries({ query, search }: { query: string; search: URLSearchParams }):
   if (entries === null) return html`<${Card} label="Audit"><${Skeleton} rows=${8} /><//>`;
   if (entries.length === 0 && cursor === null) {
     const clear = html`<button type="button" class="btn" onClick=${() => setSearch({ resource: null, type: null, actor: null, since: null, until: null })}>Clear filters</button>`;
-    return html`<${Card} label="Audit"><${Empty} title=${query === '' ? 'Nothing was done yet' : 'Nothing fits these filters'} actions=${query === '' ? undefined : clear}>
-      ${query === '' ? 'Every change of every key is listed here, with who made it.' : 'Take one of them away to see more.'}<//><//>`;
+    return html`<${Card} label="Audit"><${Empty} title=${query === '' ? 'No changes yet' : 'No entry matches these filters'} actions=${query === '' ? undefined : clear}>
+      ${query === '' ? 'This list shows every change and the key that made it.' : 'Remove one of them to see more.'}<//><//>`;
   }
   return html`<div ref=${box} onPointerEnter=${() => {
     isPointed.current = true;
@@ -146,7 +146,7 @@ function Entries({ query, search }: { query: string; search: URLSearchParams }):
       <//>
       ${error === null ? null : html`<${Problem} error=${error} onRetry=${() => void read(cursor)} />`}
       <footer>${countOf(entries.length, 'entry', 'entries')} shown
-        ${cursor === null ? ', all there are' : html`<button type="button" class="btn quiet" onClick=${() => void read(cursor)}>Load ${pageItems} more</button>`}</footer>
+        ${cursor === null ? ', no more' : html`<button type="button" class="btn quiet" onClick=${() => void read(cursor)}>Load ${pageItems} more</button>`}</footer>
     <//>
   </div>`;
 }

@@ -54,25 +54,25 @@ function CustomerPage({ customer }: { customer: Customer }): VNode {
         items,
       }: ProjectItems<PhoneNumber>) =>
         items.length === 0
-          ? html`<${Empty} title="No phone numbers">Add one under Phone numbers, and point it at a flow.<//>`
-          : html`<ul class="changes numbers">${items.map(({ id, number, flowId }) => html`<li key=${id}><span class="nowrap">${number}</span><span>${flowId === null ? html`<span class="faint">points at nothing</span>` : html`<a href=${addressOf('flows', flowId)}>${names.shown('flow', flowId)}</a>`}</span></li>`)}</ul>`}<//><//>
+          ? html`<${Empty} title="No phone numbers">Add one under Phone numbers and choose a flow for it.<//>`
+          : html`<ul class="changes numbers">${items.map(({ id, number, flowId }) => html`<li key=${id}><span class="nowrap">${number}</span><span>${flowId === null ? html`<span class="faint">no flow</span>` : html`<a href=${addressOf('flows', flowId)}>${names.shown('flow', flowId)}</a>`}</span></li>`)}</ul>`}<//><//>
       <${Card} id="flows" title="Flows"><${Loaded} data=${flows}>${({ items }: ProjectItems<Flow>) =>
         items.length === 0
-          ? html`<${Empty} title="No flows">An instance of a template brings some.<//>`
+          ? html`<${Empty} title="No flows">An instance of a template creates flows.<//>`
           : html`<ul class="changes">${items.map(({ id, name, type }) => html`<li key=${id}><span><${Badge}>${type}<//></span><span><a href=${addressOf('flows', id)}>${name}</a></span></li>`)}</ul>`}<//><//>
     </div>
     ${
       isErasing
         ? html`<${ConfirmChange} title=${`Erase the personal data of ${customer.name}?`} request=${{ method: 'DELETE', path: `/v1/partner/customers/${customer.organizationId}/personal-data` }}
-      keepLabel="Keep it" doLabel="Erase for ever" isDestructive=${true} onClose=${() => setErasing(false)} onDone=${() => toasts.show('The personal data is erased.')}>
-      <p class="muted">Its key is destroyed: nothing can read the data again, in no backup of the log either.</p><//>`
+      keepLabel="Keep it" doLabel="Erase permanently" isDestructive=${true} onClose=${() => setErasing(false)} onDone=${() => toasts.show('The personal data is erased.')}>
+      <p class="muted">The key of the data is destroyed. Nothing can read the data again, not even in a backup of the log.</p><//>`
         : null
     }`;
 }
 
 function InstanceItems({ instances }: { instances: ReadonlyArray<Instance> }): VNode {
   if (instances.length === 0)
-    return html`<${Empty} title="No instance">Make one from a published template version.<//>`;
+    return html`<${Empty} title="No instance">Create one from a published template version.<//>`;
   return html`<ul class="changes">${instances.map(
     ({ id, name, status, lastOperation }) => html`<li key=${id}><span><${Status} status=${status} /></span>
       <span><a href=${addressOf('templates', null, { instance: id })}>${name}</a>${lastOperation?.outcome === 'undone' ? html` <${Badge} tone="bad" plain=${true}>${lastOperation.kind} undone<//>` : null}</span></li>`,

@@ -26,7 +26,7 @@ export function CustomersView(): VNode {
     <${Loaded} data=${customers} rows=${6}>${({ customers: all }: { customers: ReadonlyArray<Customer> }) =>
       all.length === 0
         ? html`<${Card} label="Customers"><${Empty} title="No customers yet" actions=${html`<button type="button" class="btn primary" onClick=${() => setNew(true)}>New customer</button>`}>
-            A customer is an organization of its own with one project. You see it; other partners do not.<//><//>`
+            A customer is a separate organization with one project. You see it; other partners do not.<//><//>`
         : html`<${CustomerList} customers=${all} />`}<//>
     ${isNew ? html`<${NewCustomerDialog} onClose=${() => setNew(false)} onMade=${customers.reload} />` : null}`;
 }
@@ -65,7 +65,7 @@ function CustomerRow({ customer, instances, day, month }: RowProps): VNode {
   const cost = month?.get(customer.projectId)?.cost;
   return html`<tr>
     <th scope="row"><a href=${addressOf('customers', customer.organizationId)}>${customer.name}</a></th>
-    <td>${instances.length === 0 ? html`<${Badge} tone="idle">no instance<//>` : needsCare(instances) ? html`<${Badge} tone="warn">needs you<//>` : html`<${Badge} tone=${state === 'active' ? 'ok' : 'run'}>${state}<//>`}</td>
+    <td>${instances.length === 0 ? html`<${Badge} tone="idle">no instance<//>` : needsCare(instances) ? html`<${Badge} tone="warn">needs attention<//>` : html`<${Badge} tone=${state === 'active' ? 'ok' : 'run'}>${state}<//>`}</td>
     <td class="wide">${instances.map(
       (instance, index) =>
         html`${index === 0 ? '' : ', '}<a href=${addressOf('templates', null, { instance: instance.id })}>${instance.name}</a> <span class="muted">${names.of('template', instance.templateId) ?? ''}${instance.lastOperation?.outcome === 'undone' ? `, ${instance.lastOperation.kind} undone` : ''}</span>`,
@@ -86,7 +86,7 @@ function NewCustomerDialog({ onClose, onMade }: { onClose: () => void; onMade: (
     onMade();
     return true;
   };
-  return html`<${FormDialog} title="New customer" doLabel="Make customer" onClose=${onClose} onSave=${save} fields=${['/name', '/clientEmail']}>
+  return html`<${FormDialog} title="New customer" doLabel="Create customer" onClose=${onClose} onSave=${save} fields=${['/name', '/clientEmail']}>
     ${(problemAt: (pointer: string) => string | null) => html`
       <${TextField} label="Name" value=${name} autofocus=${true} onText=${setName} problem=${problemAt('/name')} />
       <${TextField} label="E-mail" type="email" value=${clientEmail} onText=${setEmail} problem=${problemAt('/clientEmail')} />`}

@@ -37,16 +37,16 @@ export function ActivateDialog({ flow, etag, active, chosen, onClose }: Shared &
   const numbers = useNumbersOf(flow).value?.phoneNumbers ?? [];
   const activate = (version: FlowVersion) => api.send('POST', `/v1/flow-versions/${version.id}/activate`, {});
   const undo = (version: FlowVersion) => ({
-    label: `Put ${version.version} back`,
+    label: `Activate ${version.version} again`,
     run: () =>
       void activate(version).catch((error) =>
-        toasts.showError(`Version ${version.version} was not put back.`, toApiError(error).message),
+        toasts.showError(`Version ${version.version} was not activated again.`, toApiError(error).message),
       ),
   });
   const facts = [
     ['Flow', `${flow.name}, ${names.ofProject(flow.projectId)}`],
     ...(active === null ? [] : [['Replaces', `version ${active.version}, which stays and can be activated again`]]),
-    ['Phone numbers', numbers.length === 0 ? 'none point here' : numbers.map(({ number }) => number).join(', ')],
+    ['Phone numbers', numbers.length === 0 ? 'none use this flow' : numbers.map(({ number }) => number).join(', ')],
     ['Changes', active === null ? 'everything' : changesIn(active, chosen)],
   ];
   return html`<${ConfirmChange}
@@ -84,7 +84,7 @@ export function RestoreDialog({
       await api.send('POST', `/v1/flow-versions/${made.id}/activate`, {});
       toasts.show(`Version ${made.version} is active.`, `It is a copy of version ${station.number}.`);
     } catch (error) {
-      toasts.showError(`Version ${made.version} was made, but not activated.`, toApiError(error).message);
+      toasts.showError(`Version ${made.version} was created, but not activated.`, toApiError(error).message);
     }
   };
   return html`<${ConfirmChange}
@@ -95,10 +95,10 @@ export function RestoreDialog({
     onClose=${onClose}
     onDone=${done}
   >
-    <p class="muted">It starts inactive: nothing changes for callers.</p>
+    <p class="muted">The copy is not active, so nothing changes for callers.</p>
     <label class="choice">
       <input type="checkbox" checked=${isActivated} onChange=${(event: Event) => setActivated((event.target as HTMLInputElement).checked)} />Activate it at once
-      <span class="hint">${active === null ? '' : `Replaces version ${active.version}. `}A second step: should it fail, the copy stays, and this page says so.</span>
+      <span class="hint">${active === null ? '' : `Replaces version ${active.version}. `}This is a second step. If it fails, the copy stays and this page says so.</span>
     </label>
   <//>`;
 }
@@ -115,12 +115,12 @@ export function NewVersionDialog({ flow, chosen, onClose }: Shared & { chosen: F
       return false;
     }
     const made = await api.send<FlowVersion>('POST', `/v1/flows/${flow.id}/versions`, { flowSchema });
-    toasts.show(`Version ${made.version} is made.`, 'It is not active.');
+    toasts.show(`Version ${made.version} is created.`, 'It is not active.');
     goTo('flows', flow.id, { version: made.id });
     return true;
   };
-  return html`<${FormDialog} title=${`New version of ${flow.name}`} doLabel="Make version" onClose=${onClose} onSave=${save}>
-    <p class="muted">It starts inactive, with the schema of version ${chosen?.version ?? 'none'} to begin with.</p>
+  return html`<${FormDialog} title=${`New version of ${flow.name}`} doLabel="Create version" onClose=${onClose} onSave=${save}>
+    <p class="muted">The new version is not active. The text below is the schema of version ${chosen?.version ?? 'none'}.</p>
     <${TextField} label="flowSchema" rows=${16} mono=${true} value=${text} problem=${problem}
       onText=${(value: string) => {
         setText(value);
@@ -149,7 +149,7 @@ export function DescribeDialog({ flow, etag, onClose }: Shared): VNode {
     names.learn('flow', flow.id, name);
     return true;
   };
-  return html`<${FormDialog} title="Describe the flow" doLabel="Save" onClose=${onClose} onSave=${save} seen=${seen} fields=${['/name', '/description']}>
+  return html`<${FormDialog} title="Edit name and description" doLabel="Save" onClose=${onClose} onSave=${save} seen=${seen} fields=${['/name', '/description']}>
     ${(problemAt: (pointer: string) => string | null) => html`
       <${TextField} label="Name" value=${name} onText=${setName} problem=${problemAt('/name')} hint="1 to 200 characters" />
       <${TextField} label="Description" rows=${4} value=${description} onText=${setDescription} problem=${problemAt('/description')} />`}
@@ -170,8 +170,8 @@ export function DeleteFlowDialog({ flow, etag, onClose, onGone }: Shared & { onG
     isDestructive=${true}
     onClose=${onClose}
     onDone=${() => {
-      toasts.show(`${flow.name} is deleted.`, 'Its history stays readable.');
+      toasts.show(`${flow.name} is deleted.`, 'Its history is still readable.');
       onGone();
     }}
-  ><p class="muted">Its versions go with it. The history stays readable.</p><//>`;
+  ><p class="muted">Its versions are deleted too. The history is still readable.</p><//>`;
 }

@@ -116,7 +116,7 @@ function FlowHead({ flow, active, chosen, stations, history, asOf, onOpen }: Hea
   if (numbers !== undefined)
     facts.push([
       'Numbers',
-      html`<a href=${addressOf('phone-numbers', null, { flow: flow.id })}>${numbers === 0 ? 'none points here' : numbers === 1 ? '1 points here' : `${numbers} point here`}</a>`,
+      html`<a href=${addressOf('phone-numbers', null, { flow: flow.id })}>${numbers === 0 ? 'none' : String(numbers)}</a>`,
     ]);
   if (flow.agentProfileId !== null)
     facts.push([
@@ -162,7 +162,7 @@ function AsOfNotice({
   const back = html`<button type="button" class="btn" onClick=${() => setSearch({ asOf: null, version: null, against: null })}>Back to now</button>`;
   return html`<${Notice} tone="run" action=${back}>
     <strong>As it was on ${event === undefined ? asOf : formatMoment(event.time)}.</strong>
-    ${active === null ? '' : ` Version ${active.version} was active.`} Nothing here can be changed.
+    ${active === null ? '' : ` Version ${active.version} was active.`} You cannot change anything here.
     ${history[0] === undefined ? null : html` <span class="small">Revision ${asOf} of ${history[0].revision}.</span>`}
   <//>`;
 }
@@ -174,9 +174,9 @@ function MadeBy({ flow }: { flow: Flow }): VNode | null {
   const names = useNames();
   if (instance === undefined) return null;
   return html`<${Notice} tone="warn">
-    Made by instance <a href=${addressOf('templates', null, { instance: instance.id })}>${instance.name}</a>
+    Created by instance <a href=${addressOf('templates', null, { instance: instance.id })}>${instance.name}</a>
     ${names.of('template', instance.templateId) === null ? '' : ` of ${names.shown('template', instance.templateId)}`}.
-    A version made by hand counts as drift and is replaced by the next upgrade, unless that says otherwise.
+    A version made by hand counts as drift. The next upgrade replaces it, unless you choose to refuse the upgrade.
   <//>`;
 }
 
@@ -192,5 +192,5 @@ function History({ history }: { history: ReadonlyArray<HistoryEvent> }): VNode {
     left <= 0
       ? undefined
       : html`<button type="button" class="btn link" onClick=${() => setLimit(history.length)}>All ${history.length} events</button>`;
-  return html`<${Card} id="history" title="History" note="of the flow with its versions, unbroken" aside=${aside}><${Feed} items=${items} short=${true} /><//>`;
+  return html`<${Card} id="history" title="History" note="of the flow and its versions" aside=${aside}><${Feed} items=${items} short=${true} /><//>`;
 }

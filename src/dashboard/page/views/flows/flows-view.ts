@@ -59,7 +59,7 @@ function FlowList({
   if (items.length === 0) {
     return html`<${Card} label="Flows"><${Empty} title="No flows yet" command=${command}
       actions=${html`<button type="button" class="btn primary" onClick=${onNew}>New flow</button>`}>
-      A flow is what an agent says and asks. It starts with version 1, active at once.<//><//>`;
+      A flow defines what an agent says and asks. It starts with version 1, which is active.<//><//>`;
   }
   return html`<div class="filters">
       <${TextField} label="Name or project" type="search" value=${text} onText=${(name: string) => setSearch({ name })} />
@@ -70,7 +70,7 @@ function FlowList({
     <${Card} label="Flows">
       ${
         found.length === 0
-          ? html`<${Empty} title="Nothing fits these filters" actions=${html`<button type="button" class="btn" onClick=${() => setSearch({ name: null, type: null })}>Clear filters</button>`}>
+          ? html`<${Empty} title="No flow matches these filters" actions=${html`<button type="button" class="btn" onClick=${() => setSearch({ name: null, type: null })}>Clear filters</button>`}>
               ${countOf(items.length, 'flow')} without them.<//>`
           : html`<${Table} caption="Flows" fold=${true} head=${html`<th scope="col">Flow</th><th scope="col">Type</th><th scope="col">Tier</th><th scope="col">Project</th><th scope="col">Agent profile</th><th scope="col" class="num">Changed</th>`}>
               ${found.map((flow) => html`<${FlowRow} key=${flow.id} flow=${flow} />`)}
@@ -111,7 +111,7 @@ function NewFlowDialog({ onClose }: { onClose: () => void }): VNode {
     goTo('flows', made.id);
     return true;
   };
-  return html`<${FormDialog} title="New flow" doLabel="Make flow" onClose=${onClose} onSave=${save} fields=${['/name']}>
+  return html`<${FormDialog} title="New flow" doLabel="Create flow" onClose=${onClose} onSave=${save} fields=${['/name']}>
     ${(problemAt: (pointer: string) => string | null) => html`
       <${TextField} label="Name" value=${name} onText=${setName} autofocus=${true} problem=${problemAt('/name')} hint="1 to 200 characters" />
       <${SelectField} label="Project" value=${projectId} onPick=${setProject} options=${names.projects.map(({ id }) => ({ value: id, text: names.ofProject(id) }))} />

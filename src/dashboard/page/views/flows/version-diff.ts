@@ -52,8 +52,8 @@ function Readable({ versions, chosen, against, compared }: DiffProps & { compare
     options=${[{ value: '', text: 'nothing' }, ...options]} onPick=${(id: string) => setSearch({ against: id === '' ? 'nothing' : id })} />`;
   return html`<${Card} id="diff" title=${title} note=${note} aside=${options.length === 0 ? undefined : aside}>
     ${compared === null ? null : html`<${FlowGraphDrawing} compared=${compared} chosen=${step} onChoose=${setStep} />`}
-    ${compared === null && against === null ? html`<div class="body"><p class="muted">This schema has no steps to draw. It is below, as JSON.</p></div>` : null}
-    ${against !== null && changes.length === 0 ? html`<div class="body"><p class="muted">Both versions say the same.</p></div>` : null}
+    ${compared === null && against === null ? html`<div class="body"><p class="muted">This schema has no steps to draw. The JSON is below.</p></div>` : null}
+    ${against !== null && changes.length === 0 ? html`<div class="body"><p class="muted">Both versions are equal.</p></div>` : null}
     ${changes.length === 0 ? null : html`<${Changes} changes=${changes} />`}
     ${compared === null ? null : html`<details class="more" open=${step !== null}><summary>Steps as a list</summary><div class="body"><${StepList} compared=${compared} chosen=${step} /></div></details>`}
   <//>`;

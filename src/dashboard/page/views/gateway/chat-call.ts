@@ -81,7 +81,7 @@ export function nextAnswer(answer: ChatAnswer, data: string, ms: number): ChatAn
     throw new ApiError({
       status: 200,
       code: error.code ?? 'stream-failed',
-      detail: error.message ?? 'The answer broke off.',
+      detail: error.message ?? 'The answer ended too early.',
     });
   const content = choices?.[0]?.delta?.content ?? '';
   const known = { ...answer, model: model ?? answer.model, tokens: usage?.completion_tokens ?? answer.tokens };

@@ -1,4 +1,4 @@
-/** What calls came to. */
+/** The figures of calls. */
 export interface Figures {
   readonly calls: number;
   readonly callsWithTokens: number;
@@ -55,7 +55,7 @@ export interface ModelFigures {
   readonly totals: Figures;
 }
 
-/** Which target answered how many calls of a model, by the intervals of `breakdown`. */
+/** The number of a model's calls that a target answered, by the intervals of `breakdown`. */
 export interface RouteFigures {
   readonly model: string;
   readonly target: string;
@@ -71,7 +71,7 @@ export interface CircuitChange {
   readonly status: number | null;
 }
 
-/** `GET /v1/dashboard/gateway`. */
+/** The answer of `GET /v1/dashboard/gateway`. */
 export interface GatewayAnswer {
   readonly from: string;
   readonly until: string;
@@ -79,7 +79,7 @@ export interface GatewayAnswer {
   readonly times: ReadonlyArray<string>;
   readonly totals: Figures;
   readonly series: Series;
-  /** The same length of time before; null where it is no longer kept. */
+  /** The same length of time before; null if it is no longer kept. */
   readonly previous: {
     readonly from: string;
     readonly totals: Figures;
@@ -87,7 +87,7 @@ export interface GatewayAnswer {
   } | null;
   readonly operations: ReadonlyArray<{ readonly operation: string; readonly calls: Counts; readonly total: number }>;
   readonly models: ReadonlyArray<ModelFigures>;
-  /** Null for any key but an operator's, and where the answer is not of all calls. */
+  /** Null if the key is not an operator's or the answer does not cover all calls. */
   readonly routes: ReadonlyArray<RouteFigures> | null;
   readonly failedTries: ReadonlyArray<{
     readonly model: string;
@@ -105,11 +105,11 @@ export interface GatewayAnswer {
 
 const minutesOf = { minute: 1, 'quarter-hour': 15, hour: 60, day: 1_440 } as const;
 
-/** The part of the running interval that counts at least: calls of its first moments say little of a minute. */
+/** The smallest part of the current interval that counts, because its first moments say little about a minute. */
 const leastPart = 0.2;
 const minuteMs = 60_000;
 
-/** Minutes of an interval that have passed: all of it, but for the running one. */
+/** The minutes of an interval that have passed. Only the current interval is not complete. */
 function minutesPassed(
   { interval, times }: Pick<GatewayAnswer, 'interval' | 'times'>,
   index: number,
@@ -120,46 +120,46 @@ function minutesPassed(
   return Number.isFinite(passed) ? Math.min(whole, Math.max(whole * leastPart, passed)) : whole;
 }
 
-/** Counts by interval as counts a minute; the running interval counts as far as it has passed. */
+/** Converts counts by interval to counts per minute. Only the past part of the current interval counts. */
 export function perMinute(counts: Counts, answer: Pick<GatewayAnswer, 'interval' | 'times'>, now = Date.now()): Counts {
   return counts.map((count, index) => count / minutesPassed(answer, index, now));
 }
 
-/** Costs by interval as costs an hour. */
+/** Converts costs by interval to costs per hour. */
 export function perHour(costs: Gapped, answer: Pick<GatewayAnswer, 'interval' | 'times'>, now = Date.now()): Gapped {
   return costs.map((cost, index) => (cost === null ? null : (cost * 60) / minutesPassed(answer, index, now)));
 }
 
-/** The share of calls that failed, in percent; a gap where there was no call. */
+/** Returns the share of failed calls in percent; null for intervals without calls. */
 export function errorPercents(calls: Counts, errors: Counts): Gapped {
   return calls.map((count, index) => (count === 0 ? null : ((errors[index] ?? 0) / count) * 100));
 }
 
-/** The newest value that there is. */
+/** Returns the newest value that is not null. */
 export function newest(values: Gapped): number | null {
   return values.findLast((value) => value !== null) ?? null;
 }
 
-/** `+7% on the 24 h before`; nothing where there was nothing before. */
+/** Makes a text like `+7% on the 24 h before`; empty if there were no calls before. */
 export function comparison(now: number, before: number, range: string): string {
   if (before === 0) return '';
   const percent = Math.round(((now - before) / before) * 100);
   return `${percent > 0 ? '+' : percent < 0 ? '−' : '±'}${Math.abs(percent)}% on the ${range} before`;
 }
 
-/** Which target carries a model's calls, and which it could. */
+/** The targets of a model: the one that gets its calls now, and another one. */
 export interface Route {
   readonly model: string;
-  /** The first one that the catalogue names. */
+  /** The first target in the catalogue. */
   readonly first: TargetHealth;
   readonly carrying: TargetHealth;
-  /** Another one that could carry them. */
+  /** Another target that can get the calls. */
   readonly other: TargetHealth;
   readonly calls: number;
   readonly share: number | null;
 }
 
-/** The routes of models with more than one target. */
+/** Returns the routes of models with more than one target. */
 export function routesOf({ health, routes }: Pick<GatewayAnswer, 'health' | 'routes'>): ReadonlyArray<Route> {
   if (health === null) return [];
   const names = [...new Set(health.targets.flatMap(({ servesModels }) => servesModels))];
@@ -186,8 +186,8 @@ function latest(counts: Counts): number {
   return (counts.at(-1) ?? 0) + (counts.at(-2) ?? 0);
 }
 
-/** The word for a target's circuit, and its status. */
+/** Returns the word for the state of a target's circuit, and its colour. */
 export function healthOf({ circuit }: TargetHealth): { readonly word: string; readonly tone: 'ok' | 'warn' | 'run' } {
-  if (circuit === 'open') return { word: 'resting', tone: 'warn' };
-  return circuit === 'half-open' ? { word: 'being tried', tone: 'run' } : { word: 'well', tone: 'ok' };
+  if (circuit === 'open') return { word: 'circuit open', tone: 'warn' };
+  return circuit === 'half-open' ? { word: 'half-open', tone: 'run' } : { word: 'healthy', tone: 'ok' };
 }

@@ -84,13 +84,13 @@ export function Playground(): VNode {
         <${SelectField} label="Model" value=${model} options=${options} onPick=${setModel} />
         ${model === 'auto' ? html`<div class="field"><span class="label">Reasoning <span class="req">with auto</span></span><${Segments} label="Reasoning" value=${reasoning} options=${hints.map((value) => ({ value, text: value }))} onPick=${setReasoning} /></div>` : null}
       </div>
-      ${messages.length === 0 ? html`<p class="muted">Ask something, and watch the answer come in.</p>` : html`<${Chat} messages=${messages} answer=${answer} />`}
+      ${messages.length === 0 ? html`<p class="muted">Write a message to see a model’s answer.</p>` : html`<${Chat} messages=${messages} answer=${answer} />`}
       ${answer === null ? null : html`<${Stats} answer=${answer} />`}
       <${TextField} label="Message" rows=${2} value=${text} placeholder="Ask the model something" onText=${setText} onKeyDown=${pressed} />
       <div class="row">
         <button type="button" class="btn primary" disabled=${isRunning || text.trim() === ''} onClick=${send}>Send</button>
         ${isRunning ? html`<button type="button" class="btn" onClick=${stop}>Stop</button>` : messages.length === 0 ? null : html`<button type="button" class="btn" onClick=${clear}>Clear</button>`}
-        <span class="hint"><kbd>Ctrl</kbd> <kbd>Enter</kbd> sends, <kbd>Esc</kbd> stops. Billed to this key like any call.</span>
+        <span class="hint"><kbd>Ctrl</kbd> <kbd>Enter</kbd> sends, <kbd>Esc</kbd> stops. This key pays as for any call.</span>
       </div>
     </div>
     ${error === null ? null : html`<${Problem} error=${error} />`}

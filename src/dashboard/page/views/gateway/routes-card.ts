@@ -11,13 +11,13 @@ import {
   type TargetHealth,
 } from '#dashboard/page/views/gateway/gateway-answer.ts';
 
-/** Which target carries the calls of each model that has several. */
+/** Shows the target of the calls of each model with several targets. */
 export function RoutesCard({ answer }: { answer: GatewayAnswer }): VNode {
   const routes = routesOf(answer);
-  return html`<${Card} id="routes" title="Routes" note="which target carries a model’s calls now" aside=${html`<span class="small faint">${countOf(routes.length, 'model')} with a fallback</span>`}>
+  return html`<${Card} id="routes" title="Routes" note="the target of each model’s calls now" aside=${html`<span class="small faint">${countOf(routes.length, 'model')} with a fallback</span>`}>
     ${
       routes.length === 0
-        ? html`<${Empty} title="No model has a fallback">Name another target in the gateway’s configuration, and calls go on when the first one fails.<//>`
+        ? html`<${Empty} title="No model has a fallback">With a second target in the gateway’s configuration, calls still get answers when the first one fails.<//>`
         : html`<ul class="routes">${routes.map((route) => html`<${RouteItem} key=${route.model} route=${route} />`)}</ul>`
     }
   <//>`;
@@ -29,8 +29,8 @@ function RouteItem({ route }: { route: Route }): VNode {
   const { word, tone } = healthOf(first);
   const carried = share === null ? 'no calls yet' : `${share}%, ${countOf(calls, 'call')}`;
   const label = isDiverted
-    ? `${model}: calls leave ${first.target}, which is ${word}, and go to ${carrying.target}`
-    : `${model}: calls go to ${first.target}; ${other.target} could take them`;
+    ? `${model}: calls go to ${carrying.target} instead of ${first.target} (${word})`
+    : `${model}: calls go to ${first.target}; ${other.target} is the fallback`;
   return html`<li>
     <span><strong class="mono">${model}</strong></span>
     <div class="rails">
@@ -43,7 +43,7 @@ function RouteItem({ route }: { route: Route }): VNode {
   </li>`;
 }
 
-/** How each target did of late, as the answering node sees it. */
+/** Shows the health of each target in the last minutes, as the answering node sees it. */
 export function HealthCard({ answer }: { answer: GatewayAnswer }): VNode | null {
   const { health } = answer;
   if (health === null) return null;
@@ -67,15 +67,15 @@ function HealthRow({ target }: { target: TargetHealth }): VNode {
   </tr>`;
 }
 
-const sentences = { open: 'rests', 'half-open': 'is tried with one call', closed: 'serves again' } as const;
+const sentences = { open: 'gets no calls', 'half-open': 'gets one trial call', closed: 'gets calls again' } as const;
 const shownChanges = 8;
 
-/** When targets began to rest, and when they came back. */
+/** Shows when circuits of targets opened and closed. */
 export function FailoverCard({ answer }: { answer: GatewayAnswer }): VNode | null {
   const changes = answer.health?.circuitChanges ?? null;
   if (changes === null) return null;
   return html`<${Card} id="failovers" title="Failovers" note=${changes.length === 0 ? 'none since the node started' : `${countOf(changes.length, 'change')} since the node started`}>
-    ${changes.length === 0 ? html`<${Empty} title="Nothing has failed over">A target that fails several times in a row rests, and its calls go to the next.<//>` : null}
+    ${changes.length === 0 ? html`<${Empty} title="Nothing has failed over">When a target fails several times in a row, its circuit opens and its calls go to the next target.<//>` : null}
     <ol class="feed">${changes
       .slice(0, shownChanges)
       .map(

@@ -27,7 +27,7 @@ export function TrafficPanels({ answer, range }: { answer: GatewayAnswer; range:
   const { series, totals, times: given } = answer;
   const times = useMemo(() => given.map((time) => Date.parse(time)), [given]);
   const incidents = useMemo(() => incidentsOf(answer), [answer]);
-  const rested = incidentText(incidents, Date.now());
+  const incidentWords = incidentText(incidents, Date.now());
   const row = { name: 'traffic', times, at, onPoint: setAt, bands: incidents };
   const calls = perMinute(series.calls, answer);
   const others = answer.operations.filter(({ operation }) => operation !== 'chat').slice(0, operationColours.length);
@@ -47,16 +47,16 @@ export function TrafficPanels({ answer, range }: { answer: GatewayAnswer; range:
   return html`<h2 class="sr">Traffic, errors and latency</h2>
     <div class="panels four">
       <${Panel} title="Calls a minute" row=${row} figure=${rate(newest(calls))} delta=${`${formatCount(totals.calls)} in ${range}`} format=${rate}
-        curves=${[{ values: calls, colour: '--series-1' }, ...operationCurves]} label=${`Calls a minute over ${range}: ${formatCount(totals.calls)} in all${rested}`}
-        legend=${html`<li><span class="key k1"></span>all</li>${incidents.length === 0 ? null : html`<li><span class="key block band"></span>a target rested</li>`}${others.map(({ operation, total }, index) => html`<li key=${operation}><span class=${`key ${operationKeys[index]}`}></span>${operation} <b>${formatCount(total)}</b></li>`)}`} />
+        curves=${[{ values: calls, colour: '--series-1' }, ...operationCurves]} label=${`Calls a minute over ${range}: ${formatCount(totals.calls)} in all${incidentWords}`}
+        legend=${html`<li><span class="key k1"></span>all</li>${incidents.length === 0 ? null : html`<li><span class="key block band"></span>a target got no calls</li>`}${others.map(({ operation, total }, index) => html`<li key=${operation}><span class=${`key ${operationKeys[index]}`}></span>${operation} <b>${formatCount(total)}</b></li>`)}`} />
       <${Panel} title="Errors" row=${row} figure=${percent(errorShare)} delta=${totals.calls === 0 ? 'no calls' : `${formatCount(totals.errors)} of ${formatCount(totals.calls)}`} format=${percent}
-        curves=${[{ values: errors, colour: '--series-2' }]} label=${`Share of calls that failed or broke off over ${range}: ${formatCount(totals.errors)} of ${formatCount(totals.calls)}${rested}`}
+        curves=${[{ values: errors, colour: '--series-2' }]} label=${`Share of calls that failed or broke off over ${range}: ${formatCount(totals.errors)} of ${formatCount(totals.calls)}${incidentWords}`}
         legend=${html`<li>failed <b>${formatCount(totals.failed)}</b></li><li>broken off <b>${formatCount(totals.brokenOff)}</b></li><li>refused <b>${formatCount(totals.refused)}</b></li>`} />
       <${Panel} title="First content" row=${row} figure=${durationFigure(totals.firstContentP95Ms)} delta="p95" format=${durationFigure}
-        curves=${latency(series.firstContentP50Ms, series.firstContentP95Ms, series.firstContentP99Ms)} label=${`Time to the first content over ${range}, p50, p95 and p99${rested}`}
+        curves=${latency(series.firstContentP50Ms, series.firstContentP95Ms, series.firstContentP99Ms)} label=${`Time to the first content over ${range}, p50, p95 and p99${incidentWords}`}
         legend=${percentiles(totals.firstContentP50Ms, totals.firstContentP95Ms, totals.firstContentP99Ms)} />
       <${Panel} title="Whole answer" row=${row} figure=${durationFigure(totals.p95Ms)} delta="p95" format=${durationFigure}
-        curves=${latency(series.p50Ms, series.p95Ms, series.p99Ms)} label=${`Time to the end of the answer over ${range}, p50, p95 and p99${rested}`}
+        curves=${latency(series.p50Ms, series.p95Ms, series.p99Ms)} label=${`Time to the end of the answer over ${range}, p50, p95 and p99${incidentWords}`}
         legend=${percentiles(totals.p50Ms, totals.p95Ms, totals.p99Ms)} />
     </div>`;
 }

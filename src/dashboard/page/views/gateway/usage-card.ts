@@ -71,7 +71,7 @@ export function UsageCard({
       Object.assign(document.createElement('a'), { href: address, download: 'usage.csv' }).click();
       URL.revokeObjectURL(address);
     } catch (error) {
-      toasts.showError('No CSV was made.', toApiError(error).message);
+      toasts.showError('The CSV file could not be made.', toApiError(error).message);
     }
   };
   const aside = html`<${Segments} label="Group by" value=${group} options=${groups.map((value) => ({ value, text: value }))} onPick=${setGroup} />
@@ -81,7 +81,7 @@ export function UsageCard({
       ? undefined
       : `${formatMoment(usage.value.from)} to ${formatMoment(usage.value.until)}, whole hours`;
   return html`<${Card} id="usage" title="Usage" note=${note} aside=${aside}>
-    <${Loaded} data=${usage} rows=${4}>${({ rows }: Usage) => (rows.length === 0 ? html`<${Empty} title="No calls in this time">Try a call in the playground, or look at a longer time.<//>` : html`<${UsageTable} rows=${rows} group=${group} answer=${answer} />`)}<//>
+    <${Loaded} data=${usage} rows=${4}>${({ rows }: Usage) => (rows.length === 0 ? html`<${Empty} title="No calls in this time">Try a call in the playground, or choose a longer time.<//>` : html`<${UsageTable} rows=${rows} group=${group} answer=${answer} />`)}<//>
   <//>`;
 }
 

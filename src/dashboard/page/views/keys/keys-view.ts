@@ -38,7 +38,7 @@ export function KeysView(): VNode {
       <${ProjectsLeft} count=${projectsLeft} />
       <${Card} label="Keys">${
         items.length === 0
-          ? html`<${Empty} title="No keys yet">A key signs requests of one project, organization or partner. Its secret is shown once.<//>`
+          ? html`<${Empty} title="No keys yet">A key authorizes the requests of a project, organization or partner. Its secret is shown once.<//>`
           : html`<${Table} caption="Keys" fold=${true} head=${html`<th scope="col">Key</th><th scope="col">Type</th><th scope="col">Begins with</th><th scope="col">Scopes</th><th scope="col">Project</th><th scope="col" class="num">Last used</th><th scope="col" class="num"><span class="sr">Do</span></th>`}>
               ${items.map((key) => html`<${KeyRow} key=${key.id} apiKey=${key} isOwn=${key.id === me.apiKeyId} onOpen=${setOpened} />`)}
             <//>`
@@ -49,7 +49,7 @@ export function KeysView(): VNode {
       opened?.dialog === 'revoke'
         ? html`<${ConfirmChange} title=${`Revoke ${opened.key.name}?`} request=${{ method: 'DELETE', path: `/v1/keys/${opened.key.id}` }}
       keepLabel="Keep it" doLabel="Revoke key" isDestructive=${true} onClose=${close} onDone=${() => toasts.show(`${opened.key.name} is revoked.`, 'It is refused on every node within a second.')}>
-      <p class="muted">Whatever uses it is refused from then on. The keys that it made stay.</p><//>`
+      <p class="muted">All requests with it are refused from then on. The keys that it created stay.</p><//>`
         : null
     }`;
 }
@@ -102,7 +102,7 @@ function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: (secre
     return true;
   };
   const types = (typesBelow[me.keyType] ?? []).map((value) => ({ value, text: value }));
-  return html`<${FormDialog} title="New key" doLabel="Make key" onClose=${onClose} onSave=${save} fields=${['/name', '/scopes']}>
+  return html`<${FormDialog} title="New key" doLabel="Create key" onClose=${onClose} onSave=${save} fields=${['/name', '/scopes']}>
     ${(problemAt: (pointer: string) => string | null) => html`
       <${TextField} label="Name" value=${name} autofocus=${true} onText=${setName} problem=${problemAt('/name')} />
       <${SelectField} label="Type" value=${keyType} options=${types} onPick=${setType} />
@@ -112,9 +112,9 @@ function NewKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: (secre
 }
 
 const overlaps = [
-  { value: '0', text: 'ends at once' },
-  { value: '3600', text: 'works for 1 hour more' },
-  { value: '86400', text: 'works for 24 hours more' },
+  { value: '0', text: 'ends immediately' },
+  { value: '3600', text: 'works for 1 more hour' },
+  { value: '86400', text: 'works for 24 more hours' },
 ];
 
 function RotateDialog({

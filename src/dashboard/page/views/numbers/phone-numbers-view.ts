@@ -72,7 +72,7 @@ function NumberList({
     <${ProjectsLeft} count=${all.projectsLeft} />
     <${Card} label="Phone numbers">${
       found.length === 0
-        ? html`<${Empty} title="Nothing fits these filters" actions=${clear}>${countOf(all.items.length, 'number')} without them.<//>`
+        ? html`<${Empty} title="No number matches these filters" actions=${clear}>${countOf(all.items.length, 'number')} without them.<//>`
         : html`<${Table} caption="Phone numbers" fold=${true} head=${html`<th scope="col">Number</th><th scope="col">Status</th><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Points at</th><th scope="col">Project</th><th scope="col" class="num">Updated</th><th scope="col" class="num"><span class="sr">Do</span></th>`}>
             ${found.map((number) => html`<${NumberRow} key=${number.id} number=${number} onOpen=${onOpen} />`)}
           <//>`
@@ -86,7 +86,7 @@ function NumberRow({ number, onOpen }: { number: PhoneNumber; onOpen: (opened: O
     <th scope="row" class="nowrap">${number.number}</th>
     <td><${Status} status=${number.status} /></td>
     <td>${number.name}</td><td class="muted">${number.type}</td>
-    <td>${flowId === null ? html`<span class="faint">nothing</span>` : html`<a href=${addressOf('flows', flowId)}>${names.shown('flow', flowId)}</a>`}</td>
+    <td>${flowId === null ? html`<span class="faint">no flow</span>` : html`<a href=${addressOf('flows', flowId)}>${names.shown('flow', flowId)}</a>`}</td>
     <td class="muted wide">${names.ofProject(number.projectId)}</td>
     <td class="num faint later"><${Time} at=${number.updatedAt} /></td>
     <td class="num later"><button type="button" class="btn quiet" aria-label=${`Change ${number.number}`} onClick=${() => onOpen({ dialog: 'point', number })}>Change</button>

@@ -25,12 +25,12 @@ interface AttentionProps {
 
 const shownInstances = 5;
 
-/** What needs somebody. Absent when there is nothing. */
+/** The things that need attention. Absent if there are none. */
 export function Attention(props: AttentionProps): VNode | null {
   const names = useNames();
   const items = [
     ...stoppedFollowers(props.followers),
-    ...restingTargets(props.gateway),
+    ...openCircuits(props.gateway),
     ...instancesInNeed(props.instances, (id) => names.shown('organization', id)),
   ];
   if (items.length === 0) return null;
@@ -55,16 +55,23 @@ function stoppedFollowers(followers: Followers | null): ReadonlyArray<Item> {
   });
 }
 
-function restingTargets(gateway: GatewayAnswer | null): ReadonlyArray<Item> {
+function openCircuits(gateway: GatewayAnswer | null): ReadonlyArray<Item> {
   return (gateway?.health?.targets ?? []).flatMap(({ target, circuit, servesModels, lastFailure }) => {
     if (circuit !== 'open') return [];
     const since =
       lastFailure === null
         ? ''
         : html`, last failure <${Time} at=${lastFailure.time} /> (${lastFailure.status ?? lastFailure.code})`;
-    const text = html`<strong>${target}</strong> rests${since}. It serves ${servesModels.map((model, index) => html`${index === 0 ? '' : ', '}<code>${model}</code>`)}.`;
+    const text = html`<strong>${target}</strong> gets no calls${since}. It serves ${servesModels.map((model, index) => html`${index === 0 ? '' : ', '}<code>${model}</code>`)}.`;
     return [
-      { key: target, tone: 'warn', word: 'Resting', text, action: 'Routes', address: addressOf('gateway') } as const,
+      {
+        key: target,
+        tone: 'warn',
+        word: 'Circuit open',
+        text,
+        action: 'Routes',
+        address: addressOf('gateway'),
+      } as const,
     ];
   });
 }
@@ -94,7 +101,7 @@ function instancesInNeed(
       key: 'more',
       tone: 'bad',
       word: 'More',
-      text: html`${countOf(left, 'instance')} more did not reach the version that was wanted.`,
+      text: html`${countOf(left, 'instance')} more did not reach the requested version.`,
       action: 'Templates',
       address: addressOf('templates'),
     },

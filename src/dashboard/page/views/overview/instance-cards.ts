@@ -17,7 +17,7 @@ export function InstancesCard({ data }: { data: Data<InstanceFigures> }): VNode 
   return html`<${Card} id="instances" title="Instances" note=${total === undefined ? undefined : `${formatCount(total)}, by template version`} aside=${html`<a href=${addressOf('templates')}>Templates</a>`}>
     <${Loaded} data=${data} rows=${4}>${({ versions }: InstanceFigures) =>
       versions.length === 0
-        ? html`<${Empty} title="No instances yet">Customers get instances of published template versions.<//>`
+        ? html`<${Empty} title="No instances yet">Create instances from a published template version.<//>`
         : html`<${VersionTable} versions=${versions} />`}<//>
   <//>`;
 }
@@ -62,7 +62,7 @@ export function UpgradesCard({ data }: { data: Data<InstanceFigures> }): VNode {
       const parts = outcomes.map((outcome) => ({ ...outcome, value: upgrades[outcome.name] }));
       const known = parts.filter(({ value }) => value > 0);
       if (known.length === 0)
-        return html`<${Empty} title="No upgrades in these days">An upgrade takes an instance to a newer published version.<//>`;
+        return html`<${Empty} title="No upgrades in these days">An upgrade moves an instance to a newer published version.<//>`;
       return html`<div class="body">
         <${Share} big=${true} label=${`Upgrades: ${known.map(({ name, value }) => `${value} ${name}`).join(', ')}`} parts=${parts} />
         <ul class="legend">${known.map(({ name, key, value }) => html`<li key=${name}><span class=${`key block ${key}`}></span>${name} <b>${formatCount(value)}</b></li>`)}</ul>

@@ -47,10 +47,10 @@ export function LatestChanges(): VNode {
         key: `${entry.position} ${entry.resource.id}`,
         isNew: isFresh.has(entry.position),
       }));
-  return html`<${Card} id="latest" title="Latest changes" note="whoever made them" aside=${html`<a href=${addressOf('audit')}>Audit</a>`}>
+  return html`<${Card} id="latest" title="Latest changes" note="of all keys" aside=${html`<a href=${addressOf('audit')}>Audit</a>`}>
     <${Loaded} data=${page} rows=${8}>${({ entries }: Page) =>
       entries.length === 0 && fresh.length === 0
-        ? html`<${Empty} title="Nothing was done yet">Every change of every key shows here, the newest first.<//>`
+        ? html`<${Empty} title="No changes yet">This list shows the changes of all keys, newest first.<//>`
         : html`<${Feed} items=${items(entries)} short=${true} />`}<//>
   <//>`;
 }

@@ -103,7 +103,7 @@ function ProfileDialog({ profile, seen, onClose }: ProfileDialogProps): VNode {
     value,
     text: value,
   }));
-  return html`<${FormDialog} title=${profile === null ? 'New agent profile' : profile.name} doLabel=${profile === null ? 'Make profile' : 'Save'} onClose=${onClose} onSave=${save} seen=${seen} fields=${['/name']}>
+  return html`<${FormDialog} title=${profile === null ? 'New agent profile' : profile.name} doLabel=${profile === null ? 'Create profile' : 'Save'} onClose=${onClose} onSave=${save} seen=${seen} fields=${['/name']}>
     ${(problemAt: (pointer: string) => string | null) => html`
       ${profile === null ? html`<${SelectField} label="Project" value=${projectId} onPick=${setProject} options=${names.projects.map(({ id }) => ({ value: id, text: names.ofProject(id) }))} />` : null}
       <${TextField} label="Name" value=${name} onText=${setName} problem=${problemAt('/name')} />

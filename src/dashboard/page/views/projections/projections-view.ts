@@ -32,10 +32,10 @@ export function ProjectionsView(): VNode {
         <${FollowerTable} caption="Projections" followers=${projections} onAsk=${(follower: Follower, action: Asked['action']) => setAsked({ kind: 'projections', follower, action })} />
         ${projections.flatMap((each) => (each.rebuild ? [html`<${RebuildProgress} key=${each.name} name=${each.name} version=${each.version} rebuild=${each.rebuild} />`] : []))}
       <//>
-      <${Card} id="processes" title="Processes" note="what acts on events; the position is that of the last one it acted on">
+      <${Card} id="processes" title="Processes" note="they act on events; the position is the last event that they have handled">
         <${FollowerTable} caption="Processes" followers=${processes} onAsk=${(follower: Follower, action: Asked['action']) => setAsked({ kind: 'processes', follower, action })} />
       <//>
-      ${unknownEvents.map(({ type, count, lastPosition }) => html`<${Notice} key=${type} tone="warn">This release does not know <code>${type}</code>: ${countOf(count, 'event')} passed, the last at position ${formatCount(lastPosition)}. A newer release wrote them.<//>`)}`}<//>
+      ${unknownEvents.map(({ type, count, lastPosition }) => html`<${Notice} key=${type} tone="warn">This release does not know <code>${type}</code>: ${countOf(count, 'event')} skipped, the last at position ${formatCount(lastPosition)}. A newer release wrote them.<//>`)}`}<//>
     ${asked === null ? null : html`<${AskDialog} asked=${asked} onClose=${() => setAsked(null)} onDone=${followers.reload} />`}`;
 }
 
@@ -89,7 +89,7 @@ function RebuildProgress({
   const part = rebuild.part ?? (target === 0 ? 0 : position / target);
   const percent = Math.round(part * 100);
   return html`<div class="body rule">
-    <p class="row"><strong class="mono">${name}</strong> <span>is filled beside the one that answers until it is whole${version === undefined ? '' : `: version ${version}`}</span></p>
+    <p class="row"><strong class="mono">${name}</strong> <span>is being rebuilt; the current one answers until the new one is complete${version === undefined ? '' : `: version ${version}`}</span></p>
     <${Share} big=${true} label=${`Rebuild ${percent}%`} all=${100} parts=${[{ tone: 'tone-accent', value: percent }, { tone: 'track', value: 100 - percent }]} />
     <p class="stats"><span><b>${percent}%</b> ${formatCount(position)} of ${formatCount(target)}</span><span><b>${formatCount(eventsPerSecond)}</b> events/s</span>${secondsLeft === null ? null : html`<span>done in <b>${formatDuration(secondsLeft * 1_000)}</b></span>`}</p>
   </div>`;
@@ -97,10 +97,9 @@ function RebuildProgress({
 
 const labels = { rebuild: 'Rebuild', retry: 'Retry', skip: 'Skip the event' } as const;
 const words = {
-  rebuild:
-    'It is filled again from the whole log, beside the one that answers. Queries go on with the old one until the new one is whole.',
-  retry: 'It tries the event again at which it stopped.',
-  skip: 'The event is left out of it for ever, until a rebuild.',
+  rebuild: 'A new read model is filled from the whole log. Queries use the current one until the new one is complete.',
+  retry: 'It retries the event at which it stopped.',
+  skip: 'It leaves the event out until a rebuild.',
 } as const;
 
 function AskDialog({ asked, onClose, onDone }: { asked: Asked; onClose: () => void; onDone: () => void }): VNode {
@@ -109,7 +108,7 @@ function AskDialog({ asked, onClose, onDone }: { asked: Asked; onClose: () => vo
   const body = action === 'skip' ? { eventId: follower.failure?.eventId } : {};
   return html`<${ConfirmChange} title=${`${labels[action]}: ${follower.name}?`} request=${{ method: 'POST', path: `/v1/${kind}/${follower.name}/${action}`, body }}
     keepLabel="Leave it" doLabel=${labels[action]} isDestructive=${action === 'skip'} onClose=${onClose} onDone=${() => {
-      toasts.show(`${follower.name}: asked for.`);
+      toasts.show(`${follower.name}: requested.`);
       onDone();
     }}><p class="muted">${words[action]}</p><//>`;
 }

@@ -51,7 +51,7 @@ function Details({ instance, versions }: { instance: Instance; versions: Readonl
           ${instance.resources.stores.length === 0 ? null : html`<dt>Stores</dt><dd>${instance.resources.stores.map(({ key }) => key).join(', ')}</dd>`}
           ${instance.phoneNumberRequirements.map(
             ({ key, label, phoneNumberId }) =>
-              html`<dt key=${key}>${label}</dt><dd>${phoneNumberId === null ? html`<${Badge} tone="warn" plain=${true}>to be met<//>` : names.shown('phone-number', phoneNumberId)}</dd>`,
+              html`<dt key=${key}>${label}</dt><dd>${phoneNumberId === null ? html`<${Badge} tone="warn" plain=${true}>missing<//>` : names.shown('phone-number', phoneNumberId)}</dd>`,
           )}
           <dt>Changed</dt><dd><${Time} at=${instance.updatedAt} /></dd>
         </dl>
@@ -79,8 +79,8 @@ function Details({ instance, versions }: { instance: Instance; versions: Readonl
     ${operation === null && mayChange && newer.length > 0 ? html`<${UpgradePanel} instance=${instance} from=${version} targets=${newer} />` : null}
     ${
       opened === 'retry'
-        ? html`<${ConfirmChange} title=${`Try ${instance.name} again?`} request=${{ method: 'POST', path: `/v1/instances/${instance.id}/retry`, body: {} }}
-      keepLabel="Cancel" doLabel="Retry" onClose=${close} onDone=${() => toasts.show(`${instance.name} is tried again.`)} />`
+        ? html`<${ConfirmChange} title=${`Retry ${instance.name}?`} request=${{ method: 'POST', path: `/v1/instances/${instance.id}/retry`, body: {} }}
+      keepLabel="Cancel" doLabel="Retry" onClose=${close} onDone=${() => toasts.show(`${instance.name} is being retried.`)} />`
         : null
     }
     ${
@@ -89,7 +89,7 @@ function Details({ instance, versions }: { instance: Instance; versions: Readonl
       keepLabel="Keep it" doLabel="Delete instance" isDestructive=${true} onClose=${close} onDone=${() => {
         setSearch({ instance: null });
         toasts.show(`${instance.name} is deleted.`);
-      }}><p class="muted">What it made goes with it: ${countOf(instance.resources.flows.length, 'flow')}, ${countOf(instance.resources.stores.length, 'store')}. What the customer added stays.</p><//>`
+      }}><p class="muted">The resources that it created are deleted too: ${countOf(instance.resources.flows.length, 'flow')}, ${countOf(instance.resources.stores.length, 'store')}. What the customer added stays.</p><//>`
         : null
     }`;
 }

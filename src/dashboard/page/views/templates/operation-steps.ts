@@ -25,7 +25,7 @@ export function OperationSteps({ instance, operation, versions }: StepsProps): V
           (
             step,
             index,
-          ) => html`${index === commitAt ? html`<li class="commit"><span>commit point: before it a failure undoes all</span></li>` : null}
+          ) => html`${index === commitAt ? html`<li class="commit"><span>commit point: a failure before it undoes everything</span></li>` : null}
           <${Step} key=${index} step=${step} isNext=${index === operation.stepsDone} problem=${operation.problem} />`,
         )}
       </ol>

@@ -49,7 +49,7 @@ export function TemplatePanel({ template, versions }: PanelProps): VNode {
         </div>`
         }
       </div>
-      ${versions.length === 0 ? html`<${Empty} title="No version yet">A version holds the flows that an instance gets. Publish it, and instances can be made of it.<//>` : null}
+      ${versions.length === 0 ? html`<${Empty} title="No version yet">A version has the flows that an instance gets. Instances can be created from a published version.<//>` : null}
       <ul class="changes versions-list">
         ${versions.map(
           (version) => html`<li key=${version.id}><span>Version ${version.version}</span><span class="row">
@@ -66,7 +66,7 @@ export function TemplatePanel({ template, versions }: PanelProps): VNode {
       opened?.dialog === 'archive'
         ? html`<${ConfirmChange} title=${`Archive ${template.name}?`} request=${{ method: 'POST', path: `/v1/templates/${template.id}/archive`, body: {} }}
       keepLabel="Keep it" doLabel="Archive template" isDestructive=${true} onClose=${close} onDone=${() => toasts.show(`${template.name} is archived.`)}>
-      <p class="muted">Its instances stay. No version, publication or instance can be made of it any more.</p><//>`
+      <p class="muted">Its instances stay. It gets no new versions, publications or instances.</p><//>`
         : null
     }
     ${
@@ -134,10 +134,10 @@ function NewVersionDialog({
       ...contentOf(text),
       ...(tag === '' ? {} : { tag }),
     });
-    toasts.show(`Version ${made.version} is made.`, 'It is not published.');
+    toasts.show(`Version ${made.version} is created.`, 'It is not published.');
     return true;
   };
-  return html`<${FormDialog} title=${`New version of ${template.name}`} doLabel="Make version" onClose=${onClose} onSave=${save}>
+  return html`<${FormDialog} title=${`New version of ${template.name}`} doLabel="Create version" onClose=${onClose} onSave=${save}>
     <${TextField} label="Tag" note="optional" value=${tag} onText=${setTag} />
     <${TextField} label="payload and fieldsSchema" rows=${16} mono=${true} value=${text} onText=${setText} />
   <//>`;
@@ -168,11 +168,11 @@ function NewInstanceDialog({ version, onClose }: { version: TemplateVersion; onC
       name,
       fieldValues: values,
     });
-    toasts.show(`${made.name} is being made.`);
+    toasts.show(`${made.name} is being created.`);
     setSearch({ instance: made.id, template: null });
     return true;
   };
-  return html`<${FormDialog} title=${`New instance of version ${version.version}`} doLabel="Make instance" onClose=${onClose} onSave=${save}
+  return html`<${FormDialog} title=${`New instance of version ${version.version}`} doLabel="Create instance" onClose=${onClose} onSave=${save}
     fields=${['/name', ...fields.map(({ key }) => `/fieldValues/${key}`)]}>
     ${(problemAt: (pointer: string) => string | null) => html`
       <${SelectField} label="Project" value=${projectId} onPick=${setProject} options=${names.projects.map(({ id }) => ({ value: id, text: names.ofProject(id) }))} />

@@ -126,7 +126,7 @@ export function instanceNote(instance: Instance, numberOf: (versionId: string) =
     return `${lastOperation.kind} to ${named(lastOperation.templateVersionId)} undone`;
   if (instance.status === 'failed') return `${lastOperation?.kind ?? 'provision'} failed`;
   const unmet = phoneNumberRequirements.filter(({ phoneNumberId }) => phoneNumberId === null).length;
-  return unmet === 0 ? '' : `${unmet} ${unmet === 1 ? 'number' : 'numbers'} to be met`;
+  return unmet === 0 ? '' : `${unmet} ${unmet === 1 ? 'number' : 'numbers'} missing`;
 }
 
 /** Where the focus goes from a row. */

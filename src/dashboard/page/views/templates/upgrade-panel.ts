@@ -119,7 +119,10 @@ function UpgradeForm({
     setBusy(true);
     try {
       await api.send('POST', path, body());
-      toasts.show(`${instance.name} goes to version ${target.version}.`, 'The tree shows how far it is.');
+      toasts.show(
+        `The upgrade of ${instance.name} to version ${target.version} has begun.`,
+        'The tree shows its progress.',
+      );
     } catch (why) {
       setError(toApiError(why));
       setBusy(false);
@@ -142,7 +145,7 @@ function UpgradeForm({
     <footer>
       <button type="button" class="btn primary" disabled=${checkedAt === null || error !== null} aria-busy=${String(isBusy)} onClick=${upgrade}>Upgrade to ${target.version}</button>
       <button type="button" class="btn" onClick=${check}>Check again</button>
-      ${checkedAt === null ? null : html`<span>Checked <${Time} at=${checkedAt} />, ${error === null ? 'nothing recorded' : 'refused as said above'}</span>`}
+      ${checkedAt === null ? null : html`<span>Checked <${Time} at=${checkedAt} />, ${error === null ? 'nothing recorded' : 'refused for the reason above'}</span>`}
     </footer>`;
 }
 

@@ -54,7 +54,7 @@ function EndpointPage({
   const test = () =>
     attempt('The test', async () => {
       await api.send('POST', `${path}/test`, {});
-      toasts.show('A test message is on its way.', 'The deliveries below show what comes of it.');
+      toasts.show('A test message is being sent.', 'The deliveries below show the result.');
     });
   const rotate = () =>
     attempt('The rotation', async () =>
@@ -78,9 +78,9 @@ function EndpointPage({
     ['Id', html`<${Copy} text=${endpoint.id} label="id" />`],
   ];
   return html`<${PageHead} title=${html`${endpoint.url} <${Status} status=${endpoint.status} />`} actions=${actions} facts=${facts} />
-    ${endpoint.disabledReason === null ? null : html`<${Notice} tone="warn">It is disabled: ${reasonText(endpoint.disabledReason)}. Enable it, and delivery continues where it ended.<//>`}
-    ${isEnabled && delivery?.failingSince ? html`<${Notice} tone="bad">Every try has failed since <${Time} at=${delivery.failingSince} />. After three days of failures alone it is disabled.<//>` : null}
-    ${delivery?.beganAtEndAt ? html`<${Notice} tone="warn">How far it was had been lost: delivery began at the end of the log at <${Time} at=${delivery.beganAtEndAt} />. A replay sends what is missing.<//>` : null}
+    ${endpoint.disabledReason === null ? null : html`<${Notice} tone="warn">It is disabled: ${reasonText(endpoint.disabledReason)}. If you enable it, delivery continues where it stopped.<//>`}
+    ${isEnabled && delivery?.failingSince ? html`<${Notice} tone="bad">Every try has failed since <${Time} at=${delivery.failingSince} />. It is disabled if every try fails for three days.<//>` : null}
+    ${delivery?.beganAtEndAt ? html`<${Notice} tone="warn">The position of the delivery was lost, so delivery began at the end of the log at <${Time} at=${delivery.beganAtEndAt} />. A replay sends the missing events.<//>` : null}
     ${secret === null ? null : html`<${NewSecret} title="New secret" secret=${secret} note="Both secrets sign for 24 hours." onClose=${() => setSecret(null)} />`}
     <${Deliveries} id=${endpoint.id} />
     ${opened === 'delete' ? html`<${ConfirmChange} title="Delete the endpoint?" request=${{ method: 'DELETE', path, seen: { path, etag } }} keepLabel="Keep it" doLabel="Delete endpoint" isDestructive=${true} onClose=${close} onDone=${() => goTo('webhooks')} />` : null}
@@ -116,7 +116,7 @@ function Deliveries({ id }: { id: string }): VNode {
   return html`<${Card} id="deliveries" title="Deliveries" note="the last 50 tries; bodies are not kept">
     <${Loaded} data=${deliveries}>${({ deliveries: all }: { deliveries: ReadonlyArray<Delivery> }) =>
       all.length === 0
-        ? html`<${Empty} title="Nothing was sent yet">Send a test, or wait for an event that it takes.<//>`
+        ? html`<${Empty} title="Nothing was sent yet">Send a test, or wait for an event of its types.<//>`
         : html`<${Table} caption="Deliveries" fold=${true} head=${html`<th scope="col">Ended</th><th scope="col">Outcome</th><th scope="col">Event</th><th scope="col" class="num">Position</th><th scope="col" class="num">Try</th><th scope="col">Answer</th><th scope="col" class="num">ms</th>`}>
             ${all.map(
               (each) => html`<tr key=${`${each.messageId} ${each.attempt} ${each.time}`}>

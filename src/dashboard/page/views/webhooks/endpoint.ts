@@ -35,10 +35,10 @@ export interface Delivery {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  requested: 'somebody asked for it',
+  requested: 'somebody requested it',
   failing: 'every try has failed for three days',
   gone: 'its receiver answered 410 and wants no more messages',
-  'key-revoked': 'the key that made it was revoked with all that descends from it',
+  'key-revoked': 'the key that created it was revoked with all its descendants',
 };
 
 /** Why an endpoint is disabled, as a part of a sentence. */

@@ -28,7 +28,7 @@ export function WebhooksView(): VNode {
     }) =>
       html`<${Card} label="Webhook endpoints">${
         all.length === 0
-          ? html`<${Empty} title="No webhook endpoints yet" actions=${create}>An endpoint is an address of yours that gets events as they happen, signed, and again until it has them.<//>`
+          ? html`<${Empty} title="No webhook endpoints yet" actions=${create}>An endpoint is your URL that receives signed events as they happen. Failed messages are retried.<//>`
           : html`<${Table} caption="Webhook endpoints" fold=${true} head=${html`<th scope="col">Address</th><th scope="col">Status</th><th scope="col">Events</th><th scope="col">Description</th><th scope="col" class="num">Changed</th>`}>
             ${all.map(
               ({ id, url, status, disabledReason, eventTypes, description, updatedAt }) => html`<tr key=${id}>
@@ -71,7 +71,7 @@ function NewEndpointDialog({
     onMade(made.secret);
     return true;
   };
-  return html`<${FormDialog} title="New webhook endpoint" doLabel="Make endpoint" onClose=${onClose} onSave=${save} fields=${['/url', '/description']}>
+  return html`<${FormDialog} title="New webhook endpoint" doLabel="Create endpoint" onClose=${onClose} onSave=${save} fields=${['/url', '/description']}>
     ${(problemAt: (pointer: string) => string | null) => html`
       <${TextField} label="Address" type="url" value=${url} autofocus=${true} onText=${setUrl} placeholder="https://" problem=${problemAt('/url')} />
       <${TextField} label="Event types" note="empty for all" mono=${true} value=${types} onText=${setTypes} hint="Like FlowVersionActivated InstanceOperationEnded" />
