@@ -1,6 +1,6 @@
 /**
  * Starts work and waits for it until a signal aborts. The work is not cancelled; its late result is ignored.
- * @throws the signal's reason once that has aborted
+ * @throws the signal's reason after it has aborted
  */
 export function abortable<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
   if (signal.aborted) return Promise.reject(signal.reason);

@@ -1,25 +1,28 @@
-/** The waits between tries that fail one after the other. */
+/** The limits of the waits between failed attempts. */
 export interface BackOffLimits {
   readonly firstMs: number;
   readonly longestMs: number;
 }
 
 /**
- * How long to wait before the next try: twice as long after each failure, up to a limit.
- * @param failures in a row, the last one included
+ * Returns how long to wait before the next attempt: twice as long after each failure, up to a limit.
+ * @param failures in a row, including the last one
  * @param random from 0 to 1, 1 excluded
- * @returns whole milliseconds, spread as `spread` does
+ * @returns whole milliseconds, randomized by `spread`
  */
 export function backOffMs(failures: number, { firstMs, longestMs }: BackOffLimits, random: number): number {
   return Math.round(spread(Math.min(firstMs * 2 ** (failures - 1), longestMs), random));
 }
 
-/** Between half and all of a time, by chance: those that fail together must not come back together. */
+/**
+ * Returns a random time between half of a time and all of it, so that callers that fail together do not retry
+ * together.
+ */
 export function spread(milliseconds: number, random: number): number {
   return milliseconds * (0.5 + random / 2);
 }
 
-/** Counts the failures of something that is tried until it succeeds. */
+/** Counts the failures of an operation that is retried until it succeeds. */
 export class BackOff {
   readonly #limits: BackOffLimits;
   readonly #random: () => number;
@@ -31,13 +34,13 @@ export class BackOff {
     this.#random = random;
   }
 
-  /** It has failed. @returns how long to wait before the next try, in whole milliseconds */
+  /** Reports a failure. @returns how long to wait before the next attempt, in whole milliseconds */
   failed(): number {
     this.#failures += 1;
     return backOffMs(this.#failures, this.#limits, this.#random());
   }
 
-  /** It has succeeded: the next failure is a first one. */
+  /** Reports a success: the next failure counts as the first one. */
   succeeded(): void {
     this.#failures = 0;
   }

@@ -1,31 +1,31 @@
 /** How long the first item of a batch waits. */
 const batchDelayMs = 50;
-/** Items handed over in one turn at most: more would hold up what else the turn has to do. */
+/** The most items that are handled in one turn of the event loop. More would delay other work of the turn. */
 const itemsAtOnce = 100;
 const mostWaiting = 10_000;
 
 /**
- * Gathers items after requests and handles them a little later, many at a time: one by one and at once, they would hold
- * up the next request and take several times as long. It is no `Debouncer`, whose work is asynchronous: `drain` has to
- * be done when it returns, because metrics are read right after it.
+ * Collects items after requests and handles them a little later, many at a time. To handle each at once would delay
+ * the next request and take several times as long. A `Debouncer` does not fit here, because its work is asynchronous:
+ * `drain` must be complete when it returns, because metrics are read right after it.
  */
 export class Batcher<Item> {
   readonly #take: (items: ReadonlyArray<Item>) => void;
   #waiting: Item[] = [];
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param take does what is to be done; never throws */
+  /** @param take handles items; it never throws */
   constructor(take: (items: ReadonlyArray<Item>) => void) {
     this.#take = take;
   }
 
-  /** Adds an item. Where ten thousand wait, these are done first. */
+  /** Adds an item. If ten thousand wait, it handles them first. */
   add(item: Item): void {
     if (this.#waiting.push(item) >= mostWaiting) this.drain();
     else this.#timer ??= setTimeout(this.#handOver, batchDelayMs).unref();
   }
 
-  /** Does at once what waits. */
+  /** Handles all waiting items at once. */
   drain(): void {
     const items = this.#waiting;
     this.#waiting = [];

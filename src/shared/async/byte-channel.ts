@@ -1,4 +1,4 @@
-/** Hands bytes from whoever receives them to the one who stores them, and holds a bounded number of them meanwhile. */
+/** Passes bytes from a writer to a reader, and holds a bounded number of them meanwhile. */
 export class ByteChannel implements AsyncIterable<Buffer> {
   readonly #maxBytes: number;
   readonly #onTaken: (bytes: Buffer) => void;
@@ -10,15 +10,15 @@ export class ByteChannel implements AsyncIterable<Buffer> {
   #wakeWriter: () => void = ignore;
 
   /**
-   * @param maxBytes held until the writer has to wait; a single piece may exceed it
-   * @param onTaken is called with each piece that the reader is done with
+   * @param maxBytes the most bytes in the channel before the writer must wait; a single piece may exceed it
+   * @param onTaken is called with each piece after the reader has used it
    */
   constructor(maxBytes: number, onTaken: (bytes: Buffer) => void = ignore) {
     this.#maxBytes = maxBytes;
     this.#onTaken = onTaken;
   }
 
-  /** Hands over a piece; `ready` says when the next one is welcome. */
+  /** Writes a piece. `ready` resolves when the next one may be written. */
   write(bytes: Buffer): void {
     if (this.#end !== null || this.#readerHasLeft) return;
     this.#waiting.push(bytes);
@@ -26,7 +26,7 @@ export class ByteChannel implements AsyncIterable<Buffer> {
     this.#wakeReader();
   }
 
-  /** Waits until there is room. @returns false when the reader wants no more */
+  /** Waits until there is space. @returns false if the reader has left */
   async ready(): Promise<boolean> {
     while (this.#bytes >= this.#maxBytes && !this.#readerHasLeft) {
       await new Promise<void>((resolve) => {
@@ -36,19 +36,19 @@ export class ByteChannel implements AsyncIterable<Buffer> {
     return !this.#readerHasLeft;
   }
 
-  /** All has come. */
+  /** Ends the bytes. */
   finish(): void {
     this.#end ??= 'whole';
     this.#wakeReader();
   }
 
-  /** Breaks off: the reader gets the error in place of what it has not read. */
+  /** Ends the bytes with an error. The reader gets it in place of the unread bytes. */
   fail(error: unknown): void {
     this.#end ??= { error };
     this.#wakeReader();
   }
 
-  /** The reader wants no more, whether or not it has begun to read. */
+  /** Must be called when the reader leaves, whether or not it has begun to read. */
   leave(): void {
     this.#readerHasLeft = true;
     this.#waiting = [];

@@ -1,6 +1,7 @@
 /**
- * Runs asynchronous work a while after it is asked for: once for everyone who asks meanwhile, and never two runs at the
- * same time. It holds no items; a `Batcher` does, and its work is synchronous, so that a caller can have it done at once.
+ * Runs asynchronous work some time after a request: once for all requests in that time, and never twice at the same
+ * time. It holds no items. A `Batcher` holds items, and its work is synchronous, so that a caller can complete it at
+ * once.
  */
 export class Debouncer {
   readonly #milliseconds: number;
@@ -9,18 +10,18 @@ export class Debouncer {
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  /** @param milliseconds from the first who asks; @param work never rejects */
+  /** @param milliseconds from the first request to the run @param work never rejects */
   constructor(milliseconds: number, work: () => Promise<void>) {
     this.#milliseconds = milliseconds;
     this.#work = work;
   }
 
-  /** Asks for a run, unless the debouncer is stopped. The timer does not keep the process alive. */
+  /** Requests a run, unless the debouncer is stopped. The timer does not keep the process alive. */
   schedule(): void {
     if (!this.#stopped) this.#timer ??= setTimeout(() => void this.flush(), this.#milliseconds).unref();
   }
 
-  /** Runs the work as soon as the current run has ended. @returns when it is done */
+  /** Runs the work as soon as the current run has ended. @returns when the work is done */
   flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

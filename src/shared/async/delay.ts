@@ -1,4 +1,4 @@
-/** Waits, for less when the signal aborts; never throws. */
+/** Waits so many milliseconds, or until the signal aborts. Never throws. */
 export function delay(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -7,7 +7,7 @@ export function delay(milliseconds: number, signal: AbortSignal): Promise<void> 
       signal.removeEventListener('abort', end);
       resolve();
     };
-    // A deadline may have passed already.
+    // The caller may compute a negative time from a deadline that has passed.
     const timer = setTimeout(end, Math.max(0, milliseconds));
     signal.addEventListener('abort', end, { once: true });
   });

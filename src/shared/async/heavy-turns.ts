@@ -1,7 +1,7 @@
 import { TurnBudget } from './turn-budget.ts';
 
-/** To work on a body of more bytes takes milliseconds. */
+/** Work on a larger body takes milliseconds. */
 export const largeBodyBytes = 64 * 1024;
 
-/** One piece of long work on a body in a turn of the event loop, however many bodies there are: `take(1)` before each. */
+/** Allows one piece of long work on bodies in each turn of the event loop. Call `take(1)` before each piece. */
 export const heavyTurns = new TurnBudget(1);

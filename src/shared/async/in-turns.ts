@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Items that one caller handles between two turns of the event loop: loading a cached stream for each is quick. */
+/** The items that one caller handles in one turn of the event loop. Loading a cached stream for each is quick. */
 const itemsPerTurn = 50;
 
-/** The items one by one. After every fifty the event loop has a turn, because there may be thousands of them. */
+/** Gives the items one by one. After every fifty the event loop has a turn, because there may be thousands. */
 export async function* inTurns<Item>(items: Iterable<Item>): AsyncGenerator<Item, void, void> {
   let handled = 0;
   for (const item of items) {

@@ -1,20 +1,20 @@
 import type { Logger } from '#shared/logging/logger.ts';
 import { delay } from './delay.ts';
 
-/** After a failure that is a bug, or of a store in a way that nobody knows. */
+/** The pause after an unexpected failure: a bug, or an unknown failure of a store. */
 const restartMs = 5_000;
 
 export interface RestartOptions {
   readonly log: Pick<Logger, 'error'>;
-  /** Ends it, when the work has ended. */
+  /** Ends the restarts, after the work has ended. */
   readonly signal: AbortSignal;
-  /** What the log says of a failure. */
+  /** The log message of a failure. */
   readonly message: string;
-  /** What the log has of it besides the error. */
+  /** Further fields of the log line, beside the error. */
   readonly fields?: object;
 }
 
-/** Runs work that lasts until a signal aborts, and starts it again 5 s after it has failed. Never rejects. */
+/** Runs work that lasts until a signal aborts, and restarts it 5 s after a failure. Never rejects. */
 export async function restarting(
   work: () => Promise<void>,
   { log, signal, message, fields = {} }: RestartOptions,

@@ -5,19 +5,21 @@ import { delay } from './delay.ts';
 
 const retryLimits = { firstMs: 20, longestMs: 5000 };
 
-/** What a call of a store needs to be tried until it succeeds. */
+/** The options of a retried call. */
 export interface RetryOptions {
   readonly log: Logger;
-  /** Ends the waiting: the last failure is thrown then. */
+  /** Ends the retries. Then the last failure is thrown. */
   readonly signal: AbortSignal;
-  /** What waiting does not help is thrown at once, as a start wants it. Default: it is waited for, too. */
+  /**
+   * Whether a failure that waiting does not cure is thrown at once, as a start needs it. Default: it is retried too.
+   */
   readonly throwsPermanent?: boolean;
 }
 
 /**
- * Calls a store until it is no longer unavailable, waiting longer each time (5 s at most).
- * @param what named in the log when it fails
- * @throws what `call` throws other than UnavailableError; Unavailable once the signal has aborted
+ * Calls a store until it is not unavailable any more. It waits longer after each failure, up to 5 s.
+ * @param what the name of the call in the log
+ * @throws what `call` throws other than UnavailableError; UnavailableError after the signal has aborted
  */
 export async function retrying<Result>(what: string, call: () => Promise<Result>, by: RetryOptions): Promise<Result> {
   const backOff = new BackOff(retryLimits);

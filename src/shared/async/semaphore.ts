@@ -1,13 +1,13 @@
 /**
- * Lets a limited number of callers work at once, in the order in which they ask. After the signal aborts it lets every
- * caller in at once, because all of them are about to stop.
+ * Lets a limited number of callers work at once, in the order of their calls. After the signal aborts, no caller waits
+ * any more, because all of them are about to stop.
  */
 export class Semaphore {
   #free: number;
   readonly #waiting: Array<() => void> = [];
   readonly #signal: AbortSignal;
 
-  /** @param count callers at once */
+  /** @param count the most callers at once */
   constructor(count: number, signal: AbortSignal) {
     this.#free = count;
     this.#signal = signal;
@@ -16,7 +16,7 @@ export class Semaphore {
     });
   }
 
-  /** Waits for a place. Never rejects. Every call needs one `release`. */
+  /** Waits for a free place. Never rejects. Every call needs one `release`. */
   async acquire(): Promise<void> {
     if (this.#signal.aborted) return;
     if (this.#free > 0) {
@@ -26,7 +26,7 @@ export class Semaphore {
     await new Promise<void>((enter) => this.#waiting.push(enter));
   }
 
-  /** Gives the place to the caller that has waited longest. */
+  /** Passes the place to the caller that has waited longest. */
   release(): void {
     const enter = this.#waiting.shift();
     if (enter === undefined) this.#free += 1;

@@ -1,6 +1,6 @@
 /**
- * Bounds the work that many requests do together between two turns of the event loop. Each of them may be short, but
- * those that arrive at once would run one after the other before anything else gets its turn.
+ * Limits the work of all requests together in one turn of the event loop. Each request may be short, but many that
+ * arrive together would otherwise all run before anything else.
  */
 export class TurnBudget {
   readonly #perTurn: number;
@@ -8,16 +8,15 @@ export class TurnBudget {
   #left: number;
   #isScheduled = false;
 
-  /** @param perTurn work in one turn, in a unit of the caller's; the last work that begins in a turn may exceed it */
+  /** @param perTurn the work in one turn, in a unit of the caller; the last work of a turn may exceed it */
   constructor(perTurn: number) {
     this.#perTurn = perTurn;
     this.#left = perTurn;
   }
 
   /**
-   * Takes work from the budget of a turn that has some left, and resolves in that turn: at once, or when those that
-   * waited before have had theirs.
-   * @param work an estimate where it is not known yet
+   * Takes work from the budget of a turn, and resolves in that turn: at once, or after earlier callers.
+   * @param work the amount, or an estimate
    */
   async take(work: number): Promise<void> {
     if (this.#left > 0 && this.#waiting.length === 0) this.spend(work);
@@ -25,8 +24,8 @@ export class TurnBudget {
   }
 
   /**
-   * Does work whose size shows only when it is done, in a turn that has some budget left.
-   * @param sizeOf the work that its result took
+   * Does work whose size is known only afterwards, in a turn with some budget left.
+   * @param sizeOf returns the size of the work from its result
    */
   async run<Result>(work: () => Result, sizeOf: (result: Result) => number): Promise<Result> {
     while (this.#left <= 0) await this.take(0);
@@ -35,7 +34,7 @@ export class TurnBudget {
     return result;
   }
 
-  /** Takes work from this turn's budget without waiting: what an estimate lacked. A negative number gives back. */
+  /** Takes work from this turn's budget without waiting, to correct an estimate. A negative number returns some. */
   spend(work: number): void {
     this.#left = Math.min(this.#perTurn, this.#left - work);
     if (this.#isScheduled) return;

@@ -1,8 +1,8 @@
 /**
- * Waits for work no longer than a limit. A late result is ignored.
- * @param milliseconds the limit; one that has passed already counts as zero
+ * Waits for work up to a time limit. A late result is ignored.
+ * @param milliseconds the limit; a negative one counts as zero
  * @returns the result, or `late`
- * @throws what it throws in time
+ * @throws what the work throws in time
  */
 export async function withTimeout<Value, Late>(
   milliseconds: number,
@@ -21,8 +21,8 @@ export async function withTimeout<Value, Late>(
 const expired = Symbol('expired');
 
 /**
- * As `withTimeout`, for work that fails when it is late.
- * @throws what it throws in time, else what `late` gives
+ * Does the same as `withTimeout`, but a late result is an error.
+ * @throws what the work throws in time, otherwise the error that `late` returns
  */
 export async function withTimeoutError<Value>(
   milliseconds: number,

@@ -2,27 +2,27 @@ import { delay } from '#shared/async/delay.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { type ProbeClock, Prober } from './prober.ts';
 
-/** Why a server cannot be used, for an operator: without addresses and secrets. */
+/** Why a server cannot be used, for an operator. It contains no addresses or secrets. */
 export interface UnavailableCause {
-  /** Half a sentence, with the variable and what to do where that is known. */
+  /** A phrase; if known, with the variable and what to do. */
   readonly detail: string;
-  /** Waiting does not help: a person must change something. */
+  /** Whether waiting does not help, because a person must change something. */
   readonly isPermanent: boolean;
 }
 
 const defaultProbeTimeoutMs = 500;
 
-/** From the beginning of one probe to that of the next, while the server is away. */
+/** The time between the starts of two probes while the server is away. */
 const probeEveryMs = 500;
 
-/** What is over sooner is no outage: a connection that is made again, or a leader that is elected at once. */
+/** A shorter failure is no outage: the connection is made again, or a leader is elected at once. */
 const blipMs = 300;
 const blipProbeEveryMs = 50;
 
-/** How many probes in a row may say nothing because the process itself was not running. */
+/** The most probes in a row without a result because the process itself was suspended. */
 const maxStalls = 3;
 
-/** A call without an answer for so long has the server probed, and again each time as long has passed. */
+/** A call without an answer causes a probe each time so much time has passed. */
 const suspectAfterMs = 500;
 
 const ownClock: ProbeClock = { now: () => performance.now(), pause: delay };
@@ -30,30 +30,30 @@ const ownClock: ProbeClock = { now: () => performance.now(), pause: delay };
 export interface AvailabilityOptions {
   /** The server's name in the log. */
   readonly server: string;
-  /** Asks the server for as little as there is; gives up when the time is over. @throws the call's failure */
+  /** Sends the smallest request to the server, and gives up after the time limit. @throws the call's failure */
   readonly probe: (timeoutMs: number) => Promise<unknown>;
   /**
    * Repairs what the outage broke, before the server counts as back. Never throws.
-   * @param tookMs how long the server's answer took
+   * @param tookMs the time until the server's answer
    */
   readonly repair?: (tookMs: number) => Promise<void>;
   /** Finds out why a probe failed. */
   readonly explain: (failure: unknown) => Promise<UnavailableCause>;
-  /** Whether a failure is the server's own answer, if only that it will not. */
+  /** Whether a failure is an answer of the server, even a refusal. */
   readonly isAnswer: (failure: unknown) => boolean;
-  /** What a probe that took too long has failed with. */
+  /** Returns the error of a probe that took too long. */
   readonly timedOut: (waitedMs: number) => Error;
-  /** A probe that takes longer counts as failed, unless the ones before took as long. Default 500 ms. */
+  /** The time limit of a probe. Slow answers to earlier probes extend it. Default 500 ms. */
   readonly probeTimeoutMs?: number;
-  /** Gets a line when the server is found away or back. Default: nobody does. */
+  /** Gets a line when the server goes away or comes back. Default: no log. */
   readonly log?: Logger;
-  /** Default: the machine's own. */
+  /** Default: the clock of the machine. */
   readonly clock?: ProbeClock;
 }
 
 /**
- * Whether the server can be used. It counts as away once a call and then a probe have failed; from then on a probe asks
- * twice a second until one is answered, so that nobody else has to wait to find out.
+ * Knows whether a server can be used. The server counts as away after a call and then a probe have failed. From then
+ * on it is probed twice a second until it answers, so that no caller has to wait to find out.
  */
 export class Availability {
   readonly #options: AvailabilityOptions;
@@ -64,9 +64,9 @@ export class Availability {
   #probing: Promise<void> | null = null;
   /** When a call was last answered. */
   #answeredAt = Number.NEGATIVE_INFINITY;
-  /** Aborts when the server is next found away. */
+  /** Aborts when the server next goes away. */
   #away = new AbortController();
-  /** Aborts when the server is next found back. */
+  /** Aborts when the server next comes back. */
   #back = new AbortController();
 
   constructor(options: AvailabilityOptions) {
@@ -77,17 +77,17 @@ export class Availability {
     this.#prober = new Prober({ probe, isAnswer, timedOut, probeTimeoutMs, clock: this.#clock, signal });
   }
 
-  /** Why the server cannot be used; null while it can, as far as is known. */
+  /** Why the server cannot be used; null while it is available, as far as is known. */
   get cause(): UnavailableCause | null {
     return this.#cause;
   }
 
-  /** Reports an answered call: the server is not away, however late it is with a probe that is under way. */
+  /** Reports an answered call: the server is available, even if a probe is late. */
   answered(): void {
     this.#answeredAt = this.#clock.now();
   }
 
-  /** Reports a failed call. A server that has answered is available, whatever it answered. */
+  /** Reports a failed call. A server that answers is available, whatever it answers. */
   failed(error: unknown): void {
     if (this.#options.isAnswer(error)) this.answered();
     else this.suspect();
@@ -102,8 +102,8 @@ export class Availability {
   }
 
   /**
-   * Waits for work only while the server is not known to be away; has it probed while the work takes long.
-   * @param away what to answer then
+   * Waits for work while the server is not known to be away, and probes it while the work takes long.
+   * @param away returns the result if the server is away
    */
   async unlessAway<Value, Away>(work: Promise<Value>, away: (cause: UnavailableCause) => Away): Promise<Value | Away> {
     const { signal } = this.#away;
@@ -120,12 +120,12 @@ export class Availability {
     }
   }
 
-  /** Waits so long at most, and no longer once the server is found back or the signal aborts. */
+  /** Waits so many milliseconds, or until the server is back or the signal aborts. */
   async waitUntilBack(milliseconds: number, signal: AbortSignal): Promise<void> {
     await delay(milliseconds, AbortSignal.any([signal, this.#back.signal]));
   }
 
-  /** Probes no more. */
+  /** Stops probing. */
   async close(): Promise<void> {
     this.#closed.abort();
     await this.#probing;

@@ -1,54 +1,56 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** A probe's answer that takes longer is of no use. */
+/** The longest time limit of a probe. A server that needs longer is of no use. */
 const maxProbeMs = 3_000;
 
-/** A probe may take so many times what the last answered one took. */
+/** A probe may take so many times as long as the last answered one. */
 const slownessFactor = 2;
 
-/** A process that sees the end of a probe's time so much later was not running itself: the probe says nothing. */
+/**
+ * If the process sees the end of a probe's time so much later, it was suspended itself, and the probe has no result.
+ */
 const stallMs = 250;
 
-/** Turns of the event loop that an answer which has come may need until it is seen: one costs nothing when all is quiet. */
+/** The turns of the event loop until a received answer is seen. A turn costs nothing in an idle process. */
 const answerTurns = 20;
 
-/** What time it is, and how to wait. */
+/** A clock: the time, and a way to wait. */
 export interface ProbeClock {
-  /** Milliseconds since some moment. */
+  /** Milliseconds since a fixed moment. */
   readonly now: () => number;
-  /** Waits, for less when the signal aborts. */
+  /** Waits so many milliseconds, or until the signal aborts. */
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
 export interface ProberOptions {
-  /** Asks the server for as little as there is; gives up when the time is over. @throws the call's failure */
+  /** Sends the smallest request to the server, and gives up after the time limit. @throws the call's failure */
   readonly probe: (timeoutMs: number) => Promise<unknown>;
-  /** Whether a failure is the server's own answer. */
+  /** Whether a failure is an answer of the server. */
   readonly isAnswer: (failure: unknown) => boolean;
-  /** What a probe that took too long has failed with. */
+  /** Returns the error of a probe that took too long. */
   readonly timedOut: (waitedMs: number) => Error;
-  /** How long a probe may take at least. */
+  /** The shortest time limit of a probe. */
   readonly probeTimeoutMs: number;
   readonly clock: ProbeClock;
-  /** Ends a wait for an answer. */
+  /** Ends every wait for an answer. */
   readonly signal: AbortSignal;
 }
 
-/** What a probe found. */
+/** The result of a probe. */
 export type ProbeResult =
   | { readonly kind: 'answered'; readonly tookMs: number }
-  /** An earlier probe, which had counted as failed, was answered: the server is up, or was when it answered. */
+  /** The server answered an earlier probe that counted as failed. So it was up when it answered. */
   | { readonly kind: 'answered late' }
   | { readonly kind: 'failed'; readonly failure: unknown; readonly isOwnStall: boolean };
 
 /**
- * Probes a server. A probe without an answer in time counts as failed; when its answer comes later all the same, the
- * next probe gets more time. So a server that is slow, but up, is not taken for one that is away for ever.
+ * Probes a server. A probe without an answer in time counts as failed. If its answer arrives later, the next probe
+ * gets more time. So a slow server does not count as away for ever.
  */
 export class Prober {
   readonly #options: ProberOptions;
   #timeoutMs: number;
-  /** Aborts at the first answer to a probe since it was made. */
+  /** Aborts at the first answer to a probe after this controller was created. */
   #answered = new AbortController();
 
   constructor(options: ProberOptions) {
@@ -56,13 +58,13 @@ export class Prober {
     this.#timeoutMs = options.probeTimeoutMs;
   }
 
-  /** Waits, and no longer once a probe that counted as failed is answered. */
+  /** Waits so many milliseconds, or until a failed probe is answered late. */
   async pause(milliseconds: number): Promise<void> {
     const { clock, signal } = this.#options;
     await clock.pause(milliseconds, AbortSignal.any([signal, this.#answered.signal]));
   }
 
-  /** Probes once, unless an answer to an earlier probe has come meanwhile. Never throws. */
+  /** Probes once, unless the answer to an earlier probe has arrived meanwhile. Never throws. */
   async ask(): Promise<ProbeResult> {
     if (this.#answered.signal.aborted) return this.#answeredLate();
     const { clock, timedOut, signal } = this.#options;
@@ -70,7 +72,7 @@ export class Prober {
     const timeoutMs = this.#timeoutMs;
     const { outcome, ended } = this.#send();
     await clock.pause(timeoutMs, AbortSignal.any([signal, ended, this.#answered.signal]));
-    // A busy process may see that the time is up before it sees the answer that has come.
+    // A busy process may notice the time limit before it sees an answer that has already arrived.
     for (let turns = 0; outcome.is === 'open' && turns < answerTurns; turns += 1) await nextTurn();
     const tookMs = clock.now() - began;
     if (outcome.is === 'answered') {
@@ -83,13 +85,13 @@ export class Prober {
     return { kind: 'failed', failure, isOwnStall: tookMs > timeoutMs + stallMs };
   }
 
-  /** How long the answer took says nothing when the server was frozen, so the next probe finds out. */
+  /** The time of this answer means nothing if the server was frozen, so the next probe measures it. */
   #answeredLate(): ProbeResult {
     this.#expect(maxProbeMs);
     return { kind: 'answered late' };
   }
 
-  /** Gives the next probe so much time, and expects no answers to earlier ones any more. */
+  /** Sets the time limit of the next probe, and ignores answers to earlier ones. */
   #expect(timeoutMs: number): void {
     this.#timeoutMs = Math.min(maxProbeMs, Math.max(this.#options.probeTimeoutMs, timeoutMs));
     this.#answered = new AbortController();

@@ -1,13 +1,13 @@
 import * as t from 'io-ts';
 
-/** A fault of a sound value: the members that lead to it from there, the value there, and what is wrong. */
+/** A fault inside a value: the path to it, the faulty value, and what is wrong. */
 export interface NestedIssue {
   readonly path: ReadonlyArray<string>;
   readonly value: unknown;
   readonly message: string;
 }
 
-/** A codec of values that must, besides, be sound as a whole. @param check gives their faults, none when sound */
+/** Adds a check of the whole value to a codec. @param check returns the faults; none for a valid value */
 export function checked<A, O>(
   codec: t.Type<A, O, unknown>,
   check: (value: A) => ReadonlyArray<NestedIssue>,
@@ -28,7 +28,7 @@ export function checked<A, O>(
   return checking;
 }
 
-/** A text that a further check must pass. @param check what is wrong with a value; null for nothing */
+/** Adds a check to a codec of texts. @param check returns what is wrong with a value; null for nothing */
 export function checkedText(
   codec: t.Type<string>,
   check: (value: string) => string | null,
@@ -41,12 +41,15 @@ export function checkedText(
 
 const structures = new WeakMap<t.Mixed, t.Mixed>();
 
-/** The codec behind a `checked`: it has the structure. */
+/** Returns the codec inside a `checked`, which has the structure. */
 export function structureOf(codec: t.Mixed): t.Mixed | undefined {
   return structures.get(codec);
 }
 
-/** A fault below the place that a context names. Its entries have no structure, so that each key counts. */
+/**
+ * Returns a fault below the place that a context names. Its entries have no codec with a structure, so that each key
+ * counts.
+ */
 export function faultAt(
   context: t.Context,
   path: ReadonlyArray<string>,

@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import { withJsonSchema } from './json-schema.ts';
 
-/** One of some strings. */
+/** A codec of one of some strings. */
 export function oneOf<Value extends string>(...values: readonly [Value, ...Value[]]): t.Type<Value, Value, unknown> {
   const is = (value: unknown): value is Value => values.includes(value as Value);
   const codec = new t.Type<Value, Value, unknown>(
@@ -16,12 +16,12 @@ export function oneOf<Value extends string>(...values: readonly [Value, ...Value
   return withJsonSchema(codec, { type: 'string', enum: [...values] });
 }
 
-/** A value or null. */
+/** A codec of a value or null. */
 export function nullable<C extends t.Mixed>(codec: C): t.UnionC<[C, t.NullC]> {
   return t.union([codec, t.null]);
 }
 
-/** True or false, given as such or, in a query string, as the words. */
+/** A codec of true or false: a boolean or, in a query string, the word. */
 export const flag = withJsonSchema(
   new t.Type<boolean, boolean, unknown>(
     'flag',

@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** In a `t.partial`: takes this value when the member is absent. */
+/** A codec of a member with a default, for a `t.partial`. */
 export function withDefault<A extends Json, O>(codec: t.Type<A, O, unknown>, value: A): t.Type<A, O, unknown> {
   const defaulting = new t.Type<A, O, unknown>(
     codec.name,
@@ -15,12 +15,12 @@ export function withDefault<A extends Json, O>(codec: t.Type<A, O, unknown>, val
 
 const defaulted = new WeakMap<t.Mixed, { codec: t.Mixed; value: Json }>();
 
-/** The codec and value behind a `withDefault`, for its JSON Schema. */
+/** Returns the codec and the value inside a `withDefault`, for its JSON Schema. */
 export function defaultOf(codec: t.Mixed): { readonly codec: t.Mixed; readonly value: Json } | undefined {
   return defaulted.get(codec);
 }
 
-/** May be left out: undefined then. */
+/** A codec of a member that may be left out; then it is undefined. */
 export function optional<A>(codec: t.Type<A, unknown, unknown>): t.Type<A | undefined, unknown, unknown> {
   return new t.Type<A | undefined, unknown, unknown>(
     codec.name,
@@ -30,7 +30,10 @@ export function optional<A>(codec: t.Type<A, unknown, unknown>): t.Type<A | unde
   );
 }
 
-/** Takes another input when it is left out, and decodes that: `{}` gives an object of the defaults of its members. */
+/**
+ * A codec that decodes another input if its own is left out. The input `{}` gives an object of the defaults of its
+ * members.
+ */
 export function withDefaultInput<A>(codec: t.Type<A, unknown, unknown>, input: Json): t.Type<A, unknown, unknown> {
   return new t.Type<A, unknown, unknown>(
     codec.name,

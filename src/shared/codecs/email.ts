@@ -5,8 +5,8 @@ const emailPattern =
   /^(?=.{1,64}@)[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 /**
- * An e-mail address as the internet delivers it: the mailbox of RFC 5321 without quoted names and numbered hosts, at a
- * host of two labels at least. Whether anybody reads it, only a letter can tell.
+ * A codec of an e-mail address: the mailbox of RFC 5321 without quoted local parts and address literals, at a host
+ * with at least two labels. Only a message can show whether the address exists.
  */
 export const email = textThat(
   'email',

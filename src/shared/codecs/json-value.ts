@@ -4,8 +4,8 @@ import { isObject } from '#shared/json/json-value.ts';
 import { withJsonSchema } from './json-schema.ts';
 
 /**
- * Any JSON value, required to be there. What came from `JSON.parse` is JSON already: walking it would cost more than
- * parsing it did.
+ * A codec of any JSON value; undefined is a fault. A result of `JSON.parse` is JSON, and to walk it would cost more
+ * than to parse it.
  */
 export const json = withJsonSchema(
   new t.Type<Json, Json, unknown>(
@@ -17,7 +17,7 @@ export const json = withJsonSchema(
   { description: 'Any JSON value' },
 );
 
-/** Any JSON object. */
+/** A codec of any JSON object. */
 export const jsonObject = withJsonSchema(
   new t.Type<JsonObject, JsonObject, unknown>(
     'json object',

@@ -2,13 +2,15 @@ import * as t from 'io-ts';
 import { faultAt } from './checked.ts';
 import { withSchemaKeywords } from './json-schema.ts';
 
-/** Faults reported of one list at most: what is beyond them is not looked at, so that many bad items cost little. */
+/**
+ * The most faults that are reported for one list. The check stops after them, so that many invalid items cost little.
+ */
 const maxListFaults = 200;
 
 /**
- * A list of items.
- * @param min items at least
- * @param uniqueBy a member of the items that no two of them may share
+ * A codec of a list.
+ * @param min the fewest items
+ * @param uniqueBy a member whose values must differ between items
  */
 export function list<A, O>(
   item: t.Type<A, O, unknown>,
@@ -27,7 +29,7 @@ export function list<A, O>(
       },
       structure.encode,
     ),
-    // It looks like the lists of io-ts: JSON Schema and pointers follow from it.
+    // The codec has the tag of io-ts's own lists, from which JSON Schema and pointers follow.
     { _tag: structure._tag, type: item },
   );
   return min > 0 ? withSchemaKeywords(codec, { minItems: min }) : codec;
@@ -59,7 +61,7 @@ function validateItems<A>(
   return errors.length > 0 ? t.failures(errors) : t.success(items);
 }
 
-/** A list in one text, its items between commas; blanks around an item do not count. */
+/** A codec of a list in one text, separated by commas. Blanks around an item are ignored. */
 export function commaSeparated<A>(item: t.Type<A, unknown, unknown>): t.Type<ReadonlyArray<A>, unknown, unknown> {
   const items = t.readonlyArray(item);
   return new t.Type<ReadonlyArray<A>, unknown, unknown>(

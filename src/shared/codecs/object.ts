@@ -5,8 +5,8 @@ type ObjectOf<Required extends t.Props, Optional extends t.Props> = t.TypeOf<t.T
   t.TypeOf<t.PartialC<Optional>>;
 
 /**
- * An object of these members and no others: unknown ones are left out, so that what is stored is what was checked.
- * Unlike io-ts's own, which copy members named `__proto__` by assigning them, it takes nothing over but by its name.
+ * A codec of an object with these members. It leaves unknown members out, so that only checked members are stored. The
+ * codecs of io-ts copy a member named `__proto__` by assignment; this one copies known members by name.
  */
 export class ObjectType<Required extends t.Props, Optional extends t.Props> extends t.Type<
   ObjectOf<Required, Optional>,
@@ -14,7 +14,7 @@ export class ObjectType<Required extends t.Props, Optional extends t.Props> exte
   unknown
 > {
   readonly _tag = 'ObjectType';
-  /** The members that must be there, and those that may be, as JSON Schema has them. */
+  /** The required and the optional members, for JSON Schema. */
   readonly parts: readonly [t.TypeC<Required>, t.PartialC<Optional>];
 
   constructor(required: Required, optional: Optional, name?: string) {
@@ -30,7 +30,10 @@ export class ObjectType<Required extends t.Props, Optional extends t.Props> exte
   }
 }
 
-/** Declares an object: see `ObjectType`. @param name PascalCase, where documentation lists its schema under one */
+/**
+ * Declares an object: see `ObjectType`.
+ * @param name in PascalCase, if the documentation lists its schema under a name
+ */
 export function object<Required extends t.Props, Optional extends t.Props>(
   required: Required,
   optional: Optional,

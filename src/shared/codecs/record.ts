@@ -3,8 +3,8 @@ import * as t from 'io-ts';
 import { isObject } from '#shared/json/json-value.ts';
 
 /**
- * An object with values of one codec, by names that are not known before.
- * @param checkName what is wrong with a name; null for nothing
+ * A codec of an object with any names, whose values have one codec.
+ * @param checkName returns what is wrong with a name; null for nothing
  */
 export function recordOf<C extends t.Mixed>(
   codec: C,

@@ -8,8 +8,8 @@ export type StrictObjectOf<Codecs extends Record<string, t.Mixed>> = {
 };
 
 /**
- * An object with exactly these members: each is decoded by its codec (`withDefault` where it may be left out). Any other name
- * of them is an issue, so that no typing error passes unseen.
+ * A codec of an object with exactly these members. Use `withDefault` for a member that may be left out. Any other name
+ * is an issue, so that no misspelt name passes unnoticed.
  */
 export function strictObject<Codecs extends Record<string, t.Mixed>>(
   codecs: Codecs,
@@ -43,7 +43,7 @@ function unknownName(
   names: ReadonlyArray<string>,
 ): t.ValidationError {
   return {
-    // A value that is undefined reads as one that is required.
+    // An undefined value is reported as a missing one.
     value: value ?? null,
     context: t.appendContext(context, name, t.unknown, value),
     message: `is no setting: there are ${names.join(', ')}`,

@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { withJsonSchema } from './json-schema.ts';
 
-/** The length of a text in Unicode code points, which is what "characters" means in every bound. */
+/** Returns the length of a text in Unicode code points. Every limit of "characters" counts these. */
 export function codePoints(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length - 1; index += 1) {
@@ -18,7 +18,7 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** A string that a check takes. @param check what is wrong with a value; null for nothing */
+/** A codec of a string with a check. @param check returns what is wrong with a value; null for nothing */
 export function textThat(name: string, check: (value: string) => string | null, schema: JsonObject): t.Type<string> {
   const codec = new t.Type<string, string, unknown>(
     name,
@@ -33,7 +33,7 @@ export function textThat(name: string, check: (value: string) => string | null, 
   return withJsonSchema(codec, { type: 'string', ...schema });
 }
 
-/** A string of `min` to `max` characters (code points). Without bounds, any string. */
+/** A codec of a string of `min` to `max` characters (code points). Without bounds, of any string. */
 export function text(bounds: { min?: number; max?: number } = {}): t.Type<string> {
   const { min = 0, max = Number.POSITIVE_INFINITY } = bounds;
   const check = (value: string) => {
@@ -48,16 +48,16 @@ export function text(bounds: { min?: number; max?: number } = {}): t.Type<string
   });
 }
 
-/** A string of a form. */
+/** A codec of a string that matches a pattern. */
 export function textLike(pattern: RegExp): t.Type<string> {
   const check = (value: string) => (pattern.test(value) ? null : `must match ${pattern.source}`);
   return textThat(`text like ${pattern.source}`, check, { pattern: pattern.source });
 }
 
 /**
- * A text that is read as something else. It only decodes: its `is` holds for no value.
- * @param issue what is wrong with a value that cannot be read
- * @param read null for what it cannot read
+ * A codec of a text that is converted to another value. It only decodes: its `is` accepts no value.
+ * @param issue what is wrong with a value that cannot be converted
+ * @param read converts a text; null if it cannot
  */
 export function textAs<Value>(
   name: string,

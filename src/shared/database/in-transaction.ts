@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Does work within a transaction, which is rolled back when the work or the commit throws. @throws what they throw */
+/** Does work in a transaction, which is rolled back if the work or the commit throws. @throws what they throw */
 export function inTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -8,7 +8,7 @@ export function inTransaction<Result>(database: DatabaseSync, work: () => Result
     database.exec('COMMIT');
     return result;
   } catch (error) {
-    // Some errors (a full disk) have rolled it back already.
+    // Some errors, such as a full disk, roll the transaction back themselves.
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }

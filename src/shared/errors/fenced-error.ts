@@ -1,6 +1,6 @@
 /**
- * Somebody with a newer lease does this work now: this writer is refused, and must not try again. Thrown by
- * the writing sides of stores that several nodes share.
+ * Another node with a newer lease does this work now. The writer is refused and must not retry. The writing sides of
+ * shared stores throw it.
  */
 export class FencedError extends Error {
   override readonly name = 'Superseded';

@@ -1,25 +1,25 @@
 import { statfs } from 'node:fs/promises';
 
-/** A volume's size and what is free on it, in bytes. */
+/** The size of a volume and its free space, in bytes. */
 export interface VolumeSpace {
   readonly totalBytes: number;
-  /** For processes without privileges. */
+  /** The free space for processes without privileges. */
   readonly freeBytes: number;
 }
 
 export interface FreeSpaceOptions {
-  /** Folders on whose volumes space must stay free. */
+  /** The folders on whose volumes space must stay free. */
   readonly folders: ReadonlyArray<string>;
-  /** Bytes that must stay free on each volume; null for 1 GiB or 5% of it, whichever is smaller. */
+  /** The bytes that must stay free on each volume; null for 1 GiB or 5% of the volume, whichever is smaller. */
   readonly minFreeBytes: number | null;
-  /** Asks for the volume of a folder. Default asks the system. */
+  /** Reads the volume of a folder. The default asks the system. */
   readonly volumeOf?: (folder: string) => Promise<VolumeSpace>;
 }
 
 const mostFreeByDefault = 1024 * 1024 * 1024;
 const freeShareByDefault = 0.05;
 
-/** Judges whether volumes keep the free space that must remain on them. */
+/** Checks whether volumes keep their required free space. */
 export class FreeSpace {
   readonly #folders: ReadonlyArray<string>;
   readonly #minFreeBytes: number | null;
@@ -32,8 +32,8 @@ export class FreeSpace {
   }
 
   /**
-   * Whether every volume would keep its free space after a write. A volume that cannot be asked is taken to have room:
-   * the write itself says more.
+   * Whether every volume would keep its free space after a write. A volume that cannot be read counts as free, because
+   * the write itself then fails with a better error.
    * @param folder where the bytes would be written
    */
   async hasRoomFor(folder: string, bytes: number): Promise<boolean> {

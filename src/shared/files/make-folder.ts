@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder and those above it, for their owner alone, where they are not there yet. Node's own `recursive` never
- * returns under a path like `/proc/x`, whose system says that the parent is missing however often it is made.
+ * Creates a folder and missing folders above it, readable only for their owner. Node's own `recursive` never returns
+ * for a path like `/proc/x`, whose file system always reports a missing parent.
  * @throws Error of the file system
  */
 export function makeFolder(path: string): void {
@@ -14,7 +14,7 @@ export function makeFolder(path: string): void {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    // Another process may have made the folder meanwhile; anything else that has this name is not one.
+    // Another process may have created the folder meanwhile. Anything else with this name is no folder.
     if (!statSync(path).isDirectory()) throw error;
   }
 }

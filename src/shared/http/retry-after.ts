@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 const longestRetryAfterMs = 24 * 60 * 60 * 1_000;
 
 /**
- * How long a server asks to wait, in ms, at most a day: `retry-after-ms`, else `Retry-After` (seconds or a date); null for
- * neither.
+ * Returns how long a server asks to wait, in ms, at most a day: from `retry-after-ms`, otherwise from `Retry-After`
+ * (seconds or a date); null without both.
  * @param now in ms of the epoch
  * @see https://www.rfc-editor.org/rfc/rfc9110#name-retry-after
  */
@@ -15,7 +15,7 @@ export function parseRetryAfter(headers: IncomingHttpHeaders, now: number): numb
   const header = String(headers['retry-after'] ?? '').trim();
   if (header === '') return null;
   if (/^\d+(?:\.\d+)?$/.test(header)) return bounded(Number(header) * 1_000);
-  // Date.parse takes much that is no date.
+  // `Date.parse` accepts many texts that are no dates.
   const date = /\d:\d\d:\d\d/.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? null : bounded(date - now);
 }

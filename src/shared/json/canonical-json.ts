@@ -14,7 +14,7 @@ export function canonicalJson(value: object): string {
   return text === null || text.includes('\\ud') ? (canonicalize(value) ?? '') : text;
 }
 
-/** Null for what cannot be written so, such as values that are nested deeper than the stack allows. */
+/** Returns null for what the library cannot write, such as values that are nested deeper than the stack allows. */
 function sortedJson(value: object): string | null {
   try {
     return stringifySorted(value) ?? null;

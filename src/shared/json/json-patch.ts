@@ -5,7 +5,7 @@ import { json } from '#shared/codecs/json-value.ts';
 import { text } from '#shared/codecs/text.ts';
 import type { Json } from './json.ts';
 
-/** One operation of a JSON Patch (RFC 6902), of the three that a comparison needs. `remove` alone has no value. */
+/** One operation of a JSON Patch (RFC 6902): one of the three that a comparison needs. Only `remove` has no value. */
 const PatchOperation = t.intersection(
   [t.type({ op: oneOf('add', 'remove', 'replace'), path: text() }), t.partial({ value: json })],
   'PatchOperation',
@@ -16,16 +16,16 @@ export const JsonPatch = t.readonlyArray(PatchOperation, 'JsonPatch');
 
 export type JsonPatch = t.TypeOf<typeof JsonPatch>;
 
-/** `fast-json-patch` compares what is inside objects: both values are put into one, so that they may be of any type. */
+/** `fast-json-patch` compares objects, so values of any type are wrapped in one. */
 const member = 'value';
 
-/** Characters that an operation takes beside its path and value. */
+/** The characters of an operation beside its path and value. */
 const charactersOfOperation = 30;
 
 /**
- * The JSON Patch that makes one value of another: none for equal ones. It is never much longer than the value that it
- * makes: where many changes are deep below long names, the value is replaced as a whole. Takes time in proportion to
- * both values.
+ * Returns the JSON Patch that turns one value into another; an empty one for equal values. It is never much longer
+ * than the new value: if many changes are deep below long names, it replaces the whole value. It takes time in
+ * proportion to both values.
  */
 export function jsonPatch(before: Json, after: Json): JsonPatch {
   const compared = patches.compare({ [member]: before }, { [member]: after });
@@ -46,12 +46,12 @@ function withoutMember(operation: Operation): JsonPatch[number] {
 }
 
 /**
- * Stops to measure when it knows. It looks at the lengths of paths alone: V8 has not written out yet what was put
- * together, and thousands of long paths would not fit into memory.
+ * Whether a patch is longer than the new value. It stops as soon as that is known. It reads only the lengths of paths,
+ * because V8 concatenates lazily, and thousands of long paths would not fit into memory.
  */
 function isLongerThan(patch: ReadonlyArray<Operation>, after: Json): boolean {
   const paths = patch.reduce((sum, { path }) => sum + path.length + charactersOfOperation, 0);
-  // A short patch is worth no measuring.
+  // A short patch is not worth measuring.
   if (paths < minMeasured) return false;
   const whole = JSON.stringify(after).length;
   let length = paths;
@@ -63,5 +63,5 @@ function isLongerThan(patch: ReadonlyArray<Operation>, after: Json): boolean {
   return length > whole;
 }
 
-/** Characters of paths below which a patch is taken as it is. */
+/** A patch whose paths have fewer characters is used without measuring it. */
 const minMeasured = 4096;

@@ -1,7 +1,9 @@
-/** Characters of a pointer at most: names may be as long as a body, and faults many. */
+/** The most characters of a pointer. Names may be as long as a body, and there may be many faults. */
 export const maxPointerLength = 1_000;
 
-/** A JSON pointer (RFC 6901) to a place given by its keys. One that would be too long ends at a place around it. */
+/**
+ * Returns the JSON pointer (RFC 6901) for a list of keys. A pointer that would be too long ends at a place around it.
+ */
 export function pointerTo(keys: ReadonlyArray<string>): string {
   let pointer = '';
   for (const key of keys) {
@@ -11,7 +13,7 @@ export function pointerTo(keys: ReadonlyArray<string>): string {
   return pointer;
 }
 
-/** The keys that a JSON pointer holds, the outermost first. */
+/** Returns the keys in a JSON pointer, the outermost first. */
 export function keysOfPointer(pointer: string): ReadonlyArray<string> {
   const keys = pointer.split('/').slice(1);
   return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));

@@ -2,28 +2,28 @@ import { maxPointerLength, pointerTo } from './json-pointer.ts';
 import { stringIn } from './json-string.ts';
 import { byteTable, endOfWord, pastEscape, pastPlainText } from './json-tokens.ts';
 
-/** Levels of arrays and objects in a JSON text at most: a parser takes seconds over millions of them. */
+/** The most levels of arrays and objects in a JSON text. A parser needs seconds for millions of them. */
 export const maxJsonLevels = 256;
 
-/** What a scan reads before it lets others have a turn of the event loop. Few milliseconds each. */
+/** The bytes that a scan reads in one turn of the event loop, which takes a few milliseconds. */
 const sliceBytes = 1024 * 1024;
 const sliceValues = 64 * 1024;
 
-/** Why a text is not taken. */
+/** Why a text is refused. */
 export type JsonFaultKind = 'malformed' | 'too-deep' | 'too-many-values';
 
 export interface JsonFault {
   readonly kind: JsonFaultKind;
-  /** The byte at which it shows; the text's length where it ends early. */
+  /** The byte at which the fault is; the length of the text if it ends early. */
   readonly offset: number;
 }
 
 /**
- * Hears of the values of a text while they are read, down to a level. What it hears of a text that turns out to be
- * faulty means nothing.
+ * Is notified of the values of a text while the scanner reads them, down to a level. The calls mean nothing if the
+ * text is faulty.
  */
 export interface JsonListener {
-  /** The outermost value is on level 0, its members or items on level 1. Those further inside are not reported. */
+  /** The deepest reported level. The outermost value is on level 0, its members or items on level 1. */
   readonly maxLevel: number;
   /**
    * A value begins.
@@ -36,9 +36,9 @@ export interface JsonListener {
 }
 
 export interface JsonLimits {
-  /** Values at most: each array, object, string, number, true, false and null. */
+  /** The most values: arrays, objects, strings, numbers, true, false and null all count. */
   readonly maxValues: number;
-  /** Levels of arrays and objects at most. Default 256. */
+  /** The most levels of arrays and objects. Default 256. */
   readonly maxLevels?: number;
 }
 
@@ -57,7 +57,7 @@ function isInString(expect: Expect): boolean {
   return expect === Expect.restOfName || expect === Expect.restOfString;
 }
 
-/** What may come next. */
+/** The tokens that may come next. */
 const Expect = {
   value: 0,
   valueOrClose: 1,
@@ -72,8 +72,8 @@ const Expect = {
 type Expect = (typeof Expect)[keyof typeof Expect];
 
 /**
- * Reads JSON (RFC 8259) in UTF-8 slice by slice, and keeps nothing of it. The bytes must be UTF-8: that is not looked
- * at here. It takes what `JSON.parse` takes, within its limits.
+ * Reads JSON (RFC 8259) slice by slice, and keeps nothing of it. The bytes must be UTF-8; the scanner does not check
+ * that. It accepts what `JSON.parse` accepts, within its limits.
  */
 export class JsonScanner {
   readonly #bytes: Buffer;
@@ -81,12 +81,12 @@ export class JsonScanner {
   readonly #maxLevels: number;
   readonly #listener: JsonListener | null;
   readonly #listenedLevel: number;
-  /** Of each level, whether its container is an object. */
+  /** For each level, whether its container is an object. */
   readonly #isObject: boolean[] = [false];
-  /** Of each level, the offset of the latest name in an object, the latest index in an array. */
+  /** For each level, the offset of the latest name in an object, or the latest index in an array. */
   readonly #places: number[] = [0];
   #at = 0;
-  /** The end of the slice that is being read. */
+  /** The end of the current slice. */
   #until = 0;
   #isStringOpen = false;
   #level = 0;
@@ -104,12 +104,12 @@ export class JsonScanner {
     this.#listenedLevel = listener?.maxLevel ?? -1;
   }
 
-  /** Why the text is not taken; null as long as it is. */
+  /** Why the text is refused; null while no fault was found. */
   get fault(): JsonFault | null {
     return this.#fault;
   }
 
-  /** How many values it has met. */
+  /** The number of values so far. */
   get values(): number {
     return this.#values;
   }
@@ -120,8 +120,8 @@ export class JsonScanner {
   }
 
   /**
-   * Reads the next slice: some 1 MiB, or 65,536 values. A single number is read whole.
-   * @returns whether there is nothing left to read: the text is over, or faulty
+   * Reads the next slice: about 1 MiB, or 65,536 values. A number is never split.
+   * @returns whether the scan has ended, at the end of the text or at a fault
    */
   advance(): boolean {
     const bytes = this.#bytes;
@@ -141,7 +141,7 @@ export class JsonScanner {
     return true;
   }
 
-  /** Where the latest value is (RFC 6901). A long pointer ends at a value around it. */
+  /** Returns the JSON pointer (RFC 6901) of the latest value. A long pointer ends at a value around it. */
   pointer(): string {
     const keys: string[] = [];
     for (let level = 1; level <= this.#level; level += 1) {
@@ -153,7 +153,7 @@ export class JsonScanner {
     return pointerTo(keys);
   }
 
-  /** Reads a token that begins at an offset. @returns the offset past it */
+  /** Reads a token that begins at an offset. @returns the offset after it */
   #token(at: number, code: number): number {
     switch (this.#expect) {
       case Expect.colon:
@@ -206,7 +206,7 @@ export class JsonScanner {
     return end;
   }
 
-  /** Reads a string from inside of it on, to its end or to that of the slice. @returns the offset past that */
+  /** Reads the rest of a string, up to its end or the end of the slice. @returns the offset after it */
   #pastString(at: number): number {
     const bytes = this.#bytes;
     this.#isStringOpen = false;
@@ -264,7 +264,7 @@ export class JsonScanner {
     return offset;
   }
 
-  /** A member's name; null for a long one. */
+  /** Returns a member's name; null for a long one. */
   #nameAt(start: number): string | null {
     const bytes = this.#bytes;
     const longest = Math.min(bytes.length, start + maxPointerLength);

@@ -1,19 +1,19 @@
 const backslash = 0x5c;
 
-/** The text that a sound JSON string says, which is between two offsets, its quotes included. */
+/** Returns the text of a valid JSON string between two offsets, which include its quotes. */
 export function stringIn(bytes: Buffer, start: number, end: number): string {
   if (!hasEscape(bytes, start, end)) return bytes.toString('utf8', start + 1, end - 1);
   return JSON.parse(bytes.toString('utf8', start, end)) as string;
 }
 
-/** Whether anything in a JSON string is written as an escape. */
+/** Whether a JSON string contains an escape. */
 export function hasEscape(bytes: Buffer, start: number, end: number): boolean {
   let at = start;
   while (at < end && bytes[at] !== backslash) at += 1;
   return at < end;
 }
 
-/** Whether the name between two offsets, its quotes included, is this one (of ASCII), in whatever spelling. */
+/** Whether the name between two offsets, which include its quotes, is this ASCII name, with or without escapes. */
 export function isNamed(bytes: Buffer, start: number, end: number, name: string): boolean {
   const length = end - start - 2;
   if (length < name.length || length > 6 * name.length) return false;

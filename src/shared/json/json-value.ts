@@ -2,7 +2,9 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 
 const byteOrderMark = '\ufeff';
 
-/** The JSON value in a text or in bytes of UTF-8, with or without its mark; undefined for what is none. Never throws. */
+/**
+ * Parses a text or UTF-8 bytes, with or without a byte order mark. Returns undefined if it is no JSON. Never throws.
+ */
 export function parsedJson(json: string | Buffer): Json | undefined {
   const text = typeof json === 'string' ? json : json.toString('utf8');
   try {
@@ -12,7 +14,7 @@ export function parsedJson(json: string | Buffer): Json | undefined {
   }
 }
 
-/** Whether a value is an object, and no array. */
+/** Whether a value is an object and no array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

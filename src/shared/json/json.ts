@@ -1,7 +1,7 @@
-/** A JSON value (RFC 8259), as `JSON.parse` gives it. */
+/** A JSON value (RFC 8259), as `JSON.parse` returns it. */
 export type Json = string | number | boolean | null | ReadonlyArray<Json> | JsonObject;
 
-/** A JSON object. Members may be absent: read them with care. */
+/** A JSON object. Any member may be absent. */
 export interface JsonObject {
   readonly [member: string]: Json | undefined;
 }

@@ -1,4 +1,4 @@
-/** Where an offset is for a person: lines and columns count from 1, columns in characters. */
+/** Returns the line and the column of an offset, for a person. Both count from 1; columns count characters. */
 export function lineAndColumn(bytes: Buffer, offset: number): { readonly line: number; readonly column: number } {
   let line = 1;
   let lineStart = 0;

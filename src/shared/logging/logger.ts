@@ -7,7 +7,7 @@ export interface Logger {
   readonly error: Write;
 }
 
-/** A logger that also takes what is only of use when a fault is looked for. */
+/** A logger that also accepts lines for the search of faults. */
 export interface DebugLogger extends Logger {
   readonly debug: Write;
 }

@@ -1,13 +1,13 @@
 import type { Logger } from './logger.ts';
 
-/** Says once that something cannot be used, and once that it can be again, however often it is asked meanwhile. */
+/** Logs an outage once, and its end once, however often both are reported. */
 export class OutageLog {
   readonly #log: Logger;
   readonly #what: string;
   readonly #fields: Readonly<Record<string, unknown>>;
   #out = false;
 
-  /** @param what as shown at the beginning of a sentence; @param fields shown with it */
+  /** @param what is away, as the beginning of a sentence @param fields of the log lines */
   constructor(log: Logger, what: string, fields: Readonly<Record<string, unknown>> = {}) {
     this.#log = log;
     this.#what = what;

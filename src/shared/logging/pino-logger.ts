@@ -3,23 +3,26 @@ import { type DestinationStream, destination, type Logger, pino, stdTimeFunction
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** The process's logger, and how to write out what it still holds. */
+/** The logger of the process, and a function that writes its waiting lines. */
 export interface ProcessLog {
   readonly logger: Logger;
-  /** Writes what waits, and stops writing on a timer. */
+  /** Writes the waiting lines, and stops the timer. */
   readonly close: () => void;
 }
 
-/** Bytes of lines waiting to be written at most; more are dropped rather than kept. */
+/** The most bytes of waiting lines. Further lines are dropped. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 
-/** Lines are gathered to so many bytes, or for so long, before they are written: a write a line would cost the most. */
+/**
+ * Lines are collected up to so many bytes, or for so long, before they are written, because a write for each line
+ * would cost the most.
+ */
 const gatheredBytes = 8 * 1024;
 const flushIntervalMs = 200;
 
 /**
- * The service's log on standard output: readable on a terminal, else a JSON object a line. API keys are never handed to
- * it; should a header slip in, its value is taken out.
+ * Creates the service's log on standard output: readable text on a terminal, otherwise one JSON object on each line.
+ * API keys are never passed to it. If a header is logged by mistake, its value is removed.
  */
 export async function createLog(
   level: LogLevel,
@@ -45,7 +48,7 @@ function logInLines(level: LogLevel): ProcessLog {
   const timer = setInterval(() => lines.flush(), flushIntervalMs);
   timer.unref();
   const bringOut = () => {
-    // Throws while the first write has not begun, when there is nothing to bring out.
+    // This throws before the first write has begun. Then there is nothing to write.
     try {
       lines.flushSync();
     } catch {}
@@ -61,7 +64,7 @@ function logInLines(level: LogLevel): ProcessLog {
   };
 }
 
-/** A log that writes to a stream: for tests and tools. */
+/** Creates a log that writes to a stream, for tests and tools. */
 export function loggerOn(level: LogLevel, stream: DestinationStream): Logger {
   return pino(
     {

@@ -2,21 +2,21 @@ import type { Logger } from './logger.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Kinds that are counted apart: what is one too many shares a line with the others. */
+/** The most kinds that are counted separately. Further kinds share a line. */
 const maxKinds = 200;
 const sharedKind = '_OTHER';
 
 interface RepeatedLine {
   fields: Fields;
   message: string;
-  /** How many lines were left out since the last one that was written. */
+  /** The number of lines that were left out since the last written one. */
   leftOut: number;
   readonly timer: NodeJS.Timeout;
 }
 
 /**
- * Writes `warn` lines, of each kind one in an interval at most: the first at once, and at the end of the interval the
- * latest with `repeated`, how many lines it is written for. Bounded in kinds and in lines.
+ * Writes `warn` lines, at most one of each kind in an interval: the first at once, and at the end of the interval the
+ * latest one, with the number of left out lines as `repeated`. The number of kinds and lines is bounded.
  */
 export class ThrottledLog {
   readonly #log: Pick<Logger, 'warn'>;
@@ -28,7 +28,7 @@ export class ThrottledLog {
     this.#intervalMs = intervalMs;
   }
 
-  /** @param kind lines of one kind are worth the same to whoever reads them */
+  /** @param kind lines of one kind mean the same to a reader */
   warn(kind: string, fields: Fields, message: string): void {
     const counted = this.#lines.has(kind) || this.#lines.size < maxKinds ? kind : sharedKind;
     const line = this.#lines.get(counted);
@@ -40,7 +40,7 @@ export class ThrottledLog {
     }
   }
 
-  /** Writes what was left out so far, and no more at the end of intervals. */
+  /** Writes the lines that were left out so far, and stops the interval. */
   close(): void {
     for (const line of this.#lines.values()) {
       clearInterval(line.timer);
