@@ -47,7 +47,7 @@ export function runningOwner(path: string): LockOwner | null {
   return owner;
 }
 
-/** Who a folder's owner says it is, whether or not it still runs; null where nobody does. The lock is left alone. */
+/** Reads the recorded owner of a folder, whether or not it still runs; null without one. It does not touch the lock. */
 export function announcedOwner(path: string): LockOwner | null {
   return ownerOf(lockFilesOf(path));
 }

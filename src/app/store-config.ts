@@ -6,7 +6,7 @@ import { type Environment, readVariable } from './environment.ts';
 /** An embedded store: one SQLite file. */
 export interface SqliteStore {
   readonly kind: 'sqlite';
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
 }
 
@@ -90,8 +90,8 @@ export function readReadStore(environment: Environment, dataDir: string): ReadSt
 }
 
 /**
- * Reads `BLOB_STORE_URL`. By default files lie where the read models are: what one node keeps in its folder the others
- * do not see.
+ * Reads `BLOB_STORE_URL`. By default files are stored beside the read models, because other nodes cannot read the
+ * folder of one node.
  * @throws StartupError without the address
  */
 export function readBlobStore(environment: Environment, dataDir: string, documents: ReadStoreConfig): BlobStoreConfig {

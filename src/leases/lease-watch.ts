@@ -5,15 +5,15 @@ import type { LeaseStore, LeaseTerm } from './lease-store.ts';
 export interface LeaseWatchOptions {
   readonly name: string;
   readonly leases: Pick<LeaseStore, 'newest'>;
-  /** Default: the machine's. */
+  /** Default: the clock of the machine. */
   readonly clock?: Clock;
 }
 
 const lookMs = 500;
-/** A holder renews its term several times in it. */
+/** A holder that is silent for so long is dead, because it renews its term several times in this interval. */
 const silenceMs = 3_000;
 
-/** Watches from aside whether a live node holds a lease: one whose term is renewed. */
+/** Watches whether a live node holds a lease, without taking part. A live node renews its term. */
 export class LeaseWatch {
   readonly #options: LeaseWatchOptions;
   readonly #clock: Clock;
@@ -23,7 +23,7 @@ export class LeaseWatch {
   #seen: LeaseTerm | null = null;
   #renewedAt = Number.NEGATIVE_INFINITY;
 
-  /** Begins at once; it must be closed. */
+  /** Starts at once. It must be closed. */
   constructor(options: LeaseWatchOptions) {
     this.#options = options;
     this.#clock = options.clock ?? monotonicClock;
@@ -31,7 +31,7 @@ export class LeaseWatch {
     this.#watching = this.#watch();
   }
 
-  /** Whether a live node holds it. While that cannot be known yet, it waits; three seconds at most. */
+  /** Whether a live node holds the lease. It waits until that is known, for three seconds at most. */
   async isHeld(): Promise<boolean> {
     for (;;) {
       const now = this.#clock.now();

@@ -4,19 +4,19 @@ import type { LeaseStore } from './lease-store.ts';
 import { type UnderLeaseOptions, underLease } from './under-lease.ts';
 
 export interface OnOneNodeOptions extends Pick<UnderLeaseOptions, 'name' | 'signal' | 'work'> {
-  /** Where nodes agree on which one works; null where this process is the only one. */
+  /** The leases by which nodes choose one; null if this process is the only one. */
   readonly leases: LeaseStore | null;
-  /** This node, as its lease shows it. */
+  /** The name of this node in its lease. */
   readonly node: string;
   readonly log: Logger;
-  /** What the log says when the work has failed under its lease. */
+  /** The log message when the work fails under its lease. */
   readonly failureMessage: string;
 }
 
 /**
- * Runs work that one node at a time does, until a signal aborts: under a lease, where it is started again after a failure,
- * or at once with the token 0 where there is one process.
- * @throws what the work throws where there is one process
+ * Runs work on one node at a time, until a signal aborts. With leases, it runs under one and is restarted after a
+ * failure. A single process runs it at once, with the token 0.
+ * @throws what the work throws in a single process
  */
 export function onOneNode(options: OnOneNodeOptions): Promise<void> {
   const { name, leases, node: holder, log, signal, work, failureMessage: message } = options;

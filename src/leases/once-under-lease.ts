@@ -7,9 +7,9 @@ export interface OnceUnderLeaseOptions extends Omit<UnderLeaseOptions, 'work'> {
 }
 
 /**
- * Does work once while this node holds a lease, and releases it. Where the lease is lost meanwhile, the work is done
- * again under the next term.
- * @throws UnavailableError when another node holds the lease for too long, or the signal aborts; what the work throws
+ * Does work once while this node holds a lease, and releases the lease. If the lease is lost meanwhile, the work is
+ * repeated under the next term.
+ * @throws UnavailableError if another node holds the lease for too long, or if the signal aborts; what the work throws
  */
 export async function onceUnderLease<Result>(
   { timeoutMs, signal, ...lease }: OnceUnderLeaseOptions,

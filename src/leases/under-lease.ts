@@ -7,22 +7,22 @@ import { type Clock, monotonicClock } from './clock.ts';
 import type { LeaseStore, LeaseTerm } from './lease-store.ts';
 
 export interface LeaseLimits {
-  /** How often the holder says that it lives. */
+  /** How often the holder renews its term. */
   readonly renewIntervalMs: number;
-  /** A term that was not renewed for so long is over. */
+  /** After so much time without a renewal a term is over. */
   readonly expireAfterMs: number;
-  /** How often others look. */
+  /** How often other nodes check the term. */
   readonly watchIntervalMs: number;
 }
 
 export interface UnderLeaseOptions {
-  /** Which lease. */
+  /** The name of the lease. */
   readonly name: string;
-  /** This node, as the term and the logs show it. */
+  /** The name of this node in the term and in logs. */
   readonly holder: string;
   readonly leases: LeaseStore;
   readonly log: Logger;
-  /** Ends it. */
+  /** Ends the work. */
   readonly signal: AbortSignal;
   /**
    * The work that one node at a time does, until its signal aborts. The stores refuse its writes after they have seen a
@@ -30,14 +30,17 @@ export interface UnderLeaseOptions {
    * node's clock: after a freeze it knows that the term has lapsed before the signal aborts.
    */
   readonly work: (token: number, signal: AbortSignal, isHeld: () => boolean) => Promise<void>;
-  /** Default: renewed every 400 ms, over after 1500 ms, looked at every 250 ms. */
+  /** Default: a renewal every 400 ms, an expiry after 1,500 ms, a check every 250 ms. */
   readonly limits?: Partial<LeaseLimits>;
-  /** Default: the machine's. */
+  /** Default: the clock of the machine. */
   readonly clock?: Clock;
 }
 
 const defaultLimits: LeaseLimits = { renewIntervalMs: 400, expireAfterMs: 1500, watchIntervalMs: 250 };
-/** The holder gives up after so much of the time: its work must have ended when others see the term as over. */
+/**
+ * The share of the expiry after which the holder itself gives up. Its work must have ended when other nodes see the
+ * term as over.
+ */
 const holderShare = 0.8;
 const maxPauseMs = 1000;
 
@@ -61,7 +64,7 @@ interface OwnTerm {
   readonly begunAt: number;
 }
 
-/** What was seen of somebody's term, and when first. */
+/** A term of any node, and when this node first saw it. */
 interface Sighting {
   readonly token: number;
   readonly renewals: number;
@@ -85,7 +88,7 @@ class Candidate {
     this.#backOff = new BackOff(backOff, () => clock.random());
   }
 
-  /** Waits until it has begun a term. @returns null when the signal has aborted first */
+  /** Waits until this node has begun a term. @returns null if the signal aborts first */
   async obtain(): Promise<OwnTerm | null> {
     const { signal } = this.#options;
     let sighting: Sighting | null = null;
@@ -110,7 +113,7 @@ class Candidate {
     return null;
   }
 
-  /** Does the work for as long as the term lasts. */
+  /** Does the work while the term lasts. */
   async hold({ token, begunAt }: OwnTerm): Promise<void> {
     const { name, holder, log, signal, work } = this.#options;
     const ended = new AbortController();
@@ -133,7 +136,7 @@ class Candidate {
       ended.abort();
       await this.#release(token, keeping);
     }
-    // Whoever was superseded leaves the next look to the others.
+    // A superseded node lets the others check first.
     await this.#pauseBeforeLook();
   }
 
@@ -141,7 +144,7 @@ class Candidate {
     return this.#clock.pause(spread(this.#limits.watchIntervalMs, this.#clock.random()), this.#options.signal);
   }
 
-  /** Whether a term may be followed by another, as far as this node has seen. @param askedAt before it was read */
+  /** Whether another term may begin, as far as this node has seen. @param askedAt the time before the term was read */
   #isOver(term: LeaseTerm | null, sighting: Sighting | null, askedAt: number): boolean {
     if (term === null || term.released) return true;
     return sees(sighting, term) && askedAt - sighting.since >= this.#limits.expireAfterMs;
@@ -158,7 +161,7 @@ class Candidate {
     return first ? { token, begunAt } : null;
   }
 
-  /** Renews a term until the work has ended or it is lost. */
+  /** Renews a term until the work has ended or the term is lost. */
   async #keep(
     token: number,
     { renewedAt, renewed }: { readonly renewedAt: () => number; readonly renewed: (at: number) => void },
@@ -178,7 +181,7 @@ class Candidate {
       else if (answer === 'renewed') renewed(askedAt);
     };
     const renewOften = async () => {
-      // An answer that does not come holds up no later try.
+      // A missing answer does not delay later attempts.
       const tries = new Set<Promise<void>>();
       for (;;) {
         await this.#clock.pause(this.#limits.renewIntervalMs, over);
@@ -199,7 +202,7 @@ class Candidate {
     await Promise.all([renewOften(), watch()]);
   }
 
-  /** How long a term lasts that was renewed last at a time: its holder gives up before others see it as over. */
+  /** Returns how long a term lasts after its last renewal. Its holder gives up before others see the term as over. */
   #remainingMs(renewedAt: number): number {
     return renewedAt + this.#limits.expireAfterMs * holderShare - this.#clock.now();
   }
@@ -210,17 +213,17 @@ class Candidate {
       this.#outage.succeeded();
       return newest ? 'renewed' : 'over';
     } catch (error) {
-      // Whatever it is, the term ends by itself unless a later try succeeds.
+      // Whatever the error, the term expires unless a later attempt succeeds.
       this.#outage.failed(error);
       return 'unknown';
     }
   }
 
-  /** Waits for a release no longer than the term would last without it. */
+  /** Waits for a release, but no longer than the term would last without it. */
   async #release(token: number, keeping: Promise<void>): Promise<void> {
     const { leases, name } = this.#options;
     const waited = new AbortController();
-    // After the last renewal: two writes at once may undo each other.
+    // The release follows the last renewal, because two writes at once may undo each other.
     const released = keeping
       .then(() => leases.release(name, token))
       .catch((error: unknown) => this.#outage.failed(error));

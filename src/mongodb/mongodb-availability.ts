@@ -7,37 +7,37 @@ import { causeOf, isOfServer } from './mongodb-failure.ts';
 const defaultProbeTimeoutMs = 500;
 
 export interface MongoDbAvailabilityOptions {
-  /** As connections have it. */
+  /** The address, as connections have it. */
   readonly url: string;
-  /** What the operator calls the address: the variable that holds it. Default `its URL`. */
+  /** The operator's name of the address: the variable that contains it. Default `its URL`. */
   readonly urlName?: string;
-  /** A probe that takes longer counts as failed. Default 500 ms. */
+  /** The time limit of a probe. Default 500 ms. */
   readonly probeTimeoutMs?: number;
-  /** Gets a line when the server is found away, and one when it is found back. Default: nobody does. */
+  /** Gets a line when the server goes away, and one when it comes back. Default: no log. */
   readonly log?: Logger;
 }
 
-/** What holds connections that an outage may break. */
+/** A holder of connections that an outage may break. */
 export interface ConnectionHolder {
   /**
-   * Makes sure that calls reach the server, which answers again. Never throws.
-   * @param tookMs how long the server's answer took
+   * Makes sure that calls reach the server after an outage. Never throws.
+   * @param tookMs the time until the server's answer
    */
   ensureUsable(tookMs: number): Promise<void>;
 }
 
 /**
- * Whether the MongoDB at an address can be used, for all connections of a thread to it: what one finds out, all know.
- * An outage counts as over when the calls of all of them reach the server again.
+ * The availability of a MongoDB, shared by all connections of a thread to its address. An outage is over when the
+ * calls of all connections reach the server again.
  */
 export class MongoDbAvailability {
   readonly state: Availability;
-  /** What the operator calls the address. */
+  /** The operator's name of the address. */
   readonly urlName: string;
   readonly #url: string;
   readonly #holders = new Set<ConnectionHolder>();
   readonly #probers = new Set<Prober>();
-  /** Of the last probe that was answered, for the next one: its connection is open. */
+  /** The prober of the last answered probe, whose connection is open for the next one. */
   #idleProber: Prober | null = null;
 
   constructor(options: MongoDbAvailabilityOptions) {
@@ -58,13 +58,13 @@ export class MongoDbAvailability {
     });
   }
 
-  /** Takes part until the returned function is called. */
+  /** Adds a holder of connections. @returns a function that removes it */
   add(holder: ConnectionHolder): () => void {
     this.#holders.add(holder);
     return () => this.#holders.delete(holder);
   }
 
-  /** Probes no more. */
+  /** Stops probing. */
   async close(): Promise<void> {
     const probing = this.state.close();
     await Promise.all([...this.#probers].map((prober) => this.#end(prober)));
@@ -77,7 +77,7 @@ export class MongoDbAvailability {
     try {
       await Promise.race([ping(prober.client), prober.unreachable]);
     } catch (error) {
-      // A client that fails to connect at first stays closed (driver 7.9.0), so the next probe makes a new one.
+      // A client whose first connection fails stays closed (driver 7.9.0), so the next probe creates a new client.
       void this.#end(prober);
       throw error;
     }
@@ -85,7 +85,7 @@ export class MongoDbAvailability {
     else void this.#end(prober);
   }
 
-  /** Probes have clients of their own: those of the holders may be broken while the server is back. */
+  /** Creates a client for probes. The clients of the holders may be broken although the server is back. */
   #newProber(timeoutMs: number): Prober {
     const client = clientFor(this.#url, timeoutMs);
     const prober = { client, unreachable: unreachable(client) };
@@ -103,7 +103,7 @@ export class MongoDbAvailability {
 /** A client for probes. */
 interface Prober {
   readonly client: MongoClient;
-  /** Rejects with the cause as soon as every host is known not to be reachable; a call waits until its time is up. */
+  /** Rejects with the cause as soon as no host is reachable. A call itself would wait until its time limit. */
   readonly unreachable: Promise<never>;
 }
 

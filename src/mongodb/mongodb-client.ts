@@ -4,20 +4,20 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 
 const closeTimeoutMs = 2000;
 const maxConnections = 16;
-/** How soon after a check of an unreachable server the driver checks again for a call that waits for it. */
+/** How soon the driver checks an unreachable server again for a waiting call. */
 const checkAgainAfterMs = 100;
 const defaultDatabase = 'switchyard';
 
 /**
- * A client with the limits and guarantees that every store here needs. It connects at the first call.
- * @param timeoutMs of each step of a call
- * @throws StartupError if the address is malformed, with nothing secret of it in its message
+ * Creates a client with the limits and guarantees that every store needs. It connects at the first call.
+ * @param timeoutMs the time limit of each step of a call
+ * @throws StartupError for a malformed address, without secrets in the message
  */
 export function clientFor(url: string, timeoutMs: number): MongoClient {
   try {
     return new MongoClient(url, optionsWith(timeoutMs));
   } catch (error) {
-    // Others may quote the URL, password and all; the parser's own, at most a user's name.
+    // Other errors may quote the URL with its password. The parser's own quotes a user's name at most.
     const canQuote =
       error instanceof Error && error.name === 'MongoParseError' && !error.message.startsWith('Username');
     throw new StartupError(
@@ -26,20 +26,20 @@ export function clientFor(url: string, timeoutMs: number): MongoClient {
   }
 }
 
-/** The database that an address names. */
+/** Returns the database that an address names. */
 export function databaseOf(url: string): string {
   const named = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/.exec(url)?.[1];
   return named === undefined ? defaultDatabase : decodeURIComponent(named);
 }
 
-/** Asks the server for as little as there is. @throws the driver's errors */
+/** Sends the smallest command to the server. @throws the driver's errors */
 export function ping(client: MongoClient): Promise<unknown> {
   return client.db('admin').command({ ping: 1 });
 }
 
-/** Closes a client; 2 s at most, and never throws. */
+/** Closes a client within 2 s. Never throws. */
 export async function closeClient(client: MongoClient): Promise<void> {
-  // A server that does not answer cannot end its sessions, and need not.
+  // A server that does not answer cannot end its sessions, and need not do so.
   await withTimeout(closeTimeoutMs, client.close(), undefined).catch(() => undefined);
 }
 
@@ -47,17 +47,18 @@ function optionsWith(timeoutMs: number): MongoClientOptions {
   return {
     appName: 'switchyard',
     maxPoolSize: maxConnections,
-    // The driver's one limit for a whole call, `timeoutMS`, has no effect any more: these bound the steps of it.
+    // With these limits for the steps of a call, the driver's limit for a whole call, `timeoutMS`, has no effect.
     serverSelectionTimeoutMS: timeoutMs,
     connectTimeoutMS: timeoutMs,
     waitQueueTimeoutMS: timeoutMs,
     socketTimeoutMS: timeoutMs,
     minHeartbeatFrequencyMS: checkAgainAfterMs,
-    // A server alone loses what it had not written to its journal when it dies; whoever wrote it does not know.
+    // When a single server crashes, it loses writes that are not in its journal, and the writer does not notice.
     writeConcern: { w: 'majority', journal: true, wtimeoutMS: timeoutMs },
-    // Whoever has written reads what was written.
+    // A client reads its own writes.
     readPreference: 'primary',
-    // What follows from several writes is sent again as a whole; a single one by itself could pass over a lost one.
+    // Several related writes are repeated together. The driver would repeat a single one and could skip a lost one
+    // before it.
     retryWrites: false,
   };
 }

@@ -6,12 +6,15 @@ import { clientFor, closeClient, databaseOf, ping } from './mongodb-client.ts';
 import { awayError, isOfServer, namedFailure } from './mongodb-failure.ts';
 
 const defaultTimeoutMs = 5000;
-/** After this many timeouts without an answer in between, a new client makes the next calls. */
+/** After so many timeouts in a row a new client makes the next calls. */
 const patience = 2;
-/** A probe that takes longer counts as failed: so long at least, or this part of what a call may take. */
+/** The time limit of a probe: so long at least, or this share of the time limit of a call. */
 const leastProbeTimeoutMs = 500;
 const probePartOfTimeout = 0.1;
-/** A client that does not answer so soon after the server is back is replaced: so long at least, or as many times as long as the server took. */
+/**
+ * How soon a client must answer after the server is back, or it is replaced: so long at least, or so many times as
+ * long as the server's answer took.
+ */
 const leastRecoveryMs = 250;
 const recoveryFactor = 4;
 const maxUpdates = 1000;
@@ -20,29 +23,27 @@ const maxFerretDbUpdates = 5;
 export interface MongoDbConnectionOptions {
   /** `mongodb://…` or `mongodb+srv://…`. Its path names the database; default `switchyard`. */
   readonly url: string;
-  /** How long one call may take in all, finding the server included. Default 5 s. */
+  /** The time limit of a whole call, including the search for the server. Default 5 s. */
   readonly timeoutMs?: number;
-  /** What all connections to that address know together; it outlives the connection. Default: the connection's own. */
+  /** The shared availability of the address, which outlives the connection. Default: a separate one. */
   readonly availability?: MongoDbAvailability;
 }
 
-/**
- * A bounded pool of connections to one database. It connects at the first call, and again by itself after an outage.
- */
+/** A bounded pool of connections to one database. It connects at the first call, and reconnects after an outage. */
 export class MongoDbConnection {
   readonly #url: string;
   readonly #timeoutMs: number;
   #client: MongoClient;
   #database: Db;
-  /** When the first of the calls began that have all failed since one was answered. */
+  /** The start of the first failed call since the last answer. */
   #failingSince: number | null = null;
   #maxUpdates: number | null = null;
   #closed = false;
   readonly #availability: MongoDbAvailability;
-  /** Ends its part in the availability. */
+  /** Leaves the shared availability. */
   readonly #leave: () => void | Promise<void>;
 
-  /** @throws StartupError if the address is malformed, with nothing secret of it in its message */
+  /** @throws StartupError for a malformed address, without secrets in the message */
   constructor({ url, timeoutMs = defaultTimeoutMs, availability }: MongoDbConnectionOptions) {
     this.#url = url;
     this.#timeoutMs = timeoutMs;
@@ -56,8 +57,8 @@ export class MongoDbConnection {
   }
 
   /**
-   * Calls the database, no longer than the limit, and only while the server is not known to be away.
-   * @throws UnavailableError in place of every failure that passes by itself; other errors as they are
+   * Calls the database within the time limit, and only while the server is not known to be away.
+   * @throws UnavailableError in place of a temporary failure; other errors unchanged
    */
   async call<Result>(work: (database: Db) => Promise<Result>): Promise<Result> {
     if (this.#closed) throw new UnavailableError('The connection to MongoDB is closed.');
@@ -77,7 +78,7 @@ export class MongoDbConnection {
       this.#availability.state.answered();
       return result;
     } catch (error) {
-      // The client was closed under it, or another has taken its place.
+      // The client was closed during the call, or replaced by another.
       const isOver = this.#closed || database !== this.#database;
       if (isOver && error instanceof MongoError) throw new UnavailableError('The connection to MongoDB was closed.');
       const namedError = namedFailure(error, this.#availability.urlName);
@@ -93,8 +94,8 @@ export class MongoDbConnection {
   }
 
   /**
-   * How many updates one command may hold. FerretDB keeps a connection of its pool of 100 for each until the command
-   * ends, and never answers when the pool runs dry.
+   * Returns the most updates of one command. FerretDB keeps a connection of its pool of 100 for each until the command
+   * ends, and never answers when the pool is empty.
    * @throws UnavailableError
    */
   async maxUpdates(): Promise<number> {
@@ -105,14 +106,14 @@ export class MongoDbConnection {
     return this.#maxUpdates;
   }
 
-  /** Ends calls under way and closes every connection; 2 s at most. */
+  /** Ends running calls and closes every connection within 2 s. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     await Promise.all([this.#leave(), closeClient(this.#client)]);
   }
 
-  /** Replaces a client whose calls do not reach the server although it answers. */
+  /** Replaces a client whose calls do not reach the server although the server answers. */
   async #ensureUsable(tookMs: number): Promise<void> {
     const client = this.#client;
     const reached = ping(client).then(
@@ -143,7 +144,10 @@ export class MongoDbConnection {
   }
 }
 
-/** @throws UnavailableError, too, when it is late; what it does later is not waited for */
+/**
+ * Waits for work up to a time limit. It does not wait for late work.
+ * @throws UnavailableError after the time limit; what the work throws
+ */
 function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
   return withTimeoutError(milliseconds, work, () => new UnavailableError('MongoDB does not answer in time.'));
 }

@@ -15,7 +15,7 @@ import { duplicateKey } from './duplicate-key.ts';
 
 const authenticationFailed = 18;
 
-/** The server's codes for what passes by itself: it stops, starts, elects, is too slow, or its disk is full. */
+/** The server's error codes for temporary failures: it stops, starts, elects, is too slow, or its disk is full. */
 const passingCodes = new Set([
   1, // InternalError
   6, // HostUnreachable
@@ -40,14 +40,14 @@ const passingCodes = new Set([
   14031, // OutOfDiskSpace
 ]);
 
-/** The error of calls while the server is known to be away. */
+/** Returns the error of calls while the server is known to be away. */
 export function awayError({ detail }: UnavailableCause): UnavailableError {
   return new UnavailableError(`MongoDB cannot be used: ${detail}.`);
 }
 
 /**
- * Reads why a probe failed off its failure. Texts of the driver may show addresses, so none is passed on.
- * @param urlName what the operator calls the address
+ * Returns the cause of a failed probe. The driver's texts may contain addresses, so none is passed on.
+ * @param urlName the operator's name of the address
  */
 export function causeOf(failure: unknown, urlName: string): UnavailableCause {
   const text = textOf(failure);
@@ -91,9 +91,9 @@ function textOf(error: unknown): string {
 }
 
 /**
- * An UnavailableError in place of a failure that passes by itself; any other failure as it is. Its message is the
- * driver's class and the server's code alone: texts may show addresses and documents.
- * @param urlName what the operator calls the address
+ * Returns an UnavailableError in place of a temporary failure; any other failure unchanged. The message contains only
+ * the driver's class and the server's code, because texts may contain addresses and documents.
+ * @param urlName the operator's name of the address
  */
 export function namedFailure(error: unknown, urlName: string): unknown {
   if (!passes(error)) return error;
@@ -107,21 +107,24 @@ export function namedFailure(error: unknown, urlName: string): unknown {
   );
 }
 
-/** Whether the server has answered, if only that it will not. */
+/** Whether a failure is an answer of the server, even a refusal. */
 export function isOfServer(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError && metBy(error) instanceof Error) return isOfServer(metBy(error));
   return error instanceof MongoServerError;
 }
 
-/** Whether a bulk failed because documents were there already, and for nothing else. */
+/** Whether a bulk write failed only because documents existed already. */
 export function areDuplicates(error: unknown): boolean {
   return error instanceof MongoBulkWriteError && codesOf(error).every((code) => code === duplicateKey);
 }
 
-/** What Node throws when the driver writes to a socket that the server has just closed; the driver does not wrap it. */
+/**
+ * The codes of Node's errors when the driver writes to a socket that the server has just closed. The driver does not
+ * wrap them.
+ */
 const socketCodes = new Set<unknown>(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END']);
 
-/** The driver's own limits on its pool of connections. It does not export their classes. */
+/** The names of the driver's errors about its connection pool, whose classes it does not export. */
 const poolErrors = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClosedError']);
 
 function passes(error: unknown): error is Error {
@@ -140,7 +143,10 @@ function passes(error: unknown): error is Error {
   ].some((kind) => error instanceof kind);
 }
 
-/** The driver wraps all that a bulk meets, a connection that breaks too: then the wrapper has no code of its own. */
+/**
+ * Whether the failure of a bulk write is temporary. The driver wraps all its errors. For a broken connection the
+ * wrapper has no code of its own.
+ */
 function bulkPasses(error: MongoBulkWriteError): boolean {
   const met = metBy(error);
   return met instanceof Error ? passes(met) : codesOf(error).every(isPassingCode);
@@ -150,7 +156,7 @@ function metBy({ errorResponse }: MongoBulkWriteError): unknown {
   return errorResponse;
 }
 
-/** What the server refused in a bulk: the first of it, or that a majority has not stored it, and each single write. */
+/** Returns the error codes of a bulk write: of the first error, of the write concern, and of each single write. */
 function codesOf({ code, err, writeErrors }: MongoBulkWriteError): ReadonlyArray<unknown> {
   return [err?.code ?? code, ...[writeErrors].flat().map((one) => one.code)];
 }

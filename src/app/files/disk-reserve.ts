@@ -3,14 +3,14 @@ import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDiskFull } from '#application/operations/disk-full.ts';
 
-/** Enough for what SQLite makes beside its files before the first read. */
+/** Enough for the files that SQLite creates before the first read. */
 const reserveBytes = 1024 * 1024;
 const reserveFile = 'reserve';
 
 /**
- * Keeps a file in a folder whose only use is its room: where the disk is full at a start, the file is removed, so that
- * the embedded stores can be opened and reads be answered. It is made again at a start that finds room.
- * @param freeBytesOf asks for the free space of the folder's volume. Default asks the system
+ * Keeps a file in a folder that only reserves space. If the disk is full at a start, the file is removed, so that the
+ * embedded stores can open and answer reads. A later start with enough space creates it again.
+ * @param freeBytesOf returns the free space of the folder's volume; by default it asks the system
  */
 export function keepDiskReserve(folder: string, freeBytesOf: (folder: string) => number = systemFreeBytesOf): void {
   const file = join(folder, reserveFile);
@@ -20,7 +20,7 @@ export function keepDiskReserve(folder: string, freeBytesOf: (folder: string) =>
 
 function makeReserve(file: string): void {
   try {
-    // Zeros would take no room on a volume that compresses.
+    // Zeros would take no space on a volume with compression.
     writeFileSync(file, randomBytes(reserveBytes), { mode: 0o600 });
   } catch (error) {
     rmSync(file, { force: true });

@@ -2,42 +2,42 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { isDiskFull } from '#application/operations/disk-full.ts';
 
-/** Who holds a lock, as it says itself. */
+/** The recorded owner of a lock. */
 export interface LockOwner {
   readonly pid: number;
   /** RFC 3339 UTC. */
   readonly startedAt: string;
-  /** Where the running service listens, once it does. */
+  /** The address on which the service listens, when it does. */
   readonly url?: string;
 }
 
 /** The two files of a lock. */
 export interface LockFiles {
   /**
-   * A SQLite transaction on it is the lock (a POSIX record lock), so the system releases it however the process ends.
-   * It must never be opened by other means in the owning process: closing it there would drop the lock.
+   * A SQLite transaction on this file is the lock (a POSIX record lock), so the system releases it however the process
+   * ends. The owning process must not open the file in any other way, because closing it would release the lock.
    */
   readonly lock: string;
-  /** Names the owner, in JSON. Only a hint: the lock alone decides. */
+  /** Names the owner, in JSON. This is only a hint: the lock alone decides. */
   readonly owner: string;
 }
 
 /** A lock that this process holds until it is released. */
 export interface OwnedLock {
-  /** Says where the service listens. */
+  /** Records where the service listens. */
   announce(url: string): void;
-  /** Gives the lock up. May be called again. */
+  /** Releases the lock. It may be called again. */
   release(): void;
 }
 
-/** Refers to each lock while it is held: collected as garbage, it would be let go. */
+/** References each held lock, because garbage collection would release it. */
 const held = new Set<DatabaseSync>();
 
 /**
- * Takes a lock for this process and names it as the owner.
- * @param prepare runs once the lock is held; where it fails, the lock is given up
- * @returns null when another process, or this one, holds it
- * @throws Error of the file system or of SQLite when a file cannot be made or written
+ * Takes a lock for this process, and records the process as the owner.
+ * @param prepare runs while the lock is held; if it fails, the lock is released
+ * @returns null if another process, or this one, holds the lock
+ * @throws Error of the file system or of SQLite if a file cannot be created or written
  */
 export function takeOwnedLock(files: LockFiles, prepare: () => void = () => undefined): OwnedLock | null {
   const lock = takeLock(files.lock);
@@ -62,17 +62,14 @@ export function takeOwnedLock(files: LockFiles, prepare: () => void = () => unde
   };
 }
 
-/**
- * Whether a process holds a lock just now.
- * @throws Error of the file system or of SQLite when the file cannot be opened
- */
+/** Whether a process holds a lock now. @throws Error of the file system or of SQLite if the file cannot be opened */
 export function isLocked(files: LockFiles): boolean {
   const lock = takeLock(files.lock);
   lock?.close();
   return lock === null;
 }
 
-/** Who a lock's owner says it is, whether or not it still runs; null where there is none. The lock is left alone. */
+/** Reads the recorded owner of a lock, whether or not it still runs; null without one. It does not touch the lock. */
 export function ownerOf(files: LockFiles): LockOwner | null {
   try {
     const owner: unknown = JSON.parse(readFileSync(files.owner, 'utf8'));
@@ -88,7 +85,7 @@ export function describeOwner(files: LockFiles): string {
   return owner === null ? 'another process' : `process ${owner.pid}, running since ${owner.startedAt}`;
 }
 
-/** Null when it is held. */
+/** Takes the lock; null if another process holds it. */
 function takeLock(file: string): DatabaseSync | null {
   let lock: DatabaseSync | null = null;
   try {
@@ -107,7 +104,10 @@ function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === 5;
 }
 
-/** On a full disk nothing is written, and what an earlier owner wrote is removed: the lock alone decides who owns it. */
+/**
+ * Records the owner. On a full disk it writes nothing, and removes the record of an earlier owner. The lock alone
+ * decides who the owner is.
+ */
 function writeOwner(file: string, owner: LockOwner): void {
   try {
     writeFileSync(`${file}.new`, `${JSON.stringify(owner)}\n`, { mode: 0o600 });

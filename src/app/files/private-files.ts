@@ -3,23 +3,23 @@ import { basename, dirname, join } from 'node:path';
 import type { Config } from '#app/config.ts';
 import { resolveStoreFile } from './store-file-lock.ts';
 
-/** Takes every permission of a new file or folder from all but its owner. */
+/** The umask that removes all permissions of other users from new files and folders. */
 const privateUmask = 0o077;
 
-/** What SQLite, a lock and a damaged read store add to a store file's name. */
+/** The endings of names that SQLite, a lock and a damaged read store add to a store's file. */
 const suffixes = /^(?:-wal|-shm|-journal|\.lock|\.owner\.json|\.set-aside-.*)?$/;
 
 type StoreConfig = Pick<Config, 'dataDir' | 'eventStore' | 'readStore' | 'blobStore'>;
 
-/** Makes every file and folder that this process makes from now on readable by its owner alone, SQLite's included. */
+/** Makes new files and folders of this process readable only for their owner, including those of SQLite. */
 export function keepNewFilesPrivate(): void {
   process.umask(privateUmask);
 }
 
 /**
- * Takes the permissions of others from what an earlier release, or an operator's copy, left in the folders of the
- * embedded stores. What others put there is left alone, and so is the mode of a folder that was given.
- * @returns the paths that may not be changed, because another user owns them
+ * Removes the permissions of other users from files of the embedded stores that an earlier release or an operator's
+ * copy has left. It does not change other files, nor the mode of a configured folder.
+ * @returns the paths that cannot be changed because another user owns them
  */
 export function makeOldFilesPrivate(config: StoreConfig): string[] {
   return ownPathsOf(config).filter((path) => !makePrivate(path));
@@ -34,14 +34,14 @@ function ownPathsOf({ dataDir, eventStore, readStore, blobStore }: StoreConfig):
     join(dataDir, 'webhook-deliveries.db'),
   ];
   const own = ['lock.sqlite', 'owner.json', 'reserve', 'blobs'].map((name) => join(dataDir, name));
-  // The files in them were never readable by others.
+  // The files in these folders were never readable for others.
   const blobs = blobStore.kind === 'folder' ? ['files', 'unfinished'].map((name) => join(blobStore.path, name)) : [];
   return [...new Set([...databases.flatMap(filesOf), ...own, ...blobs])];
 }
 
-/** A database's file and those that belong to it. */
+/** Returns a database's file and the files that belong to it. */
 function filesOf(database: string): string[] {
-  // SQLite keeps them beside the file that symbolic links lead to.
+  // SQLite keeps them beside the file to which symbolic links lead.
   const file = resolveStoreFile(database);
   const [folder, name] = [dirname(file), basename(file)];
   return readdirSync(folder)
@@ -49,7 +49,7 @@ function filesOf(database: string): string[] {
     .map((entry) => join(folder, entry));
 }
 
-/** @returns false where the file stays open to others */
+/** @returns false if the file stays readable for others */
 function makePrivate(path: string): boolean {
   try {
     const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;

@@ -4,11 +4,11 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { describeOwner, type LockFiles, type OwnedLock, ownerOf, takeOwnedLock } from './owned-lock.ts';
 
 /**
- * Takes a store's SQLite file for this process, whichever folder it is in and by whichever symbolic links it is named.
- * @param file path of the SQLite file, which need not exist; its folder does
- * @param variable names the file for whoever configures the service
- * @throws StartupError when another process or another store has it, when it has several names (hard links), and when
- * its folder cannot be written to
+ * Locks a store's SQLite file for this process. The file may be in any folder, and symbolic links are followed.
+ * @param file path of the SQLite file, which need not exist; its folder must exist
+ * @param variable the variable that configures the file
+ * @throws StartupError if another process or another store has the file, if it has hard links, or if its folder is not
+ *   writable
  */
 export function lockStoreFile(file: string, variable: string): Pick<OwnedLock, 'release'> {
   const target = usable(file, variable, () => resolveStoreFile(file));
@@ -25,7 +25,10 @@ function holderOf(files: LockFiles): string {
     : describeOwner(files);
 }
 
-/** The file that a path leads to by symbolic links, whether or not it exists. @throws Error without a folder, for loops */
+/**
+ * Resolves symbolic links to a file, whether or not the file exists.
+ * @throws Error if the folder is missing, or if links form a loop
+ */
 export function resolveStoreFile(file: string): string {
   const path = join(realpathSync(dirname(file)), basename(file));
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
@@ -35,7 +38,10 @@ export function resolveStoreFile(file: string): string {
     : realpathSync(path);
 }
 
-/** SQLite keeps a write-ahead log for each name of a file: https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file */
+/**
+ * Refuses a file with several names, because SQLite would keep a write-ahead log for each:
+ * https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file
+ */
 function refuseHardLinks(file: string, variable: string): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined || !stats.isFile() || stats.nlink <= 1) return;

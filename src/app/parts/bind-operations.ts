@@ -32,7 +32,7 @@ type OperationStores = Pick<
   'events' | 'writer' | 'documents' | 'projections' | 'keyUsage' | 'personalData' | 'blobs' | 'webhooks'
 >;
 
-/** What operations work on. */
+/** The dependencies of operations. */
 export interface OperationDependencies extends OperationStores {
   readonly processes: ProcessesAtWork;
   readonly space: FileSpace;
@@ -41,7 +41,7 @@ export interface OperationDependencies extends OperationStores {
   readonly digests: Digests;
   readonly comparer: VersionComparer;
   readonly lag: LagMonitor;
-  /** How this node's gateway sees its targets; null on a node without one. */
+  /** The health of the targets of this node's gateway; null on a node without a gateway. */
   readonly gatewayHealth: QueryDependencies['gatewayHealth'];
   readonly history: StreamHistory;
 }
@@ -50,7 +50,7 @@ type OperationConfig = Pick<Config, 'limits'>;
 
 const handledTypes = [...new Set(projectionTable.flatMap(eventTypesOf))];
 
-/** Makes the operations of the tables from what they work on. */
+/** Creates the operations of the tables with their dependencies. */
 export function bindOperations(
   config: OperationConfig,
   dependencies: OperationDependencies,
@@ -81,7 +81,7 @@ function commandDependencies({ limits }: OperationConfig, dependencies: Operatio
   };
 }
 
-/** What commands may ask about other resources. */
+/** Returns what commands may look up about other resources. */
 function lookupIn(dependencies: OperationDependencies): Lookup {
   const { documents, keyUsage, projections, processes, batchesRun, webhooks } = dependencies;
   return {

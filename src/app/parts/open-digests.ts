@@ -12,19 +12,19 @@ import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import type { LeaseStore } from '#leases/lease-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** What digests are made from and kept in. */
+/** The dependencies of digests. */
 export interface DigestDependencies {
   readonly events: RawLog;
   readonly blobs: BlobStore;
   readonly leases: LeaseStore | null;
-  /** This node's name, unlike any other's. */
+  /** The unique name of this node. */
   readonly node: string;
   readonly log: Logger;
-  /** Takes what must be stopped. */
+  /** Collects everything that must be stopped. */
   readonly opened: AsyncDisposableStack;
 }
 
-/** Digests, as callers see them. */
+/** The digests for callers. */
 export interface Digests {
   readonly operation: Operation<null>;
   readonly proveInclusion: (stream: string) => Promise<InclusionProof | null>;
@@ -32,7 +32,7 @@ export interface Digests {
   readonly publishedKeys: ReadonlyArray<PublishedKey>;
 }
 
-/** Begins to sign digests, if there is a key and this node has the role. */
+/** Starts to sign digests, if there is a key and this node has the role. */
 export function openDigests(
   { digestKeys, digestDir, roles }: Pick<Config, 'digestKeys' | 'digestDir' | 'roles'>,
   { events, blobs, leases, node, log, opened }: DigestDependencies,

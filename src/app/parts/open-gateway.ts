@@ -9,25 +9,25 @@ import { Gateway } from '#gateway/gateway.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { Metering } from '#usage/metering.ts';
 
-/** The gateway, running. */
+/** The running gateway. */
 export interface OpenGateway {
   readonly gateway: Gateway;
-  /** Reads its configuration again; what is wrong is logged. */
+  /** Reads its configuration again. Faults are logged. */
   readonly reload: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 export interface OpenGatewayOptions {
   readonly log: Logger;
-  /** Takes the records of calls and attempts. */
+  /** Receives the records of calls and attempts. */
   readonly metering: Pick<Metering, 'usage' | 'attempts'>;
-  /** Keeps uploads that are too large for memory. */
+  /** Stores uploads that are too large for memory. */
   readonly spools: SpoolFolder;
   /** This node's name. */
   readonly node: string;
 }
 
-/** What the gateway starts with. */
+/** The configuration with which the gateway starts. */
 export interface GatewaySource {
   readonly configuration: GatewayConfiguration;
   /** Null for the built-in sandbox. */
@@ -35,9 +35,9 @@ export interface GatewaySource {
 }
 
 /**
- * Reads the file that `GATEWAY_CONFIG` names, or takes the built-in sandbox. It opens and makes nothing.
+ * Reads the file that `GATEWAY_CONFIG` names, or uses the built-in sandbox. It opens and creates nothing.
  * @returns null on a node that calls no model
- * @throws StartupError for a configuration that is not valid
+ * @throws StartupError for an invalid configuration
  */
 export async function readGatewaySource(config: Config, log: Logger): Promise<GatewaySource | null> {
   if (!callsModels(config)) return null;
@@ -47,7 +47,7 @@ export async function readGatewaySource(config: Config, log: Logger): Promise<Ga
   return { configuration: await file.load(), file };
 }
 
-/** Opens the gateway on its configuration, and follows the changes of its file. */
+/** Opens the gateway with its configuration, and follows changes of the file. */
 export function openGateway({ configuration, file }: GatewaySource, options: OpenGatewayOptions): OpenGateway {
   const { log, metering, spools, node } = options;
   const gateway = new Gateway({
@@ -74,7 +74,7 @@ export function openGateway({ configuration, file }: GatewaySource, options: Ope
   };
 }
 
-/** A node without the role may have the gateway for the calls of batches. */
+/** Whether a node calls models. A node without the role may do so for batches. */
 function callsModels({ roles, gatewayConfig }: Config): boolean {
   return roles.has('gateway') || (roles.has('projections') && gatewayConfig !== null);
 }

@@ -15,11 +15,14 @@ export interface OpenKeyResolverOptions {
   readonly documents: ReadStore;
   readonly keyUsage: KeyUsage;
   readonly log: Logger;
-  /** Takes what must be stopped. */
+  /** Collects everything that must be stopped. */
   readonly opened: AsyncDisposableStack;
 }
 
-/** Resolves keys as their streams say, and follows what becomes of them: on this node at once, on others by the log. */
+/**
+ * Creates the resolver of keys. It reads a key's stream, and follows its changes: those of this node at once, those of
+ * other nodes by the log.
+ */
 export function openKeyResolver(options: OpenKeyResolverOptions): KeyResolver {
   const { events: store, writer, projections, documents, keyUsage, log, opened } = options;
   const follower = new KeyFollower({ store, beginAfter: () => secretsKnownUpTo(projections), log });
@@ -31,7 +34,7 @@ export function openKeyResolver(options: OpenKeyResolverOptions): KeyResolver {
   return keys;
 }
 
-/** Every secret is in the read model, or was issued after this position; null while no node has said how far it is. */
+/** Returns the position up to which the read model contains every secret; null while no node has published it. */
 function secretsKnownUpTo(projections: Pick<ProjectionsProgress, 'status'>): number | null {
   const status = projections.status().find(({ name }) => name === apiKeySecrets.name);
   if (status === undefined) return null;

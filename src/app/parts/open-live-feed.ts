@@ -19,7 +19,7 @@ export interface OpenLiveFeedOptions {
   readonly keys: KeyResolver;
   readonly metrics: Metrics;
   readonly limits: FeedLimits;
-  /** Waits until the audit holds the log up to a position. @returns false where it takes too long */
+  /** Waits until the audit contains the log up to a position. @returns false after the time limit */
   readonly waitForAudit: (position: number) => Promise<boolean>;
   readonly log: Logger;
 }
@@ -30,7 +30,7 @@ export interface OpenLiveFeed {
   readonly operation: StreamingOperation;
 }
 
-/** Makes the live feed of a node. It follows the log only while somebody reads it. */
+/** Creates the live feed of a node. It follows the log only while a client reads it. */
 export function openLiveFeed(options: OpenLiveFeedOptions): OpenLiveFeed {
   const { events: store, documents, personalData, keys, metrics, limits, waitForAudit, log } = options;
   const reads = {

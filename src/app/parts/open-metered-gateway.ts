@@ -6,19 +6,19 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { openMetering } from '#usage/metering.ts';
 import { type GatewaySource, type OpenGateway, openGateway } from './open-gateway.ts';
 
-/** What calls of the gateway are counted in. */
+/** The dependencies of a gateway whose calls are metered. */
 export interface MeteredGatewayDependencies {
   readonly metrics: Metrics;
   readonly events: EventStore;
-  /** This node's name, unlike any other's. */
+  /** The unique name of this node. */
   readonly node: string;
   readonly log: Logger;
-  /** Takes what must be closed. */
+  /** Collects everything that must be closed. */
   readonly opened: AsyncDisposableStack;
 }
 
 /**
- * Opens the gateway and what its calls are counted by, which is closed after it.
+ * Opens the gateway and the metering of its calls. The metering is closed after the gateway.
  * @param source null on a node that calls no model
  * @returns null on a node that calls no model
  */

@@ -9,22 +9,22 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { archiveUsageOperation } from '#usage/archive/archive-usage-operation.ts';
 import { UsageArchive } from '#usage/archive/usage-archive.ts';
 
-/** For another node that archives. */
+/** The longest wait for another node that archives. */
 const leaseTimeoutMs = 20_000;
 
-/** What metering is archived from and into. */
+/** The dependencies of the usage archive. */
 export interface UsageArchiveDependencies {
   readonly events: Pick<EventStore, 'append' | 'read'> & StreamRemoval;
   readonly blobs: BlobStore;
   readonly leases: LeaseStore | null;
-  /** This node's name, unlike any other's. */
+  /** The unique name of this node. */
   readonly node: string;
   readonly log: Logger;
-  /** Takes what must be stopped. */
+  /** Collects everything that must be stopped. */
   readonly opened: AsyncDisposableStack;
 }
 
-/** The operation that archives metering: one node at a time does. */
+/** Creates the operation that archives metering. One node at a time does that. */
 export function openUsageArchive(
   { limits: { maxAppendBytes } }: Pick<Config, 'limits'>,
   { events, blobs, leases, node, log, opened }: UsageArchiveDependencies,

@@ -14,30 +14,30 @@ import { CallSlots } from '#processes/batches/call-slots.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** What batches run on. */
+/** The dependencies of batches. */
 export interface BatchDependencies {
   readonly writer: StreamWriter;
   readonly documents: ReadStore;
   readonly blobs: BlobStore;
   readonly space: FileSpace;
-  /** Null where this process is the only one. */
+  /** Null if this process is the only one. */
   readonly leases: LeaseStore | null;
   /** This node's name. */
   readonly node: string;
-  /** Asks the lines; null on a node that runs no batches. */
+  /** Calls models for the lines; null on a node that runs no batches. */
   readonly gateway: Gateway | null;
   readonly gatewayLimits: GatewayLimits;
   readonly bodies: ByteBudget;
   readonly log: Logger;
-  /** Takes what must be stopped. */
+  /** Collects everything that must be stopped. */
   readonly opened: AsyncDisposableStack;
 }
 
 const lease = 'batches';
-/** Beside its body a line has its id and its address. */
+/** The bytes of a line beside its body, for its id and its address. */
 const bytesAroundBody = 64 * 1024;
 
-/** Runs batches where this node may. @returns whether a live node runs them */
+/** Runs batches if this node may. @returns a function that says whether a live node runs batches */
 export function runBatches(
   { limits }: Pick<Config, 'limits'>,
   dependencies: BatchDependencies,

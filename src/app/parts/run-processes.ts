@@ -8,25 +8,25 @@ import { ProcessRunner, type ProcessRunnerOptions } from '#process-engine/proces
 import { restarting } from '#shared/async/restarting.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** What processes work on. */
+/** The dependencies of processes. */
 export interface ProcessDependencies extends Omit<ProcessRunnerOptions, 'process' | 'checkpoints' | 'log'> {
-  /** Where checkpoints are read; written, too, where this process is the only one. */
+  /** The store from which checkpoints are read. A single process writes them there too. */
   readonly checkpoints: CheckpointStore;
   readonly log: Logger;
-  /** Takes what must be stopped. */
+  /** Collects everything that must be stopped. */
   readonly opened: AsyncDisposableStack;
 }
 
-/** What nodes that share their stores need besides. */
+/** Further dependencies of nodes that share their stores. */
 export interface SharedProcessDependencies extends ProcessDependencies {
   readonly leases: LeaseStore;
-  /** This node, as its leases show it. */
+  /** The name of this node in its leases. */
   readonly node: string;
-  /** Opens checkpoints that are written under a fencing token. */
+  /** Opens checkpoints that are written with a fencing token. */
   readonly openCheckpoints: (token: number) => CheckpointStore;
 }
 
-/** Runs processes where no other node does. @returns how far they are */
+/** Runs processes on a single node. @returns their progress */
 export function runProcesses(
   processes: ReadonlyArray<Process>,
   { opened, ...surroundings }: ProcessDependencies,
@@ -39,7 +39,7 @@ export function runProcesses(
   });
 }
 
-/** How far processes are that any node may run. */
+/** Watches the progress of processes that any node may run. */
 export function watchProcesses(
   processes: ReadonlyArray<Process>,
   { store, checkpoints, log, opened }: Pick<ProcessDependencies, 'store' | 'checkpoints' | 'log' | 'opened'>,

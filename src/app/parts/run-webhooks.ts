@@ -17,7 +17,7 @@ import { createTryCounter, watchDeliveries } from '#webhooks/delivery/webhook-me
 import { WebhookRunner } from '#webhooks/delivery/webhook-runner.ts';
 import { WebhookSender } from '#webhooks/delivery/webhook-sender.ts';
 
-/** What webhooks are delivered on. */
+/** The dependencies of webhooks. */
 export interface WebhookDependencies {
   readonly events: EventStore;
   readonly writer: StreamWriter;
@@ -25,23 +25,26 @@ export interface WebhookDependencies {
   readonly history: StreamHistory;
   readonly personalData: PersonalData;
   readonly webhooks: WebhookStores;
-  /** Waits a while until a read model has passed a position; false when it did not. */
+  /** Waits until a read model has passed a position. @returns false after a time limit */
   readonly waitForPosition: (collection: string, position: number) => Promise<boolean>;
-  /** Null where this process is the only one. */
+  /** Null if this process is the only one. */
   readonly leases: LeaseStore | null;
   /** This node's name. */
   readonly node: string;
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'registry'>;
-  /** Takes what must be stopped. */
+  /** Collects everything that must be stopped. */
   readonly opened: AsyncDisposableStack;
 }
 
 const lease = 'webhooks';
-/** Tries of this node at once; further ones wait. A dead endpoint takes one of them, a living one eight. */
+/**
+ * The most attempts of this node at once; further ones wait. A dead endpoint uses one of them, a living one up to
+ * eight.
+ */
 const maxTriesAtOnce = 4_096;
 
-/** Delivers webhooks where this node may. */
+/** Delivers webhooks if this node may. */
 export function runWebhooks(
   { roles, webhooks }: Pick<Config, 'roles' | 'webhooks'>,
   dependencies: WebhookDependencies,

@@ -7,9 +7,9 @@ import { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { runProcesses, runProcessesUnderLeases, watchProcesses } from './run-processes.ts';
 
-/** The processes as requests see them. */
+/** The processes for requests. */
 export interface ProcessesAtWork {
-  /** How far all are, whichever node runs them. */
+  /** The progress of all processes, whichever node runs them. */
   readonly progress: ReadonlyArray<ProcessProgress>;
   readonly statuses: ProcessStatuses;
 }
@@ -19,15 +19,15 @@ type ProcessStores = Pick<
   'events' | 'writer' | 'documents' | 'checkpoints' | 'openCheckpoints' | 'leases' | 'node'
 >;
 
-/** What processes work with beside the stores. */
+/** The dependencies of processes beside the stores. */
 export interface StartProcessesOptions extends ProcessStores {
   readonly waitForPosition: WaitForPosition;
   readonly log: Logger;
-  /** Takes what must be stopped. */
+  /** Collects everything that must be stopped. */
   readonly opened: AsyncDisposableStack;
 }
 
-/** Starts the processes that are this node's. */
+/** Starts the processes that this node runs. */
 export function startProcesses(
   processes: ReadonlyArray<Process>,
   config: Pick<Config, 'roles'>,

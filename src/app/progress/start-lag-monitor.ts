@@ -3,15 +3,15 @@ import { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import { readEndOfLog } from './end-of-log.ts';
 
-/** What lag is measured by. */
+/** The dependencies of the lag monitor. */
 export interface LagDependencies {
   readonly events: Pick<EventStore, 'lastPosition'>;
   readonly projections: Pick<ProjectionsProgress, 'status'>;
-  /** Takes what must be stopped. */
+  /** Collects everything that must be stopped. */
   readonly opened: AsyncDisposableStack;
 }
 
-/** Begins to remember how far the read models are behind the log. */
+/** Starts to record how far the read models are behind the log. */
 export function startLagMonitor({ events, projections, opened }: LagDependencies): LagMonitor {
   const lag = new LagMonitor({ lastPosition: () => readEndOfLog(events), status: () => projections.status() });
   lag.start();

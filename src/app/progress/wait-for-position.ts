@@ -1,17 +1,17 @@
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 
-/** How long a process waits for a read model before it tries again; a stop waits as long at most. */
+/** How long a process waits for a read model before it retries. A stop takes at most as long. */
 const timeoutMs = 2_000;
 
-/** Waits a while until a read model has passed a position; false when it did not. */
+/** Waits until a read model has passed a position. @returns false after a time limit */
 export type WaitForPosition = (collection: string, position: number) => Promise<boolean>;
 
-/** Makes what processes, webhooks and live feeds wait for read models with. */
+/** Creates the function with which processes, webhooks and live feeds wait for read models. */
 export function createWaitForPosition(projections: ProjectionsProgress): WaitForPosition {
   return (collection, position) => hasReached(projections, [collection], position, timeoutMs);
 }
 
-/** Waits until all of these read models have passed a position. @returns false when they did not in time */
+/** Waits until all of these read models have passed a position. @returns false after the time limit */
 export async function hasReached(
   projections: ProjectionsProgress,
   names: ReadonlyArray<string>,

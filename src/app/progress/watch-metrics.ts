@@ -10,7 +10,7 @@ import { readEndOfLog } from './end-of-log.ts';
 /** How long the metrics wait for a store. */
 const timeoutMs = 1_000;
 
-/** What the metrics show. */
+/** The sources of the metrics. */
 export interface WatchedByMetrics {
   readonly metrics: Metrics;
   readonly events: Pick<EventStore, 'lastPosition'>;
@@ -20,7 +20,10 @@ export interface WatchedByMetrics {
   readonly bodies: Pick<ByteBudget, 'bytes'>;
 }
 
-/** Has the metrics show how far everything is at the time they are read. What a store does not answer is left out. */
+/**
+ * Makes the metrics show the progress at the time when they are read. Figures that a store does not answer are left
+ * out.
+ */
 export function watchMetrics(watched: WatchedByMetrics): void {
   const { metrics, events, documents, projections, statuses, bodies } = watched;
   metrics.watchGauge(
@@ -33,7 +36,7 @@ export function watchMetrics(watched: WatchedByMetrics): void {
   metrics.watchStopped(async () => [...stoppedProjections(projections), ...(await stoppedProcesses(statuses))]);
 }
 
-/** None while the event store does not answer: the other metrics are wanted then most of all. */
+/** Returns nothing while the event store does not answer. The other metrics are most important then. */
 async function projectionLags(
   events: WatchedByMetrics['events'],
   projections: WatchedByMetrics['projections'],
@@ -47,7 +50,7 @@ function stoppedProjections(projections: WatchedByMetrics['projections']): Reado
   return projections.status().flatMap((status) => stopped('projection', status));
 }
 
-/** None while their checkpoints cannot be read: the other metrics are wanted then most of all. */
+/** Returns nothing while checkpoints cannot be read. The other metrics are most important then. */
 async function stoppedProcesses(statuses: WatchedByMetrics['statuses']): Promise<ReadonlyArray<Stopped>> {
   const all = await withTimeout(timeoutMs, statuses.read(), []).catch(() => []);
   return all.flatMap((status) => stopped('process', status));

@@ -2,7 +2,7 @@ import type { ProjectionsProgress } from '#projection-engine/progress/projection
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { type AsOf, describeAsOf } from './as-of.ts';
 
-/** Read models that stay as they are. */
+/** The progress of read models that do not change any more. */
 export function asOfProjections(asOf: AsOf): ProjectionsProgress {
   const { position } = asOf;
   const statuses = asOf.projections.map(

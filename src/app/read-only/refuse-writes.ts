@@ -3,12 +3,12 @@ import type { AnyOperation } from '#application/operations/operation.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { type AsOf, describeAsOf } from './as-of.ts';
 
-/** A service of a past moment does not become another one by itself. */
+/** A service of a past moment stays read-only, so clients need not retry soon. */
 const retryAfterSeconds = 3_600;
 
 /**
- * The operations of a service that reads alone: reads stay as they are. Everything else (commands, uploads, calls of
- * models, the live feed) is refused once its key is known.
+ * Returns the operations of a read-only service. Reads stay unchanged. Everything else (commands, uploads, calls of
+ * models, the live feed) is refused after its key is checked.
  */
 export function refuseWrites(operations: ReadonlyArray<AnyOperation>, asOf: AsOf): ReadonlyArray<AnyOperation> {
   const detail = `This service only answers reads, as of ${describeAsOf(asOf)}. Ask the service in operation.`;

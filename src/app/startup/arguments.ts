@@ -12,7 +12,7 @@ All variables: docs/configuration.md. When it runs, its log says where the docum
 Other commands: npm run demo | keys | projections | processes | events | subject-keys | gateway, each with -- --help.
 `;
 
-/** Whether the usage is asked for. @throws StartupError for any other argument */
+/** Whether the arguments ask for help. @throws StartupError for any other argument */
 export function asksForHelp(words: ReadonlyArray<string>): boolean {
   if (words.includes('--help') || words.includes('-h')) return true;
   const [word] = words;

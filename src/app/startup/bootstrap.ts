@@ -13,14 +13,14 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 const system = { keyId: 'system', keyType: 'system' };
 const origin = { actor: system, requestId: 'first-start', correlationId: 'first-start', causationId: 'first-start' };
-/** Fixed, so that a start that was cut off half way is taken up by the next one. */
+/** Fixed ids, so that the next start continues an interrupted one. */
 const ids = {
   organization: deriveNewIds('switchyard first organization').id,
   project: deriveNewIds('switchyard first project').id,
   apiKey: deriveNewIds('switchyard first key').id,
 };
 
-/** Whether the first start was finished, on whatever node. @throws UnavailableError */
+/** Whether any node has finished the first start. @throws UnavailableError */
 export async function isBootstrapped(writer: StreamWriter): Promise<boolean> {
   return (await firstKeyIn(writer)) !== null;
 }
@@ -29,9 +29,9 @@ async function firstKeyIn(writer: StreamWriter): Promise<ApiKeyState> {
   return (await writer.load(apiKey, ids.apiKey)).state;
 }
 
-/** The first admin key's text, the same at every call. */
+/** The text of the first admin key, the same at every call. */
 export interface FirstKey {
-  /** Whether `text` was called; a generated key is printed by then. */
+  /** Whether `text` was called. By then a generated key is printed. */
   readonly given: boolean;
   /**
    * Returns the key. A generated key is printed first, so that no crash can leave a stored key that was never printed.
@@ -56,9 +56,9 @@ export function createFirstKey(given: string | null, tell: (key: string) => void
 }
 
 /**
- * Makes the first organization (a partner), project and admin key, where they are not there yet. The key's events come
- * last: a store that has them was begun. May be called again after it has failed.
- * @returns false where `key` was given away in vain: another node was quicker
+ * Creates the first organization (a partner), project and admin key, if they do not exist. The key's events come last,
+ * so a store with these events has finished its first start. It may be called again after a failure.
+ * @returns false if another node was faster, so that `key` is not valid
  * @throws UnavailableError
  */
 export async function bootstrap(writer: StreamWriter, key: FirstKey): Promise<boolean> {

@@ -8,25 +8,25 @@ import { bootstrap, createFirstKey, isBootstrapped } from './bootstrap.ts';
 import { waitForStore } from './wait-for-store.ts';
 
 const lease = 'bootstrap';
-/** How long a node waits for another that makes the first start. */
+/** How long a node waits for another node that makes the first start. */
 const timeoutMs = 60_000;
 
 export interface FirstStartOptions {
   readonly writer: StreamWriter;
-  /** The first admin key's text; null to make one. */
+  /** The text of the first admin key; null to generate one. */
   readonly givenKey: string | null;
-  /** Is handed the key that is made. */
+  /** Receives a generated key. */
   readonly printAdminKey: (key: string) => void;
-  /** Where nodes that start at once agree on which of them does it; null where there is one alone. */
+  /** The leases with which nodes that start together choose the one that does it; null for a single node. */
   readonly leases: LeaseStore | null;
-  /** This node, as its lease shows it. */
+  /** The name of this node in its lease. */
   readonly node: string;
   readonly log: Logger;
 }
 
 /**
- * Bootstraps an empty store. One node does it, once, so that only one of several that start together prints a key.
- * @throws StartupError when a store does not answer in time
+ * Bootstraps an empty store. Of several nodes that start together, one does it, so that only one prints a key.
+ * @throws StartupError if a store does not answer in time
  */
 export async function bootstrapEmptyStore(options: FirstStartOptions): Promise<void> {
   const { writer, leases, node, log } = options;

@@ -1,6 +1,6 @@
 /**
- * Shows the admin key that a first start makes: on standard output, terminal or not, for it is shown this once, whoever
- * made the first start.
+ * Prints the admin key of a first start to standard output, even if that is no terminal, because the key is shown only
+ * once.
  */
 export function printAdminKey(key: string): void {
   process.stdout.write(`\nThe first admin key, shown this once:\n\n  ${key}\n\n`);

@@ -1,18 +1,18 @@
 import { distance } from 'fastest-levenshtein';
 import type { Environment } from '#app/environment.ts';
 
-/** A variable that nobody reads, and the one that it resembles. */
+/** A variable that the service does not read, and the one that it resembles. */
 export interface MisspeltVariable {
   readonly variable: string;
   readonly resembles: string;
 }
 
-/** Shorter names resemble too many of other programs. */
+/** Shorter names resemble too many variables of other programs. */
 const minLength = 7;
-/** Letters that are added, left out or changed. */
+/** The most letters that are added, left out or changed. */
 const maxDifferences = 2;
 
-/** An environment that writes down which variables are read from it, set or not. */
+/** Wraps an environment so that it records which variables are read, set or not. */
 export function recordReads(environment: Environment, names: Set<string>): Environment {
   return new Proxy(environment, {
     get: (variables, name) => {
@@ -23,7 +23,10 @@ export function recordReads(environment: Environment, names: Set<string>): Envir
   });
 }
 
-/** The variables that are set, not read, and named almost as one that is. @param known the names that are read */
+/**
+ * Finds variables that are set and not read, and whose names resemble one that is read.
+ * @param known the names that are read
+ */
 export function findMisspelt(environment: Environment, known: ReadonlySet<string>): ReadonlyArray<MisspeltVariable> {
   const unread = Object.keys(environment).filter((name) => name.length >= minLength && !known.has(name));
   return unread.flatMap((variable) => {

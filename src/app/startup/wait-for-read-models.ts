@@ -4,9 +4,9 @@ import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { withTimeout } from '#shared/async/with-timeout.ts';
 
 /**
- * Waits until every read model has caught up with the present end of the log, so that writes that were acknowledged
- * before a crash can be read at once after it.
- * @param timeoutMs after it the service runs while the read models still catch up, and `/readyz` says so
+ * Waits until every read model has reached the current end of the log, so that writes that were acknowledged before a
+ * crash can be read at once after it.
+ * @param timeoutMs after this time the service runs while the read models still catch up, and `/readyz` says so
  */
 export async function waitForReadModels(
   projections: ProjectionsProgress,

@@ -3,13 +3,13 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** How long a start waits for its stores: those of the same machine may be starting too. */
+/** How long a start waits for its stores. Stores on the same machine may be starting too. */
 const defaultTimeoutMs = 60_000;
 
 /**
- * Calls a store until it answers, as the start of a service does.
- * @param variable what names the store to whoever has to look after it
- * @throws StartupError when it does not answer in time, or cannot be used as it is
+ * Calls a store until it answers.
+ * @param variable the variable that configures the store
+ * @throws StartupError if it does not answer in time, or if a person must change something
  */
 export async function waitForStore<Result>(
   variable: string,
@@ -31,7 +31,7 @@ export async function waitForStore<Result>(
         `${variable}: the store did not answer within ${seconds} s. ${error.message} Check that it runs and that the address is right.`,
       );
     }
-    // A server's refusal, or a file that an option names: both say what they are, and no address.
+    // A server's refusal, or a missing file of an option. Neither message contains an address.
     if (error instanceof Error && 'code' in error) {
       throw new StartupError(`${variable}: the store cannot be used as it is set up. ${error.message}`);
     }

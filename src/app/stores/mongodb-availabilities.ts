@@ -1,7 +1,7 @@
 import type { MongoDbAvailability } from '#mongodb/mongodb-availability.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** Whether each MongoDB that the configuration names can be used: one state and one log line for all who use it. */
+/** The availability of each configured MongoDB: one state, and one log line, for all its users. */
 export class MongoDbAvailabilities {
   readonly #log: Logger;
   readonly #byUrl = new Map<string, MongoDbAvailability>();
@@ -11,11 +11,11 @@ export class MongoDbAvailabilities {
   }
 
   /**
-   * Its state, the same for everybody who names the same address.
-   * @param variable holds the address
+   * Returns the availability of an address. All callers with the same address share it.
+   * @param variable the variable with the address
    */
   async at(url: string, variable: string): Promise<MongoDbAvailability> {
-    // The driver takes a good part of a start to load, which a start on embedded stores is spared.
+    // The driver takes much of a start's time to load. A start with embedded stores does not load it.
     const { MongoDbAvailability } = await import('#mongodb/mongodb-availability.ts');
     const known = this.#byUrl.get(url);
     if (known !== undefined) return known;
@@ -24,7 +24,7 @@ export class MongoDbAvailabilities {
     return made;
   }
 
-  /** Probes no more. Those who use it are closed before. */
+  /** Stops all probes. The users must be closed before. */
   async close(): Promise<void> {
     await Promise.all([...this.#byUrl.values()].map((availability) => availability.close()));
   }

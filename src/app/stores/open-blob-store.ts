@@ -5,10 +5,7 @@ import { StartupError, withVariableName } from '#shared/errors/startup-error.ts'
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 
-/**
- * Opens the blob store that the configuration names. MongoDB is connected to at the first call.
- * @throws StartupError
- */
+/** Opens the configured blob store. It connects to MongoDB at the first call. @throws StartupError */
 export async function openBlobStore(
   { blobStore }: Pick<Config, 'blobStore'>,
   mongoDb: MongoDbAvailabilities,

@@ -5,12 +5,15 @@ import { openSqliteCheckpointStore } from '#process-engine/checkpoints/sqlite/sq
 import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 
 /**
- * Opens the checkpoints of processes; each call opens a store of its own.
- * @param fence the token of the lease, on shared stores
+ * Opens the checkpoints of processes. Each call opens a separate store.
+ * @param fence the fencing token of the lease, on shared stores
  */
 export type OpenCheckpoints = (fence?: number) => CheckpointStore;
 
-/** What opens the checkpoints of processes: beside the read models, which all nodes share or one embeds. */
+/**
+ * Creates the function that opens checkpoints of processes. They are beside the read models, which all nodes share or
+ * one embeds.
+ */
 export async function createCheckpointOpener(
   { readStore, dataDir }: Pick<Config, 'readStore' | 'dataDir'>,
   mongoDb: MongoDbAvailabilities,

@@ -13,16 +13,16 @@ import type { ProjectorEvents } from '#projection-engine/hosting/projector-messa
 import { StartupError, withVariableName } from '#shared/errors/startup-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 
-/** The log, open. */
+/** The opened log. */
 export interface OpenedEventStore {
   readonly events: EventStore & RawLog & StreamRemoval;
-  /** How a projector thread opens it; called for each thread. */
+  /** Returns how a projector thread opens the log. It is called for each thread. */
   readonly forProjector: () => ProjectorEvents;
-  /** This process alone appends to it. */
+  /** Whether this process is the only writer. */
   readonly soleWriter: boolean;
   /**
-   * Makes sure that an empty log is one that was never begun, and not one under another prefix.
-   * @param hasDocuments whether read models were made from some log
+   * Checks that an empty log was never begun, and is not under another prefix.
+   * @param hasDocuments whether read models were made from any log
    * @throws StartupError; UnavailableError
    */
   readonly checkStreamPrefix: (hasDocuments: () => Promise<boolean>) => Promise<void>;
@@ -32,14 +32,11 @@ export interface OpenedEventStore {
 export interface EventStoreListeners {
   readonly log: DebugLogger;
   readonly metrics: Metrics;
-  /** Called with a failure after which the store cannot be used any more. */
+  /** Called with a failure after which the store cannot be used. */
   readonly onFatal: (error: Error) => void;
 }
 
-/**
- * Opens the event store that the configuration names. EventStoreDB is connected to at the first call.
- * @throws StartupError
- */
+/** Opens the configured event store. It connects to EventStoreDB at the first call. @throws StartupError */
 export async function openEventStore(
   { eventStore, limits }: Config,
   { log, metrics, onFatal }: EventStoreListeners,
@@ -52,7 +49,7 @@ export async function openEventStore(
   if (eventStore.kind === 'eventstoredb') {
     const { url, streamPrefix } = eventStore;
     const naming = { streamPrefix, streamKinds };
-    // Its client takes a good part of a start to load, which a start on the embedded store is spared.
+    // The client takes much of a start's time to load. A start with the embedded store does not load it.
     const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
     const events = withVariableName('EVENT_STORE_URL', () =>
       openEventStoreDbEventStore({ ...common, ...naming, url, log }),

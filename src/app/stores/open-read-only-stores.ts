@@ -35,13 +35,17 @@ import { createCheckpointOpener } from './open-checkpoints.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores } from './open-webhooks.ts';
 
-/** What another process stores is looked for so often: a key that is revoked there is refused here within a second. */
+/**
+ * How often the log is checked for events of another process, so that a key that is revoked there is refused here
+ * within a second.
+ */
 const lookIntervalMs = 250;
 
 type ReadableLog = EventStore & RawLog & StreamRemoval;
 
 /**
- * Opens the read models of a past moment, and the log beside whoever writes it: nothing is appended, run or leased.
+ * Opens the read models of a past moment, and the log beside its writer. It appends nothing, runs no process and takes
+ * no lease.
  * @throws StartupError
  */
 export async function openReadOnlyStores(config: Config, log: DebugLogger, opened: AsyncDisposableStack) {
@@ -81,7 +85,7 @@ export async function openReadOnlyStores(config: Config, log: DebugLogger, opene
   return { asOf, directory, metrics, events, writer, node: createNodeName(), blobs, webhooks, personalData, ...read };
 }
 
-/** Documents of another version would be read wrongly. */
+/** Checks that this release made the read models, because documents of another version would be read wrongly. */
 function ensureSameRelease(asOf: AsOf): void {
   const versions = new Map(asOf.projections.map(({ name, version }) => [name, version]));
   const other = projectionTable.find(({ name, version }) => versions.get(name) !== version);
@@ -96,7 +100,7 @@ async function ensureSameLog(events: EventStore, asOf: AsOf): Promise<void> {
   throw new StartupError('EVENT_STORE_URL: the read models in DATA_DIR were made from another log: name that one.');
 }
 
-/** A service may have its blobs open: nothing is cleared up at the opening. */
+/** Opens the blob store without removing unfinished files, because a service may have it open. */
 async function openBlobsBeside(config: Config, mongoDb: MongoDbAvailabilities): Promise<BlobStore> {
   const { blobStore } = config;
   if (blobStore.kind === 'folder' && existsSync(blobStore.path)) return openFolderBlobStoreBeside(blobStore.path);
@@ -119,7 +123,7 @@ function openFileBeside(path: string, opened: AsyncDisposableStack): ReadableLog
   const wakeUps = new ChangeListener();
   const reader = new SqliteEventReader(path, upcastWith(upcasters, isKnownEventType), wakeUps, () => undefined);
   opened.defer(() => reader.close());
-  // Who writes the file is another process, which wakes nobody here.
+  // Another process writes the file, and cannot wake this one.
   const look = () =>
     reader.lastPosition().then(
       (position) => wakeUps.notify(position),

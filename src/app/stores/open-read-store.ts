@@ -20,33 +20,36 @@ import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 
 const variable = 'READ_STORE_URL';
 
-/** A question that is asked many times a second waits no longer than whoever asked it. */
+/** The time limit of reads that are repeated many times a second. */
 const pollIntervalMs = 1_000;
 
-/** The read models, open. */
+/** The opened read models. */
 export interface OpenedReadStore {
   readonly documents: ReadStore;
   readonly projections: ProjectionsProgress;
-  /** Stores when keys were last used, each unless a later time is stored. @throws UnavailableError */
+  /** Stores when keys were last used. A later stored time stays. @throws UnavailableError */
   readonly saveKeysLastUsed: (times: ReadonlyMap<string, string>) => Promise<void>;
-  /** Snapshots of long streams, for commands. */
+  /** The snapshots of long streams, for commands. */
   readonly snapshots: SnapshotStore;
-  /** Where nodes agree on who does what; null where this process is the only one. */
+  /** The leases of nodes; null if this process is the only one. */
   readonly leases: LeaseStore | null;
 }
 
-/** What opening a read store needs: the log that fills it, and the logger. */
+/** The dependencies of a read store: the log that fills it, and the logger. */
 export interface ReadStoreDependencies {
   readonly forProjector: () => ProjectorEvents;
-  /** This node's name, unlike any other's. */
+  /** The unique name of this node. */
   readonly node: string;
   readonly mongoDb: MongoDbAvailabilities;
   readonly log: Logger;
-  /** Takes what must be closed. */
+  /** Collects everything that must be closed. */
   readonly opened: AsyncDisposableStack;
 }
 
-/** Whether read models were made there from a log that had begun. To be asked before the store is opened. @throws UnavailableError */
+/**
+ * Whether the store has read models that were made from a log. Call it before the store is opened.
+ * @throws UnavailableError
+ */
 export async function hasReadModels(store: ReadStoreConfig, mongoDb: MongoDbAvailabilities): Promise<boolean> {
   if (store.kind === 'sqlite' && !existsSync(store.path)) return false;
   const writer = store.kind === 'sqlite' ? await sqliteWriter(store.path) : await mongoDbWriter(store.url, mongoDb);
@@ -69,10 +72,7 @@ async function mongoDbWriter(url: string, mongoDb: MongoDbAvailabilities): Promi
   return withVariableName(variable, () => openMongoDbReadStoreWriter({ url, availability }));
 }
 
-/**
- * Opens the read store that the configuration names, and starts the projections if they are this node's.
- * @throws StartupError
- */
+/** Opens the configured read store, and starts the projections if this node runs them. @throws StartupError */
 export function openReadStore(config: Config, surroundings: ReadStoreDependencies): Promise<OpenedReadStore> {
   const { readStore, roles } = config;
   if (readStore.kind === 'sqlite') return openEmbedded(readStore.path, surroundings);
@@ -118,7 +118,7 @@ async function openShared(
     await thread.start();
     opened.defer(() => thread.close());
   }
-  // On connections of its own: it waits for none that others use.
+  // It has separate connections, so that it never waits for other users' connections.
   const polled = openMongoDbReadStore({ url, availability, timeoutMs: pollIntervalMs });
   opened.defer(() => polled.close());
   const projections = await startPolledProjections({

@@ -9,8 +9,8 @@ import { FreeSpace } from '#shared/files/free-space.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 
 /**
- * Opens the folder for uploads that are too large for memory, and makes it where there is none.
- * @throws StartupError when it cannot be written to
+ * Opens the folder for uploads that are too large for memory, and creates it if it does not exist.
+ * @throws StartupError if it is not writable
  */
 export function openSpools(config: Config, metrics: Metrics): SpoolFolder {
   const { spoolDir, limits } = config;
@@ -25,7 +25,10 @@ export function openSpools(config: Config, metrics: Metrics): SpoolFolder {
   return new SpoolFolder({ folder: spoolDir, budget, freeSpace: freeSpaceOf(config) });
 }
 
-/** Judges the volumes of everything that this node writes to: spools, files and embedded stores. */
+/**
+ * Creates the check of free space for all volumes that this node writes to: those of spools, files and embedded
+ * stores.
+ */
 export function freeSpaceOf({ spoolDir, dataDir, blobStore, eventStore, readStore, limits }: Config): FreeSpace {
   const stores = [eventStore, readStore].flatMap((store) => (store.kind === 'sqlite' ? [dirname(store.path)] : []));
   const blobs = blobStore.kind === 'folder' ? [blobStore.path] : [];

@@ -27,7 +27,7 @@ import { hasReadModels, openReadStore } from './open-read-store.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores, type WebhookStores } from './open-webhooks.ts';
 
-/** Everything that a service keeps its data in, and what reads and writes it. */
+/** All stores of a service, and their readers and writers. */
 export interface Stores {
   readonly directory: DataDirectory;
   readonly metrics: Metrics;
@@ -39,22 +39,22 @@ export interface Stores {
   readonly checkpoints: CheckpointStore;
   readonly openCheckpoints: OpenCheckpoints;
   readonly leases: LeaseStore | null;
-  /** This node's name, unlike any other's. */
+  /** The unique name of this node. */
   readonly node: string;
   readonly personalData: PersonalData;
   readonly blobs: BlobStore;
   readonly webhooks: WebhookStores;
 }
 
-/** What opening the stores needs. */
+/** The options of opened stores. */
 export interface OpenStoresOptions {
   readonly log: DebugLogger;
-  /** Receives what the process cannot recover from. */
+  /** Receives an error from which the process cannot recover. */
   readonly onFatal: (error: Error) => void;
 }
 
 /**
- * Opens the stores. What is opened is closed in the opposite order: the event store outlives those who follow it.
+ * Opens the stores. They are closed in the opposite order, so that the event store outlives its followers.
  * @throws StartupError
  */
 export async function openStores(
@@ -111,7 +111,7 @@ export async function openStores(
   return { directory, metrics, events, writer, node, blobs, webhooks, ...read };
 }
 
-/** Keeps every other process from the files of embedded stores. @throws StartupError */
+/** Locks the files of embedded stores against other processes. @throws StartupError */
 function lockStoreFiles({ eventStore, readStore }: Config, opened: AsyncDisposableStack): void {
   const lock = (store: Config['eventStore'] | Config['readStore'], variable: string) => {
     if (store.kind !== 'sqlite') return;

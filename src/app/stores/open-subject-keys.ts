@@ -6,17 +6,17 @@ import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 
-/** What shows whether keys are missing. */
+/** The checks that show whether keys are missing. */
 export interface SubjectKeysDependencies {
-  /** Whether the first start was finished, on whatever node. */
+  /** Whether any node has finished the first start. */
   readonly isLogBegun: () => Promise<boolean>;
   readonly mongoDb: MongoDbAvailabilities;
   readonly log: Pick<Logger, 'warn'>;
 }
 
 /**
- * Opens the keys of personal data: beside the read models, which all nodes share or one embeds. Where the log is older
- * than a folder without keys it warns: the folder lost them, or is that of one node too many.
+ * Opens the keys of personal data. They are beside the read models, which all nodes share or one embeds. It warns if
+ * the log is older than a folder without keys: the folder has lost them, or belongs to a second node.
  */
 export async function openSubjectKeys(
   { readStore, dataDir }: Pick<Config, 'readStore' | 'dataDir'>,

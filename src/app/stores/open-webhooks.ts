@@ -9,25 +9,28 @@ import type { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts
 import { openSqliteDeliveryStateStore } from '#webhooks/state/sqlite/sqlite-delivery-state-store.ts';
 import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 
-/** What webhooks are delivered with, and what is asked about them. */
+/** The stores of webhooks: the state of deliveries, and the delivery log. */
 export interface WebhookStores {
   readonly guard: UrlGuard;
   readonly deliveries: DeliveryLog;
-  /** Opens how far deliveries are; each call opens a store of its own. @param fence the token of the lease, on shared stores */
+  /**
+   * Opens the states of deliveries. Each call opens a separate store.
+   * @param fence the fencing token of the lease, on shared stores
+   */
   readonly openStates: (fence?: number) => DeliveryStateStore;
   readonly reads: WebhookReads;
 }
 
-/** What opening them needs. */
+/** The dependencies of the stores of webhooks. */
 export interface WebhookStoreDependencies {
   readonly mongoDb: MongoDbAvailabilities;
-  /** Takes what must be closed. */
+  /** Collects everything that must be closed. */
   readonly opened: AsyncDisposableStack;
 }
 
 type WebhookStoreConfig = Pick<Config, 'readStore' | 'dataDir' | 'webhooks'>;
 
-/** Opens where deliveries are kept: beside the read models, which all nodes share or one embeds. */
+/** Opens the stores of webhooks. They are beside the read models, which all nodes share or one embeds. */
 export async function openWebhookStores(
   { readStore, dataDir, webhooks: { allowsPrivateNetworks } }: WebhookStoreConfig,
   { mongoDb, opened }: WebhookStoreDependencies,

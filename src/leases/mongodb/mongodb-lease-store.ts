@@ -3,17 +3,20 @@ import type { LeaseStore, LeaseTerm } from '#leases/lease-store.ts';
 import { isDuplicateKey } from '#mongodb/duplicate-key.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 
-/** A holder that waits longer for one answer has lost its lease meanwhile. */
+/** The time limit of a call. A holder that waits longer has lost its lease meanwhile. */
 const defaultTimeoutMs = 1000;
 const leasesName = 'leases';
 
 interface TermRecord extends LeaseTerm {
-  /** The lease's name and the token: of all who begin a term one alone succeeds. */
+  /** The name of the lease and the token, so that only one of several nodes can begin a term. */
   readonly _id: string;
   readonly name: string;
 }
 
-/** Leases on MongoDB. A term is a document of its own, which nobody but its holder changes. It connects at the first call. */
+/**
+ * Opens leases on MongoDB. Each term is a separate document, which only its holder changes. It connects at the first
+ * call.
+ */
 export function openMongoDbLeaseStore(options: MongoDbConnectionOptions): LeaseStore {
   return new MongoDbLeaseStore(new MongoDbConnection({ timeoutMs: defaultTimeoutMs, ...options }));
 }
@@ -40,7 +43,7 @@ class MongoDbLeaseStore implements LeaseStore {
     const term = { _id: idOf(name, token), name, token, holder, renewals: 0, released: false };
     if (!(await this.#insert(term))) return false;
     if (!(await this.#isNewest(name, token))) {
-      // Whoever sleeps between looking and beginning may begin a term again that is over, and was removed.
+      // A node that is suspended between its look and its begin may begin a term that is over and was removed.
       await this.#terms((terms) => terms.deleteOne({ _id: term._id }));
       return false;
     }
@@ -52,7 +55,7 @@ class MongoDbLeaseStore implements LeaseStore {
     const { matchedCount } = await this.#terms((terms) =>
       terms.updateOne({ _id: idOf(name, token) }, { $inc: { renewals: 1 } }),
     );
-    // Whoever has begun a newer one may not have removed this one yet.
+    // A node with a newer term may not have removed this one yet.
     return matchedCount > 0 && (await this.#isNewest(name, token));
   }
 
