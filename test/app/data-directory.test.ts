@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { openDataDirectory, runningOwner } from '#app/data-directory.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-/** A process that locks a folder, prints so, and holds the lock until it is killed. */
+/** A process that locks a folder, prints a line, and holds the lock until it is killed. */
 const holder = `
   const { openDataDirectory } = await import(process.argv[1]);
   openDataDirectory(process.argv[2]).announce('http://127.0.0.1:1234');

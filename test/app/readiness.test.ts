@@ -82,7 +82,7 @@ describe('createReadiness', () => {
 });
 
 describe('createReadiness while EventStoreDB is away', () => {
-  /** Far fewer than any wait for a timer or a server takes. */
+  /** Far fewer turns than any wait for a timer or a server takes. */
   const turns = 50;
   let double: EventStoreDbDouble;
   let events: EventStoreDbEventStore;

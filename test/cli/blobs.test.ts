@@ -140,7 +140,7 @@ describe('npm run blobs', function () {
   });
 });
 
-/** Makes a content of GridFS two days old: its age is in its id. */
+/** Makes a file of GridFS two days old, by changing its id, which holds the time of its creation. */
 async function age(client: MongoClient, blob: string, file: ObjectId): Promise<void> {
   const database = client.db();
   const old = ObjectId.createFromTime(twoDaysAgo.getTime() / 1_000);

@@ -6,7 +6,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 const maxBytes = 8 * 1024 * 1024;
 
-/** What every blob store must do. @param open makes a fresh, empty one, and opens it again on what is stored */
+/** Declares the tests of every blob store. @param open opens a new, empty store, which can be opened again */
 export function blobStoreContract(
   name: string,
   open: () => Promise<{ readonly store: BlobStore; reopen(): Promise<BlobStore>; dispose(): Promise<void> }>,

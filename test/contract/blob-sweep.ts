@@ -36,7 +36,7 @@ class GrowingLog implements RawLog {
   }
 }
 
-/** What a sweep does on every blob store. @param open makes a fresh, empty one, which the caller disposes of */
+/** Declares the tests of a sweep on every blob store. @param open opens a new, empty store, which the caller removes */
 export function blobSweepContract(name: string, open: () => Promise<BlobStore>): void {
   describe(`${name}: sweep of orphaned blobs`, () => {
     let blobs: BlobStore;

@@ -5,7 +5,7 @@ import { FencedError } from '#shared/errors/fenced-error.ts';
 const log = '3/first';
 const other = '3/another';
 
-/** What every checkpoint store must do. @param open makes an empty place, and opens it as often as it is asked */
+/** Declares the tests of every checkpoint store. @param open creates an empty database that can be opened several times */
 export function checkpointStoreContract(
   name: string,
   open: () => Promise<{ connect(): CheckpointStore; dispose(): Promise<void> }>,

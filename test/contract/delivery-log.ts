@@ -17,7 +17,7 @@ const tryAt = (seconds: number, id: string, endpointId = 'one'): LoggedDelivery 
   time: timeOf(seconds),
 });
 
-/** What every log of deliveries must do. @param open makes an empty one */
+/** Declares the tests of every delivery log. @param open opens a new, empty log */
 export function deliveryLogContract(
   name: string,
   open: () => Promise<{ readonly log: DeliveryLog; dispose(): Promise<void> }>,

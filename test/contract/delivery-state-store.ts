@@ -24,7 +24,7 @@ const two = {
   replayedAt: 4,
 };
 
-/** What every store of delivery states must do. @param open makes an empty place, and opens it as often as it is asked */
+/** Declares the tests of every delivery state store. @param open creates an empty database that can be opened several times */
 export function deliveryStateStoreContract(
   name: string,
   open: () => Promise<{ connect(): DeliveryStateStore; dispose(): Promise<void> }>,

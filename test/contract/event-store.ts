@@ -24,7 +24,7 @@ export interface OpenedEventStore {
   readonly store: EventStore;
   /** Closes the store and opens another on the same log. */
   reopen(): Promise<EventStore>;
-  /** Closes what is open and removes the log. */
+  /** Closes all open stores and removes the log. */
   destroy(): Promise<void>;
 }
 
@@ -43,17 +43,17 @@ export const someMetadata: EventMetadata = {
   hash: '0'.repeat(64),
 };
 
-/** An event ready to be stored, with an id of its own. */
+/** Returns an event to store, with a new id. */
 export function someEvent(type = 'SomethingHappened', data: JsonObject = { number: 1 }): EventToAppend {
   return { id: randomUUID(), type, data: JSON.stringify(data), metadata: JSON.stringify(someMetadata) };
 }
 
-/** Events of one type, numbered from 0 in their data. */
+/** Returns events of one type, numbered from 0 in their data. */
 export function someEvents(count: number, type = 'SomethingHappened'): EventToAppend[] {
   return Array.from({ length: count }, (_, number) => someEvent(type, { number }));
 }
 
-/** A stream name that no other test uses. */
+/** Returns a stream name that no other test uses. */
 export function someStream(): string {
   return `thing-${randomUUID()}`;
 }
@@ -102,8 +102,8 @@ const until = (count: number) => (events: ReadonlyArray<RecordedEvent>) => event
 const idsOf = (events: ReadonlyArray<{ id: string }>) => events.map(({ id }) => id);
 
 /**
- * What every event store must do, whichever engine keeps the log.
- * @param open gives a store on a log of its own
+ * Declares the tests of every event store, whichever engine keeps the log.
+ * @param open opens a store on a new log
  */
 export function eventStoreContract(name: string, open: () => Promise<OpenedEventStore>): void {
   describe(`event store contract: ${name}`, function () {

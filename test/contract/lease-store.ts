@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LeaseStore } from '#leases/lease-store.ts';
 
-/** What every lease store must do. @param open makes an empty place, and gives each node's own hold on it */
+/** Declares the tests of every lease store. @param open creates an empty database and returns one store for each node */
 export function leaseStoreContract(name: string, open: () => () => LeaseStore): void {
   describe(`${name}: lease store contract`, () => {
     let connect: () => LeaseStore;

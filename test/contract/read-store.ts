@@ -12,20 +12,20 @@ import type {
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { itInManyRounds } from '#test/support/run/long.ts';
 
-/** A fresh read store, open on both sides. */
+/** A new read store with an open writer and an open reader. */
 export interface OpenReadStore {
   readonly reader: ReadStore;
   readonly writer: ReadStoreWriter;
-  /** Closes both sides and opens them again on what is stored. */
+  /** Closes writer and reader, and opens them again on the stored data. */
   reopen(): Promise<OpenReadStore>;
-  /** Closes both sides and removes what was stored. */
+  /** Closes writer and reader, and removes the stored data. */
   dispose(): Promise<void>;
 }
 
 const items: CollectionDefinition = { name: 'items', version: 1, indexes: [['group'], ['group', 'kind']] };
 const everything = { limit: 1000, maxBytes: 8 * 1024 * 1024 };
 
-/** What every read store must do. @param open makes a fresh, empty one */
+/** Declares the tests of every read store. @param open opens a new, empty store */
 export function readStoreContract(name: string, open: () => Promise<OpenReadStore>): void {
   describe(`${name}: read store contract`, () => {
     let store: OpenReadStore;

@@ -8,11 +8,11 @@ import { mustAppend, someEvent, someEvents, someStream } from './event-store.ts'
 /** A store under test. */
 export interface OpenedStreamRemoval {
   readonly store: EventStore & StreamRemoval;
-  /** Closes what is open and removes the log. */
+  /** Closes all open stores and removes the log. */
   destroy(): Promise<void>;
 }
 
-/** What every store must do that can remove streams. @param open gives a store on a log of its own */
+/** Declares the tests of every store that can remove streams. @param open opens a store on a new log */
 export function streamRemovalContract(name: string, open: () => Promise<OpenedStreamRemoval>): void {
   describe(`stream removal contract: ${name}`, function () {
     this.timeout(30_000);
@@ -30,7 +30,7 @@ export function streamRemovalContract(name: string, open: () => Promise<OpenedSt
 
     afterEach(() => opened.destroy());
 
-    /** Appends so many events, one after the other, and an event of another stream behind them. */
+    /** Appends this many events, one after the other, and then an event of another stream. */
     const appendSome = async (count: number) => {
       await mustAppend(store, stream, noStream, someEvents(count));
       await mustAppend(store, other, noStream, [someEvent()]);

@@ -8,7 +8,7 @@ const semver: {
   readonly satisfies: (version: string, range: string) => boolean;
 } = createRequire(import.meta.url)('semver');
 
-/** With one of these, `npm ci` prints no `EBADENGINE`. */
+/** With each of these versions, `npm ci` prints no `EBADENGINE`. */
 describe('the oldest Node that package.json names', () => {
   const { version: oldest } = semver.minVersion(packageJson.engines.node);
 

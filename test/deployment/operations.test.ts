@@ -36,7 +36,7 @@ describe('docs/operations.md', function () {
     metrics.close();
     const names = found(/`((?:switchyard|nodejs|process|gen_ai_client)_\w+)`/g);
     assert.ok(names.length >= 5);
-    // Some are registered by what they count, only where that is opened.
+    // Some metrics are registered by the component that they count, only when it is opened.
     for (const name of names) assert.ok(text.includes(`# TYPE ${name} `) || sources.includes(`'${name}'`), name);
   });
 

@@ -16,7 +16,7 @@ describeBehindProxy('reverse proxy of the deployment', () => {
     for (const close of opened.splice(0).reverse()) await close();
   });
 
-  /** Starts a fake node that answers as the test says, and its health check with 200. */
+  /** Starts a fake node whose answers the test sets. It answers its health check with 200. */
   async function node(answer: (req: IncomingMessage, res: ServerResponse) => void): Promise<string> {
     const server: Server = createServer((req, res) => {
       if (req.url === '/healthz') res.end();

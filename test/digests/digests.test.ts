@@ -57,7 +57,7 @@ describe('signed digests', () => {
     return digest;
   }
 
-  /** What is found in a log of these events, by an outsider who has the folder. */
+  /** Checks a log of these events against the folder of digests, as an outsider does. */
   async function check(events: ReadonlyArray<StoredEvent>, keys = [publicHalf(key)]) {
     const [faults, notes]: [string[], string[]] = [[], []];
     const findings = { fault: (text: string) => faults.push(text), note: (text: string) => notes.push(text) };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { MerkleTree, rootOfProof } from '#digests/merkle-tree.ts';
 
-/** Leaves and roots of the test of Certificate Transparency's first implementation. */
+/** Leaves and roots from the tests of the first implementation of Certificate Transparency. */
 const leaves = ['', '\x00', '\x10', '\x20\x21', '\x30\x31', '\x40\x41\x42\x43', 'PQRSTUVW', '`abcdefghijklmno'];
 const roots = [
   'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',

@@ -84,7 +84,7 @@ function pathsIn(document: string): ReadonlyArray<string> {
   return spans.flatMap((span) => span.split(/\s+/)).filter((word) => repositoryPath.test(word));
 }
 
-/** Whether there is such a file or folder; `<name>`, `*` and the `x` of `x.test.ts` fit any name, `{a,b}` fits each. */
+/** Whether the file or folder exists; `<name>`, `*` and the `x` of `x.test.ts` match any name, `{a,b}` matches each. */
 function exists(path: string): boolean {
   const pattern = path
     .replaceAll(/<[^>]+>/g, '*')

@@ -9,10 +9,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Words that this project replaces with standard terms or plain ones, in names too: `laneCount` has the word `lane`. */
 const avoided = /\b(told|tells|stands|goes on|anew|at hand|nobody['’]s|mend(?:s|ed|ing)?|doors?|lanes?)\b/i;
 
-/** Every line with an avoided word matches it: most lines need no further look. */
+/** Every line with an avoided word matches it, so most lines need no further check. */
 const suspect = /told|tells|stands|goes|anew|hand|nobody|mend|door|lane/i;
 
-/** Frozen events, what other programs write, and this list of words. */
+/** Frozen events, output of other programs, and this list of words. */
 const exempt =
   /^(test\/fixtures\/|test\/docs\/words\.test\.ts$|package-lock\.json$)|\.(png|jpe?g|gif|ico|wav|mp3|woff2?|gz)$/;
 
@@ -48,7 +48,7 @@ describe('words', () => {
   });
 });
 
-/** The paths of all files of the repository; of all files in the folder where it is no checkout of git. */
+/** The paths of all files of the repository, or of all files in the folder without a checkout of git. */
 function trackedFiles(): ReadonlyArray<string> {
   if (!existsSync(join(root, '.git'))) return filesInFolder();
   const listed = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8', maxBuffer: 16 * 1024 * 1024 });

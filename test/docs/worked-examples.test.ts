@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 const root = new URL('../../', import.meta.url);
 const guide = readFileSync(new URL('CONTRIBUTING.md', root), 'utf8');
 
-/** The lines that the guide's diffs show of each file, in order, without the sign before them. */
+/** The lines of each file that the guide's diffs show, in order, without their sign. */
 function linesByFile(text: string): ReadonlyArray<{ readonly file: string; readonly lines: ReadonlyArray<string> }> {
   const parts: { file: string; lines: string[] }[] = [];
   for (const [, diff = ''] of text.matchAll(/^```diff\n(.*?)^```$/gms)) {

@@ -137,7 +137,7 @@ describe('fixtures of stored events', () => {
   }
 
   for (const { entity, events, begun } of entities) {
-    // An operator's requests are only counted, so any event would change that state: the next test is about them.
+    // An operator's requests are only counted, so any event changes that state. The next test checks these requests.
     if (entity.category === projectionControl.category) continue;
     for (const type of Object.keys(events)) {
       it(`changes the state of ${entity.category} with ${type}`, () => {

@@ -27,16 +27,16 @@ const line = (id: number) =>
 const linesFile = { name: 'input.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from(line(1)) };
 const speechFile = { name: 'speech.mp3', mimeType: 'audio/mpeg', buffer: Buffer.from('ID3 some speech') };
 
-/** Its port is that of a service that machines no longer have. */
+/** The port of an obsolete service that machines no longer run. */
 const closedPort = 'http://127.0.0.1:9/hooks';
 
-/** So many that they last far longer, one at a time, than the page needs to cancel them. */
+/** So many lines that a batch runs far longer, one line at a time, than the page needs to cancel it. */
 const linesOfLongBatch = 20_000;
 
 describeInBrowser('"Try it out" on the documentation page @long', () => {
   const running = runningService(
     { quick: true, environment: () => ({}) },
-    // Then the host of a webhook endpoint is not looked up, and machines without a name server can run this.
+    // The service then does not resolve the host of a webhook endpoint, so the test needs no name server.
     { DIGEST_SIGNING_KEY: signingKey, BATCH_CALLS_AT_ONCE: '1', WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' },
   );
   let docs: DocsPage;
@@ -103,7 +103,7 @@ describeInBrowser('"Try it out" on the documentation page @long', () => {
 
   const untouched = async (): Promise<FormInput> => ({});
 
-  /** What is entered for each operation, after the resources that it needs were made. */
+  /** The input of each operation, after the needed resources were created. */
   const inputs: Readonly<Record<string, () => Promise<FormInput>>> = {
     create_template: untouched,
     create_project: untouched,
@@ -115,7 +115,7 @@ describeInBrowser('"Try it out" on the documentation page @long', () => {
     write_digest: untouched,
     archive_usage: untouched,
     end_api_key_secrets: untouched,
-    // What a browser cannot know: the file, and ids in the body.
+    // Values that a browser cannot know: the file, and ids in the body.
     create_file: async () => ({ file: linesFile }),
     create_transcription: async () => ({ file: speechFile }),
     create_batch: async () => ({ body: { input_file_id: await file() } }),
@@ -182,11 +182,11 @@ describeInBrowser('"Try it out" on the documentation page @long', () => {
     test_webhook_endpoint: async () => ({ path: { webhookEndpointId: await webhookEndpoint() } }),
     replay_webhook_endpoint: async () => ({ path: { webhookEndpointId: await webhookEndpoint() } }),
     rebuild_projection: async () => ({ path: { projection: 'flows' } }),
-    // Nothing that it takes happens after it: nothing is sent to its host.
+    // No later event has a type that the endpoint receives, so nothing is sent to its host.
     create_webhook_endpoint: untouched,
   };
 
-  /** What a healthy service refuses, because nothing is stopped there; and with what. */
+  /** The operations that a healthy service refuses because nothing has stopped, with the codes of the refusals. */
   const refused: Readonly<Record<string, { readonly path: FormInput['path']; readonly code: string }>> = {
     retry_projection: { path: { projection: 'stores' }, code: 'projection-not-stopped' },
     skip_projection_event: { path: { projection: 'stores' }, code: 'projection-not-stopped' },

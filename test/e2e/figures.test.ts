@@ -13,7 +13,7 @@ import { newHolder, newOrganization, newProject } from './support/tenants.ts';
 
 type Named = { readonly id: string };
 
-/** A project with the flows that its tenants made in it and the calls that its key made. */
+/** A project with the number of flows that its tenants created in it and the number of calls with its key. */
 interface Place {
   readonly projectId: string;
   readonly organizationId: string;
@@ -54,7 +54,7 @@ describeOnEngines('figures of tenants', (engines) => {
   let branch: Place;
   let otherCustomer: Place;
   let stranger: Place;
-  /** By name, the client, and the places whose figures it reads. */
+  /** By name, each client with the projects whose figures it reads. */
   let holders: Readonly<Record<string, { readonly client: Client; readonly places: ReadonlyArray<Place> }>>;
 
   before(async function () {
@@ -90,7 +90,7 @@ describeOnEngines('figures of tenants', (engines) => {
     );
   }
 
-  /** Makes flows in a project, and calls with a key of it: as many of each. */
+  /** Creates flows in a project, and makes calls with a key of the project: `count` of each. */
   async function furnish(organizationId: string, projectId: string, count: number): Promise<Place> {
     const key = await newHolder(admin, projectId, 'project');
     for (let number = 0; number < count; number += 1) {
@@ -102,7 +102,7 @@ describeOnEngines('figures of tenants', (engines) => {
     return { organizationId, projectId, key, flows: count, calls: count };
   }
 
-  /** Makes an instance, whose provisioning adds one flow, and waits until it is active. */
+  /** Creates an instance, whose provisioning adds one flow, and waits until it is active. */
   async function newInstance(partner: Client, projectId: string): Promise<void> {
     const { id } = expectStatus(await partner.post<Named>('/v1/templates', { name: 'Practice' }), 201);
     const body = { payload: payload({ integrations: [] }) };
@@ -117,7 +117,7 @@ describeOnEngines('figures of tenants', (engines) => {
     customer = { ...customer, flows: customer.flows + 1 };
   }
 
-  /** Waits until every call is metered, and everybody who follows the log is at its end. */
+  /** Waits until every call is metered, and every follower of the log is at its end. */
   async function followed(): Promise<void> {
     const calls = 1 + 2 + 3 + 4 + 5;
     await eventually(async () => sum(await usageOf(admin), 'calls') === calls, 'every call is metered');
@@ -206,7 +206,7 @@ describeOnEngines('figures of tenants', (engines) => {
   });
 
   it('shows the same figures after a rebuild of each read model', async () => {
-    // From now on the documents of the operator's own activity count requests.
+    // From here on the documents of the operator's own activity count requests.
     await rebuildProjection(admin, 'stores');
     await followed();
     const before = await figureDocuments();
@@ -217,7 +217,7 @@ describeOnEngines('figures of tenants', (engines) => {
     for (const name of figures) assert.deepEqual(after[name], before[name], name);
   });
 
-  /** The documents of the read models of figures. */
+  /** Reads the documents of the read models of figures. */
   async function figureDocuments(): Promise<Readonly<Record<string, ReadonlyArray<object>>>> {
     const documents = await readStored();
     return Object.fromEntries(figures.map((name) => [name, (documents[name] ?? []).map(withoutRequests)]));

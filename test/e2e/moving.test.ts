@@ -25,7 +25,7 @@ import { type LoggedEvent, readDocuments, readLog } from './support/stores.ts';
 
 describe('npm run events', function () {
   this.timeout(180_000);
-  /** What a service left that did something of everything. */
+  /** The stores of a service that has handled commands of every kind. */
   let filled: TemporaryFolder;
   let source: TemporaryFolder;
   let target: TemporaryFolder;

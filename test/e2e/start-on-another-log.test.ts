@@ -35,14 +35,14 @@ describe('a start on an EventStoreDB without streams under the prefix', function
     ...environment,
   });
 
-  /** Starts a service, lets it make a log, and ends it. */
+  /** Starts a service, lets it create a log, and ends it. */
   async function beginLog(dataDir: string, environment: ServiceEnvironment): Promise<void> {
     const service = await startService({ dataDir, environment: variables(environment) });
     const { code } = await service.stop();
     assert.equal(code, 0, service.stderr);
   }
 
-  /** Expects that a start ends with one line that names both variables, and makes neither a key nor a stream. */
+  /** Asserts that a start ends with one line that names both variables, and creates neither a key nor a stream. */
   async function expectRefused(dataDir: string, environment: ServiceEnvironment, cause: RegExp): Promise<void> {
     const events = double.log.events.length;
     const service = new ServiceProcess({ dataDir, environment: variables(environment) });

@@ -64,7 +64,7 @@ describe('start of the service', function () {
     return service.stderr;
   };
 
-  /** Composes a service in this process, which must refuse to start. @returns what a process prints then */
+  /** Composes a service in this process, which must refuse to start. @returns the line that a process would print */
   const refusal = async (environment: Readonly<Record<string, string>>, dataDir = folder.path) => {
     const config = async () => readConfig({ DATA_DIR: dataDir, BOOTSTRAP_API_KEY: adminKey, ...environment });
     const options = { log: quiet, printAdminKey: assert.fail, onFatal: assert.fail };
@@ -129,7 +129,7 @@ describe('start of the service', function () {
     const create = () => first.client.post(`/v1/projects/${projectId}/flows`, { name: 'F', flowSchema: {} });
     for (const reply of await Promise.all(Array.from({ length: flows }, create))) expectStatus(reply, 201);
     await first.stop();
-    // Without the positions of the processes, too, these begin with the read models.
+    // The positions of the processes are removed too, so that processes and read models begin together.
     const kept = readdirSync(folder.path).filter((name) => /^(read|processes)\.db/.test(name));
     for (const name of kept) rmSync(join(folder.path, name), { force: true });
     const second = await start({ LOG_LEVEL: 'info' });
@@ -362,7 +362,7 @@ describe('start of the service', function () {
     assert.ok(second.stdout.includes(warning), second.stdout);
   });
 
-  /** Fills the read models from a log of so many events, and asks meanwhile. */
+  /** Fills the read models from a log of this many events, and sends requests meanwhile. */
   const fillFrom = async (events: number) => {
     const first = await start();
     const { projectId } = expectStatus(await first.client.get('/v1/me'), 200);

@@ -22,7 +22,7 @@ import { UsageWindow } from '#usage/usage-window.ts';
 
 const stream = 'usage-2026-01-05-node';
 
-/** What a node recorded in five seconds. */
+/** The usage that a node recorded in five seconds. */
 function recorded(until: string) {
   const window = new UsageWindow(100);
   window.add(callRecord());

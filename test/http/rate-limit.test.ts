@@ -83,7 +83,7 @@ describe('rate limit of requests', () => {
 describe('RateLimit', () => {
   const policyOf = (fields: ReadonlyArray<string>) => fields[1];
 
-  /** Sends requests of a new project each. @returns the codes and policies of those that were refused */
+  /** Sends requests, each of a new project. @returns the codes and policies of the refused ones */
   async function takeOfProjects(limit: RateLimit, organizationId: string, projects: number) {
     const refused = [];
     for (let index = 0; index < projects; index += 1) {

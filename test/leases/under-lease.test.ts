@@ -9,7 +9,7 @@ import { type CallOutcome, VirtualNode, VirtualTime } from './virtual-time.ts';
 const limits = { renewIntervalMs: 400, expireAfterMs: 1500, watchIntervalMs: 250 };
 const prompt: CallOutcome = { requestDelayMs: 1, responseDelayMs: 1, lost: null };
 const lost: CallOutcome = { ...prompt, lost: 'request' };
-/** After this time every node has seen that a term is over, and one has begun the next. */
+/** After this time every node has seen that a term has ended, and one node has begun the next. */
 const takeoverMs = limits.expireAfterMs + 2 * limits.watchIntervalMs + 50;
 
 describe('underLease', () => {
@@ -22,7 +22,7 @@ describe('underLease', () => {
     store = new InMemoryLeaseStore();
     nodes = [];
   });
-  // No work runs after a test, however it ended.
+  // No work may run after a test, even after a failed one.
   afterEach(async () => {
     for (const node of nodes) {
       node.outcome = () => prompt;
@@ -200,7 +200,7 @@ describe('underLease', () => {
 });
 
 interface NodeOptions {
-  /** Runs first; the work then continues until its signal aborts, unless this rejects or gives `end`. */
+  /** Runs first. The work then continues until its signal aborts, unless this rejects or returns `end`. */
   readonly work?: () => Promise<unknown>;
   readonly windDownMs?: number;
   readonly failsAtItsEnd?: boolean;

@@ -43,11 +43,11 @@ export interface CallOutcome {
 export interface VirtualNodeOptions {
   readonly time: VirtualTime;
   readonly leases: LeaseStore;
-  /** How fast its clock goes. */
+  /** The speed of its clock. */
   readonly rate: number;
   /** The outcome of its next call. */
   readonly outcome: () => CallOutcome;
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   readonly random: () => number;
 }
 
@@ -94,7 +94,7 @@ export class VirtualNode implements Clock {
     });
   }
 
-  /** The lease store as it is reached over its network. */
+  /** The lease store behind the machine's network. */
   get leases(): LeaseStore {
     const { leases } = this.#options;
     return {

@@ -7,7 +7,7 @@ export interface FeedMessage {
   readonly data: Readonly<Record<string, unknown>> | null;
 }
 
-/** Reads whole messages; comments alone are left out. */
+/** Reads whole messages, and skips comments. */
 export function messagesIn(text: string): ReadonlyArray<FeedMessage> {
   const blocks = text.slice(0, text.lastIndexOf('\n\n') + 1).split('\n\n');
   return blocks.flatMap((block) => {
@@ -25,7 +25,7 @@ export function messagesIn(text: string): ReadonlyArray<FeedMessage> {
   });
 }
 
-/** The client of a feed, in memory. It reads at once, unless it is `slow`. */
+/** A client of a feed, in memory. It reads at once, unless it is `slow`. */
 export class FeedClient implements ResponseSink {
   text = '';
   status = 0;
@@ -36,12 +36,12 @@ export class FeedClient implements ResponseSink {
   #onDisconnect: (() => void) | null = null;
   readonly #waiters = new Set<() => void>();
 
-  /** The entries that it was sent. */
+  /** The received entries. */
   get entries(): ReadonlyArray<FeedMessage> {
     return messagesIn(this.text).filter(({ event }) => event !== null);
   }
 
-  /** Waits until it has been sent something that fits. */
+  /** Waits until it has received a message that matches. */
   async until(fits: (client: this) => boolean): Promise<void> {
     while (!fits(this)) {
       const { promise, resolve } = Promise.withResolvers<void>();

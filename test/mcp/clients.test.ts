@@ -14,7 +14,7 @@ describe('MCP with the official clients', function () {
 
       before(async () => {
         client = await service.connect(undefined, '', dialect);
-        // A client holds answers to the schemas of the tools that it has listed.
+        // A client checks answers against the schemas of the tools that it has listed.
         await client.tools();
       });
 

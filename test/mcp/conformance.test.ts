@@ -11,7 +11,7 @@ import { mcpService } from './support/mcp-service.ts';
 const suite = resolve(import.meta.dirname, '../../node_modules/@modelcontextprotocol/conformance/dist/index.js');
 
 /**
- * What the protocol's own suite asks of any server. Its other scenarios call tools and prompts of a server that is made
+ * The scenarios of the protocol's suite for any server. The others call tools and prompts of a server that is made
  * for them (`test_simple_text`, …), or features that this one does not declare (logging, subscriptions).
  */
 const scenarios = [
@@ -30,7 +30,7 @@ describe('the conformance suite of MCP', function () {
   let front: Server;
   let url: string;
 
-  // The suite sends no key: what is in front of the service adds one.
+  // The suite sends no key, so a proxy in front of the service adds one.
   before(async () => {
     front = createServer((asked, answer) => {
       const headers = { ...asked.headers, authorization: `Bearer ${adminKey}` };

@@ -43,7 +43,7 @@ describe('trying a command with dryRun', function () {
   async function tries(method: 'post' | 'patch' | 'put', path: string, body?: object, headers = {}) {
     const before = await position();
     const reply = await service.client[method]<Tried>(path, body, headers);
-    // Positions of the log in SQLite count up by one for each event: the mark itself is the only one.
+    // Positions of a log in SQLite increase by one for each event, so the mark itself is the only new event.
     assert.equal(await position(), before + 1, `${path} appended something`);
     return reply;
   }

@@ -33,7 +33,7 @@ describe('switchyard-mcp', function () {
     return { child, output, ended: once(child, 'close').then(([code]) => code as number) };
   }
 
-  /** Sends lines, ends the input, and reads what comes. */
+  /** Sends lines, ends the input, and reads the output. */
   async function exchange(lines: ReadonlyArray<string>, words: ReadonlyArray<string> = [], key = adminKey) {
     const { child, output, ended } = start(['--url', service.url, ...words], { SWITCHYARD_API_KEY: key });
     child.stdin.end(lines.map((line) => `${line}\n`).join(''));

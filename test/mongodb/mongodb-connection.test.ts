@@ -219,7 +219,7 @@ describeOnFerretDb('MongoDbAvailability of several connections', (ferret) => {
       assert.equal(lines[0]?.message, 'MongoDB cannot be used; it is probed until it can');
       assert.match(String(lines[0]?.cause), cause);
       assert.equal(lines.at(-1)?.message, 'MongoDB can be used again');
-      // A server that starts slowly may be away for another cause meanwhile, which has a line of its own.
+      // A server that starts slowly may be away for another cause meanwhile, which has a separate log line.
       const texts = lines.map((line) => JSON.stringify(line));
       assert.deepEqual(texts, [...new Set(texts)]);
     });

@@ -89,7 +89,7 @@ describe('ProcessRunner', () => {
 
   const created = (id: string, partner = true) => organizationCreated(writer, id, partner);
 
-  /** Appends an event of a type that no runner of these tests looks at. @returns its position */
+  /** Appends an event of a type that no runner of these tests handles. @returns its position */
   async function appendOther(id: string): Promise<number> {
     const tenant = { organizationId: 'one', projectId: id, partnerId: null };
     const events = [newEvent('ProjectCreated', { id, organizationId: 'one', name: id })];

@@ -17,7 +17,7 @@ import { profileInput } from '#test/support/inputs/profile-input.ts';
 const path = { projectId: ids.project };
 const everything = { limit: 1e6, maxBytes: 1e9 };
 
-/** A service whose clock advances by a second each time it is read; its flows and profiles have letters for names. */
+/** A service whose clock advances by a second with each reading. Its flows and profiles have letters as names. */
 class Story {
   readonly service: Service;
   readonly driver: ProcessDriver;
@@ -57,13 +57,13 @@ class Story {
     this.#named(name, await this.service.ok(createAgentProfile, path, { body, idempotencyKey: name }));
   }
 
-  /** PUT: the profile asks for these flows and no others. */
+  /** Replaces the profile by PUT, with exactly these flows. */
   async put(profile: string, flows: string): Promise<void> {
     const body = profileInput({ name: profile, flowIds: [...flows].map((flow) => this.id(flow)) });
     await this.service.ok(replaceAgentProfile, { agentProfileId: this.id(profile) }, { body });
   }
 
-  /** PATCH of the flow itself. */
+  /** Assigns the profile by PATCH of the flow itself. */
   async patch(flow: string, profile: string | null): Promise<void> {
     const agentProfileId = profile === null ? null : this.id(profile);
     await this.service.ok(updateFlow, { flowId: this.id(flow) }, { body: { agentProfileId } });

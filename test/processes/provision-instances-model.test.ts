@@ -14,14 +14,14 @@ import { GatedWorker } from '#test/support/fakes/gated-worker.ts';
 import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
-/** The template's versions: what each makes is listed here a second time, independent of the code. */
+/** The template's versions. Their resources are listed here again, independently of the code. */
 interface Version {
   readonly flows: Readonly<
     Record<string, { readonly name: string; readonly type: 'simple' | 'graph'; readonly schema: Json }>
   >;
   readonly profile: string | null;
   readonly stores: ReadonlyArray<string>;
-  /** Provisioning fails: with its value filled in, the last flow is too large. */
+  /** Provisioning fails, because the last flow is too large with its value. */
   readonly fails?: true;
 }
 
@@ -53,7 +53,7 @@ type Action =
 const upgrade = fc.record({ do: fc.constant('upgrade' as const), to: fc.integer({ min: 1, max: 5 }) });
 const finish = fc.constant<Action>({ do: 'finish' });
 const start = fc.constant<Action>({ do: 'start' });
-/** Counted back from the newest. */
+/** The worker, counted back from the newest. */
 const worker = fc.nat(2);
 const pass = fc.record({ do: fc.constant('pass' as const), worker, appends: fc.nat(8) });
 
@@ -254,7 +254,7 @@ const appendsOfUpgrade = 14;
 /** More appends than the first provisioning makes. */
 const appendsOfProvisioning = 12;
 
-/** @param between what happens after a worker fell asleep before so many appends, and before it wakes up */
+/** @param between the actions after a worker falls asleep before this many appends, and before it wakes up */
 async function sleeping(appends: number, between: (run: Run) => Promise<void>): Promise<void> {
   const run = await Run.begun();
   for (const each of [{ do: 'finish' }, { do: 'upgrade', to: 1 }, { do: 'start' }] as const) await run.act(each);
@@ -322,7 +322,7 @@ describe('provisionInstances with interleaved workers', () => {
       this.timeout(180_000);
       for (const appends of [4, 5, 6, 7]) {
         for (let point = 0; point < count; point += 1) {
-          // Spread from the first point to the last.
+          // The points are spread from the first to the last.
           const later = Math.round((point * 8) / (count - 1));
           await sleeping(appends, async (run) => {
             await run.act(other);

@@ -26,7 +26,7 @@ const contents = {
   fieldsSchema: [field(), field({ key: 'limit', type: 'number', required: false, defaultValue: '10' })],
 };
 
-/** The second version: `welcome` changed, `bye` as it was. */
+/** The second version: `welcome` changed, `bye` unchanged. */
 const changed = {
   ...contents,
   payload: payload({

@@ -10,7 +10,7 @@ import { Service } from '#test/support/harness/in-memory-service.ts';
 /** The key of the project that no other key created. */
 export const rootKey = 'ckeyroot00000001';
 
-/** Who calls with a key of the project. */
+/** Returns a caller with a key of the project. */
 export const callerWithKey = (keyId: string): Caller => callerOf('project', { keyId });
 
 /** A service with a project and its root key. */

@@ -7,7 +7,7 @@ import { openSqliteEventStore, type SqliteEventStore } from '#event-store/sqlite
 import { findPlace, logUntil } from '#projection-engine/log-until.ts';
 import { mustAppend, someEvent, someMetadata } from '#test/contract/event-store.ts';
 
-/** Minutes past nine of the events of a log, in its order. */
+/** The times of the events of a log, in minutes past nine. */
 const minutes = [1, 2, 4, 3, 6, 5];
 const timeOf = (minute: number) => `2026-01-05T09:0${minute}:00.000Z`;
 const { signal } = new AbortController();

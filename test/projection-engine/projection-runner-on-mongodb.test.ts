@@ -20,7 +20,7 @@ import {
 
 /** Long, because most of these tests check results and not times. */
 const timeoutMs = 60_000;
-/** Of a client whose server will not answer. */
+/** The limit of a client whose server does not answer. */
 const shortTimeoutMs = 500;
 
 describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {

@@ -29,7 +29,7 @@ interface FlowEvents {
   readonly VersionCreated: { readonly flowId: string; readonly number: number };
 }
 
-/** `seen` counts events, so that one applied twice or left out shows. */
+/** `seen` counts events, so that an event applied twice or left out is visible. */
 const flows = (version = 1): AnyProjection =>
   projection<Flow, FlowEvents>({
     name: 'flows',
@@ -670,7 +670,7 @@ function withCommit(writer: ReadStoreWriter, commit: ReadStoreWriter['commit']):
   );
 }
 
-/** A writer that stores nothing from its n-th write on, as if its process had assertDead. */
+/** A writer that stores nothing from its n-th write on, as if its process had died. */
 function failingAfter(writer: ReadStoreWriter, writes: number): ReadStoreWriter {
   let left = writes;
   return forwarding(writer, (method) => {
@@ -705,7 +705,7 @@ function gated(writer: ReadStoreWriter) {
   };
 }
 
-/** @param before answers in the writer's place, or undefined to pass the call on */
+/** @param before answers in place of the writer; undefined passes the call on */
 function forwarding(
   writer: ReadStoreWriter,
   before: (method: string, args: ReadonlyArray<unknown>) => Promise<void> | undefined,

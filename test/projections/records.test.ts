@@ -143,7 +143,7 @@ async function answered({ service: { writer, store }, made }: RandomCommands) {
   for (const id of made.profile) {
     const { state } = await writer.load(agentProfiles, id);
     if (!agentProfiles.isLive(state, id)) continue;
-    // The flows. own events determine the relation.
+    // The flows' own events determine the relation.
     const flowIds = Object.values(flows).flatMap(({ record }) => (record.agentProfileId === id ? [record.id] : []));
     const record = { ...(await agentProfileRecord(state, id, dataIn(`agentProfiles-${parentId(id)}`))), flowIds };
     profiles[id] = { record, revision: agentProfiles.revisionOf?.(state, id) ?? -1 };

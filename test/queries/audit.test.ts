@@ -165,7 +165,7 @@ describe('list_audit_entries', () => {
 });
 
 describe('export of the audit', () => {
-  /** The text of an export. */
+  /** Reads the text of an export. */
   async function exported(log: ReturnType<typeof givenLog>, accept: string, input = {}): Promise<string> {
     const stream: TextStream = await log.export(listAuditEntries, accept, input);
     let text = '';

@@ -38,7 +38,7 @@ import { seedProjects } from '#test/support/harness/seed.ts';
 import { payload } from '#test/support/inputs/template-payload.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
-/** A command of a random story: which, on which of the versions that there were, with what. */
+/** A command of a random story: its number, the version that it names, and its input. */
 interface Step {
   readonly command: number;
   readonly version: number;
@@ -56,7 +56,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 25 },
 );
 
-/** What is done to one kind of resource and its versions, and how it is read. */
+/** The commands on one kind of resource and its versions, and their reads. */
 interface Kind {
   readonly create: (service: Service) => Promise<string>;
   /** The request of each command. */
@@ -134,7 +134,7 @@ const templates: Kind = {
   history: getTemplateHistory,
 };
 
-/** Carries out a story. What is refused is part of it. @returns the resource, and all versions that there ever were */
+/** Carries out a story, which may include refusals. @returns the resource, and all versions that ever existed */
 async function play(kind: Kind, story: ReadonlyArray<Step>) {
   let time = Date.UTC(2026, 0, 1);
   // Some events have the same time.
@@ -168,7 +168,7 @@ async function play(kind: Kind, story: ReadonlyArray<Step>) {
 
 type Story = Awaited<ReturnType<typeof play>>;
 
-/** What a query answers: its body, or the code of its refusal. */
+/** Returns the answer to a query: its body, or the code of its refusal. */
 async function answerOf(queries: ReturnType<typeof queriesOn>, query: AnyQuery, input: JsonObject): Promise<unknown> {
   const answer = await queries.ask(query, input);
   try {
@@ -178,7 +178,7 @@ async function answerOf(queries: ReturnType<typeof queriesOn>, query: AnyQuery, 
   }
 }
 
-/** All that can be read of a resource and its versions. */
+/** Reads all answers about a resource and its versions. */
 async function allOf(kind: Kind, { id, versionIds }: Story, queries: ReturnType<typeof queriesOn>, asOf?: string) {
   const more = asOf === undefined ? {} : { asOf };
   return [
@@ -280,7 +280,7 @@ describe('restored and compared flow versions', () => {
   );
 });
 
-/** The log up to an event. */
+/** Returns the log up to an event. */
 function upTo(log: ReadonlyArray<RecordedEvent>, { position }: RecordedEvent): ReadonlyArray<RecordedEvent> {
   return log.filter((event) => event.position <= position);
 }

@@ -47,7 +47,7 @@ const summariesOf = (body: Json) => eventsOf(body).map(({ summary }) => summary)
 const flowStream = `flow-${ids.flow}`;
 const renamed = (name: string) => newEvent('FlowRenamed', { id: ids.flow, name });
 
-/** The record of one resource after each of its events, made by their patches alone. */
+/** Computes the record of one resource after each of its events, only from their patches. */
 function recordsOf(events: ReadonlyArray<Entry>, id: string): ReadonlyArray<unknown> {
   let record: unknown = null;
   return events

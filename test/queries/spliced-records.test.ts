@@ -154,7 +154,7 @@ describe('listItems', () => {
   });
 });
 
-/** Queries of two resources: other tests ask them. */
+/** Queries of two resources, which other tests invoke. */
 const withTwoIds = new Set([
   'preview_instance_upgrade',
   'diff_flow_versions',

@@ -1,6 +1,6 @@
 import type { CallRecord } from '#gateway/call-record.ts';
 
-/** A record of a call, with what a test cares about. */
+/** Returns a record of a call with the members that a test sets. */
 export function callRecord(given: Partial<CallRecord> = {}): CallRecord {
   return {
     operation: 'chat',

@@ -15,7 +15,7 @@ describe('metrics of the gateway', () => {
   });
   afterEach(() => metrics.close());
 
-  /** The lines of one instrument, without what is not of it. */
+  /** Returns only the lines of one instrument. */
   const lines = async (start: string) => (await metrics.text()).split('\n').filter((line) => line.startsWith(start));
 
   it('have the names of OpenTelemetry', async () => {

@@ -4,7 +4,7 @@ import type { LatencyDistribution } from '#domain/usage/events.ts';
 import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
 import { LatencySketch } from '#usage/latency-sketch.ts';
 
-/** A quantile, from what is stored alone, as the event's codec describes it. */
+/** Computes a quantile only from the stored form that the event's codec describes. */
 function quantile({ count, bins }: LatencyDistribution, of: number): number {
   const gamma = (1 + relativeAccuracy) / (1 - relativeAccuracy);
   let left = Math.floor(of * (count - 1));

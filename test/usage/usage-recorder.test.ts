@@ -127,7 +127,7 @@ describe('UsageRecorder', () => {
     isDown = false;
     await eventually(() => callsStored() === 8, 'all is stored');
     await recorder.close();
-    // What was sent once stays as it was; all that came meanwhile is one more.
+    // A sent event stays unchanged; all later calls form one more event.
     assert.deepEqual(
       stored().map(({ usage }) => usage.map(({ calls }) => calls)),
       [[2], [6]],

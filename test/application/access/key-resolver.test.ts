@@ -57,7 +57,7 @@ class Node {
     });
   }
 
-  /** The read models take in no further event. */
+  /** Stops the read models: they handle no further event. */
   stop(): void {
     this.documents = new ReadModel([...this.service.store.log]);
   }
@@ -72,7 +72,7 @@ class Node {
     assert.ok(E.isRight(handled));
   }
 
-  /** The follower sees everything that is stored now. */
+  /** Lets the follower see all events that are stored now. */
   follow(): void {
     const { log } = this.service.store;
     this.keys.see(log.slice(this.#followed));

@@ -18,16 +18,16 @@ import { seedProjects } from '#test/support/harness/seed.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
-/** What a test sends: to one of two nodes, about one of the versions that were made so far. */
+/** A request of a test to one of two nodes, about one of the existing versions. */
 interface Step {
   readonly node: 0 | 1;
   readonly action: 'create' | 'update' | 'activate' | 'tag' | 'delete-version' | 'delete';
   readonly version: number;
   readonly text: string;
-  /** Requests with the same number are repetitions of one request, where they are alike. */
+  /** Equal requests with the same number are repetitions of one request. */
   readonly key: number | null;
   readonly ifMatch: number | null;
-  /** Which of the two nodes have learned of all events before it. */
+  /** Which of the two nodes know all earlier events when the request is sent. */
   readonly informed: readonly [boolean, boolean];
 }
 
@@ -44,7 +44,7 @@ const steps: fc.Arbitrary<ReadonlyArray<Step>> = fc.array(
   { minLength: 1, maxLength: 25 },
 );
 
-/** One world: a store, and the nodes that work on it. */
+/** A store and the nodes that use it. */
 class World {
   readonly store = new AppendableEventStore();
   readonly nodes: ReadonlyArray<Service>;
@@ -70,14 +70,14 @@ class World {
     return this.nodes[number % this.nodes.length] as Service;
   }
 
-  /** @returns what the client gets, without times */
+  /** @returns the client's answer without times */
   async send(step: Step, index: number): Promise<unknown> {
     for (const [number, informed] of step.informed.entries())
       if (informed) this.node(number).writer.see(this.store.log);
     const [command, parameters, body] = this.#requestOf(step);
     const request: CommandRequest = {
       body,
-      // The ids that a request without a key makes are random.
+      // A request without a key creates random ids.
       ...(step.key !== null || step.action === 'create' ? { idempotencyKey: `${step.key ?? `step ${index}`}` } : {}),
       ...(step.ifMatch === null ? {} : { ifMatch: step.ifMatch }),
     };

@@ -18,7 +18,7 @@ import type { Failure } from '#domain/shared/failure.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
 
-/** A body that comes in pieces, and then ends as the test says. */
+/** A body that arrives in pieces and then ends as the test requires. */
 function arriving(bytes: Buffer, end: Arrival | Error = 'whole', announcedBytes = 0): BodySource {
   return {
     isPresent: true,

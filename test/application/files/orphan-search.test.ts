@@ -8,7 +8,7 @@ import { fileCreated, fileDeleted } from '#test/support/events/file-events.ts';
 const storedAt = new Date('2026-01-01T00:00:00.000Z');
 const part = (number: number, token = 1) => `part_cbatchone000001_${token}_${number}`;
 
-/** What is found of these blobs after these events. */
+/** Returns the orphans among these blobs after these events. */
 function found(blobs: ReadonlyArray<string>, events: ReadonlyArray<SeenEvent>) {
   const search = new OrphanSearch(blobs.map((id) => ({ id, bytes: 10, storedAt })));
   for (const event of events) search.take(event);

@@ -190,7 +190,7 @@ describe('concurrent readers of an uncached stream', () => {
   });
 });
 
-/** Compares the contents of two states, and not how their persistent maps are built. */
+/** Compares the contents of two states, not the structure of their persistent maps. */
 function assertSame(actual: unknown, expected: unknown): void {
   const plain = (value: unknown) => JSON.parse(JSON.stringify(value, spread));
   assert.ok(isDeepStrictEqual(plain(actual), plain(expected)), 'the states differ');

@@ -83,7 +83,7 @@ describeOnFerretDb('openGridFsBlobStore on a failing server', (ferret) => {
       } finally {
         ferret.thaw();
       }
-      // The store is refused until it has been probed once more.
+      // Calls are refused until the store has been probed again.
       await eventually(async () => (await store.put('other', oneChunk(), 100).catch(() => 0)) === 7);
       assert.equal(await store.size('file'), 7);
     } finally {

@@ -4,7 +4,7 @@ import { ids } from '#test/support/events/tenants.ts';
 import type { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { stateOf } from '#test/support/harness/recorded-events.ts';
 
-/** States of flows that no agent profile of the project may take, each with what is wrong with it. */
+/** States of flows that no agent profile of the project may use, each with its fault. */
 export const foreignFlows = [
   ['unknown', null],
   ['deleted', stateOf(flow, ...begunFlow(), flowDeleted())],

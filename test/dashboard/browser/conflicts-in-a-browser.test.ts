@@ -20,7 +20,7 @@ describeInBrowser('conflicts on the dashboard in a browser @long', () => {
   let browser: Browser;
   let dashboard: Dashboard;
   let page: Page;
-  /** Somebody else, whose key is named K. */
+  /** A client of another user, whose key is named K. */
   let other: Client;
   let flowId: string;
   let second: string;

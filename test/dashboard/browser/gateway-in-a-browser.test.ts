@@ -17,7 +17,7 @@ import {
   screens,
 } from './open-dashboard.ts';
 
-/** Whether a chart has a pixel of the colour of bands. */
+/** Whether a chart has a pixel in the colour of bands. */
 const bandIsDrawn = `(() => {
   const probe = document.createElement('canvas').getContext('2d');
   probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--chart-band');

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { until } from '#test/support/service/service-process.ts';
 
-/** Where pictures of the views are kept; not in the repository. */
+/** The folder for screenshots of the views, outside the repository. */
 const pictures = join(import.meta.dirname, '../../../test-artefacts/dashboard');
 
-/** The screens on which every view is looked at. */
+/** The screens on which every view is tested. */
 export const screens = [
   { name: 'light', options: { colorScheme: 'light' } },
   { name: 'dark', options: { colorScheme: 'dark' } },
@@ -18,12 +18,12 @@ export const screens = [
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** A page of the dashboard, with everything that a browser complained about. */
+/** A page of the dashboard, with the errors that the browser reported. */
 export interface Dashboard {
   readonly page: Page;
   /** Errors of scripts, and violations of the Content-Security-Policy. A refused request is neither. */
   readonly complaints: string[];
-  /** The requests that were answered with 400 or more, and how. */
+  /** The requests that were answered with 400 or more, with their status. */
   readonly refused: string[];
   readonly close: () => Promise<void>;
 }
@@ -57,14 +57,14 @@ export async function openDashboard(
   return { page, complaints, refused, close: () => context.close() };
 }
 
-/** Goes to a view as a link does: a reload would sign out. @param path after `/dashboard` */
+/** Opens a view like a link, because a reload would sign out. @param path after `/dashboard` */
 export async function goTo(page: Page, path: string): Promise<void> {
   const address = JSON.stringify(`/dashboard${path}`);
   await page.evaluate(`history.pushState(null, '', ${address}); dispatchEvent(new PopStateEvent('popstate'))`);
   await settled(page);
 }
 
-/** Waits until a view shows what it has to show. */
+/** Waits until a view is complete. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForSelector('main h1');
   await holds(page, `document.querySelector('main').childElementCount > 1`);
@@ -77,7 +77,7 @@ export async function holds(page: Page, expression: string): Promise<void> {
   assert.ok(held, `It is not true in the page: ${expression}`);
 }
 
-/** Keeps a picture of the whole page. */
+/** Stores a screenshot of the whole page. */
 export async function keepPicture(page: Page, name: string): Promise<void> {
   mkdirSync(pictures, { recursive: true });
   await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
@@ -106,7 +106,7 @@ export async function assertAccessible(page: Page, where: string): Promise<void>
   assert.deepEqual(found, [], where);
 }
 
-/** Finds words in tables that are broken over two lines. An id may be. */
+/** Finds words in tables that are broken over two lines. Ids may be broken. */
 const brokenWords = `[...document.querySelectorAll('main td, main tbody th')].flatMap((cell) => {
   const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
   const found = [];

@@ -25,7 +25,7 @@ describeInBrowser('overview of the dashboard in a browser', () => {
     folder.remove();
   });
 
-  /** Makes flows and calls, and starts the service again: what a node has metered is stored at its stop. */
+  /** Creates flows and calls, and restarts the service, because a node stores metered calls when it stops. */
   async function fill(): Promise<void> {
     const { client } = service;
     const { projectId } = expectStatus(await client.get<{ projectId: string }>('/v1/me'), 200);
@@ -53,7 +53,7 @@ describeInBrowser('overview of the dashboard in a browser', () => {
       ofKeys: numberIn(await panel(page, 'Keys and customers').locator('.figure').innerText(), /^([\d,]+)/),
     };
     assert.deepEqual(complaints, []);
-    // Also of what is deleted the feed itself has the name.
+    // The feed itself has the name, even of a deleted resource.
     assert.deepEqual(refused, []);
     assert.equal(shown.calls, 3);
     await close();
@@ -67,7 +67,7 @@ function panel(page: Page, title: string) {
   return page.locator('section.panel', { has: page.locator('h3', { hasText: title }) });
 }
 
-/** What the chart of a panel says of itself. */
+/** The accessible description of a panel's chart. */
 async function chartOf(page: Page, title: string): Promise<string> {
   return (await panel(page, title).locator('[role="img"]').getAttribute('aria-label')) ?? '';
 }

@@ -23,7 +23,7 @@ describeInBrowser('webhooks of the dashboard in a browser @long', () => {
   let service: ServiceProcess;
   let browser: Browser;
   let dashboard: Dashboard | null = null;
-  /** The endpoints that are there from the beginning: one whose receiver accepts, one that fails, one that is gone. */
+  /** The endpoints at the start: one whose receiver accepts, one whose receiver fails, one whose receiver is gone. */
   const endpoints = { accepting: '', failing: '', gone: '' };
 
   before(async () => {

@@ -16,7 +16,7 @@ const graphs = fc
     }),
   );
 
-/** The corners of a path of M and L. */
+/** Returns the corners of a path of M and L commands. */
 const pointsOf = (path: string) =>
   path
     .split(/[ML]/)

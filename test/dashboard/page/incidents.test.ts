@@ -5,7 +5,7 @@ import { incidentsOf, incidentText } from '#dashboard/page/views/gateway/inciden
 const at = (clock: string) => `2026-01-05T${clock}:00.000Z`;
 const ms = (clock: string) => Date.parse(at(clock));
 
-/** The incidents from 09:00 to 10:00 of a node with these changes, the oldest first. */
+/** Returns the incidents from 09:00 to 10:00 of a node with these circuit changes, the oldest first. */
 function incidents(...changes: ReadonlyArray<readonly [string, string, CircuitChange['circuit']]>) {
   const circuitChanges = changes
     .map(([clock, target, circuit]) => ({ time: at(clock), target, circuit, code: null, status: null }))

@@ -4,7 +4,7 @@ import { joinModules, type SourceModule } from '#dashboard/join-modules.ts';
 const outer = [{ specifier: 'path', address: 'node:path' }];
 const source = (specifier: string, text: string): SourceModule => ({ specifier, text });
 
-/** Runs a joined module. @returns what it put on `globalThis.result` */
+/** Runs a joined module. @returns the value that it assigned to `globalThis.result` */
 async function resultOf(modules: ReadonlyArray<SourceModule>): Promise<unknown> {
   const text = joinModules(modules, outer, 'main');
   await import(`data:text/javascript,${encodeURIComponent(text)}`);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { type PageFiles, readPageFiles } from '#dashboard/page-files.ts';
 
-/** What the scripts of the page may take, compressed in the larger of the two ways. */
+/** The maximum bytes of the page's scripts, in the larger of the two compressed forms. */
 const maxScriptBytes = 120_000;
 
 describe('readPageFiles', () => {

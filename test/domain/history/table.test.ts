@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { entityHistories, listedTypes, unlistedTypes } from '#domain/history/table.ts';
 import { eventCodecs } from '#domain/shared/event-codecs.ts';
 
-/** What no history, audit, feed or webhook lists. */
+/** The event types that no history, audit, feed or webhook lists. */
 const unlisted = [
   'BatchLinesCompleted',
   'BatchTaken',

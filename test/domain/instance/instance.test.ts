@@ -22,7 +22,7 @@ const stateAfter = (...events: ReadonlyArray<ExampleEvent>) => {
   assert.ok(state);
   return state;
 };
-/** The remaining steps as readable text. */
+/** Returns the remaining steps as readable text. */
 const left = (...events: ReadonlyArray<ExampleEvent>) => {
   const operation = pendingOperation(stateAfter(...events));
   return operation?.steps

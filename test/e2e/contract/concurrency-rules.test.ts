@@ -9,10 +9,10 @@ import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
 import { until } from '#test/support/service/service-process.ts';
 
-/** It only keeps a test from hanging: on a busy machine a process may be late. */
+/** The limit of a wait. It only keeps a test from hanging, because a process may be late on a busy machine. */
 const effectsTimeoutMs = 60_000;
 
-/** How soon an effect on another resource shows. */
+/** The time within which an effect on another resource must be visible. */
 const effectsMs = 2_000;
 const maxAttempts = 5;
 

@@ -20,7 +20,7 @@ describeOnEngines('files, by the official openai client', (engines) => {
   let key: string;
   let client: OpenAI;
 
-  /** A key of a project of its own, so that every test sees its files alone. */
+  /** Uses the key of a new project, so that a test sees only its own files. */
   beforeEach(async () => {
     key = (await newKey(running.client, await newProject(running.client), 'project')).key;
     client = new OpenAI({ apiKey: key, baseURL: `${running.url}/v1`, maxRetries: 0 });
@@ -219,7 +219,7 @@ describeOnEngines('files, by the official openai client', (engines) => {
   });
 });
 
-/** What a service keeps of files in MongoDB; null for one on embedded stores. */
+/** Counts what uploads leave behind in MongoDB; null for a service on embedded stores. */
 async function contentsIn(url: string | undefined) {
   if (url === undefined) return null;
   const client = await new MongoClient(url).connect();

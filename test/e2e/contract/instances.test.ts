@@ -55,7 +55,7 @@ const second = {
   ],
 };
 
-/** Version 3: with a long value its flow is too large to be stored. */
+/** Version 3: a long value makes its flow too large to be stored. */
 const third = {
   payload: payload({
     flows: [

@@ -15,7 +15,7 @@ import {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A service that is killed while it runs a batch, and its provider, which counts. */
+/** A service that is killed while it runs a batch, and a provider that counts its calls. */
 class CrashingBatch {
   readonly asked = new Map<string, number>();
   readonly #provider: FakeProvider;
@@ -119,7 +119,7 @@ describe('a batch whose service is killed', function () {
     const counts = [...story.asked.values()];
     assert.equal(counts.length, lines);
     assert.ok(Math.max(...counts) <= 1 + kills, `a line was asked ${Math.max(...counts)} times`);
-    // Only what was not recorded yet is asked again: what is in flight, and what finished within a moment before.
+    // Only unrecorded calls are repeated: those in flight, and those that finished just before the kill.
     const again = counts.reduce((sum, count) => sum + count - 1, 0);
     assert.ok(again <= kills * 1_500, `${again} lines were asked again`);
     assert.ok(again < lines, `${again} of ${lines} lines were asked again`);

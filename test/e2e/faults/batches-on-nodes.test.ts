@@ -26,7 +26,7 @@ describeOnSharedEngines(
     const nodes = new Nodes(engines);
     let folder: TemporaryFolder;
     let provider: FakeProvider;
-    /** By custom id, the nodes that asked the line, in order. A node is known by the key that it has for the provider. */
+    /** By custom id, the nodes that sent the line, in order. A node is identified by its key for the provider. */
     const askedBy = new Map<string, string[]>();
 
     before(async () => {
@@ -79,7 +79,7 @@ describeOnSharedEngines(
     };
 
     it('refuses a batch with 503 while no node runs batches, reports that in /readyz, and accepts the batch once a node runs batches', async () => {
-      // This one runs the projections, but serves no gateway and has no configuration of one.
+      // This node runs the projections, but serves no gateway and has no gateway configuration.
       const idle = nodes.begin('projections');
       const api = await nodes.start('control-plane,gateway');
       await idle.listening();
@@ -150,7 +150,7 @@ describeOnSharedEngines(
         'the other node continued it',
       );
       const again = asked.filter((by) => by.length === 2).length;
-      // Only what was asked and not recorded when the node was killed.
+      // Only calls that were sent but not recorded when the node was killed.
       assert.ok(again <= askedBefore - recorded, `${again} again, of ${askedBefore} asked and ${recorded} recorded`);
     });
   },

@@ -8,9 +8,9 @@ import { startService, temporaryFolder } from '#test/support/service/service-pro
 
 const rounds = 3;
 const writers = 32;
-/** Acknowledged between two outages. */
+/** The commands that are acknowledged between two outages. */
 const commands = 60;
-/** Long enough to be noticed by every writer. */
+/** The duration of an outage: long enough for every writer to notice it. */
 const outageMs = 1_500;
 
 describe('a service whose EventStoreDB goes away again and again', function () {

@@ -21,7 +21,7 @@ describeFaults('nodes whose event store fails', (stores) => {
     expectProblem(created, 503, 'unavailable');
   }
 
-  /** That the event store is away is known: nobody waits to find out. */
+  /** The service knows that the event store is away, so no request waits for a timeout. */
   async function expectRefusedAtOnce(): Promise<void> {
     const { client, url } = stores().control.service;
     const create = () => client.post(`${projectPath}/flows`, { name: 'F', flowSchema: {} });

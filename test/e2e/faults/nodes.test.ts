@@ -11,7 +11,7 @@ import { type ServiceProcess, until } from '#test/support/service/service-proces
 type Named = { readonly id: string };
 type Check = { readonly name: string; readonly ready: boolean; readonly detail: string };
 
-/** Only keeps a test from hanging. */
+/** The limit of a wait. It only keeps a test from hanging. */
 const settleTimeoutMs = 120_000;
 
 const positionOf = (reply: Reply<unknown>) => reply.headers['switchyard-position'] ?? '';
@@ -94,7 +94,7 @@ describeOnSharedEngines('nodes with separate roles', (engines) => {
     expectStatus(await control.client.remove(`/v1/flows/${flow.id}`), 204);
     const isDetached = async () => {
       const reply = await control.client.get<{ flowId: string | null }>(`/v1/phone-numbers/${number.id}`);
-      // On a busy machine the read models of the other node may not have come to the number yet.
+      // On a busy machine the read models of the other node may not show the number yet.
       return reply.status === 200 && reply.body.flowId === null;
     };
     assert.ok(await until(isDetached, settleTimeoutMs), 'the number is not detached');

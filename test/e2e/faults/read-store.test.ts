@@ -18,7 +18,7 @@ describeFaults('nodes whose read store fails', (stores, ferret) => {
     await stores().expectMore(2);
   }
 
-  /** That the read store is away is known: nobody waits to find out. */
+  /** The service knows that the read store is away, so no request waits for a timeout. */
   async function expectRefusedAtOnce(): Promise<void> {
     const { client, url } = stores().control.service;
     const read = await client.get(projectPath);

@@ -35,7 +35,7 @@ interface Engine {
 /** In the order of the projections. The audit lists events of every kind, so it stops before a gap instead of hiding it. */
 const stoppedReadModels = ['flows', 'phone-numbers', 'audit', 'activity', 'flow-figures'];
 
-/** Longer than any answer of a busy machine takes. */
+/** Longer than any answer takes on a busy machine. */
 const readYourWritesTimeoutMs = 20_000;
 
 let double: EventStoreDbDouble | null = null;
@@ -221,7 +221,7 @@ for (const [name, engine] of Object.entries(engines)) {
         durations.push(performance.now() - began);
         expectStatus(await service.client.get(`/v1/projects/${made.body.id}`), 200);
       }
-      // A write that waits for a read model that does not come takes this limit at least.
+      // A write that waits for a stopped read model takes at least this limit.
       assert.ok(Math.min(...durations) < readYourWritesTimeoutMs, `the answers took ${durations.join(', ')} ms`);
     });
 

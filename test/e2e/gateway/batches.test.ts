@@ -13,11 +13,11 @@ interface OutputLine {
   readonly error: { code: string; message: string } | null;
 }
 
-/** Only keeps a test from hanging. */
+/** The limit of a wait. It only keeps a test from hanging. */
 const settleTimeoutMs = 60_000;
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Asks again while a store is away for a moment, as it is on a machine that has much else to do. */
+/** Repeats a request while a store is unavailable for a moment, as on a busy machine. */
 const patientFetch: typeof fetch = async (url, init) => {
   const answer = await until(async () => {
     const given = await fetch(url, init);
@@ -26,7 +26,7 @@ const patientFetch: typeof fetch = async (url, init) => {
   return answer ?? fetch(url, init);
 };
 
-/** Answers a chat with what its last message says; every n-th one is refused. */
+/** Answers a chat with the text of its last message, and refuses every n-th chat. */
 const echo =
   ({ delayMs = 0, refused = (_: string): boolean => false } = {}): Behaviour =>
   async (res, seen) => {

@@ -4,7 +4,7 @@ import { completion, json } from '#test/gateway/support/fake-provider.ts';
 import { adminKey } from '#test/support/service/admin-key.ts';
 import { describeWithPythonOpenAi, runPython } from '#test/support/service/python-openai.ts';
 
-/** Every call of files and batches, with what each gives. */
+/** Every call of files and batches, with its expected result. */
 const script = `
 import io, json, openai, time
 

@@ -20,21 +20,21 @@ import {
 
 const flows = 100;
 const entriesOfFlow = 1_000;
-/** Of a new flow, which name its first version and not the flow. */
+/** The number of events of a new flow that name its first version and not the flow. */
 const versionEvents = 2;
-/** With descriptions of this length the export is larger than what the service may grow by. */
+/** The length of a description. It makes the export larger than the allowed growth of the service. */
 const longText = 'n'.repeat(900);
-/** Of the events of one flow together. */
+/** The size limit of an append: it holds all events of one flow. */
 const maxAppendBytes = 4 * 1024 * 1024;
 const lineFeed = '\n'.charCodeAt(0);
 
-/** With little room V8 soon collects what is not needed, instead of growing to what the machine has. */
+/** A small heap makes V8 collect garbage early instead of growing to the machine's limit. */
 const smallHeap = '--max-old-space-size=160 --max-semi-space-size=8';
 
-/** Whose entries are exported before memory is measured. */
+/** The number of flows whose entries are exported before memory is measured. */
 const flowsBefore = 20;
 
-/** What the service may need more for the whole audit than for a fifth of it. */
+/** The additional memory that the service may need for the whole audit compared with a fifth of it. */
 const maxGrowthBytes = 60 * 1024 * 1024;
 
 /** The limit of a wait for a read model. It only keeps a test from hanging. */
@@ -43,7 +43,7 @@ const maxWaitMs = 60_000;
 interface Exported {
   readonly lines: number;
   readonly bytes: number;
-  /** The most memory that the service had, in bytes. */
+  /** The maximum memory of the service in bytes. */
   readonly peak: number;
 }
 
@@ -75,14 +75,14 @@ describe('export of a long audit', function () {
     const { lines: others } = await exported(service);
     await service.stop();
     await lengthenAudit(folder.path, id);
-    // A service is ready when its read models are filled for the first time. Another process is measured, which held
-    // nothing large before.
+    // The first service has filled the read models. The test measures another process, which has held
+    // no large data before.
     for (const ending of ['', '-wal', '-shm']) rmSync(join(folder.path, `read.db${ending}`), { force: true });
     service = await startService({ dataDir: folder.path });
     await service.stop();
     service = await startService({ dataDir: folder.path, environment: { NODE_OPTIONS: smallHeap } });
 
-    // What grows once and then stays, as V8's heap and the kept states of streams do, is there after a part.
+    // The heap of V8 and the cached states of streams grow once and then stay; an export of a part reaches that level.
     let warm = 0;
     for (let flow = 0; flow < flowsBefore; flow += 1) {
       const part = await exported(service, `?resource=${idOf(flow)}`);
@@ -97,7 +97,7 @@ describe('export of a long audit', function () {
   });
 });
 
-/** Reads an export as it comes, keeps nothing of it, and sees how much memory the service has meanwhile. */
+/** Reads an export as it arrives without keeping it, and measures the memory of the service meanwhile. */
 async function exported(service: ServiceProcess, query = ''): Promise<Exported> {
   const headers = { accept: 'application/x-ndjson', authorization: `Bearer ${adminKey}` };
   const { statusCode, body } = await request(`${service.url}/v1/audit${query}`, { headers });
@@ -120,7 +120,7 @@ function ownMemory({ pid }: ServiceProcess): number {
 
 const idOf = (flow: number) => `cadded${flow}`;
 
-/** Appends the events of new flows: those that began a flow, and a thousand in all with its descriptions. */
+/** Appends the events of new flows: the first events of a flow, and descriptions up to a thousand events in all. */
 async function lengthenAudit(dataDir: string, flowId: string): Promise<void> {
   const store = await openSqliteEventStore({ file: join(dataDir, 'events.db'), maxAppendBytes });
   try {

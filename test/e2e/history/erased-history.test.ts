@@ -49,7 +49,7 @@ describe('history of a customer whose personal data was erased', function () {
     service = await startService({ dataDir: inFolder('data'), environment });
     const { client } = service;
     id = expectStatus(await client.post<{ organizationId: string }>(customers, person), 201).organizationId;
-    // A digest from before the erasure is what the log is held against later.
+    // The log is checked later against a digest from before the erasure.
     await succeeds('digest');
     for (const path of [`/v1/organizations/${id}/history`, `/v1/audit?resource=${id}`]) {
       assert.match(await textWith(client, path, 'CustomerCreated'), traces, 'before its erasure it shows the data');
@@ -118,7 +118,7 @@ describe('history of a customer whose personal data was erased', function () {
   });
 });
 
-/** The text of an answer, once it has this word. */
+/** Waits until an answer contains this word. @returns its text */
 async function textWith(client: Client, path: string, word: string): Promise<string> {
   const text = await until(async () => {
     const reply = await client.get(path);

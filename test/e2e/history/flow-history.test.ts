@@ -23,7 +23,7 @@ interface Listed {
 type HistoryEvent = Listed & { readonly revision: number };
 type AuditEntry = Listed & { readonly position: number };
 
-/** What could be read of the flow after a command. */
+/** The answers of the flow and its versions after a command. */
 interface Seen {
   readonly revision: number;
   readonly flow: unknown;
@@ -74,7 +74,7 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
     return body;
   }
 
-  /** Reads the flow and its versions, as they are now. */
+  /** Reads the present flow and its versions. */
   async function look(): Promise<void> {
     const flow = await holder.get(flowPath());
     const versions = await holder.get(`${flowPath()}/versions`);
@@ -171,7 +171,7 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
   it('shows the flow at every time', async () => {
     const { events } = await historyOf();
     for (const { time } of events) {
-      // Several events may have one time: the last of them counts.
+      // Several events may have the same time: the last of them counts.
       const { revision = -1 } = events.findLast((event) => event.time === time) ?? {};
       const byTime = await holder.get(`${flowPath()}?asOf=${time}`);
       const byRevision = await holder.get(`${flowPath()}?asOf=${revision}`);

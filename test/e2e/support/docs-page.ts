@@ -6,7 +6,7 @@ import type { DocumentedOperation, Specification } from './documented-operations
 /** The limit of each step in the browser. It only keeps a test from hanging. */
 const maxStepMs = 60_000;
 
-/** What is entered into the form of an operation before it is executed; what is missing stays as the page fills it in. */
+/** The input for an operation's form. The page's own values remain where a member is missing. */
 export interface FormInput {
   readonly path?: Readonly<Record<string, string>>;
   /** Replaces members of the body. */
@@ -15,15 +15,15 @@ export interface FormInput {
   readonly file?: { readonly name: string; readonly mimeType: string; readonly buffer: Buffer };
 }
 
-/** What the page shows of an answer. */
+/** The answer as the page shows it. */
 export interface ShownAnswer {
   readonly status: number;
   readonly text: string;
 }
 
-/** The documentation page in a browser of its own. */
+/** The documentation page in a separate browser. */
 export class DocsPage {
-  /** What the browser reported: errors of scripts, and what the page's policy blocked. */
+  /** The reports of the browser: errors of scripts, and violations of the page's policy. */
   readonly faults: string[] = [];
   readonly browser: Browser;
   readonly page: Page;
@@ -34,7 +34,7 @@ export class DocsPage {
     page.setDefaultTimeout(maxStepMs);
     page.on('pageerror', ({ message }) => this.faults.push(message));
     page.on('console', (message) => {
-      // A refusal is what some operations are to answer.
+      // Some operations are expected to answer with a refusal.
       const isFault = message.type() === 'error' && !message.text().startsWith('Failed to load resource');
       if (isFault) this.faults.push(message.text());
     });
@@ -82,9 +82,9 @@ export class DocsPage {
     return { status: Number.parseInt(status, 10), text: await answer.innerText() };
   }
 
-  /** Whether the player of an answer can play it, once it has read how long it lasts. */
+  /** Whether the player can play an answer, after it has read the duration. */
   async canPlay(): Promise<boolean> {
-    // Not `waitForFunction`, which the page's policy forbids.
+    // The page's policy forbids `waitForFunction`.
     const lasts = "document.querySelector('.responses-wrapper audio')?.duration > 0";
     return (await poll(async () => (await this.page.evaluate(lasts)) === true, maxStepMs)) === true;
   }

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { expectStatus } from './expect.ts';
 
-/** An OpenAPI document, as far as tests read it. */
+/** The part of an OpenAPI document that tests read. */
 export interface Specification extends JsonObject {
   readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 }
@@ -39,7 +39,7 @@ export class DocumentedOperations {
     return new DocumentedOperations(client, expectStatus(await client.get<Specification>('/openapi.json'), 200));
   }
 
-  /** The names of the operations that change something or ask a provider. */
+  /** The names of the operations that change something or call a provider. */
   get writes(): ReadonlyArray<string> {
     return [...this.#byName.values()].filter(({ method }) => method !== 'get').map(({ name }) => name);
   }

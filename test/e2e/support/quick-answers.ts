@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 const attempts = 100;
 
 /**
- * Asserts that an answer comes within a limit: one of many, because each may have to wait for its turn on a busy machine.
- * Whoever waits for a fixed time before it answers fails every time.
+ * Asserts that one of many answers arrives within a limit, because a busy machine may delay some of them.
+ * A service that always waits for a fixed time before it answers fails.
  */
 export async function expectQuickAnswer(limitMs: number, ask: () => Promise<unknown>): Promise<void> {
   let quickest = Number.POSITIVE_INFINITY;

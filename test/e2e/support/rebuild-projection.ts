@@ -3,7 +3,7 @@ import { poll } from '#test/support/run/poll.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { expectStatus } from './expect.ts';
 
-/** It only keeps a test from hanging. */
+/** The limit of a wait. It only keeps a test from hanging. */
 const maxRebuildMs = 60_000;
 
 interface Projection {
@@ -12,7 +12,7 @@ interface Projection {
   readonly rebuild: object | null;
 }
 
-/** Rebuilds a projection, and waits until its new documents are those that are read. Takes a client with an admin key. */
+/** Rebuilds a projection, and waits until queries read its new documents. Requires a client with an admin key. */
 export async function rebuildProjection(client: Client, name: string): Promise<void> {
   const projection = async () => {
     const reply = await client.get<{ projections: Projection[] }>('/v1/projections');

@@ -3,7 +3,7 @@ import { expectStatus } from './expect.ts';
 
 const boundary = 'the-boundary';
 
-/** Uploads a text as a file. @returns its record, as far as tests read it */
+/** Uploads a text as a file. @returns the part of its record that tests read */
 export async function uploadText(
   client: Client,
   content: string,

@@ -70,7 +70,7 @@ describeOnEngines('webhooks whose delivery state is lost', (engines) => {
   });
 });
 
-/** Deletes how far the deliveries of a stopped service are. */
+/** Deletes the delivery state of a stopped service. */
 async function forgetDeliveries(engines: Engines, dataDir: string): Promise<void> {
   if (!(engines instanceof SharedEngines)) {
     const database = new DatabaseSync(join(dataDir, 'processes.db'));

@@ -3,7 +3,7 @@ import type { Client } from '#test/support/service/client.ts';
 import { entryOf, type WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { expectStatus } from '../support/expect.ts';
 
-/** How far the delivery to an endpoint is, as the API shows it. */
+/** The progress of the delivery to an endpoint, as the API shows it. */
 export interface ShownDelivery {
   readonly position: number;
   readonly openMessages: number;
@@ -11,23 +11,23 @@ export interface ShownDelivery {
   readonly beganAtEndAt: string | null;
 }
 
-/** Makes an endpoint that takes the creation of flows, or other types. @returns its id */
+/** Creates an endpoint that receives FlowCreated, or other types. @returns its id */
 export async function newEndpoint(client: Client, url: string, eventTypes = ['FlowCreated']): Promise<string> {
   return expectStatus(await client.post<{ id: string }>('/v1/webhook-endpoints', { url, eventTypes }), 201).id;
 }
 
-/** Makes a flow. @returns its id */
+/** Creates a flow. @returns its id */
 export async function newFlow(client: Client, projectId: string, name = 'Hours'): Promise<string> {
   const reply = await client.post<{ id: string }>(`/v1/projects/${projectId}/flows`, { name, flowSchema: {} });
   return expectStatus(reply, 201).id;
 }
 
-/** The ids of the resources whose events came to a path, each as often as it came. */
+/** Returns the ids of the resources whose events arrived at a path, once for each event. */
 export function resourcesAt(receiver: WebhookReceiver, path: string): ReadonlyArray<string> {
   return receiver.at(path).map((message) => entryOf(message).resource.id);
 }
 
-/** Waits until an event of each of these resources has come to a path. */
+/** Waits until an event of each of these resources has arrived at a path. */
 export async function allReceived(
   receiver: WebhookReceiver,
   path: string,
@@ -40,7 +40,7 @@ export async function allReceived(
   await eventually(isComplete, `${resources.length} messages have come to ${path}`);
 }
 
-/** Waits until an endpoint's delivery is as it should be. */
+/** Waits until an endpoint's delivery satisfies a condition. */
 export function shownDelivery(
   client: Client,
   endpointId: string,

@@ -47,7 +47,7 @@ describeOnSharedEngines('webhooks of two nodes', (engines) => {
     return { delivering, waiting: running.find((node) => node !== delivering) ?? assert.fail() };
   }
 
-  /** Makes an endpoint whose receiver takes some time, and writes flows through a node. */
+  /** Creates an endpoint with a slow receiver, and writes flows through a node. */
   async function beginFlows(client: Client) {
     paths += 1;
     const path = `/nodes/${paths}`;
@@ -60,7 +60,7 @@ describeOnSharedEngines('webhooks of two nodes', (engines) => {
     return { path, endpointId, flows, write };
   }
 
-  /** Asserts that every event came, and that what came twice has the same id. */
+  /** Asserts that every event arrived, and that repetitions have the same id. */
   async function assertNoneLost(client: Client, { path, endpointId, flows }: Awaited<ReturnType<typeof beginFlows>>) {
     await allReceived(receiver, path, flows);
     const { beganAtEndAt } = await shownDelivery(client, endpointId, ({ openMessages }) => openMessages === 0);

@@ -29,7 +29,7 @@ describeOnEngines('webhooks', (engines) => {
     receiver.answer = (response) => response.writeHead(204).end();
   });
 
-  /** A client of a project of its own. */
+  /** Returns a client of a new project. */
   const newTenant = async (): Promise<{ client: Client; projectId: string; path: string }> => {
     const projectId = await newProject(running.client);
     projects += 1;
@@ -52,7 +52,7 @@ describeOnEngines('webhooks', (engines) => {
     const { secret } = await newEndpoint(client, path);
     await createFlow(client, projectId);
     const messages = await received(path, 3);
-    // They are sent eight at once.
+    // The service sends eight messages at a time.
     assert.deepEqual(typesOf(messages).toSorted(), ['FlowCreated', 'FlowVersionActivated', 'FlowVersionCreated']);
     for (const { headers, body } of messages) {
       assert.deepEqual(new Webhook(secret).verify(body, headers as Record<string, string>), JSON.parse(body));

@@ -22,7 +22,7 @@ import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-doub
 import { freePort } from '#test/support/run/free-port.ts';
 
 const log = pino({ level: 'silent' });
-/** Nothing of an address or a password. */
+/** Matches an address or a password, which no message may contain. */
 const secretOrAddress = /127\.0\.0\.1|localhost|secret|unknown\.invalid/;
 
 describe('cause of an unavailable EventStoreDB', function () {

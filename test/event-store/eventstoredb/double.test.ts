@@ -17,7 +17,7 @@ import { EventStoreDbDouble, type Manner } from '#test/support/eventstoredb/even
 import { SyncedFile } from '#test/support/eventstoredb/synced-file.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
-/** Of 20 KB each: more than the network holds. */
+/** Events of 20 KB each: more than the network buffers. */
 const slowEvents = 600;
 
 describe('EventStoreDbDouble with a slow subscriber of $all', function () {
@@ -150,7 +150,7 @@ class Subscriber {
     this.#client = new StreamsClient(`127.0.0.1:${port}`, credentials.createInsecure());
   }
 
-  /** Waits until the server has confirmed it. @param paused takes nothing else before `resume` */
+  /** Waits until the server has confirmed the subscription. @param paused whether it reads nothing more before `resume` */
   async subscribe({ paused }: { readonly paused: boolean }): Promise<void> {
     const call = this.#client.read(subscriptionRequest(0, new StreamNames({ streamPrefix: '' }).ownEvents()));
     this.#call = call;
@@ -214,7 +214,7 @@ async function withSubscriber<Result>(
   }
 }
 
-/** Large enough that the network holds few of them. */
+/** Appends events that are so large that the network buffers few of them. */
 function fill(double: EventStoreDbDouble, count: number): void {
   const data = Buffer.alloc(20_000, 'x');
   for (let number = 0; number < count; number += 1)

@@ -46,7 +46,7 @@ describe('EventStoreDbEventStore.removeStream', () => {
     try {
       await mustAppend(store, 'usage-2026-01-05-node', noStream, someEvents(3));
       assert.equal(await store.removeStream('usage-2026-01-05-node', 2), true);
-      // The revision is not the last one any more for whoever asks by an older one.
+      // A caller with an older revision finds the stream already removed.
       assert.equal(await store.removeStream('usage-2026-01-05-node', 1), true);
     } finally {
       await destroy();

@@ -15,10 +15,10 @@ import { itInRounds } from '#test/support/run/long.ts';
 
 const streamPrefix = 'test.';
 const log = pino({ level: 'silent' });
-/** Far more than it takes, on however busy a machine. */
+/** Far longer than the wait takes, even on a busy machine. */
 const catchUpMs = 580_000;
 
-/** One who follows the log in the background. */
+/** A follower of the log in the background. */
 class Follower {
   readonly positions: number[] = [];
   position = 0;
@@ -55,7 +55,7 @@ function describeReader(manner: Manner): void {
     let double: EventStoreDbDouble;
     let store: EventStoreDbEventStore;
     let followers: Follower[];
-    /** Events of ours in the log. */
+    /** The number of the service's events in the log. */
     let filled: number;
 
     beforeEach(async () => {
@@ -78,7 +78,7 @@ function describeReader(manner: Manner): void {
       return follower;
     }
 
-    /** Puts events of ours into the log as another node does. */
+    /** Puts events of the service into the log, as another node does. */
     function fill(count: number, bytes = 100): void {
       const data = Buffer.from(JSON.stringify({ text: 'x'.repeat(bytes) }));
       const metadata = Buffer.from(JSON.stringify(someMetadata));
@@ -135,7 +135,7 @@ function describeReader(manner: Manner): void {
     });
 
     it('lets a slow follower read separate pages, and delays no other follower', async () => {
-      // More than a slow follower is given at once.
+      // More events than a slow follower gets at once.
       fill(6_000, 1_000);
       let isHeld = true;
       const slow = follow(0, async () => {
@@ -206,7 +206,7 @@ function describeReader(manner: Manner): void {
     it('sends pages to a reader in another thread, so that no page is read twice', async () => {
       const node = await EventStoreDbDouble.start({ manner, log: double.log });
       const wake = store.wakePort();
-      // What was stored before is not sent.
+      // Events that were stored before are not sent.
       await eventually(() => double.callsByKind['log-end'] === 1);
       const other = openEventStoreDbEventStore({ url: node.url, streamPrefix, log, wake });
       const follower = new Follower(other);
@@ -251,7 +251,7 @@ function describeReader(manner: Manner): void {
       }
 
       it('exchange pages, so that each page is read once', async () => {
-        // Each knows by then that the other listens.
+        // Each reader then knows that the other listens.
         await eventually(() => double.callsByKind['log-end'] === 1);
         for (const follower of followByBoth()) {
           await eventually(hasAll(follower));

@@ -53,7 +53,7 @@ describe('EventStoreDB event store on a server with other applications', functio
   it('skips the events of other applications of any kind', async () => {
     const store = open();
     appendForeignEvents(double, 7);
-    // Our type in another's stream, and one of our streams without the prefix.
+    // A type of the service in another application's stream, and a stream of the service without the prefix.
     double.log.append('orders-2', 'any', [{ ...foreignEvents.json, id: randomUUID(), type: 'SomethingHappened' }]);
     double.log.append('flow-9', 'any', [{ ...foreignEvents.json, id: randomUUID() }]);
     const events = someEvents(3);

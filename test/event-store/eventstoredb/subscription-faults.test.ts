@@ -16,7 +16,7 @@ interface Reading {
   readonly events: RecordedEvent[];
   /** Whether it has caught up at least once. */
   caughtUp: boolean;
-  /** Ends it. @throws what it ended with */
+  /** Ends the subscription. @throws the error with which it ended */
   end(): Promise<void>;
 }
 

@@ -108,7 +108,7 @@ describe('SqliteEventStore', () => {
     const appends = commits.reduce((sum, commit) => sum + commit.appends, 0);
     const events = commits.reduce((sum, commit) => sum + commit.events, 0);
     assert.deepEqual({ appends, events }, { appends: 200, events: 400 });
-    // Appends reach the writer in messages of several: at worst each message is one commit.
+    // Each message to the writer holds several appends: in the worst case each message is one commit.
     assert.ok(commits.length <= 25, `${commits.length} commits`);
   });
 

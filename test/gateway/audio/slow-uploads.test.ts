@@ -8,7 +8,7 @@ import {
 import { multipart, SlowClient, transcriptionOf, transcriptions } from '#test/gateway/support/slow-client.ts';
 import { goodKey } from '#test/http/support/fake-service.ts';
 
-/** Longer than any whole request may take on this server, and than what the server needs to notice. */
+/** Longer than any whole request may take on this server, with the time that the server needs to notice it. */
 const longMs = 1_000;
 const serverLimits = { headersTimeoutMs: 200, requestTimeoutMs: 300 };
 const patient = { idleMs: 20_000, totalMs: 20_000 };

@@ -60,7 +60,7 @@ describe('limits of uploads on disk', () => {
     return client;
   }
 
-  /** Sends all of an upload but its end, and waits until most of it is in a file. */
+  /** Sends an upload without its end, and waits until most of it is in a file. */
   async function leaveUnfinished(project: string, bytes: number): Promise<SlowClient> {
     const before = budget.bytes;
     const upload = transcriptionOf('m', bytes);

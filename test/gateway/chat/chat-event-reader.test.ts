@@ -26,7 +26,7 @@ const chunk = fc
     { requiredKeys: ['choices'] },
   )
   .chain((value) =>
-    // Spelled with and without white space: what looks the same must not be taken for the same.
+    // Spelled with and without white space, so that similar events must be distinguished.
     fc
       .boolean()
       .map((spaced) =>
@@ -35,7 +35,7 @@ const chunk = fc
   );
 const data = fc.oneof(chunk, chunk, fc.constantFrom(null, '', '[DONE]', '{', 'oops'), fc.string());
 
-/** One event, and others that differ from it in the bytes between two places. */
+/** An event, and others that differ from it only in the bytes between two places. */
 const stream = fc.oneof(
   fc.array(data, { maxLength: 12 }),
   fc

@@ -28,11 +28,11 @@ const runsOut = /silence|never content|stall|without an end/;
 const inside = (code: string): string =>
   `data: {"error":{"message":"busy","type":"server_error","code":"${code}"}}\n\n`;
 const overlong = `data: ${'x'.repeat(1_100_000)}`;
-/** Events that come in one piece, with the end of the stream. */
+/** Events that arrive in one piece with the end of the stream. */
 const together = (...events: ReadonlyArray<string>): Behaviour =>
   bytes(events.join(''), { 'content-type': 'text/event-stream' });
 
-/** Bytes in pieces of these sizes, over and over. */
+/** Splits bytes into pieces of these sizes, repeated. */
 function piecesOf(text: string, sizes: ReadonlyArray<number>): ReadonlyArray<Buffer> {
   const all = Buffer.from(text);
   const pieces: Buffer[] = [];
@@ -51,7 +51,7 @@ interface Streamed {
   readonly isDone: boolean;
 }
 
-/** What a client makes of a stream. */
+/** The stream as a client parses it. */
 function readStream(body: string): Streamed {
   let text = '';
   let finish: string | null = null;
@@ -92,7 +92,7 @@ describe('streamed chat', () => {
 
   const tries = () => [primary.seen.length, backup.seen.length];
 
-  /** What a client reads of the primary's stream, whose second part follows when the client has the first. */
+  /** Returns the primary's stream as a client reads it. The second part follows when the client has the first. */
   const readInTwo = async (
     first: ReadonlyArray<string>,
     then: (res: ServerResponse) => void,
@@ -146,7 +146,7 @@ describe('streamed chat', () => {
     'delivers a whole stream, an error, or another target’s stream, however bytes come and end',
     rounds,
     async (numRuns) => {
-      // A target for each run: one that failed often would be rested.
+      // Each run has its own target, because the circuit of a failing target would open.
       const models = Array.from({ length: numRuns }, (_, run) => [
         `m${run}`,
         {
@@ -161,7 +161,7 @@ describe('streamed chat', () => {
       const cases = fc.record({
         texts: fc.array(text, { minLength: 1, maxLength: 5 }),
         end: fc.constantFrom('marked', 'unmarked', 'cut', 'ended', 'malformed', 'error', 'marked early'),
-        /** Of a stream that fails, the events that come before. */
+        /** The events of a failing stream before its failure. */
         before: fc.nat({ max: 6 }),
         lineEnd: fc.constantFrom('\n', '\r\n'),
         sizes: fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 5 }),
@@ -536,7 +536,7 @@ describe('streamed chat', () => {
       body: JSON.stringify(chat),
     });
     let before = -1;
-    // It has come to a stand when nothing more is written for a while.
+    // The provider is blocked when nothing more is written for a while.
     while (written !== before) {
       before = written;
       await new Promise((resolve) => setTimeout(resolve, 350));
@@ -564,7 +564,7 @@ describe('streamed chat', () => {
   });
 });
 
-/** Comments for ever. */
+/** Sends comments without end. */
 async function pinging(res: ServerResponse): Promise<void> {
   res.writeHead(200, { 'content-type': 'text/event-stream' });
   await ping(res);

@@ -405,7 +405,7 @@ describe('chat that is not streamed', () => {
     let connections: Socket[];
     beforeEach(async () => {
       connections = [];
-      // It takes connections and never shakes hands for TLS.
+      // The server accepts connections but never completes a TLS handshake.
       silent = createServer((socket) => void connections.push(socket.on('error', () => undefined)));
       const { promise, resolve } = Promise.withResolvers<void>();
       silent.listen(0, '127.0.0.1', resolve);

@@ -121,7 +121,7 @@ describe('ConfigurationFile', () => {
     await writeFile(path, whole.slice(0, 20));
     const reloaded = file.reload();
     await setTimeout(20);
-    // Written at once, so that it is whole before the timer of the second read fires, however busy the machine is.
+    // Written synchronously, so that the file is complete before the timer of the second read fires on a busy machine.
     writeFileSync(path, whole);
     await reloaded;
     assert.deepEqual(seen, [['two']]);

@@ -51,7 +51,7 @@ const example = {
 
 const environment = { OPENAI_API_KEY: 'secret' };
 
-/** The example with a value put at a path; undefined takes it out. */
+/** Returns the example with a value set at a path; undefined removes the member. */
 function changed(path: string, value: Json | undefined): unknown {
   const copy = structuredClone(example) as unknown;
   const keys = path.split('/').slice(1);

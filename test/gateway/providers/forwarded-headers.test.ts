@@ -6,7 +6,7 @@ import { type GatewayService, post, startGateway } from '#test/gateway/support/g
 
 const keyOf = (projectId: string, value: string) => createHash('sha256').update(`${projectId}\n${value}`).digest('hex');
 
-/** Answers as a provider that honours `Idempotency-Key`: the first answer again for a key that it knows. */
+/** Answers like a provider that supports `Idempotency-Key`: it repeats the first answer for a known key. */
 function remembering(): Behaviour {
   const answers = new Map<string, object>();
   return (res, seen) => {

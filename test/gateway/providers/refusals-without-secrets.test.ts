@@ -48,7 +48,7 @@ describe('a refusal of a provider', () => {
     assert.match(answer.text, /\[redacted\]/);
   };
 
-  /** Everything about the request, as a debugging page of a provider has it. */
+  /** All details of the request, as a debugging page of a provider shows them. */
   const echoed = (headers: NodeJS.Dict<string | string[]>) => ({
     error: {
       message: `Refused: ${JSON.stringify(headers)} ${Object.values(headers).join(' ')} of org-Operator1`,

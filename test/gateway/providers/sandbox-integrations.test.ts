@@ -4,7 +4,7 @@ import { builtInConfiguration } from '#gateway/config/built-in-configuration.ts'
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { goodKey } from '#test/http/support/fake-service.ts';
 
-/** What integrations ask of a model, with the official SDK and no account. */
+/** The requests of common integrations, with the official SDK and no account. */
 describe('the sandbox and integrations', () => {
   let service: GatewayService;
   let client: OpenAI;

@@ -71,7 +71,7 @@ describe('SecretRedactor', () => {
         const body = JSON.stringify({ error: { message: before + value + after } });
         const clean = new SecretRedactor([value]).redactBody(Buffer.from(body)).toString();
         const { message } = (JSON.parse(clean) as { error: { message: string } }).error;
-        // What is around it may be the value's own beginning or end once more.
+        // The surrounding text may repeat the value's own beginning or end.
         assert.ok(!message.includes(value) || `${before}[redacted]${after}`.includes(value));
       }),
     );

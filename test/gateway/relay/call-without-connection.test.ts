@@ -41,7 +41,7 @@ describe('a gateway call without a connection', () => {
   });
   afterEach(() => gateway.close());
 
-  /** Runs one operation from memory to memory. */
+  /** Runs one operation with its request and response in memory. */
   async function call(
     name: string,
     body: string | Buffer,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Deadline } from '#gateway/relay/deadline.ts';
 
 describe('Deadline', () => {
-  /** Resolves with the time that passed until it ran out, in ms. */
+  /** Resolves with the time in ms until the deadline runs out. */
   const ranOut = (act: (deadline: Deadline) => void) =>
     new Promise<number>((resolve) => {
       const started = performance.now();

@@ -12,7 +12,7 @@ const chat = { model: 'large', messages, stream: true };
 
 describe('usage of a call whose client leaves after the whole answer', () => {
   const given = chatService({ primary: stream(saying('x')), backup: stream(saying('x')) });
-  /** What the gateway answers its clients with. */
+  /** The gateway's responses to its clients. */
   let responses: ServerResponse[];
   const onRequest = (message: unknown) => {
     const { socket, response } = message as { readonly socket: Socket; readonly response: ServerResponse };
@@ -26,8 +26,8 @@ describe('usage of a call whose client leaves after the whole answer', () => {
   afterEach(() => void unsubscribe('http.server.request.start', onRequest));
 
   /**
-   * Has the provider send an answer, the client leave with it, and the provider what follows.
-   * @param isEnough what the client leaves with
+   * Lets the provider send an answer, the client disconnect with it, and the provider send the rest.
+   * @param isEnough matches the bytes with which the client disconnects
    */
   const leaveBefore = async (
     rest: (res: ServerResponse) => unknown,

@@ -4,23 +4,23 @@ import { type GatewayService, type GatewayServiceOptions, startGateway } from '.
 export const path = '/v1/chat/completions';
 export const messages = [{ role: 'user', content: 'hi' }];
 
-/** For what is to run out of time. All else has the defaults: on a busy machine short limits run out by themselves. */
+/** For calls that must reach their time limit. All others have the defaults, because short limits expire on a busy machine. */
 export const short = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
 
-/** A gateway with the model `large`, of a primary provider and of a backup to fall back on. */
+/** A gateway whose model `large` has a primary provider and a backup as its fallback. */
 export interface ChatService {
   readonly primary: FakeProvider;
   readonly backup: FakeProvider;
   readonly service: GatewayService;
   /** @param model further settings of `large` @param timeouts of both providers */
   readonly configuration: (model?: object, timeouts?: object) => ReturnType<typeof configurationOf>;
-  /** Starts another one in the place of the test's own. */
+  /** Replaces the test's gateway with another one. */
   readonly restart: (configuration: unknown, options: GatewayServiceOptions) => Promise<GatewayService>;
 }
 
 /**
- * Starts the providers before a suite's tests, and a gateway before each; stops them after. Not to be looked at before.
- * @param usually how the providers answer at the beginning of each test
+ * Starts the providers before a suite's tests and a gateway before each test, and stops them after. Read it in tests only.
+ * @param usually the providers' answers at the start of each test
  */
 export function chatService(usually: { readonly primary: Behaviour; readonly backup: Behaviour }): ChatService {
   let providers: readonly [FakeProvider, FakeProvider] | null = null;

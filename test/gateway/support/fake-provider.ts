@@ -1,14 +1,14 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a provider was sent, and what became of it. */
+/** A request that a provider received, and its outcome. */
 export interface SeenRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** When it was complete, by the monotonic clock in ms. */
+  /** The time when the request was complete, by the monotonic clock in ms. */
   readonly at: number;
-  /** When its connection closed before the answer was complete; null while it has not. */
+  /** The time when its connection closed before the answer was complete; null without such a close. */
   closedAt: number | null;
 }
 
@@ -18,11 +18,11 @@ export type Behaviour = (res: ServerResponse, seen: SeenRequest) => void | Promi
 /** A provider over real sockets that answers as the test sets it. */
 export class FakeProvider {
   readonly seen: SeenRequest[] = [];
-  /** Requests whose first bytes came: some never become complete. */
+  /** The number of requests whose first bytes arrived; some never become complete. */
   begun = 0;
-  /** Connections that were opened. */
+  /** The number of connections that were opened. */
   connections = 0;
-  /** Connections that are open. */
+  /** The number of open connections. */
   open = 0;
   #behaviours: Behaviour[] = [];
   readonly #server = createServer((req, res) => void this.#answer(req, res));
@@ -92,19 +92,19 @@ export class FakeProvider {
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** An answer of JSON. */
+/** Answers with JSON. */
 export const json =
   (value: unknown, status = 200, headers: Record<string, string> = {}): Behaviour =>
   (res) =>
     void res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
 
-/** Bytes of any kind. */
+/** Answers with bytes of any kind. */
 export const bytes =
   (body: string | Buffer, headers: Record<string, string>, status = 200): Behaviour =>
   (res) =>
     void res.writeHead(status, headers).end(body);
 
-/** An error in OpenAI's form. */
+/** Answers with an error in OpenAI's form. */
 export const error = (
   status: number,
   code: string,
@@ -128,16 +128,16 @@ export const stop = chunk({}, 'stop');
 export const done = 'data: [DONE]\n\n';
 
 interface Streaming {
-  /** Between two pieces. */
+  /** The pause between two pieces in ms. */
   readonly gapMs?: number;
-  /** What happens after the last piece; default: a proper end. */
+  /** The end after the last piece; default: a proper end. */
   readonly after?: 'end' | 'cut' | 'stall';
   readonly headers?: Record<string, string>;
   readonly beforeHeadersMs?: number;
   readonly beforeFirstMs?: number;
 }
 
-/** A stream of server-sent events, piece by piece. */
+/** Answers with a stream of server-sent events, piece by piece. */
 export const stream =
   (
     pieces: ReadonlyArray<string | Buffer>,
@@ -157,7 +157,7 @@ export const stream =
     if (after === 'cut') res.destroy();
   };
 
-/** A whole chat stream that says some words. */
+/** Answers with a complete chat stream of some words. */
 export const saying = (...texts: ReadonlyArray<string>): ReadonlyArray<string> => [
   role,
   ...words(...texts),
@@ -165,7 +165,7 @@ export const saying = (...texts: ReadonlyArray<string>): ReadonlyArray<string> =
   done,
 ];
 
-/** A chat answer that is not streamed. */
+/** Returns a chat answer that is not streamed. */
 export const completion = (content: string, usage: object | null = { prompt_tokens: 5, completion_tokens: 7 }) => ({
   id: 'c1',
   object: 'chat.completion',

@@ -42,20 +42,20 @@ export interface GatewayServiceOptions {
   readonly caller?: Partial<Caller>;
   readonly random?: () => number;
   readonly limits?: Partial<GatewayLimits>;
-  /** Of connections. */
+  /** The limits of connections. */
   readonly serverLimits?: ServerLimits;
   readonly spoolFolder?: string;
-  /** Counts what files of uploads hold. Default one with the usual limits. */
+  /** Counts the bytes of uploads in files. Default: the usual limits. */
   readonly spoolBudget?: ByteBudget;
-  /** Makes the files of uploads. */
+  /** Creates the files of uploads. */
   readonly makeFile?: MakeFile;
-  /** Default one with room for everything. */
+  /** Default: unlimited space. */
   readonly freeSpace?: FreeSpace;
-  /** Counts what bodies hold. Default one with the usual limits. */
+  /** Counts the bytes of bodies in memory. Default: the usual limits. */
   readonly bodies?: ByteBudget;
-  /** Who holds a key, instead of `caller` for `goodKey`. */
+  /** Returns the holder of a key. Default: `caller` for `goodKey`. */
   readonly authenticate?: (key: string) => Promise<Caller | null>;
-  /** What a key's look-up waits for. */
+  /** A wait before each look-up of a key. */
   readonly beforeKey?: () => Promise<unknown>;
 }
 
@@ -150,7 +150,7 @@ export async function startGateway(
   };
 }
 
-/** An answer as it came in. */
+/** An answer that was read to its end. */
 export interface Received {
   readonly status: number;
   readonly headers: Headers;
@@ -176,7 +176,7 @@ export async function post(
   return { status: answer.status, headers: answer.headers, text, json: () => JSON.parse(text) };
 }
 
-/** A client that can leave, and that sees what has come so far. */
+/** A client that can disconnect and that shows the bytes received so far. */
 export interface LeavingClient {
   readonly leave: () => void;
   readonly received: () => string;
@@ -211,7 +211,7 @@ export function openChat({ port }: { readonly port: number }, body: unknown): Le
   return { leave: () => req.destroy(), received: () => text, ended: promise };
 }
 
-/** Sends a whole request, and leaves before anybody has looked at it. Resolves when the service has seen both. */
+/** Sends a whole request, and disconnects before the service reads it. Resolves when the service has seen both. */
 export async function sendAndLeave(
   { url }: { readonly url: string },
   path: string,

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** A client on a slow line, with one request. */
+/** A client on a slow connection, with one request. */
 export class SlowClient {
   readonly closed: Promise<void>;
   text = '';
@@ -13,7 +13,7 @@ export class SlowClient {
     this.#socket.on('data', (piece) => {
       this.text += piece.toString('latin1');
     });
-    // What was written after the server closed.
+    // Writes fail after the server has closed the connection.
     this.#socket.on('error', () => undefined);
     this.closed = new Promise((resolve) => this.#socket.once('close', () => resolve()));
   }
@@ -27,7 +27,7 @@ export class SlowClient {
     this.#socket.write(bytes);
   }
 
-  /** Writes piece after piece; resolves with the time of the last one. */
+  /** Writes piece after piece. Resolves with the time of the last piece. */
   async writeSlowly(body: Buffer, milliseconds: number): Promise<number> {
     const pieces = 20;
     for (let index = 0; index < pieces; index += 1) {
@@ -51,7 +51,7 @@ export class SlowClient {
 export const transcriptions = '/v1/audio/transcriptions';
 export const multipart = 'multipart/form-data; boundary=b';
 
-/** The body of a transcription with so many bytes of audio. */
+/** Returns the body of a transcription with this many bytes of audio. */
 export function transcriptionOf(model: string, bytes: number): Buffer {
   return Buffer.from(
     [

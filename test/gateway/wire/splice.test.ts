@@ -5,11 +5,11 @@ import { applyEdits, asciiJson, editsOf } from '#gateway/wire/splice.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
-/** A JSON text written by hand: odd white space, doubled names, escaped names, long numbers. */
+/** JSON texts in unusual notation: white space, repeated names, escaped names, long numbers. */
 const whiteSpace = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
 const number = fc.stringMatching(/^-?(0|[1-9]\d{0,30})(\.\d{1,20})?([eE][+-]?\d{1,3})?$/);
 
-/** A JSON string that says a text, each character written in one of the ways there are. */
+/** A JSON string of a text, with each character in any of its notations. */
 const spelled = (text: string) =>
   fc
     .tuple(...[...text].map((char) => fc.boolean().map((escaped) => (escaped ? escapeOf(char) : plain(char)))))
@@ -68,7 +68,7 @@ const textOf = ({ before, members, inside }: Written, change: (name: string, val
       : members.map(([known, a, key, b, c, member, d]) => `${a}${key}${b}:${c}${change(known, member)}${d}`).join(',')
   }}${before}`;
 
-/** The members of these names in a text that must be sound. */
+/** The members with these names in a text that must be valid. */
 const membersOf = (json: string, names: ReadonlyArray<string>) => {
   const bytes = Buffer.from(json);
   const members = new MemberCollector(bytes, wantedNames(Object.fromEntries(names.map((wanted) => [wanted, []]))));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { maxEventBytes, SseSplitter } from '#gateway/wire/sse-splitter.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
-/** Pushes pieces; gives the bytes that came out, and what each event said. */
+/** Pushes pieces. @returns the resulting bytes, and the data of each event */
 function split(pieces: ReadonlyArray<Buffer>) {
   const splitter = new SseSplitter();
   const bytes: Buffer[] = [];

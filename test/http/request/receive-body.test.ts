@@ -33,7 +33,7 @@ describe('receiveBody', () => {
     return { req: await promise, client };
   }
 
-  /** A receiver that takes and keeps every piece. */
+  /** A receiver that accepts and keeps every piece. */
   function keeping(): { readonly take: TakePiece; readonly text: () => string } {
     const pieces: Buffer[] = [];
     const take = (piece: Buffer) => pieces.push(piece) > 0;

@@ -6,7 +6,7 @@ import { writeStream } from '#http/response/stream-response.ts';
 import { createRequestContext } from '#http/server/request-context.ts';
 import { SlimKoa } from '#http/server/slim-koa.ts';
 
-/** Serves one stream of text. @returns where, and what broke it off */
+/** Serves one stream of text. @returns its address, and the error that broke it off */
 async function serve(chunks: () => AsyncIterable<string>) {
   const failures: unknown[] = [];
   const app = new SlimKoa();
@@ -54,7 +54,7 @@ describe('writeStream', () => {
     const response = await fetch(url);
     const reader = response.body?.getReader();
     await reader?.read();
-    // What sockets and streams buffer on the way is a few MiB: the reader takes nothing meanwhile.
+    // Sockets and streams buffer a few MiB while the reader reads nothing.
     let before = -1;
     while (before !== made) {
       before = made;

@@ -10,7 +10,7 @@ export interface RawAnswer {
 const timeoutMs = 60_000;
 
 /**
- * Sends bytes as they are and collects what comes back until the server closes, or until `enough` says so.
+ * Sends bytes unchanged and collects the response until the server closes or `enough` is true.
  * @param parts sent in turn, with a pause between them
  */
 export function rawRequest(

@@ -25,7 +25,7 @@ export interface ToolAnswer {
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
-/** What both official clients can do. They hold each answer to the tool's own schema once they have listed the tools. */
+/** The common methods of both official clients. They check each answer against the tool's schema after listing the tools. */
 export interface McpClient {
   readonly protocol: string | undefined;
   readonly tools: () => Promise<ReadonlyArray<ListedTool>>;
@@ -62,7 +62,7 @@ export async function connect(dialect: Dialect, url: string, key: string, furthe
   if (dialect === '2025-11-25, first SDK') {
     const client = new FirstClient(identity);
     const transport = new FirstTransport(new URL(url), options);
-    // Its types were made without exactOptionalPropertyTypes.
+    // The SDK's types were built without exactOptionalPropertyTypes.
     await client.connect(transport as never);
     return adapted(client as never, transport.protocolVersion);
   }

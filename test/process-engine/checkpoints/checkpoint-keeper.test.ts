@@ -5,7 +5,7 @@ import { eventually } from '#test/support/run/eventually.ts';
 
 const at = (position: number): Checkpoint => ({ position, lastAppended: 0 });
 
-/** A keeper whose intervals the test ends. */
+/** A keeper whose intervals end when the test requires it. */
 function startKeeper(write: (checkpoint: Checkpoint) => Promise<void> = async () => undefined) {
   const written: number[] = [];
   const pauses: Array<() => void> = [];
@@ -42,7 +42,7 @@ describe('CheckpointKeeper', () => {
     assert.deepEqual(written, []);
     await endInterval();
     assert.deepEqual(written, [7]);
-    // Nothing has moved, so nothing waits.
+    // No position has changed, so no write waits.
     assert.equal(pauses.length, 0);
     keeper.move(at(7));
     assert.equal(pauses.length, 0);

@@ -49,7 +49,7 @@ class Batches {
   readonly clock = { ms: Date.parse('2026-01-01T00:00:00.000Z') };
   readonly now = () => new Date(this.clock.ms);
   readonly service = new Service(undefined, { now: this.now });
-  /** The custom ids of the lines that were asked, in order. */
+  /** The custom ids of the lines that were sent, in order. */
   readonly asked: string[] = [];
   answers: (customId: string) => LineOutcome | Promise<LineOutcome> = () => answer();
   slots = new CallSlots(2);
@@ -68,7 +68,7 @@ class Batches {
     return batches;
   }
 
-  /** Makes a batch with these lines. @param other what is the batch's own beside the first one */
+  /** Creates a batch with these lines. @param other members that differ from those of the first batch */
   async create(customIds: ReadonlyArray<string>, other = { batchId, fileId, projectId: ids.project as string }) {
     const input = customIds.map((id) => `${lineOf(id)}\n`).join('');
     const inputBlobId = `file-${other.batchId}`;
@@ -103,7 +103,7 @@ class Batches {
     await this.#write(apiKey, ids.key, [newEvent('ApiKeyRevoked', { id: ids.key, descendantKeyIds: null })]);
   }
 
-  /** What a client reads of the batch, and the lines of its files. */
+  /** Returns the batch as a client reads it, and the lines of its files. */
   async result(id = batchId) {
     const { state } = await this.service.writer.load(batch, id);
     assert.ok(state);
@@ -209,7 +209,7 @@ describe('BatchRun', () => {
     await batches.create(Array.from({ length: 20 }, (_, index) => `line-${index}`));
     let second: Promise<void> | null = null;
     batches.answers = () => {
-      // The second run begins while the first has a call under way.
+      // The second run begins while a call of the first is in flight.
       second ??= batches.run(batchId, { ...alone, leaseToken: 2 });
       return answer();
     };
@@ -244,7 +244,7 @@ describe('BatchRun', () => {
     batches.slots = new CallSlots(1);
     let running: Promise<void> | null = null;
     batches.answers = async () => {
-      // The small batch comes while the big one has the only slot.
+      // The small batch is created while the big one has the only slot.
       if (batches.asked.length === 5) running = batches.run(small.batchId);
       await new Promise((resolve) => setTimeout(resolve, 2));
       return answer();

@@ -14,7 +14,7 @@ interface ItemEvents {
   readonly Put: { readonly id: string; readonly group: string };
   readonly Linked: { readonly ids: ReadonlyArray<string> };
   readonly GroupDeleted: { readonly group: string };
-  /** Removes a group and puts its first document again, in one event. */
+  /** Removes a group and puts its first document again in one event. */
   readonly GroupReplaced: { readonly id: string; readonly group: string };
   readonly Made: { readonly id: string; readonly group: string };
   readonly Seen: { readonly id: string };

@@ -17,7 +17,7 @@ interface FlowEvents {
   readonly VersionCreated: { readonly flowId: string; readonly number: number };
 }
 
-/** `seen` counts events, so that one applied twice or left out shows. */
+/** `seen` counts events, so that an event applied twice or left out is visible. */
 const flows: AnyProjection = projection<
   { readonly flowId: string; readonly name: string; readonly seen: number },
   FlowEvents
@@ -99,7 +99,7 @@ export function history(length: number, from = 0): ReadonlyArray<GivenEvent> {
   });
 }
 
-/** An operator.s request to rebuild the flows. */
+/** An operator's request to rebuild the flows. */
 export const rebuildRequest: GivenEvent = {
   stream: 'projection-flows',
   type: 'ProjectionRebuildRequested',

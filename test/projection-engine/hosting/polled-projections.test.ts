@@ -26,7 +26,7 @@ const statusOf = (name: string, fields: Partial<ProjectionStatus> = {}): Project
   ...fields,
 });
 
-/** A node that runs the projections, and publishes in the store what the test says. */
+/** A node that runs the projections, and publishes the test's positions in the store. */
 class ProjectingNode {
   published: PublishedPositions | null = null;
   statuses: ReadonlyArray<ProjectionStatus> = [];

@@ -31,7 +31,7 @@ function sumOf(documents: Documents, period: string, series: string): UsageSums 
   return documents[`${period}\n${series}`]?.sums;
 }
 
-/** Figures without what adding up in another order changes. */
+/** Returns figures without the digits that depend on the order of addition. */
 function figures(documents: Documents) {
   return Object.entries(documents)
     .map(([id, { sums, closed: _, ...group }]) => {
@@ -43,7 +43,7 @@ function figures(documents: Documents) {
     .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
 }
 
-/** What an archive appends for a day before it removes the windows. */
+/** Returns the event that an archive appends for a day before it removes the windows. */
 function closingOf(day: string, windows: ReadonlyArray<UsageEvents['UsageRecorded']>, onlyKey?: string) {
   const usage = windows
     .filter(({ until }) => until.startsWith(day))
@@ -224,7 +224,7 @@ describe('usageByPeriod', () => {
     it(`keeps usage by ${length} ${kept === null ? 'for ever' : `for ${kept / 3_600_000} hours, and only a little longer`}`, () => {
       const start = Date.parse('2026-03-04T10:30:00.000Z');
       const keptHours = (kept ?? 400 * 24 * 3_600_000) / 3_600_000;
-      // A call an hour, or a day, for four times as long as usage is kept.
+      // One call for each hour or day, for four times as long as usage is kept.
       const stepHours = keptHours > 1_000 ? 24 : 1;
       const times = Array.from({ length: Math.ceil((4 * keptHours) / stepHours) }, (_, step) =>
         new Date(start + step * stepHours * 3_600_000).toISOString(),

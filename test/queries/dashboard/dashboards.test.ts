@@ -96,7 +96,7 @@ describe('getGatewayDashboard', () => {
 });
 
 describe('getActivityDashboard', () => {
-  // The events of the log are of January 2026: what happened ever is counted all the same.
+  // The events of the log are of January 2026, but counts of all times include them.
   const log = () =>
     givenLog(
       {

@@ -8,7 +8,7 @@ import { usageEntry, usageRecorded } from '#test/support/events/usage-events.ts'
 import { givenLog } from '#test/support/harness/query-harness.ts';
 
 const dayMs = 86_400_000;
-/** Whole days that lie near: hours are kept for 90 days. */
+/** Recent whole days, because hours are kept for 90 days. */
 const firstDay = new Date(Math.floor(Date.now() / dayMs) * dayMs - 6 * dayMs).toISOString();
 const at = (ms: number) => new Date(Date.parse(firstDay) + ms).toISOString();
 
@@ -48,7 +48,7 @@ function entryOf(made: Call): UsageEntry {
 const logOf = (calls: ReadonlyArray<Call>) =>
   givenLog({ 'usage-x': calls.map((made) => usageRecorded(at(made.untilMs), [entryOf(made)], made.key)) });
 
-/** Rows counted from the calls themselves. */
+/** Computes rows from the calls themselves. */
 function countedRows(calls: ReadonlyArray<Call>, groupBy: ReadonlyArray<string>) {
   const groups = new Map<string, Call[]>();
   for (const made of calls) {

@@ -29,7 +29,7 @@ describe('a read store whose filling is written by a thread', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** Puts as many commits of a filling as are asked for, each promised to be followed by another. */
+  /** Puts this many commits of a filling, each marked as followed by another one. */
   const fill = async (generation: Generation, commits: number, from = 0) => {
     for (let number = from; number < from + commits; number += 1)
       await writer.commit([{ generation, writes: writesOf(number), checkpoint: lastOf(number) }], true);
@@ -100,7 +100,7 @@ describe('a read store whose filling is written by a thread', () => {
   });
 });
 
-/** The documents of a commit; their orders count up from one commit to the next. */
+/** Returns the documents of a commit. Their orders increase from one commit to the next. */
 function writesOf(number: number): ReadonlyArray<DocumentWrite> {
   return Array.from({ length: documentsOfCommit }, (_, index) => {
     const order = number * documentsOfCommit + index;
@@ -109,12 +109,12 @@ function writesOf(number: number): ReadonlyArray<DocumentWrite> {
   });
 }
 
-/** The checkpoint after a commit. */
+/** Returns the checkpoint after a commit. */
 function lastOf(number: number): number {
   return (number + 1) * documentsOfCommit;
 }
 
-/** The orders of all documents of the first commits. */
+/** Returns the orders of all documents of the first commits. */
 function upTo(commits: number): ReadonlyArray<number> {
   return Array.from({ length: commits * documentsOfCommit }, (_, order) => order);
 }

@@ -15,7 +15,7 @@ describe('Debouncer', () => {
     new Debouncer(milliseconds, async () => {
       done.push(name);
     });
-  /** Waits until a timer fires that begins after those that are due. */
+  /** Waits for a timer that starts after all due timers. */
   const laterTimer = async () => {
     deferred('later', 20).schedule();
     await eventually(() => done.at(-1) === 'later', 'a later timer fires');

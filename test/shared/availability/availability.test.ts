@@ -3,11 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Availability } from '#shared/availability/availability.ts';
 import { VirtualTime } from '#test/leases/virtual-time.ts';
 
-/** Steps in which time passes, each with turns for what follows from it. */
+/** Time advances in steps. After each step the event loop has turns for its effects. */
 const stepMs = 10;
 const turnsPerStep = 30;
 
-/** What a killed server's probe comes to, and a frozen one's. */
+/** The outcomes of probing a killed server and a frozen one. */
 const outages: ReadonlyArray<readonly [string, () => Promise<unknown>]> = [
   ['refuses connections', () => Promise.reject(new Error('refused'))],
   ['never answers', () => new Promise(() => {})],
@@ -18,7 +18,7 @@ describe('Availability', () => {
   let answer: () => Promise<unknown>;
   let probedAt: number[];
   let lines: string[];
-  /** How much later than asked a pause ends. */
+  /** The delay after the requested end of a pause. */
   let stallMs: number;
   let repair: () => Promise<void>;
   let availability: Availability;

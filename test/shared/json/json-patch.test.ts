@@ -10,7 +10,7 @@ function apply(before: Json, patch: JsonPatch): Json {
   return patches.applyPatch({ value: before }, moved as Operation[], true, false, false).newDocument.value;
 }
 
-/** JSON values as a request can hold them, but for a member that the library cannot apply: it would be the prototype. */
+/** JSON values that a request can hold, except a member that the library cannot apply because it would be the prototype. */
 const value = fc
   .jsonValue({ maxDepth: 4 })
   .map((made) => JSON.stringify(made))
@@ -55,7 +55,7 @@ describe('jsonPatch', () => {
     const leaves = (text: string) => Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, text]));
     const deep = (text: string) =>
       Array.from({ length: 200 }).reduce<Json>((inner) => ({ ['n'.repeat(1_500)]: inner }), leaves(text));
-    // Written out, the paths have 6 GB.
+    // All paths together would take 6 GB.
     assert.equal(jsonPatch(deep('a'), deep('b')).length, 1);
   });
 

@@ -20,7 +20,7 @@ export class SealedLog {
   }
 }
 
-/** A whole stream, sealed, with other contents than any that `SealedLog` makes. */
+/** Returns a whole sealed stream with contents that `SealedLog` never makes. */
 export function forgedStream(events: ReadonlyArray<StoredEvent>): StoredEvent[] {
   let prevHash: string | null = null;
   return events.map(({ stream, revision, id }) => {

@@ -38,7 +38,7 @@ export function usageEntry(
   };
 }
 
-/** What a node records at a time. */
+/** Returns the event in which a node records some calls. */
 export function usageRecorded(
   until: string,
   usage: ReadonlyArray<UsageEntry>,
@@ -48,7 +48,7 @@ export function usageRecorded(
   return { type: 'UsageRecorded', data: { node, from, until, relativeAccuracy, callsLost: 0, usage } };
 }
 
-/** What closes a day: its sums by hour. */
+/** Returns the event that closes a day, with the day's sums by hour. */
 export function usageDayClosed(
   day: string,
   usage: UsageEvents['UsageDayClosed']['usage'],

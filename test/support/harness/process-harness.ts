@@ -12,7 +12,7 @@ export class ProcessDriver {
   /** The position of the last handled event. */
   position: number;
 
-  /** @param isFromBeginning whether it remembers what it has met, as the runner does that begins at position 0 */
+  /** @param isFromBeginning whether it remembers the streams that it has met, as a runner from position 0 does */
   constructor(process: Process, service: Service, position = 0, isFromBeginning = position === 0) {
     this.#process = process;
     this.#service = service;

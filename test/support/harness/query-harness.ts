@@ -25,15 +25,15 @@ export interface QueryAnswer {
   readonly refusal: string;
 }
 
-/** What queries are asked on in a test. */
+/** The stores on which a test invokes queries. */
 export interface QueriedStores {
   readonly store: AppendableEventStore;
   /** Default: read models of the whole log. */
   readonly documents?: ReadModel;
   readonly personalData?: PersonalData;
-  /** Default: one that has kept no state yet. */
+  /** Default: a history without cached states. */
   readonly history?: StreamHistory;
-  /** Default: nothing was delivered. */
+  /** Default: no deliveries. */
   readonly webhooks?: QueryDependencies['webhooks'];
 }
 

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { field, payload, payloadFlow, payloadProfile } from './template-payload.ts';
 
-/** What is wrong with the body of a new template version, and the pointers that the answer must hold. */
+/** A fault in the body of a new template version, and the pointers that the answer must contain. */
 export interface BodyFault {
   readonly what: string;
   readonly body: JsonObject;
@@ -11,7 +11,7 @@ export interface BodyFault {
 const text = (length: number) => (length === 0 ? '' : `😀${'x'.repeat(length - 1)}`);
 const shown = (value: Json | undefined) => (value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 30));
 
-/** One member of a body: how a body with a value there looks, and its pointer. */
+/** One member of a body: a function that makes a body with a value there, and the member's pointer. */
 interface Member {
   readonly pointer: string;
   readonly body: (value: Json | undefined) => JsonObject;
@@ -43,7 +43,7 @@ const requirement = { key: 'main', label: 'Main line' };
 const required = [undefined, null, 7, [], {}];
 const notTexts = [null, 7, true, ['a'], { a: 'a' }];
 
-/** Members by the bounds that the contract gives them. */
+/** Members by their bounds in the contract. */
 const texts: ReadonlyArray<readonly [Member, { min: number; max: number; optional?: true }]> = [
   [ofFlow('key', payloadFlow()), { min: 1, max: 100 }],
   [ofFlow('name', payloadFlow()), { min: 1, max: 200 }],
@@ -176,7 +176,7 @@ export const bodyFaults: ReadonlyArray<BodyFault> = [
   },
 ];
 
-/** Bodies at the very bounds, that must be taken. */
+/** Bodies exactly at the bounds, which must be accepted. */
 export const soundBodies: ReadonlyArray<{ readonly what: string; readonly body: JsonObject }> = [
   ...texts.flatMap(([at, { min, max, optional }]) =>
     [text(max), text(min), ...(optional ? [undefined] : [])].map((value) => ({

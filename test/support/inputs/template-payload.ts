@@ -26,7 +26,7 @@ export const payloadProfile = (more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-/** A payload with one of everything, each with all that it may have. */
+/** A payload with one item of every kind, each with all of its members. */
 export const payload = (more: JsonObject = {}): JsonObject => ({
   flows: [payloadFlow()],
   agentProfile: payloadProfile({ outputVoiceId: 'narrator' }),

@@ -5,7 +5,7 @@ const freezeTimeoutMs = 5_000;
 const pollIntervalMs = 1;
 
 /**
- * Stops a process with SIGSTOP and returns once it has stopped: its connections stay open and it answers nothing. On
+ * Suspends a process with SIGSTOP, and returns once it has stopped. Its connections stay open, and it answers nothing. On
  * a busy machine a process may still answer a call after `kill` has returned. Without `/proc` it does not wait.
  *
  * @throws Error if the process has not stopped within five seconds

@@ -5,8 +5,8 @@ const longestPauseMs = 100;
 const growth = 1.3;
 
 /**
- * Asks again and again until a result is neither null nor false, soon at first and then less often: whoever asks a busy
- * service all the time keeps it from what it is asked for.
+ * Repeats a call until its result is neither null nor false. The pauses grow, because frequent calls slow a busy
+ * service down.
  * @returns that result; null at the limit
  */
 export async function poll<T>(ask: () => T | null | false | Promise<T | null | false>, timeoutMs: number) {

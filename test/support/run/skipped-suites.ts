@@ -19,8 +19,8 @@ export function skipSuite(suite: string, how: string): void {
 }
 
 /**
- * Records that a suite cannot run on this machine, where that is no failure even with `CI=true`: what it needs (a
- * browser, the right to mount) is not in every place that checks a change. The run prints it at its end.
+ * Records that a suite cannot run on this machine, which is no failure even with `CI=true`: its requirement (a
+ * browser, the right to mount) is not met on every machine that checks a change. The run prints it at its end.
  * @param suite the suite's title
  * @param how what to do to run it
  */

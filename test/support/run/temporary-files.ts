@@ -3,7 +3,7 @@ import { statfsSync } from 'node:fs';
 const inMemory = '/dev/shm';
 const neededBytes = 4 * 1024 ** 3;
 
-// Linux's folder in memory: thousands of small stores are made and synced, which takes a disk a fifth of a run.
+// Linux's folder in memory. Tests create and sync thousands of small stores, which takes a fifth of a run on a disk.
 if (process.env.TMPDIR === undefined && hasRoom(inMemory)) process.env.TMPDIR = inMemory;
 
 function hasRoom(folder: string): boolean {

@@ -103,7 +103,7 @@ export class FerretDb implements MongoDbServer {
     const child = spawn(
       binary,
       Object.entries(options).map(([name, value]) => `--${name}=${value}`),
-      // A test has little data, of which collecting garbage more often would only cost time.
+      // A test has little data, so frequent garbage collection would only cost time.
       { stdio: 'ignore', env: { ...process.env, DO_NOT_TRACK: '1', GOGC: '400' } },
     );
     endWithRun(child);

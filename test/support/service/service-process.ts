@@ -158,7 +158,7 @@ export class ServiceProcess {
   }
 }
 
-/** What the service says of its readiness; status 0 without an answer. */
+/** The service's report of its readiness; status 0 without an answer. */
 async function readiness(client: Client): Promise<{ readonly status: number; readonly text: string }> {
   try {
     return await client.get('/readyz');

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A message as a receiver got it. */
+/** A message that a receiver has received. */
 export interface ReceivedMessage {
   /** The path of the URL. */
   readonly path: string;
@@ -44,7 +44,7 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The messages that came to a path, in the order in which they came. */
+  /** The messages that arrived at a path, in order of arrival. */
   at(path: string): ReadonlyArray<ReceivedMessage> {
     return this.messages.filter((message) => message.path === path);
   }
@@ -55,7 +55,7 @@ export class WebhookReceiver {
   }
 }
 
-/** What a message says. */
+/** The parsed body of a message. */
 export function entryOf({ body }: ReceivedMessage): {
   readonly type: string;
   readonly position: number;

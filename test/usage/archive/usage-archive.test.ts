@@ -104,7 +104,7 @@ for (const engine of engines) {
     const archive = (on: Partial<{ events: Store; blobs: BlobStore; maxAppendBytes: number }> = {}) =>
       new UsageArchive({ events: store, blobs, maxAppendBytes: 900 * 1024, log: quiet, now, ...on });
 
-    /** Two days of two nodes, of which the first day's streams have several events. */
+    /** Two days of two nodes. The streams of the first day have several events. */
     const meterSome = async () => {
       await mustAppend(store, 'usage-2026-01-05-n1', noStream, [
         recorded('n1', '2026-01-05T09:59:59.999Z', {}, { totalMs: 3_000 }, { outcome: 'failed', cost: null }),
@@ -118,7 +118,7 @@ for (const engine of engines) {
     };
 
     const wholeLog = () => store.readRawLog(0, 10_000);
-    /** The log of a server that was scavenged: without the events that its streams do not have any more. */
+    /** The log of a scavenged server, without the events that its streams no longer have. */
     const scavengedLog = async () => {
       const kept: StoredEvent[] = [];
       for (const event of await wholeLog()) {
@@ -311,7 +311,7 @@ function withHook(store: Store, hooks: Hooks): Store {
   };
 }
 
-/** Stores of which one call is cut off: even steps before it is done, odd ones after. */
+/** Stores of which one call is interrupted: an even step before the call, an odd step after it. */
 function cutOff(store: Store, blobs: BlobStore, step: number): { readonly events: Store; readonly blobs: BlobStore } {
   let calls = 0;
   const through = async <Result>(work: () => Promise<Result>): Promise<Result> => {

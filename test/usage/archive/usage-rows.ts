@@ -14,7 +14,7 @@ export interface UsageRow {
 
 type Rows = Readonly<Record<string, UsageRow>>;
 
-/** What a read model of usage comes to that follows the rules which `UsageDayClosed` states. */
+/** Computes the rows of a read model of usage by the rules of `UsageDayClosed`. */
 export function usageRows(log: Iterable<Pick<StoredEvent, 'type' | 'data'>>): Rows {
   const rows: Record<string, UsageRow> = {};
   for (const { type, data } of log) {

@@ -31,14 +31,14 @@ const delivered: DeliveryTry = {
 export class DeliveringNode {
   readonly store = new AppendableEventStore();
   readonly writer = new StreamWriter({ store: this.store });
-  /** The messages that were tried, in that order. */
+  /** The tried messages, in the order of the tries. */
   readonly tried: Message[] = [];
   readonly logged: Array<{ readonly level: string; readonly fields: object; readonly message: string }> = [];
-  /** Decides what comes of a try. */
+  /** Decides the outcome of a try. */
   receive: (message: Message) => DeliveryTry = () => delivered;
   /** Holds a try before it ends. */
   hold: () => Promise<void> = async () => undefined;
-  /** Whether the read models are where the log is. Rejects while they cannot be read. */
+  /** Whether the read models are at the end of the log. Rejects while they cannot be read. */
   waitForPosition: () => Promise<boolean> = async () => true;
   readonly runner: WebhookRunner;
   readonly #folder = temporaryFolder();
@@ -78,14 +78,14 @@ export class DeliveringNode {
     this.#running = this.runner.run({ token: 1, signal: this.#ending.signal, isHeld: () => true });
   }
 
-  /** Ends it and removes its folder. */
+  /** Ends the node and removes its folder. */
   async end(): Promise<void> {
     this.#ending.abort();
     await this.#running;
     this.#folder.remove();
   }
 
-  /** The state of the example endpoint, as it is stored. */
+  /** The stored state of the example endpoint. */
   async state(): Promise<DeliveryState | null> {
     const states = openSqliteDeliveryStateStore(this.#stateFile);
     try {

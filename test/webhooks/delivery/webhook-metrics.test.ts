@@ -18,7 +18,7 @@ describe('metrics of webhook deliveries', () => {
   });
   afterEach(() => node.end());
 
-  /** The samples of the gauges, without the part of the name that all have. */
+  /** The samples of the gauges, without the common prefix of their names. */
   const samples = async () =>
     (await registry.metrics())
       .split('\n')
@@ -56,7 +56,7 @@ describe('metrics of webhook deliveries', () => {
     const positions: number[] = [];
     for (let number = 0; number < 9; number += 1) positions.push(await node.createFlow(`cflow${number}0000000001`));
     const end = await node.store.lastPosition();
-    // Eight messages are begun; the ninth waits, so the endpoint is before it.
+    // Eight messages are running and the ninth waits, so the endpoint's position is before the ninth.
     await has(`lag_positions{state="delivering"} ${end - ((positions[8] ?? 0) - 1)}`);
     endOfLog = async () => null;
     assert.ok(!(await samples()).some((sample) => sample.startsWith('lag_positions')));

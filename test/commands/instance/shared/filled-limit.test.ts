@@ -26,7 +26,7 @@ const contents = {
   }) as unknown as TemplateVersionRecord['payload'],
   fieldsSchema: [field({ key: 'text' })] as unknown as TemplateVersionRecord['fieldsSchema'],
 };
-/** Filled with this text the flows have 2 × (100 × 1,000 + 2) bytes. */
+/** The flows have 2 × (100 × 1,000 + 2) bytes when they are filled with this text. */
 const text = 'x'.repeat(1_000);
 const filledBytes = 2 * (100 * 1_000 + 2);
 const present = { isThere: () => true, flow: () => null, agentProfile: null };

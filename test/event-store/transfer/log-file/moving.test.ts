@@ -42,7 +42,7 @@ const oddTexts = [
   '{"a":"\u2028"}',
 ];
 
-/** Of a type that no read model knows: the data of these events is odd on purpose. */
+/** Returns an event of a type that no read model knows, because its data is deliberately unusual. */
 const metering = (revision: number, data: string): StoredEvent => ({
   stream: 'usage-2026-01-05-node',
   revision,

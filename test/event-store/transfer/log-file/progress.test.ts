@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Progress } from '#event-store/transfer/log-file/progress.ts';
 
-/** What is written when these reports come at these times. */
+/** Returns the written text for reports at these times. */
 function shown(isTTY: boolean, reports: ReadonlyArray<readonly [ms: number, events: number, fraction: number | null]>) {
   let now = 1_000;
   const written: string[] = [];

@@ -69,7 +69,7 @@ function allAnswers(log: EventLog, request: ReadRequest): Iterable<ReadResp> | C
   return allowedAnswers(log, index, request);
 }
 
-/** As many as were asked for; what is stored meanwhile is not among them. */
+/** Yields as many events as requested, without events that are stored meanwhile. */
 function* allowedAnswers(log: EventLog, index: number, request: ReadRequest): Generator<ReadResp, void, void> {
   const { backwards, filter, count } = request;
   const { events } = log;

@@ -192,7 +192,7 @@ describe('EndpointQueue', () => {
       await before.time.pass(moment);
       const state = JSON.parse(JSON.stringify(before.queue.state));
       before.queue.stop();
-      // What was under way when the node ended may not have been received.
+      // Tries that were running when the node ended may not have been received.
       for (const { position } of state.open) received.delete(position);
       const after = new VirtualReceiver(undefined, state, true, 40);
       for (const position of range(1, 40)) {

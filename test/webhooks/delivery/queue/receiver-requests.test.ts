@@ -7,7 +7,7 @@ const hour = 60 * 60 * second;
 const day = 24 * hour;
 
 describe('EndpointQueue whose receiver requests a wait', () => {
-  /** A receiver that refuses the message at position 1 so, and accepts the others. */
+  /** A receiver that refuses the message at position 1 with this answer, and accepts the others. */
   function refusingFirst(asks: Reception['asks']): VirtualReceiver {
     const receiver = new VirtualReceiver();
     receiver.receive = ({ position }) => ({

@@ -10,7 +10,7 @@ import {
   type OpenMessage,
 } from '#webhooks/state/delivery-state.ts';
 
-/** A clock that goes with simulated time. Random numbers are 0.5. */
+/** A clock on simulated time. Random numbers are 0.5. */
 export function clockOf(time: VirtualTime): QueueClock {
   return {
     now: () => time.now,
@@ -35,17 +35,17 @@ export const messageAt = (position: number, type = 'FlowRenamed'): Message => ({
   type,
 });
 
-/** How a receiver takes a message: after so many ms, and whether it accepts it. */
+/** A receiver's reaction to a message: its delay in ms, and whether it accepts the message. */
 export interface Reception {
   readonly ms: number;
   readonly kind: TryResult['kind'];
-  /** What it asks for. */
+  /** The wait that it requests. */
   readonly asks?: Partial<ReceiverRequest>;
 }
 
 const nothingAsked: ReceiverRequest = { isGone: false, retryAfterMs: null, isForAll: false };
 
-/** A try that began, and when. */
+/** A try, with the time of its start. */
 export interface SeenTry {
   readonly position: number;
   readonly at: number;
@@ -56,14 +56,14 @@ export class VirtualReceiver {
   readonly time: VirtualTime;
   readonly tries: SeenTry[] = [];
   readonly outcomes: string[] = [];
-  /** Where the log was followed to. */
+  /** The followed position of the log. */
   followed: number;
   changes = 0;
-  /** Why it was disabled, each time. */
+  /** The reasons for which it was disabled. */
   readonly disabled: DisabledByAnswers[] = [];
   mostAtOnce = 0;
   #atOnce = 0;
-  /** Decides how a message is taken. */
+  /** Decides the receiver's reaction to a message. */
   receive: (message: OpenMessage) => Reception = () => ({ ms: 10, kind: 'delivered' });
   readonly queue: EndpointQueue<TryResult>;
 
@@ -87,7 +87,7 @@ export class VirtualReceiver {
     this.queue.start();
   }
 
-  /** Offers messages at these positions, as the log is followed. @returns whether each was taken */
+  /** Offers messages at these positions, as a follower of the log does. @returns whether each was accepted */
   follow(...positions: ReadonlyArray<number>): ReadonlyArray<boolean> {
     return positions.map((position) => {
       const taken = this.queue.offer(messageAt(position));
