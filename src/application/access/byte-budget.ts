@@ -1,4 +1,4 @@
-/** How many bytes may be held at once. */
+/** The most bytes that may be held at the same time. */
 export interface ByteLimits {
   /** By one project. */
   readonly maxBytesPerProject: number;

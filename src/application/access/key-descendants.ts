@@ -8,8 +8,8 @@ const keysPerTurn = 50;
 const maxVisitedKeys = 50_000;
 
 /**
- * The keys in force that descend from a key, as the read models know them: that it or a descendant made or rotated. The
- * nearest come first, so many at most.
+ * Finds the valid keys that descend from a key, by the read models: it or a descendant created or rotated them. The
+ * nearest come first.
  * @throws UnavailableError
  */
 export async function descendantKeysOf(

@@ -29,7 +29,7 @@ export interface KeyHolder {
 
 const never = Number.POSITIVE_INFINITY;
 
-/** @param stream an API key's, as it was read; @param asOf when it was asked for, at the latest, on the node's clock */
+/** Makes the holder of a key. @param stream the key's, as read @param asOf when the read began, on the node's clock */
 export function keyHolder(
   stream: { readonly state: ApiKeyState; readonly tenant: Tenant | null; readonly revision: number },
   asOf: number,

@@ -228,7 +228,7 @@ export class KeyResolver {
       return document.value.keyId;
     }
     if (!(await follower.seeEnd(askMs)))
-      throw new UnavailableError('Whether the API key is valid cannot be found out: the event store does not answer.');
+      throw new UnavailableError('The API key cannot be checked, because the event store does not answer.');
     const keyId = this.#keyIds.get(secretHash) ?? null;
     if (keyId === null) this.#unknown.set(secretHash, true);
     return keyId;

@@ -88,7 +88,7 @@ class BufferedKeyUsage implements OpenKeyUsage {
     } catch (error) {
       this.#options.log.warn(
         { error: String(error), keys: times.size },
-        'When keys were last used could not be stored',
+        'The times of the last use of keys could not be stored',
       );
       this.#saving.schedule();
     }

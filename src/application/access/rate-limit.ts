@@ -9,7 +9,7 @@ const windowSeconds = 60;
 export interface RateLimitResult {
   /** Why the request is refused; null if it is admitted. */
   readonly refusal: Failure | null;
-  /** `RateLimit` and `RateLimit-Policy` of the tightest limit, names and values in turn; none for an `admin` key. */
+  /** The headers of the tightest limit, as alternating names and values; none for an `admin` key. */
   readonly headers: ReadonlyArray<string>;
 }
 

@@ -20,7 +20,4 @@ export function arrivalFailure(arrival: Arrival, maxBytes: number): Failure | nu
   }
 }
 
-const tooSlow = failure(
-  'body-too-slow',
-  'The body stopped arriving, or took longer than an upload may. Send it again.',
-);
+const tooSlow = failure('body-too-slow', 'The body stopped arriving or took too long. Send it again.');

@@ -25,24 +25,24 @@ export function bodyShortageFailure(shortage: ByteShortage): Failure {
 
 const projectFull = failure(
   'too-many-body-bytes',
-  'The bodies of requests of this project hold as many bytes as they may. Try again when one has been answered.',
+  'The bodies of this project’s requests take all bytes that they may. Try again when one has been answered.',
   { retryAfterSeconds },
 );
 
 const nodeFull = failure(
   'bodies-full',
-  'The bodies of all requests hold as many bytes as this node has room for. Try again later.',
+  'The bodies of all requests take all bytes that this node has room for. Try again later.',
   { retryAfterSeconds },
 );
 
 /** The failure of an unfinished body that was evicted for others. */
 export const bodyEvicted = failure(
   'body-evicted',
-  'The node had no room left, and this project held most of it: the unfinished body was ended. Send it again, faster.',
+  'The node had no room left, and this project took most of it, so the unfinished body was ended. Send it again, faster.',
   { retryAfterSeconds },
 );
 
 /** The refusal of a body of more than this many bytes. */
 export function bodyTooLarge(maxBytes: number): Failure {
-  return failure('body-too-large', `The body has more than ${maxBytes} bytes, the most that is taken.`);
+  return failure('body-too-large', `The body has more than ${maxBytes} bytes, the most that is allowed.`);
 }

@@ -9,10 +9,10 @@ import { type JsonFault, type JsonListener, JsonScanner, maxJsonLevels } from '#
 import { lineAndColumn } from '#shared/json/line-and-column.ts';
 
 /**
- * The JSON object in a body's bytes. It may hold a member named `__proto__`, as its own: never assign it onto another.
- * @param maxValues in the body at most
+ * Parses the JSON object in a body's bytes. It may have a member `__proto__`, so never assign it onto another object.
+ * @param maxValues the most values in the body
  * @returns invalid-encoding, nesting-too-deep, too-many-values, malformed-json or invalid-input (no object; numbers
- * beyond what can be held; halves of surrogate pairs)
+ * that are too large; halves of surrogate pairs)
  */
 export async function parseJsonObject(bytes: Buffer, maxValues: number): Promise<E.Either<Failure, JsonObject>> {
   const scanned = await scanJsonObject(bytes, maxValues);
@@ -28,10 +28,10 @@ export async function parseJsonObject(bytes: Buffer, maxValues: number): Promise
 }
 
 /**
- * Reads a body's bytes as JSON and keeps nothing: what is not kept but passed on may hold numbers and strings that
- * cannot be held. Between two slices others have a turn of the event loop.
- * @param listener hears of the values
- * @returns how many values the body holds; or invalid-encoding, nesting-too-deep, too-many-values, malformed-json or
+ * Scans a body's bytes as JSON without storing values. The body may therefore have numbers and strings that JavaScript
+ * cannot represent. Other requests are served between two slices.
+ * @param listener is called for the values
+ * @returns the number of values in the body; or invalid-encoding, nesting-too-deep, too-many-values, malformed-json or
  * invalid-input (no object)
  */
 export async function scanJsonObject(

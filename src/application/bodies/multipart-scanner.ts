@@ -9,7 +9,7 @@ export interface Part {
   readonly start: number;
   /** Of its content. */
   readonly contentStart: number;
-  /** Past its content. */
+  /** The offset after its content. */
   readonly end: number;
   /** Its content; null for a file. */
   readonly text: string | null;
@@ -39,10 +39,10 @@ export function boundaryOf(contentType: string | undefined): string | null {
 }
 
 /**
- * Finds the parts of a multipart/form-data body (RFC 7578) that comes in pieces, and holds no more of it than it must.
+ * Finds the parts of a multipart/form-data body (RFC 7578) that arrives in pieces. Keeps as little of it as possible.
  *
- * Providers read the same bytes with readers of their own, some of which take less for a delimiter or for the end of a
- * header. What they could read otherwise is a fault: they would find parts that have not been looked at here.
+ * Providers read the same bytes with different readers, some of which are less strict about delimiters and ends of
+ * headers. Bytes that they could read differently are a fault, because a provider would find parts that are unchecked.
  */
 export class MultipartScanner {
   readonly parts: Part[] = [];

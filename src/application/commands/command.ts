@@ -68,7 +68,7 @@ export interface CommandEffects {
   readonly append: <State, Events>(
     handling: Pick<StreamWrite<State, Events>, 'entity' | 'id' | 'decide'>,
   ) => Promise<void>;
-  /** Makes all personal texts of a subject unreadable for good. */
+  /** Makes all personal texts of a subject permanently unreadable. */
   readonly erasePersonalData: (subject: string) => Promise<void>;
 }
 

@@ -10,7 +10,7 @@ const maxCharactersHere = 64 * 1024;
 const maxQueue = 16;
 const timeoutMs = 10_000;
 const idleTimeoutMs = 30_000;
-/** Far more than the largest versions need. */
+/** This is far more than the largest versions need. */
 const maxOldGenerationSizeMb = 512;
 
 export interface VersionComparerLimits {
@@ -52,7 +52,7 @@ export class VersionComparer {
   async #compareInThread(comparison: Comparison): Promise<string> {
     const { maxQueue, timeoutMs } = this.#limits;
     const pool = this.#startedPool();
-    if (pool.queueSize >= maxQueue) throw new UnavailableError('Too many large versions are being compared just now.');
+    if (pool.queueSize >= maxQueue) throw new UnavailableError('Too many large versions are being compared now.');
     const signal = AbortSignal.timeout(timeoutMs);
     try {
       return await pool.run(comparison, { signal });

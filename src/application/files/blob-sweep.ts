@@ -20,7 +20,7 @@ export interface BlobSweepOptions {
   readonly blobs: Pick<BlobStore, 'list' | 'delete'>;
   readonly eventLog: RawLog;
   readonly now: () => Date;
-  /** Asks for the end. */
+  /** Ends the sweep. */
   readonly signal: AbortSignal;
 }
 
@@ -113,7 +113,7 @@ export class BlobSweep {
 }
 
 function checkInterrupted(signal: AbortSignal): void {
-  if (signal.aborted) throw new InterruptedError('stopped; what was removed until then stays so.');
+  if (signal.aborted) throw new InterruptedError('stopped; the blobs that were removed before stay removed.');
 }
 
 /** @throws LogError, because nothing may be removed if an event cannot be read */

@@ -12,12 +12,12 @@ import type { Json } from '#shared/json/json.ts';
 import type { FoldedStream } from './folded-stream.ts';
 import type { StreamHistory } from './stream-history.ts';
 
-/** A moment of a stream: the event at a revision is its last, or the last up to a time. */
+/** A moment of a stream: directly after the event at a revision, or at a time. */
 export type Moment = { readonly revision: number } | { readonly time: string };
 
 const revisionPattern = /^\d{1,15}$/;
 
-/** The input `asOf`: a time, or a revision as an ETag has it without its quotes. */
+/** The input `asOf`: a time, or a revision, which is an ETag without its quotes. */
 export const AsOf = withJsonSchema(
   new t.Type<Moment, string, unknown>(
     'as of',
@@ -34,7 +34,7 @@ export const AsOf = withJsonSchema(
   { type: 'string', description: 'A time (RFC 3339) or a revision: the answer is as it was then' },
 );
 
-/** The member of an input that asks for the past. */
+/** The member of an input that requests a past state. */
 export const asOfInput = { asOf: AsOf };
 
 export interface AsOfInput {
@@ -45,7 +45,7 @@ export interface AsOfInput {
 export interface PastReads {
   readonly history: StreamHistory;
   readonly personalReader: PersonalData['readerOf'];
-  /** Bytes of a page at most. */
+  /** The most bytes of a page. */
   readonly maxPageBytes: number;
 }
 
@@ -106,7 +106,7 @@ export async function recordAsOf<Record>(
   const { state, resourceRevision } = found.right;
   if (!entity.isLive(state, id)) return E.left(absentThen(code, id, moment));
   const read = await pastReader(reads, past, id, state);
-  // What an entity's history makes of a resource is its record, as the read model has it.
+  // An entity's history makes the same record of a resource as the read model.
   const body = (await read({ kind, id })) as unknown as Record;
   return E.right({ body, revision: entity.revisionOf?.(state, id) ?? resourceRevision });
 }
@@ -118,8 +118,9 @@ interface AsOfContext extends PastReads {
 }
 
 /**
- * Makes the answer of a query of one resource: as it was when the input has `asOf`, else as it is.
- * @param past the resource's past, and the failure where it was not there then
+ * Makes the `answer` of a query for one resource. If the input has `asOf`, it answers the past state, otherwise the
+ * current one.
+ * @param past the resource's past, and the failure if the resource did not exist then
  * @param answerNow answers without `asOf`
  */
 export function answerAsOf<Context extends AsOfContext, Record, Answer>(

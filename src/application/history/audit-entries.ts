@@ -101,7 +101,7 @@ async function* entriesOf(
   stream: string,
   revisions: ReadonlyArray<number>,
 ): AsyncGenerator<EntryOfStream, void, void> {
-  // The key of a stream is its id here, whatever ids the entity gives its resources.
+  // The key of a stream is used as its id here, even if the entity has a different form of ids.
   const entity = { ...history.entity, streamKey: (key: string) => key };
   const key = streamKeyOf(stream);
   const data = streams.dataReader(entity, key);

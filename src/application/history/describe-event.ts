@@ -21,11 +21,11 @@ export const describedEvent = {
   time: timestamp,
   actor: t.type({ keyId: text(), keyType: text() }),
   requestId: text(),
-  /** What `changes` are about. */
+  /** The resource of `changes`. */
   resource: t.type({ kind: ResourceKindCodec, id: text() }),
   /** One sentence. */
   summary: text(),
-  /** From the record before to the record after; null means that there is no record. */
+  /** The patch from the record before to the record after; null if there is no record. */
   changes: JsonPatch,
 };
 
@@ -33,7 +33,7 @@ const Described = t.type(describedEvent);
 
 export type DescribedEvent = t.TypeOf<typeof Described>;
 
-/** Reads what descriptions of one stream's events need. */
+/** The reads for descriptions of one stream's events. */
 export interface StreamReader {
   readonly data: EventDataReader;
   readonly open: RecordReader['open'];

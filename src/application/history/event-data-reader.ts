@@ -2,7 +2,7 @@ import type { DataAt } from '#domain/shared/text-reference.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** Data kept: the records before and after an event, and after the next one, have most of theirs in common. */
+/** The most cached data. Records before and after an event, and after the next one, share most of their data. */
 const maxKept = 8;
 
 /** Reads the data of single events of one stream for one answer, and caches the latest. */
@@ -24,7 +24,7 @@ export class EventDataReader {
     return data;
   };
 
-  /** Takes an event that was read already. */
+  /** Adds the data of an event that was already read. */
   remember({ revision, data }: RecordedEvent): void {
     if (!this.#kept.has(revision)) this.#keep(revision, Promise.resolve(data));
   }

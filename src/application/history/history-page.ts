@@ -58,10 +58,10 @@ export interface HistoryPage {
 /** The history of one resource. */
 export interface ResourceHistory {
   readonly history: AnyEntityHistory;
-  /** The entity by whose ids the stream is found. */
+  /** The entity whose ids find the stream. */
   readonly entity: AnyEntityHistory['entity'];
   readonly id: string;
-  /** In a stream of several resources, the one whose events are listed; null where all events of the stream are. */
+  /** In a stream of several resources, the one whose events are listed; null for all events of the stream. */
   readonly resource: ResourceName | null;
   readonly reader: StreamReader;
   /** The most bytes of a page. */
@@ -104,7 +104,7 @@ export async function readHistoryPage(
   return { events, nextCursor: null };
 }
 
-/** A history's cursor is a revision alone. */
+/** A history's cursor is only a revision. */
 const pageId = 'revision';
 
 function encoded({ revision }: RecordedEvent, described: DescribedEvent): EncodedJson<HistoryEvent> {

@@ -11,7 +11,7 @@ type States = ReadonlyArray<FoldedStream<unknown>>;
 export class KeptStates {
   readonly #streams: LRUCache<string, States>;
 
-  /** @param maxBytes roughly, of all states together */
+  /** @param maxBytes the estimated most bytes of all states together */
   constructor(maxBytes: number) {
     this.#streams = new LRUCache({
       maxSize: maxBytes,
@@ -27,7 +27,7 @@ export class KeptStates {
     this.#streams.set(stream, [...states.slice(0, at), state, ...states.slice(at)]);
   }
 
-  /** The last state that is kept of a stream up to a revision. */
+  /** Returns the last kept state of a stream up to a revision. */
   upTo<State>(stream: string, revision: number): FoldedStream<State> | null {
     const states = this.#streams.get(stream) ?? [];
     return (states[indexAfter(states, (state) => state.revision <= revision) - 1] ??
@@ -35,8 +35,8 @@ export class KeptStates {
   }
 
   /**
-   * Between which revisions the last event up to a time is: at `from` or later, and before `until`; null where nothing
-   * is kept of what comes after that time.
+   * Returns the range of revisions in which the last event up to a time is: from `from` to before `until`. `until` is
+   * null if no later state is kept.
    */
   around(stream: string, time: string): { readonly from: number; readonly until: number | null } {
     const states = this.#streams.get(stream) ?? [];
@@ -47,7 +47,7 @@ export class KeptStates {
 
 const bytesOfStream = 256;
 
-/** The index behind the last state for which something holds that holds for all before it. */
+/** Returns the index after the last state that meets a condition. All earlier states must meet it too. */
 function indexAfter(states: States, holds: (state: FoldedStream<unknown>) => boolean): number {
   let low = 0;
   let high = states.length;

@@ -9,7 +9,7 @@ import { absentThen, type Moment, type PastReads, type PastResource, pastReader,
 
 /** The past of a list whose items live in one stream. */
 export interface PastList extends Pick<PastResource, 'history' | 'entity'> {
-  /** The items that were there in a state, in the order of the list, with their numbers, which count up. */
+  /** The items that exist in a state, in the order of the list, with their increasing numbers. */
   // biome-ignore lint/suspicious/noExplicitAny: a query knows records; states stay between an entity and its history.
   readonly items: (state: any) => Iterable<{ readonly number: number; readonly resource: ResourceName }>;
 }
@@ -18,7 +18,7 @@ export interface PastList extends Pick<PastResource, 'history' | 'entity'> {
 export interface PastPage<Name extends string> {
   readonly past: PastList;
   readonly notFound: FailureCode;
-  /** Of what the items belong to. */
+  /** The id of the resource that the items belong to. */
   readonly id: string;
   /** The member of the answer that holds the items. */
   readonly name: Name;
@@ -26,7 +26,7 @@ export interface PastPage<Name extends string> {
   readonly asOf: Moment;
 }
 
-/** Characters of records that all such lists together make between two turns of the event loop. */
+/** The characters of records that all such lists together make between two turns of the event loop. */
 const turns = new TurnBudget(128 * 1024);
 
 type PageBody<Name extends string, Record> = { readonly [member in Name]: ReadonlyArray<Record> } & {
@@ -35,7 +35,7 @@ type PageBody<Name extends string, Record> = { readonly [member in Name]: Readon
 
 /**
  * A page of a list as it was at a moment.
- * @returns `notFound` where what the items belong to was not there then
+ * @returns `notFound` if the resource that the items belong to did not exist then
  * @throws UnavailableError
  */
 export async function listAsOf<Name extends string, Record>(

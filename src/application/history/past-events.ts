@@ -11,7 +11,7 @@ export const pastEventsCollection = 'audit';
 /** A past event that an audience may see. */
 export interface PastEvent extends EventPlace {
   readonly type: string;
-  /** Of the resource that it is about. */
+  /** The kind of the resource that it is about. */
   readonly kind: ResourceKind;
   /** The id of that resource. */
   readonly resource: string;
@@ -35,10 +35,10 @@ interface AuditedEvent extends Tenant {
 const partBytes = 256 * 1024;
 
 /**
- * The events after a position that someone is shown, oldest first: what was stored since then, as the audit's read model
- * knows it. Whoever needs all up to a position waits until the read model has passed it.
+ * Reads the events after a position that an audience may see, oldest first, from the read model of the audit. A caller
+ * that needs all events up to a position first waits until the read model has passed it.
  * @param after the position after which to begin
- * @param limit events looked at
+ * @param limit the most events that are read
  * @throws UnavailableError
  */
 export async function pastEvents(

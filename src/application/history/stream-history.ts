@@ -13,19 +13,19 @@ export interface HistoryStep<State> {
 }
 
 export interface StreamHistoryOptions {
-  /** Of the states that are kept in memory; default 64 MiB. */
+  /** The most bytes of the states in memory; default 64 MiB. */
   readonly keptBytes?: number;
 }
 
 const defaultKeptBytes = 64 * 1024 * 1024;
-/** Events between two states that are kept; as many are read at a time. */
+/** The events between two kept states. One read has the same number of events. */
 const eventsBetween = 100;
-/** What a state of versions takes beside one that is a hundred events older: the paths to what changed. */
+/** The bytes that a state of versions takes in addition to one a hundred events older: the paths to the changes. */
 const bytesOfKeptState = 64 * 1024;
 
 /**
- * Streams as they were. A long stream is not read from its beginning: states in its middle are kept in memory, and a
- * state between two of them is folded from at most a hundred events.
+ * Reads past states of streams. A long stream is not read from its beginning. States in its middle are kept in memory,
+ * and a state between two of them is folded from at most a hundred events.
  */
 export class StreamHistory {
   readonly #store: Pick<EventStore, 'read'>;
@@ -37,7 +37,7 @@ export class StreamHistory {
   }
 
   /**
-   * The stream as it was after the event at a revision, or after its last one where that comes before.
+   * Returns the stream after the event at a revision, or after its last event if the stream is shorter.
    * @throws UnavailableError; UnreadableEventError
    */
   async at<State, Events>(entity: Entity<State, Events>, id: string, revision: number): Promise<FoldedStream<State>> {
@@ -47,7 +47,7 @@ export class StreamHistory {
     return state;
   }
 
-  /** The revision of the stream's last event up to a time; -1 where there is none. @throws UnavailableError */
+  /** Returns the revision of the stream's last event up to a time; -1 if there is none. @throws UnavailableError */
   async revisionAt<State, Events>(entity: Entity<State, Events>, id: string, time: string): Promise<number> {
     const stream = streamName(entity, id);
     const isUpTo = async (revision: number) => {
@@ -57,7 +57,7 @@ export class StreamHistory {
     const { from, until } = this.#kept.around(stream, time);
     let low = from;
     let high = until ?? low + 1;
-    // Steps that double lead past the time, or past the end of the stream.
+    // The steps double until they are past the time or past the end of the stream.
     if (until === null) {
       for (let step = 1; await isUpTo(high); step *= 2) {
         low = high;
@@ -73,7 +73,8 @@ export class StreamHistory {
   }
 
   /**
-   * The stream's events from a revision on, each with the stream before and after it. Others are served in between.
+   * Reads the stream's events from a revision, each with the stream before and after it. Other requests are served
+   * between two parts.
    * @param until the last revision wanted
    * @throws UnavailableError; UnreadableEventError
    */
@@ -107,7 +108,7 @@ export class StreamHistory {
     let before = from;
     while (before.revision < until) {
       const next = before.revision + 1;
-      // A part ends where a state is to be kept, so that the same events are read the next time.
+      // A part ends at a state to keep, so that the next read has the same parts.
       const limit = Math.min(eventsBetween - (next % eventsBetween), until - before.revision);
       const { events, isEnd } = await this.#store.read(stream, next, limit);
       for (const event of events) {
@@ -122,7 +123,7 @@ export class StreamHistory {
   }
 
   #keep<State, Events>(entity: Entity<State, Events>, stream: string, state: FoldedStream<State>): void {
-    // An entity whose states hold contents of clients says what they weigh.
+    // An entity whose states have contents of clients estimates their size.
     const contents = entity.stateVersion === undefined ? (entity.weigh?.(state.state) ?? 0) : 0;
     this.#kept.keep(stream, { ...state, weight: bytesOfKeptState + contents });
   }

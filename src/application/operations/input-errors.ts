@@ -38,7 +38,7 @@ export function ofQueryParameters(refusal: Failure): Failure {
 
 /**
  * Describes the errors of io-ts for a person: each fault once, with a pointer (RFC 6901) into the input as it was sent.
- * @returns 100 faults at most, in the order found
+ * @returns at most 100 faults, in the order found
  */
 export function inputErrors(errors: t.Errors): ReadonlyArray<InputError> {
   const found = explain(errors.slice(0, maxErrorsRead), 0);

@@ -21,7 +21,7 @@ import type { OperationResult, RequestHeaders, RequestInput, ValidRequest } from
 import type { OperationRoute } from './registry.ts';
 import { failureOfError } from './unexpected-error.ts';
 
-/** What a caller asks for: an operation and its path parameters, or a path with no operation for its method. */
+/** The target of a request: an operation and its path parameters, or a path with no operation for its method. */
 export type CallTarget =
   | {
       readonly kind: 'operation';
@@ -50,7 +50,7 @@ export interface OperationCall {
   /** The most bytes of a list's page, if the caller wants less than the usual limit. */
   readonly maxPageBytes?: number;
   /**
-   * Loads the rest: media type, size, syntax. Called at most once, and only when the key can access the resource and has
+   * Loads the rest: media type, size, syntax. Called at most once, and only if the key can access the resource and has
    * the scope, so that a refusal costs no upload. @throws ClientDisconnectedError
    */
   readonly loadBody: (caller: Caller) => Promise<E.Either<Failure, RequestInput>>;
@@ -66,7 +66,7 @@ export interface Invocation {
   readonly outcome: E.Either<Failure, OperationResult | Download | RelayReport | null>;
   /** The id of the caller's key; null if the key is unknown. */
   readonly keyId: string | null;
-  /** The rest of the rate limit: header names and values in turn; empty without a limit. */
+  /** The rest of the rate limit as alternating header names and values; empty without a limit. */
   readonly limitHeaders: ReadonlyArray<string>;
 }
 
@@ -148,8 +148,8 @@ export type InvokeAs = (
 ) => Promise<Invocation['outcome']>;
 
 /**
- * Makes the stages after authentication and rate limit. `createInvoke` uses it. MCP uses it too: its requests contain a
- * message that names the operation, and were authenticated and counted before.
+ * Makes the stages after authentication and rate limit. `createInvoke` uses it. MCP uses it too, because its requests
+ * were already authenticated and counted, and a message in them names the operation.
  */
 export function createInvokeAs({ metrics, logger }: Pick<InvokeDependencies, 'metrics' | 'logger'>): InvokeAs {
   return async (caller, call, limitHeaders = []) => {
@@ -216,7 +216,7 @@ async function executeUpload(
     const outcome = E.isLeft(decoded)
       ? decoded
       : await operation.execute({ ...valid, input: decoded.right, bodyHash: input.bodyHash });
-    // A dry run keeps nothing.
+    // A dry run stores nothing.
     await settle(valid.request.dryRun === true && E.isRight(outcome) ? E.left(onlyTried) : outcome);
     return outcome;
   } finally {

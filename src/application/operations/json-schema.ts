@@ -6,8 +6,8 @@ import type { ObjectType } from '#shared/codecs/object.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 
 /**
- * Lets a caller store a schema elsewhere: takes a codec's PascalCase name and its schema, returns the schema to use in
- * its place.
+ * Stores a schema elsewhere. It takes a codec's PascalCase name and its schema, and returns the schema to use in its
+ * place.
  */
 export type Hoist = (name: string, schema: JsonObject) => JsonObject;
 
@@ -35,10 +35,10 @@ type Tagged =
 const hoistable = /^[A-Z][A-Za-z0-9]+$/;
 
 /**
- * A codec in JSON Schema (2020-12). Unknown members are never forbidden, since decoding ignores them.
- * @param codec built of io-ts combinators and of codecs annotated by `describedAs`
- * @param hoist when given, is asked for each codec with a PascalCase name
- * @throws Error naming a codec that it cannot describe: a mistake of the program, found at start-up
+ * Describes a codec in JSON Schema (2020-12). Unknown members are never forbidden, because decoding ignores them.
+ * @param codec built from combinators of io-ts and from codecs with a schema (`withJsonSchema`)
+ * @param hoist called for each codec with a PascalCase name
+ * @throws Error for a codec that it cannot describe. This is a bug, which the start finds
  */
 export function jsonSchema(codec: t.Mixed, hoist?: Hoist): JsonObject {
   const defaulted = defaultOf(codec);
@@ -88,7 +88,7 @@ function structural(codec: Tagged, hoist: Hoist | undefined): JsonObject {
     case 'ReadonlyType':
       return jsonSchema(codec.type, hoist);
     default:
-      throw new Error(`No JSON Schema for codec "${(codec as t.Mixed).name}": annotate it with describedAs`);
+      throw new Error(`No JSON Schema for codec "${(codec as t.Mixed).name}": annotate it with withJsonSchema`);
   }
 }
 
@@ -141,12 +141,12 @@ function orNull(schema: JsonObject, type: string): JsonObject {
   return { ...schema, type: [type, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) };
 }
 
-/** The members that an object's schema names, with their schemas; none for what is no object. */
+/** Returns the members of an object's schema, with their schemas; none if it is not an object. */
 export function members(schema: JsonObject): Readonly<Record<string, JsonObject>> {
   return (schema.properties ?? {}) as Readonly<Record<string, JsonObject>>;
 }
 
-/** The names of the members that an object's schema requires. */
+/** Returns the names of the required members of an object's schema. */
 export function requiredMembers(schema: JsonObject): ReadonlyArray<string> {
   return (schema.required ?? []) as ReadonlyArray<string>;
 }

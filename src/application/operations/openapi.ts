@@ -13,12 +13,12 @@ import { asksProvider, bodyType, isWriting, takesBody } from './openapi/shape.ts
 import type { AnyOperation } from './operation.ts';
 import { pathParameters } from './registry.ts';
 
-/** The version of the interface: the contract's. */
+/** The version of the interface, from the contract. */
 export const interfaceVersion = '0.2.0';
 
 /**
- * The interface in OpenAPI 3.1: every operation with its parameters, body, answers, failures and an example.
- * @throws Error for a codec that has no JSON Schema
+ * Describes the interface in OpenAPI 3.1: every operation with its parameters, body, answers, failures and an example.
+ * @throws Error for a codec without a JSON Schema
  */
 export function openApiDocument(operations: ReadonlyArray<AnyOperation>): JsonObject {
   const schemas: Record<string, JsonObject> = { ...errorSchemas, Health: healthSchema };
@@ -120,7 +120,7 @@ export function bodySchema(operation: AnyOperation, hoist?: Hoist): JsonObject |
     type: 'object',
     properties: Object.fromEntries(properties),
     ...(required.length > 0 ? { required } : {}),
-    // A generated client must be able to send members that the gateway passes on.
+    // A generated client must be able to send members that the gateway forwards.
     ...(asksProvider(operation) ? { additionalProperties: true } : {}),
   };
 }
@@ -188,7 +188,7 @@ const bytes: JsonObject = { 'application/octet-stream': { schema: { type: 'strin
 
 const partialContent: JsonObject = {
   '206': {
-    description: 'The part that Range asks for',
+    description: 'The part that Range requests',
     headers: { 'Content-Range': { $ref: '#/components/headers/Content-Range' } },
     content: bytes,
   },
@@ -204,7 +204,7 @@ const notModified: JsonObject = {
 const servedBy = ['X-Switchyard-Target', 'X-Switchyard-Attempts', 'X-Switchyard-Provider-Request-Id'];
 
 const providerRefusal: JsonObject = {
-  description: 'What the provider refuses, with its status and its body',
+  description: 'A refusal by the provider, with its status and its body',
   headers: headersNamed(['X-Request-Id', ...servedBy]),
   content: { 'application/json': { schema: { $ref: '#/components/schemas/GatewayError' } } },
 };

@@ -36,7 +36,7 @@ export interface OperationRequest extends Omit<RequestHeaders, 'fault'> {
   readonly parameters: Readonly<Record<string, string>>;
   /** Method and path as requested, for `Idempotency-Key`: `POST /v1/flows/c…/versions`. */
   readonly requestTarget: string;
-  /** Bytes of a list's page at most, where the caller takes less than usual. */
+  /** The most bytes of a list's page, if the caller wants less than the usual limit. */
   readonly maxPageBytes?: number;
 }
 

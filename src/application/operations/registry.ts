@@ -13,17 +13,17 @@ export interface OperationRoute {
   readonly notFound: FailureCode;
   /** The members of the input: others in a request are ignored. */
   readonly members: ReadonlySet<string>;
-  /** Whether the input comes from a body; otherwise from the query alone. */
+  /** Whether the input comes from a body; otherwise it only comes from the query. */
   readonly hasBody: boolean;
-  /** Where what the operation creates can be read: this, then its id. Null when there is no such place. */
+  /** The path of created resources, without the id; null if there is none. */
   readonly createdUnder: string | null;
   /** The member of the answer that holds that id. */
   readonly createdId: string;
 }
 
 /**
- * The HTTP routes of operations.
- * @throws Error when two operations share a method and path, or a path parameter is no member of the input
+ * Makes the HTTP routes of operations.
+ * @throws Error if two operations share a method and path, or a path parameter is no member of the input
  */
 export function createRoutes(operations: ReadonlyArray<AnyOperation>): ReadonlyArray<OperationRoute> {
   const lines = new Set<string>();
@@ -58,15 +58,15 @@ function routeOf(operation: AnyOperation, operations: ReadonlyArray<AnyOperation
   };
 }
 
-/** The names of a path's parameters, in order: `flowId` for `/v1/flows/:flowId`. */
+/** Returns the names of a path's parameters, in order: `flowId` for `/v1/flows/:flowId`. */
 export function pathParameters(path: string): ReadonlyArray<string> {
   return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
 }
 
 /**
- * The path under which a collection's items are read: `/v1/projects/:projectId/flows` creates what
- * `/v1/flows/:flowId` gives, `/v1/flows/:flowId/versions` what `/v1/flow-versions/:versionId` gives, and
- * `/v1/partner/customers` what is directly under it.
+ * Finds the path of a collection's items. `/v1/projects/:projectId/flows` creates items of `/v1/flows/:flowId`,
+ * `/v1/flows/:flowId/versions` those of `/v1/flow-versions/:versionId`, and `/v1/partner/customers` those directly
+ * below it.
  */
 export function createdUnder(collection: string, operations: ReadonlyArray<AnyOperation>): string | null {
   const segments = collection.split('/').filter((segment) => segment !== '' && !segment.startsWith(':'));
@@ -85,7 +85,7 @@ export function createdUnder(collection: string, operations: ReadonlyArray<AnyOp
   );
 }
 
-/** The member of an answer that holds the id: `id`, but for what is known by another's id: a customer by its organization's. */
+/** The member of an answer with the id: usually `id`, but a customer has its organization's id. */
 export function createdId({ output }: AnyOperation): string {
   const names = output === null ? [] : Object.keys(members(jsonSchema(output)));
   return names.includes('id') ? 'id' : (names.find((name) => name.endsWith('Id')) ?? 'id');

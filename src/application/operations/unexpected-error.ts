@@ -4,12 +4,12 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { diskFull, isDiskFull } from './disk-full.ts';
 
-/** An unreadable event takes another release, so there is no hurry to ask again. */
+/** An unreadable event needs another release, so clients should not retry soon. */
 const unreadableRetrySeconds = 60;
 
 /**
- * The failure that a request answers when an operation throws, and a line in the log. The text of an error that nobody
- * expected stays in the log: it may hold what the client must not see.
+ * Makes the failure for an operation that throws, and logs the error. The text of an unexpected error is only in the
+ * log, because it may contain data that the client must not see.
  * @param operation the operation's name, for the log
  */
 export function failureOfError(
@@ -28,7 +28,7 @@ export function failureOfError(
   }
   if (error instanceof UnreadableEventError) {
     logger.error({ requestId, operation, reason: error.message }, 'unreadable event');
-    // A newer release may read it: until then the stream must not be written to.
+    // A newer release may be able to read it. Until then nothing may be written to the stream.
     const detail = `${error.message} Nothing was changed. Tell the operator.`;
     return failure('stream-unreadable', detail, { retryAfterSeconds: unreadableRetrySeconds });
   }

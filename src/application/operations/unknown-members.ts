@@ -8,9 +8,9 @@ import { members } from './json-schema.ts';
 const message = 'is unknown';
 
 /**
- * The members of a body that an operation does not know, at every depth.
- * @param schema of the body, without references; null for an operation that takes no members
- * @returns 100 faults at most
+ * Finds the members of a body that an operation does not know, at every depth.
+ * @param schema the schema of the body, without references; null for an operation without a body
+ * @returns at most 100 faults
  */
 export function unknownMembers(schema: JsonObject | null, body: JsonObject): ReadonlyArray<InputError> {
   const found: string[] = [];
@@ -18,7 +18,7 @@ export function unknownMembers(schema: JsonObject | null, body: JsonObject): Rea
   return found.map((pointer) => ({ pointer, message }));
 }
 
-/** The parameters of a query string that an operation does not know. */
+/** Finds the parameters of a query string that an operation does not know. */
 export function unknownParameters(query: string, known: ReadonlySet<string>): ReadonlyArray<InputError> {
   const names = [...new Set(new URLSearchParams(query).keys())].filter((name) => !known.has(name));
   return names.slice(0, maxInputErrors).map((name) => ({ pointer: pointerTo([name]), parameter: name, message }));
@@ -42,7 +42,7 @@ function collectOfItems(
 }
 
 function collectOfObject(schema: JsonObject, value: JsonObject, keys: ReadonlyArray<string>, found: string[]): void {
-  // What has no members of its own is free-form.
+  // An object schema without members is free-form.
   if (schema.properties === undefined && !isObject(schema.additionalProperties)) return;
   const known = members(schema);
   for (const [name, member] of Object.entries(value)) {
@@ -53,7 +53,7 @@ function collectOfObject(schema: JsonObject, value: JsonObject, keys: ReadonlyAr
   }
 }
 
-/** What no alternative knows: that of the alternative with the fewest. */
+/** The unknown members of the alternative that has the fewest. */
 function collectOfAny(
   alternatives: ReadonlyArray<JsonObject>,
   value: Json | undefined,

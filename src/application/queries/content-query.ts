@@ -33,7 +33,7 @@ export interface ContentQuery<Input extends object, Subject extends Tenant>
   }) => E.Either<Failure, FoundContent>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the table holds questions of every shape; each stays typed where it is made.
+// biome-ignore lint/suspicious/noExplicitAny: the table holds queries of every shape; each stays typed where it is made.
 export type AnyContentQuery = ContentQuery<any, any>;
 
 /** Declares a query whose answer is bytes. */

@@ -11,24 +11,24 @@ import { type EncodedJson, encodeObject } from '#shared/json/encoded-json.ts';
 import { maxPageBytes, readInTurn } from './paging.ts';
 import type { CollectionReader, QueryAnswer } from './query.ts';
 
-/** Items in a page at most, and without a `limit`: what OpenAI gives of files. */
+/** The most items in a page, and the default of `limit`, as for OpenAI's files. */
 const maxObjects = 10_000;
 
-/** The input of a list as OpenAI has it: what page. */
+/** The requested page of a list, as in OpenAI's API. */
 export const ObjectListInput = t.partial({
   after: withJsonSchema(new t.StringType(), {
     type: 'string',
-    description: 'The last_id of the page before; it may have been deleted since',
+    description: 'The last_id of the page before; the object may be deleted since',
   }),
   limit: wholeNumber(1, maxObjects),
 });
 
 export type ObjectListInput = t.TypeOf<typeof ObjectListInput>;
 
-/** In which order a list is given: `desc` is from the newest. */
+/** The order of a list: `desc` is newest first. */
 export const ListOrder = oneOf('asc', 'desc');
 
-/** A page of objects, as OpenAI answers it. */
+/** A page of objects in OpenAI's form. */
 export interface ObjectList<Item> {
   readonly object: 'list';
   readonly data: ReadonlyArray<Item>;
@@ -37,7 +37,7 @@ export interface ObjectList<Item> {
   readonly has_more: boolean;
 }
 
-/** The codec of a list of such items. */
+/** Makes the codec of a page of objects. */
 export function objectList<Item>(item: t.Type<Item, unknown, unknown>): t.Type<ObjectList<Item>, unknown, unknown> {
   return t.type(
     {
@@ -52,35 +52,35 @@ export function objectList<Item>(item: t.Type<Item, unknown, unknown>): t.Type<O
 }
 
 /**
- * What a project's list is made of: the id of a document is that of its record. What was deleted keeps its place, so
- * that a page may begin after it.
+ * A document of a project's list, with the id of its record. A deleted record keeps its place, so that a page can begin
+ * after it.
  */
 export interface ListedDocument<Item> {
   readonly projectId: string | null;
-  /** The project whose list contains it; null after it was deleted. */
+  /** The project whose list contains it; null if it is deleted. */
   readonly listedIn: string | null;
   /** Null once it was deleted. */
   readonly record: Item | null;
 }
 
-/** How a list of objects differs from the usual one. */
+/** The options of a list of objects. */
 export interface ObjectListOptions<Document> {
-  /** What else the documents must have, beside their place in the list: an index begins with it. */
+  /** A further condition for the documents. An index begins with it. */
   readonly where?: Where;
   /**
    * The list where it is not the project's, with its rights judged before: the id of a document is then
    * `{list}.{id of its record}`.
    */
   readonly list?: string;
-  /** Default: from the oldest. */
+  /** Default: oldest first. */
   readonly newestFirst?: boolean;
-  /** Whether a document is shown. Default: all are. */
+  /** Whether a document is in the list. Default: all are. */
   readonly isShown?: (head: Omit<Document, 'record'>) => boolean;
 }
 
 /**
- * A page of a project's objects, or of another list of its, oldest first unless asked otherwise.
- * @returns invalid-input when `after` names nothing that was ever in the list
+ * Reads a page of a project's objects, or of another list of the project. The default order is oldest first.
+ * @returns invalid-input if `after` was never in the list
  */
 export async function listObjects<Item, Document extends ListedDocument<Item> = ListedDocument<Item>>(
   collection: CollectionReader,
@@ -109,14 +109,14 @@ export async function listObjects<Item, Document extends ListedDocument<Item> = 
 
 const unknownPlace = invalidInput([{ pointer: '/after', message: 'must be the last_id of an earlier page' }]);
 
-/** What the deletion of an object answers, as OpenAI has it. */
+/** The answer to the deletion of an object, in OpenAI's form. */
 export interface DeletedObject<Kind extends string> {
   readonly id: string;
   readonly object: Kind;
   readonly deleted: true;
 }
 
-/** The codec of such an answer. */
+/** Makes the codec of the answer to a deletion. */
 export function deletedObject<Kind extends string>(kind: Kind): t.Type<DeletedObject<Kind>, unknown, unknown> {
   return t.type(
     { id: text(), object: t.literal(kind), deleted: t.literal(true) },
@@ -128,7 +128,7 @@ function capitalized(word: string): string {
   return `${word[0]?.toUpperCase()}${word.slice(1)}`;
 }
 
-/** Such an answer. */
+/** Makes the answer to a deletion. */
 export function deletionOf<Kind extends string>(object: Kind, id: string) {
   return { id, object, deleted: true } as const;
 }

@@ -12,7 +12,7 @@ import type { CollectionReader, QueryAnswer } from './query.ts';
 export const maxPageItems = 1_000;
 /** The most stored bytes in a page. */
 export const maxPageBytes = 2 * 1024 * 1024;
-/** Characters of documents that all lists together handle between two turns of the event loop. */
+/** The characters of documents that all lists together handle between two turns of the event loop. */
 const turns = new TurnBudget(128 * 1024);
 /** The estimated characters of a page before it is read, which limits the pages that begin in one turn. */
 const expectedCharacters = 64 * 1024;
@@ -28,12 +28,12 @@ function decodeCursor(cursor: unknown): PageKey | null {
 
 const cursorOf = ({ next }: Pick<Page<never>, 'next'>) => (next === null ? null : encodeCursor(next));
 
-/** What a page's `nextCursor` says of where the next one begins. */
+/** The form of a `nextCursor`, which names the place after which the next page begins. */
 export function encodeCursor({ order, id }: PageKey): string {
   return Buffer.from(`${order}.${id}`).toString('base64url');
 }
 
-/** Where a page begins: the `nextCursor` of the page before. */
+/** The place after which a page begins: the `nextCursor` of the page before. */
 export const Cursor = withJsonSchema(
   new t.Type<PageKey, string, unknown>(
     'cursor',
@@ -54,7 +54,7 @@ export const pageInput = { limit: wholeNumber(1, maxPageItems), cursor: Cursor }
 export const ListSort = withJsonSchema(oneOf('createdAt', '-createdAt'), {
   type: 'string',
   enum: ['createdAt', '-createdAt'],
-  description: 'From the oldest, or with `-createdAt` from the newest. Default `createdAt`',
+  description: 'Oldest first, or newest first with `-createdAt`. Default `createdAt`',
 });
 
 /** The members that every list of resources takes. */
@@ -64,7 +64,7 @@ export const listInput = { ...pageInput, sort: ListSort };
 export const nextCursorOutput = t.partial({
   nextCursor: withJsonSchema(new t.StringType(), {
     type: 'string',
-    description: 'Begins the next page; absent at the end',
+    description: 'The cursor of the next page; absent at the end',
   }),
 });
 

@@ -32,14 +32,14 @@ export interface QueryDependencies {
   readonly keyUsage: KeyUsage;
   readonly personalData: PersonalData;
   readonly comparer: Pick<VersionComparer, 'compare'>;
-  /** Proves that a stream is in the newest signed digest; null where it is in none. */
+  /** Proves that a stream is in the newest signed digest; null if it is in none. */
   readonly proveInclusion: (stream: string) => Promise<InclusionProof | null>;
   readonly webhooks: WebhookReads;
   readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
   readonly processStatus: () => Promise<ReadonlyArray<ProcessStatus>>;
-  /** What this node has seen of the projections' lag. */
+  /** The lag of the projections that this node has seen. */
   readonly lag: Pick<LagMonitor, 'lagMs' | 'past'>;
-  /** How this node's gateway sees its targets; null on a node without one. */
+  /** The health of targets as this node's gateway sees it; null on a node without a gateway. */
   readonly gatewayHealth: () => GatewayHealth | null;
   /** Waits, for `READ_YOUR_WRITES_TIMEOUT_MS` at most, until these projections have passed a position. */
   readonly waitForPosition: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
@@ -72,7 +72,7 @@ export function queryOperation(definition: AnyQuery, runtime: QueryDependencies)
   };
 }
 
-/** Each of the collections that a query declares, to be read. */
+/** Makes readers of the collections that a query declares. */
 export function readersOf<Read extends string>(
   documents: Pick<ReadStore, 'get' | 'list'>,
   reads: Readonly<Record<Read, { readonly name: string }>>,
@@ -89,7 +89,7 @@ function readerOf(documents: Pick<ReadStore, 'get' | 'list'>, collection: string
   };
 }
 
-/** Readers whose pages end sooner. */
+/** Makes readers with smaller pages. */
 function withinPageBytes(
   read: Readonly<Record<string, CollectionReader>>,
   maxBytes: number,
@@ -122,7 +122,7 @@ async function loadSubject(
   return past !== undefined && (await isInStream(past, id, caller, runtime)) ? E.right(new AbsentSubject(id)) : unknown;
 }
 
-/** Whether there ever was such a resource, within the caller's reach. */
+/** Whether such a resource ever existed and the caller has access to it. */
 async function isInStream(
   entity: StreamSubject['entity'],
   id: string,
@@ -135,7 +135,7 @@ async function isInStream(
 
 const named = (id: string) => new StoredDocument<Tenant>(id, 0, '{}');
 
-/** A subject that existed according to its stream and is in no read model. */
+/** A subject that exists in its stream but not in a read model. */
 class AbsentSubject extends StoredDocument<Tenant> {
   constructor(id: string) {
     super(id, 0, '{}');
@@ -202,7 +202,7 @@ async function answer(
   });
 }
 
-/** A position after the end of the log is the client's mistake, and a retry does not help. */
+/** Refuses a position after the end of the log. It is the client's mistake, and a retry does not help. */
 async function notReached(position: number, { lastPosition }: QueryDependencies): Promise<Failure> {
   const end = await lastPosition();
   if (end === null || position <= end) return behind(position);
@@ -211,6 +211,6 @@ async function notReached(position: number, { lastPosition }: QueryDependencies)
 }
 
 const behind = (position: number) =>
-  failure('read-model-behind', `The read model has not reached position ${position} yet. Ask again.`, {
+  failure('read-model-behind', `The read model has not reached position ${position} yet. Send the request again.`, {
     retryAfterSeconds: 1,
   });

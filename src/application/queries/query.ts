@@ -29,44 +29,44 @@ export interface CollectionReader {
   readonly list: <Value extends DocumentValue>(where: Where, page: PageRequest) => Promise<Page<Value>>;
 }
 
-/** What an answer is made from. */
+/** The context of an answer. */
 export interface QueryContext<Input, Subject extends object, Read extends string = never> {
   readonly input: Input;
-  /** The document that the path names. */
+  /** The document of the resource in the path. */
   readonly subject: StoredDocument<Subject>;
   readonly caller: Caller;
-  /** Which of the media types that the query produces is wanted; null for JSON. */
+  /** The requested media type among those that the query produces; null for JSON. */
   readonly accept: string | null;
-  /** Bytes of a page at most. */
+  /** The most bytes of a page. */
   readonly maxPageBytes: number;
-  /** When it is asked, RFC 3339. */
+  /** The time of the request, RFC 3339. */
   readonly time: string;
-  /** The collections that the query declares, by the names that it gives them. */
+  /** The declared collections, by the names in the declaration. */
   readonly read: Readonly<Record<Read, CollectionReader>>;
   readonly keyUsage: KeyUsage;
-  /** Streams as they were. */
+  /** Past states of streams. */
   readonly history: StreamHistory;
-  /** Streams as they are now. */
+  /** Current states of streams. */
   readonly streams: Pick<StreamWriter, 'load'>;
-  /** Gives what reads the personal texts of these subjects. */
+  /** Returns a reader of the personal texts of these subjects. */
   readonly personalReader: PersonalData['readerOf'];
   /** Waits, for `READ_YOUR_WRITES_TIMEOUT_MS` at most, until these projections have passed a position. */
   readonly waitForPosition: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
   /** Compares versions. */
   readonly comparer: Pick<VersionComparer, 'compare'>;
-  /** Proves that a stream is in the newest signed digest; null where it is in none. */
+  /** Proves that a stream is in the newest signed digest; null if it is in none. */
   readonly proveInclusion: (stream: string) => Promise<InclusionProof | null>;
-  /** How far the delivery of webhooks is. */
+  /** The progress of the delivery of webhooks. */
   readonly webhooks: WebhookReads;
-  /** The events that no projection knows. */
+  /** The events that this release does not know. */
   readonly unknownEvents: ReadStore['unknownEvents'];
-  /** Where the log ends, as the event store says; null when it does not say so in time. */
+  /** The end of the log; null if the event store does not answer in time. */
   readonly lastPosition: () => Promise<number | null>;
   /** The present status of each projection. */
   readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
-  /** What this node has seen of the projections' lag. */
+  /** The lag of the projections that this node has seen. */
   readonly lag: Pick<LagMonitor, 'lagMs' | 'past'>;
-  /** How this node's gateway sees its targets; null on a node without one. */
+  /** The health of targets as this node's gateway sees it; null on a node without a gateway. */
   readonly gatewayHealth: () => GatewayHealth | null;
   /** The present status of each process. */
   readonly processStatus: () => Promise<ReadonlyArray<ProcessStatus>>;
@@ -78,7 +78,7 @@ export interface StreamedAnswer {
 }
 
 /**
- * A query's success: the JSON value or its text, and for one resource its revision, for a page where the next begins.
+ * A query's success: the JSON value or its text. One resource has a revision, and a page has the next cursor.
  */
 export interface QueryAnswer<Output> {
   readonly body: Output | EncodedJson<Output>;
@@ -86,26 +86,26 @@ export interface QueryAnswer<Output> {
   readonly nextCursor?: string;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: whether something is in a stream is asked of states of every entity.
+// biome-ignore lint/suspicious/noExplicitAny: the check works on states of every entity.
 type AnyEntity = Entity<any, any>;
 
-/** What a path names, as a read model has it. */
+/** A resource in the path that is read from a read model. */
 export interface DocumentSubject {
   readonly collection: { readonly name: string };
   readonly parameter: string;
   readonly notFound: FailureCode;
   /**
-   * The input has a member `asOf`: what was deleted since can be asked for with it, so its stream decides whether it was
-   * ever there.
+   * Set if the input has a member `asOf`. A request can then name a deleted resource, so the stream decides whether it
+   * ever existed.
    */
   readonly past?: AnyEntity;
 }
 
-/** What a path names, as its stream has it, deleted or not. The context's `subject` has its id alone. */
+/** A resource in the path that is read from its stream, deleted or not. The context's `subject` has only its id. */
 export interface StreamSubject {
   readonly entity: AnyEntity;
   readonly parameter: string;
-  /** Of the parameter; default a cuid. */
+  /** The codec of the parameter; default a cuid. */
   readonly idCodec?: t.Mixed;
   readonly notFound: FailureCode;
 }
@@ -120,7 +120,7 @@ export interface Query<Input extends object, Subject extends Tenant, Output, Rea
   readonly group: string;
   /** The shape of its errors. Default `control`. */
   readonly plane?: Plane;
-  /** Nodes of the other plane answer it too. */
+  /** Whether nodes of the other plane answer it too. */
   readonly onBothPlanes?: true;
   readonly http: HttpRoute;
   /** Null if every valid key may call it. */
@@ -131,19 +131,19 @@ export interface Query<Input extends object, Subject extends Tenant, Output, Rea
   readonly failures: ReadonlyArray<FailureCode>;
   readonly example: { readonly input?: JsonObject; readonly output?: Json };
   /**
-   * The projections that it reads beside its subject's, by the names that its context has them under: it can read no
-   * others. `Switchyard-Min-Position` waits for them and the subject's.
+   * The projections that it reads besides its subject's, by their names in the context. It can read no others.
+   * `Switchyard-Min-Position` waits for these projections and the subject's.
    */
   readonly reads: Readonly<Record<Read, { readonly name: string }>>;
-  /** What the path names, judged for reach; null where the answer is within reach by itself. */
+  /** The resource in the path, to which the key needs access; null if the answer itself depends on the key's access. */
   readonly subject: (DocumentSubject | StreamSubject) | null;
   /** The media types besides JSON that it may answer; `accept` has the requested one. */
   readonly produces?: ReadonlyArray<string>;
   /** It answers pages: `limit` and `cursor` belong to its input. */
   readonly paged?: boolean;
-  /** The answer is one resource with an ETag. */
+  /** Whether the answer is one resource with an ETag. */
   readonly hasRevision?: boolean;
-  /** Parts of the answer change while its ETag does not, so that `If-None-Match` is ignored. */
+  /** Whether parts of the answer may change without the ETag. `If-None-Match` is then ignored. */
   readonly changesWithinRevision?: true;
   readonly answer: (context: QueryContext<Input, Subject, Read>) => Promise<Answered<Output>> | Answered<Output>;
 }

@@ -1,7 +1,7 @@
 import type { Audience } from '#domain/shared/tenancy.ts';
 import type { Where } from '#read-store/read-store.ts';
 
-/** The documents of a collection that a key reaches, as an index finds them: see `reaches`. */
+/** Returns the filter for the documents that a key has access to, for an index: see `canAccess`. */
 export function tenantFilter({ keyType, organizationId, projectId }: Audience): Where {
   switch (keyType) {
     case 'admin':

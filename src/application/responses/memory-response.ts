@@ -1,8 +1,8 @@
 import type { ResponseSink } from './response-sink.ts';
 
 /**
- * Keeps a response in memory: for a call that has no connection, such as one of a batch.
- * A response of more than `maxBytes` is broken off, as if its receiver had left.
+ * Keeps a response in memory, for a call without a connection, such as a line of a batch.
+ * A response of more than `maxBytes` is aborted, as if its receiver had disconnected.
  */
 export class MemoryResponse implements ResponseSink {
   readonly #maxBytes: number;
@@ -13,7 +13,7 @@ export class MemoryResponse implements ResponseSink {
   #state: 'open' | 'complete' | 'broken-off' | 'disconnected' = 'open';
   #onDisconnect: (() => void) | null = null;
 
-  /** @param maxBytes the most bytes of a body that are kept */
+  /** @param maxBytes the most bytes of a body */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
@@ -23,7 +23,7 @@ export class MemoryResponse implements ResponseSink {
     return this.#status;
   }
 
-  /** By lower-case name; of a name that comes twice, the last value. */
+  /** The headers by lower-case name. If a name occurs twice, the last value counts. */
   get headers(): Readonly<Record<string, string>> {
     const pairs: [string, string][] = [];
     for (let at = 0; at + 1 < this.#headers.length; at += 2) {
@@ -37,7 +37,7 @@ export class MemoryResponse implements ResponseSink {
     return Buffer.concat(this.#pieces, this.#bytes);
   }
 
-  /** Whether all of the response was written. */
+  /** Whether the response is complete. */
   get isComplete(): boolean {
     return this.#state === 'complete';
   }
@@ -92,7 +92,7 @@ export class MemoryResponse implements ResponseSink {
     if (this.isDisconnected) listener?.();
   }
 
-  /** Ends the call from the receiver's side: its response is not wanted any more. */
+  /** Ends the call as its receiver, which does not need the response any more. */
   disconnect(): void {
     if (this.#state !== 'open') return;
     this.#state = 'disconnected';

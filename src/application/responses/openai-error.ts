@@ -3,9 +3,9 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 import { keysOfPointer } from '#shared/json/json-pointer.ts';
 
 /**
- * A failure as clients of OpenAI read it: `error` always, and beside it, for invalid input (422), the contract's
- * `detail`, which those clients do not look at.
- * @param place where the input came from
+ * Makes the error of a failure in the form that clients of OpenAI read. It always has `error`. For invalid input (422)
+ * it also has the `detail` of the contract, which those clients ignore.
+ * @param place the part of the request that has the input
  */
 export function gatewayError(failure: Failure, place: 'body' | 'query'): JsonObject {
   const error = { ...errorObject(failure) };
@@ -15,7 +15,7 @@ export function gatewayError(failure: Failure, place: 'body' | 'query'): JsonObj
   return { detail: faults.length > 0 ? faults.map((fault) => detailOf(fault, place)) : [whole], error };
 }
 
-/** What clients of OpenAI read of a failure. */
+/** The error that clients of OpenAI read. */
 export function errorObject(failure: Failure): ErrorObject {
   const [first] = failure.errors ?? [];
   const param = first === undefined ? '' : parameterOf(keysOf(first.pointer));
@@ -36,7 +36,7 @@ function detailOf({ pointer, message, input }: InputError, place: string): Json 
   };
 }
 
-/** What clients read of an error; all four members must be there. */
+/** The members of an error that clients read. All four must exist. */
 export interface ErrorObject {
   readonly message: string;
   readonly type: string;
@@ -44,12 +44,12 @@ export interface ErrorObject {
   readonly code: string | null;
 }
 
-/** OpenAI's way to write it: `model_not_found`. */
+/** Converts a code to OpenAI's form: `model_not_found`. */
 export function errorCode(code: FailureCode): string {
   return code === 'malformed-json' || code === 'invalid-encoding' ? 'json_invalid' : code.replaceAll('-', '_');
 }
 
-/** OpenAI's kind of error for a status. */
+/** Returns OpenAI's type of error for a status. */
 export function errorType(status: number): string {
   if (status === 401) return 'authentication_error';
   if (status === 403) return 'permission_error';
@@ -59,12 +59,12 @@ export function errorType(status: number): string {
 
 type Keys = ReadonlyArray<string | number>;
 
-/** The keys of a JSON pointer; indexes of arrays as numbers. */
+/** Returns the keys of a JSON pointer, with indexes of arrays as numbers. */
 function keysOf(pointer: string): Keys {
   return keysOfPointer(pointer).map((key) => (/^(?:0|[1-9]\d{0,8})$/.test(key) ? Number(key) : key));
 }
 
-/** `messages[0].role` for its keys. */
+/** Joins keys to a text like `messages[0].role`. */
 function parameterOf(keys: Keys): string {
   return keys.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${key}`)).join('');
 }

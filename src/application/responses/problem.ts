@@ -4,7 +4,7 @@ import { errorObject, gatewayError } from '#application/responses/openai-error.t
 import { type Failure, failures, gatewayStatus, type InputError } from '#domain/shared/failure.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** The path of the page about failures: `/docs/problems#flow-not-found`. */
+/** The path of the documentation of failures: `/docs/problems#flow-not-found`. */
 export const problemsPath = '/docs/problems';
 
 /** The answer to a failure. */
@@ -15,19 +15,19 @@ export interface ErrorResponse {
   readonly retryAfterSeconds: number | null;
 }
 
-/** What an error says of the request that it answers. */
+/** The facts about the request that an error names. */
 export interface RefusedRequest {
   readonly plane: Plane;
-  /** Clients of the gateway ask this too: problem details carry their `error` as well. */
+  /** Whether clients of the gateway use it too. Problem details then also have `error`. */
   readonly onBothPlanes: boolean;
   readonly requestId: string;
   /** The path as requested, without its query. */
   readonly path: string;
-  /** Whether the input came from a body: else from the query. */
+  /** Whether the input is in the body; otherwise it is in the query. */
   readonly hasBody: boolean;
 }
 
-/** Answers a failure in the shape of its plane: problem details (RFC 9457), or what OpenAI's clients read. */
+/** Makes the answer of a failure in the form of its plane: problem details (RFC 9457) or OpenAI's error. */
 export function createErrorResponse(refusal: Failure, refused: RefusedRequest): ErrorResponse {
   const failure = refused.hasBody ? refusal : ofQueryParameters(refusal);
   const onGateway = refused.plane === 'gateway';

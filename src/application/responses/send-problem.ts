@@ -3,8 +3,9 @@ import { createErrorResponse } from '#application/responses/problem.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 
 /**
- * Refuses a request to the control plane whose operation writes its response itself, with problem details as all others.
- * @param path as requested
+ * Refuses a request to the control plane whose operation writes its response itself. The answer has problem details, as
+ * for all other operations.
+ * @param path the path of the request
  */
 export function sendProblem(
   { response, requestId }: Pick<StreamingRequest, 'response' | 'requestId'>,

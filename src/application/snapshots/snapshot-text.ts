@@ -3,10 +3,10 @@ import { Map as PersistentMap } from 'immutable';
 import { type RememberedRequest, RememberedRequests } from '#application/commands/remembered-requests.ts';
 import type { StreamState } from '#application/commands/stream-state.ts';
 
-/** Entries that are written or read in one turn of the event loop: they take about a millisecond. */
+/** The entries that are written or read in one turn of the event loop, which takes about a millisecond. */
 const entriesInATurn = 250;
 
-/** The first line: all but the entries of maps and the remembered requests, which follow, a part in each line. */
+/** The first line. The entries of maps and the remembered requests follow it in parts, one part in each line. */
 interface Head extends Omit<StreamState<unknown>, 'remembered'> {
   /** The members of the state that are persistent maps. */
   readonly maps: ReadonlyArray<string>;
@@ -21,7 +21,7 @@ type Part =
 /**
  * Writes a stream's state as JSON, one value a line. Persistent maps must be members of the state itself. Others are
  * served meanwhile.
- * @param maxCharacters where it would be longer, null comes of it
+ * @param maxCharacters the most characters; a longer text is not written, and the result is null
  */
 export async function writeSnapshot(
   { remembered, ...stream }: StreamState<unknown>,
@@ -43,7 +43,7 @@ export async function writeSnapshot(
   return lines.join('\n');
 }
 
-/** Reads what `writeSnapshot` wrote. Others are served meanwhile. @throws Error when it is damaged */
+/** Reads a text of `writeSnapshot`. Other requests are served meanwhile. @throws Error if it is damaged */
 export async function readSnapshot<State>(text: string): Promise<StreamState<State>> {
   const [first = '', ...lines] = text.split('\n');
   const { maps, state, ...stream } = JSON.parse(first) as Head;

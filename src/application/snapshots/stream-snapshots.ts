@@ -7,7 +7,7 @@ import { withTimeout } from '#shared/async/with-timeout.ts';
 import type { SnapshotStore, StoredSnapshot } from './snapshot-store.ts';
 import { readSnapshot, writeSnapshot } from './snapshot-text.ts';
 
-/** Events behind a stream's snapshot before the next is taken, at least; and that part of the stream, where it is more. */
+/** A snapshot is due after this many events, or after this part of the stream's events if that is more. */
 const minEventsBetween = 500;
 const partOfStream = 0.1;
 
@@ -20,13 +20,13 @@ const readTimeoutMs = 500;
 const maxStreamsKnown = 10_000;
 
 /**
- * Takes and uses snapshots of long streams. All of it is best effort: after a failure the stream is read from its
- * beginning. One snapshot is taken at a time, outside of the command that made it due.
+ * Takes and uses snapshots of long streams. A failure is harmless, because the stream is then read from its beginning.
+ * One snapshot is taken at a time, after the command that made it due.
  */
 export class StreamSnapshots {
   readonly #store: SnapshotStore;
   readonly #eventAt: (stream: string, revision: number) => Promise<RecordedEvent | undefined>;
-  /** By stream, the revision of the newest snapshot that this process knows to be of use. */
+  /** The revision of the newest useful snapshot that this process knows, by stream. */
   readonly #known = new LRUCache<string, number>({ max: maxStreamsKnown });
   #isTaking = false;
 
@@ -37,8 +37,8 @@ export class StreamSnapshots {
   }
 
   /**
-   * The stream's snapshot, if it is of this log, this release and no later revision.
-   * @throws UnavailableError when the event store cannot be read
+   * Returns the stream's snapshot if it is of this log, of this release and not later than the revision.
+   * @throws UnavailableError if the event store cannot be read
    */
   async find<State, Events>(
     entity: Entity<State, Events>,
@@ -54,7 +54,7 @@ export class StreamSnapshots {
     return state;
   }
 
-  /** Takes a snapshot of a stream when one is due, a little later. */
+  /** Takes a snapshot of a stream soon, if one is due. */
   note<State, Events>({ stateVersion }: Entity<State, Events>, stream: string, state: StreamState<State>): void {
     if (stateVersion === undefined || this.#isTaking || !this.#isDue(stream, state.revision)) return;
     this.#isTaking = true;
@@ -72,7 +72,7 @@ export class StreamSnapshots {
   async #take(stateVersion: number, stream: string, state: StreamState<unknown>): Promise<void> {
     try {
       const { revision, hash } = state;
-      // Even after a failure the snapshot is not due again at once.
+      // After a failure too, the next snapshot is not due immediately.
       this.#known.set(stream, revision);
       const body = await writeSnapshot(state, maxSnapshotCharacters);
       if (body === null || hash === null) return;

@@ -5,13 +5,13 @@ import type { PageKey } from '#read-store/read-store.ts';
 /** A page of tries, newest first. */
 export interface DeliveryPage {
   readonly deliveries: ReadonlyArray<WebhookDelivery>;
-  /** Where the next page begins; null at the end. */
+  /** The place after which the next page begins; null at the end. */
   readonly next: PageKey | null;
 }
 
-/** What queries may ask about the delivery of webhooks, whichever node delivers. */
+/** The data about the delivery of webhooks that queries may read, on any node. */
 export interface WebhookReads {
-  /** How far the delivery to an endpoint is; null before it has begun. @throws UnavailableError */
+  /** The progress of the delivery to an endpoint; null before it has begun. @throws UnavailableError */
   readonly deliveryOf: (endpointId: string) => Promise<EndpointDelivery | null>;
   /** The tries of the last 30 days. @throws UnavailableError */
   readonly deliveriesTo: (endpointId: string, limit: number, after: PageKey | null) => Promise<DeliveryPage>;

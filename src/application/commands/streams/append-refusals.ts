@@ -15,7 +15,7 @@ export function appendRefused(refused: Exclude<AppendFailure, { kind: 'conflict'
     case 'append-too-large':
       return appendTooLarge(refused.bytes, refused.maxBytes);
     case 'unavailable':
-      return failure('unavailable', `The event store cannot take the change just now: ${refused.detail}`, {
+      return failure('unavailable', `The event store cannot store the change now: ${refused.detail}`, {
         retryAfterSeconds: refused.retryAfterSeconds,
       });
   }

@@ -34,7 +34,7 @@ export interface StreamWrite<State, Events, Other = never> {
   readonly idempotency?: { readonly key: string; readonly body: string };
   /**
    * Does not wait for its turn on this stream, and may meet conflicts instead. Only for a write within another stream's
-   * turn, where two turns could wait for each other for ever:
+   * turn, where two turns could wait for each other forever:
    *
    *     create phone number A            create phone number B, same number
    *     has the turn of phoneNumber-A    has the turn of phoneNumber-B

@@ -29,7 +29,7 @@ const problemSchema: JsonObject = {
     },
     error: {
       $ref: '#/components/schemas/ErrorObject',
-      description: 'The same for clients of the gateway, where they may ask this too',
+      description: 'The same for clients of the gateway, for operations that they use too',
     },
   },
   required: ['type', 'title', 'status', 'detail', 'code'],
@@ -52,7 +52,7 @@ const inputErrorSchema: JsonObject = {
   type: 'object',
   properties: {
     pointer: { type: 'string', description: 'JSON pointer (RFC 6901) to the member' },
-    parameter: { type: 'string', description: 'The query parameter, where it is none of the body' },
+    parameter: { type: 'string', description: 'The query parameter, if the fault is not in the body' },
     message: { type: 'string' },
   },
   required: ['pointer', 'message'],
@@ -70,7 +70,7 @@ const validationErrorSchema: JsonObject = {
   required: ['loc', 'msg', 'type'],
 };
 
-/** What errors of both planes are made of, by the names of their schemas. */
+/** The schemas of the errors of both planes, by name. */
 export const errorSchemas: Readonly<Record<string, JsonObject>> = {
   Problem: problemSchema,
   InputError: inputErrorSchema,

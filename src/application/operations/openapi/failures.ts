@@ -5,7 +5,7 @@ import type { JsonObject } from '#shared/json/json.ts';
 import { headersNamed } from './response-headers.ts';
 import { bodyType, isWriting, takesBody } from './shape.ts';
 
-/** The failures that any operation may answer, besides its own. */
+/** The failures that every operation may answer, besides its own. */
 const commonFailures: ReadonlyArray<FailureCode> = [
   'key-required',
   'key-invalid',
@@ -34,7 +34,7 @@ const commandFailures: ReadonlyArray<FailureCode> = [
   'too-many-conflicts',
 ];
 
-/** Every failure that an operation may answer, by status. */
+/** Returns every failure that an operation may answer, by status. */
 export function refusals(operation: AnyOperation): JsonObject {
   const statusOf = (code: FailureCode) => (operation.plane === 'gateway' ? gatewayStatus(code) : failures[code].status);
   const byStatus = Map.groupBy(failuresOf(operation), statusOf);
@@ -42,7 +42,7 @@ export function refusals(operation: AnyOperation): JsonObject {
   return Object.fromEntries(sorted.map(([status, codes]) => [String(status), refusal(operation, status, codes)]));
 }
 
-/** The failures of an operation: its own and those that its kind has. */
+/** Returns the failures of an operation: its own and those of its kind. */
 export function failuresOf(operation: AnyOperation): ReadonlyArray<FailureCode> {
   const { scope, kind, hasRevision, failures: own } = operation;
   return [
@@ -84,7 +84,7 @@ function exampleName(code: FailureCode, plane: Plane): string {
   return plane === 'gateway' ? `gateway-${code}` : code;
 }
 
-/** What each failure of these operations answers, by the name under which their answers refer to it. */
+/** Returns the answers of the failures of these operations, by the names that operations use to refer to them. */
 export function failureExamples(operations: ReadonlyArray<AnyOperation>): JsonObject {
   const named = operations.flatMap((operation) =>
     failuresOf(operation).map(

@@ -2,10 +2,10 @@ import type { JsonObject } from '#shared/json/json.ts';
 import { members } from '../json-schema.ts';
 
 /**
- * The schema of a multipart body in which each field but a file has its own example: the documentation page makes a form
- * of it, and does not read the example of the whole.
- * @param schema of the body, an object
- * @param example of the body
+ * Makes the schema of a multipart body in which each field except a file has an example. The documentation page makes a
+ * form from it and ignores the example of the whole body.
+ * @param schema the object schema of the body
+ * @param example the example of the body
  */
 export function formSchema(schema: JsonObject, example: JsonObject): JsonObject {
   const properties = Object.entries(members(schema)).map(([name, field]) => {

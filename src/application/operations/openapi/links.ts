@@ -2,7 +2,7 @@ import type { AnyOperation } from '#application/operations/operation.ts';
 import { createdId, createdUnder } from '#application/operations/registry.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** What can be asked next of what an operation creates: every operation whose path names it, by its id in the answer. */
+/** Returns the next operations for a created resource: every operation with its id in the path. */
 export function linksOf(operation: AnyOperation, operations: ReadonlyArray<AnyOperation>): JsonObject {
   const place = placeOf(operation, operations);
   if (place === null) return {};
@@ -18,7 +18,7 @@ export function linksOf(operation: AnyOperation, operations: ReadonlyArray<AnyOp
   return Object.fromEntries(links);
 }
 
-/** Where what an operation creates is read. OpenAI's creations answer 200, and are read under their own path. */
+/** Returns the path of created resources; null for other operations. OpenAI's creations answer 200 instead of 201. */
 function placeOf({ http: { method, path, status } }: AnyOperation, operations: ReadonlyArray<AnyOperation>) {
   if (method !== 'post') return null;
   const place = createdUnder(path, operations);

@@ -8,7 +8,7 @@ const idempotencyKeyHeader: JsonObject = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'The same key with the same body answers as the first time, for 24 hours at least.',
+  description: 'The same key with the same body gets the first answer again, for at least 24 hours.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
 };
 
@@ -24,7 +24,8 @@ const rangeHeader: JsonObject = {
   name: 'Range',
   in: 'header',
   required: false,
-  description: 'One part of the bytes, like `bytes=0-99`: the answer is 206. Of several parts the whole is answered.',
+  description:
+    'One part of the bytes, like `bytes=0-99`; the answer is 206. For several parts, the answer is the whole.',
   schema: { type: 'string' },
 };
 
@@ -58,7 +59,7 @@ const lastEventIdHeader: JsonObject = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'The last `id` that was received: what came after it is sent first.',
+  description: 'The last `id` that was received. The events after it are sent first.',
   schema: { type: 'string', pattern: '^[0-9]{1,16}$' },
 };
 

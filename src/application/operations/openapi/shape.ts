@@ -10,13 +10,13 @@ export function isWriting({ kind }: AnyOperation): boolean {
   return kind === 'command' || kind === 'upload';
 }
 
-/** The media type of an operation's body; null where there is none. */
+/** The media type of an operation's body; null if there is none. */
 export function bodyType(operation: AnyOperation): string | null {
   if (!takesBody(operation)) return null;
   return 'consumes' in operation ? operation.consumes : 'application/json';
 }
 
-/** Whether a provider answers: its part of an interface is its own. */
+/** Whether a provider answers, whose part of the interface may differ. */
 export function asksProvider(operation: AnyOperation): boolean {
   return operation.kind === 'relay' && takesBody(operation);
 }
