@@ -1,7 +1,7 @@
 import type { FlowEvents } from '#domain/flow/events.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 
-/** That a flow once had an agent profile, whether it has it now or not. */
+/** Records that a flow has or had an agent profile. */
 export interface AgentProfileFlowDocument {
   readonly agentProfileId: string;
   readonly flowId: string;
@@ -10,7 +10,7 @@ export interface AgentProfileFlowDocument {
 const pairId = (agentProfileId: string | null, flowId: string) =>
   agentProfileId === null ? [] : [`${agentProfileId}.${flowId}`];
 
-/** Which flows ever had which agent profile: what is asked when a profile is to be shown as it was at a time. */
+/** Which flows ever had which agent profile, to show a profile as of a time. */
 export const agentProfileFlows = projection<AgentProfileFlowDocument, FlowEvents>({
   name: 'agent-profile-flows',
   version: 1,

@@ -7,8 +7,8 @@ import { changed, type TenantDocument, tenantOf } from './document.ts';
 export type AgentProfileDocument = TenantDocument<AgentProfileRecord>;
 
 /**
- * Every agent profile that is there. Its flows are those whose own streams say so; a profile's events only ask for
- * them. What a flow's event changes moves no profile's revision.
+ * Every existing agent profile. The streams of flows say which flows it has; its own events only request them. An
+ * event of a flow does not change the profile's revision.
  */
 export const agentProfiles = projection<AgentProfileDocument, AgentProfileEvents & FlowEvents>({
   name: 'agent-profiles',

@@ -7,7 +7,10 @@ import { projection } from '#projection-engine/projection.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { tenantOf } from './document.ts';
 
-/** Where an entry of the audit is found: what it says is made from its stream. Its order is the event's position. */
+/**
+ * The place of an entry of the audit. The text of the entry is made from its stream. The document's order is the
+ * event's position.
+ */
 export interface AuditDocument extends Tenant {
   readonly stream: string;
   readonly revision: number;
@@ -16,15 +19,15 @@ export interface AuditDocument extends Tenant {
   /** The id of the key. */
   readonly actor: string;
   readonly kind: ResourceKind;
-  /** Of the resource. */
+  /** The id of the resource. */
   readonly resource: string;
 }
 
 type ListedEvents = Readonly<Record<string, JsonObject>>;
 
 /**
- * An entry for each event that histories list, to be found by tenant, actor and resource. No text of a client's is in
- * it, so nothing is left to erase.
+ * An entry for each event that histories list, to find it by tenant, actor and resource. It contains no text of a
+ * client, so an erasure need not change it.
  */
 export const audit = projection<AuditDocument, ListedEvents>({
   name: 'audit',

@@ -2,15 +2,16 @@ import type { EventMetadata } from '#domain/shared/event.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 
-/** What most documents are: a record as it is given out, whose it is, and the revision for its ETag. */
+/** The form of most documents: the record for answers, its tenant, and the revision for its ETag. */
 export interface TenantDocument<Record> extends Tenant {
   readonly record: Record;
   readonly revision: number;
 }
 
 /**
- * Indexes of a list that each type of key is shown its part of (`tenantFilter`), with and without each filter.
- * @param owners the members that name whose a document is
+ * Returns the indexes of a list of which each type of key sees its part (`tenantFilter`), with and without each
+ * filter.
+ * @param owners the members that name the tenant of a document
  */
 export function tenantIndexes<Filter extends string>(
   owners: ReadonlyArray<keyof Tenant>,
@@ -20,12 +21,12 @@ export function tenantIndexes<Filter extends string>(
   return [...owners.map((owner) => [owner]), ...narrowed];
 }
 
-/** Whose an event's stream is. */
+/** Returns the tenant of an event's stream. */
 export function tenantOf({ organizationId, projectId, partnerId }: EventMetadata): Tenant {
   return { organizationId, projectId, partnerId };
 }
 
-/** A document after an event that changed members of its record; null stays null. */
+/** Returns a document after an event that has changed members of its record; null stays null. */
 export function changed<Document extends TenantDocument<object>>(
   document: Document | null,
   { revision, metadata }: Pick<RecordedEvent, 'revision' | 'metadata'>,
@@ -34,7 +35,7 @@ export function changed<Document extends TenantDocument<object>>(
   return document && { ...document, revision, record: { ...document.record, ...change, updatedAt: metadata.time } };
 }
 
-/** A document after an event of its stream that changed nothing of its record; null stays null. */
+/** Returns a document after an event of its stream that has not changed its record; null stays null. */
 export function moved<Document extends { readonly revision: number }>(
   document: Document | null,
   { revision }: Pick<RecordedEvent, 'revision'>,

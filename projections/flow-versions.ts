@@ -8,7 +8,7 @@ export interface FlowVersionDocument extends Omit<TenantDocument<FlowVersionReco
   readonly flowId: string;
 }
 
-/** Every version of the flows that are there. Their ETag is the flow's. */
+/** Every version of existing flows. Their ETag is the flow's. */
 export const flowVersions = projection<FlowVersionDocument, FlowEvents>({
   name: 'flow-versions',
   version: 1,

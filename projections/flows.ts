@@ -7,11 +7,11 @@ import { changed, moved, type TenantDocument, tenantOf } from './document.ts';
 export interface FlowDocument extends TenantDocument<FlowRecord> {
   /** For the lookup of an agent profile's flows. */
   readonly agentProfileId: string | null;
-  /** For an instance that wants to know whether it was changed by hand. */
+  /** For an instance, to find out whether it was changed by hand. */
   readonly activeVersionId: string | null;
 }
 
-/** Every flow that is there. Its revision moves with its versions too: one stream, one ETag. */
+/** Every existing flow. Its revision also changes with its versions, because they share a stream and an ETag. */
 export const flows = projection<FlowDocument, FlowEvents>({
   name: 'flows',
   version: 2,

@@ -8,7 +8,10 @@ import { tenantIndexes, tenantOf } from './document.ts';
 
 export interface InstanceDocument extends Tenant {
   readonly revision: number;
-  /** Of the last event: a read model that has not come so far may not show what the instance's operations did. */
+  /**
+   * The position of the last event. A read model before this position may not show the results of the instance's
+   * operations.
+   */
   readonly position: number;
   readonly name: string;
   readonly status: InstanceRecord['status'];
@@ -16,8 +19,8 @@ export interface InstanceDocument extends Tenant {
 }
 
 /**
- * Every existing instance, folded with the entity's `evolve`, so that the steps that clients see are the steps that are
- * done. A change of `instance.evolve` needs a new version here.
+ * Every existing instance, folded with the entity's `evolve`, so that clients see the steps that are carried out. A
+ * change of `instance.evolve` needs a new version of this projection.
  */
 export const instances = projection<InstanceDocument, InstanceEvents>({
   name: 'instances',

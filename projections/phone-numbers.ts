@@ -8,7 +8,7 @@ export interface PhoneNumberDocument extends TenantDocument<PhoneNumberRecord> {
   readonly flowId: string | null;
 }
 
-/** Every phone number that is there. */
+/** Every existing phone number. */
 export const phoneNumbers = projection<PhoneNumberDocument, PhoneNumberEvents>({
   name: 'phone-numbers',
   version: 1,
@@ -30,7 +30,7 @@ export const phoneNumbers = projection<PhoneNumberDocument, PhoneNumberEvents>({
       return after && { ...after, flowId };
     },
     PhoneNumberDeleted: () => null,
-    // It was claimed and never created.
+    // The number was claimed and never created.
     PhoneNumberAbandoned: ignored,
   },
   indexes: [['projectId'], ['flowId'], ['projectId', 'name'], ['projectId', 'status'], ['projectId', 'flowId']],

@@ -25,7 +25,7 @@ import { templates } from './templates.ts';
 import { usageByDay, usageByHour, usageByMinute, usageByQuarterHour } from './usage/usage-by-period.ts';
 import { webhookEndpoints } from './webhook-endpoints.ts';
 
-/** Every read model there is. */
+/** All read models. */
 export const projections: ReadonlyArray<AnyProjection> = [
   organizations,
   customers,

@@ -6,7 +6,7 @@ import { changed, moved, type TenantDocument, tenantIndexes, tenantOf } from './
 
 export type TemplateDocument = TenantDocument<TemplateRecord>;
 
-/** Every template. Its revision moves with its versions too: one stream, one ETag. */
+/** Every template. Its revision also changes with its versions, because they share a stream and an ETag. */
 export const templates = projection<TemplateDocument, TemplateEvents>({
   name: 'templates',
   version: 1,

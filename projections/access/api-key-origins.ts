@@ -1,19 +1,19 @@
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 
-/** That one key made or rotated another, whether either is in force or not. */
+/** Records that one key has created or rotated another, whether or not either is still valid. */
 export interface ApiKeyOriginDocument {
   readonly keyId: string;
-  /** The key that made or rotated it. */
+  /** The key that has created or rotated it. */
   readonly byKeyId: string;
 }
 
-/** The id of a document; null where there is none: a key does not descend from itself. */
+/** Returns the id of a document; none if there is no document, because a key does not descend from itself. */
 function originId(keyId: string, byKeyId: string | null): ReadonlyArray<string> {
   return byKeyId === null || byKeyId === keyId ? [] : [`${byKeyId}.${keyId}`];
 }
 
-/** Which keys descend from which: what is to be revoked with a key. */
+/** Which keys descend from which, to revoke a key with its descendants. */
 export const apiKeyOrigins = projection<ApiKeyOriginDocument, ApiKeyEvents>({
   name: 'api-key-origins',
   version: 1,
@@ -30,7 +30,7 @@ export const apiKeyOrigins = projection<ApiKeyOriginDocument, ApiKeyEvents>({
   on: {
     ApiKeyCreated: (_, { data }) => ({ keyId: data.id, byKeyId: data.createdByKeyId ?? '' }),
     ApiKeyRotated: (_, { data }) => ({ keyId: data.id, byKeyId: data.rotatedByKeyId ?? '' }),
-    // A key that descends from a revoked one descends from those before it all the same.
+    // The descendants of a revoked key also descend from the keys before it.
     ApiKeyRevoked: ignored,
   },
   indexes: [['byKeyId']],

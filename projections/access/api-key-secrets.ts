@@ -1,12 +1,15 @@
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import { projection } from '#projection-engine/projection.ts';
 
-/** Which key a secret belongs to. The id is the secret's SHA-256. Whether it works, the key's stream says. */
+/**
+ * The key of a secret. The document's id is the SHA-256 of the secret. The stream of the key says whether the secret
+ * is valid.
+ */
 export interface ApiKeySecretDocument {
   readonly keyId: string;
 }
 
-/** The secrets of the keys in force, those that were replaced too. */
+/** The secrets of valid keys, including replaced ones. */
 export const apiKeySecrets = projection<ApiKeySecretDocument, ApiKeyEvents>({
   name: 'api-key-secrets',
   version: 2,

@@ -6,7 +6,7 @@ import { type TenantDocument, tenantOf } from '#projections/document.ts';
 
 export type CustomerDocument = TenantDocument<SealedCustomer>;
 
-/** Every partner's customers, their personal texts sealed as in the events. */
+/** The customers of every partner. Their personal texts are sealed, as in the events. */
 export const customers = projection<CustomerDocument, OrganizationEvents>({
   name: 'customers',
   version: 1,

@@ -6,12 +6,12 @@ import type { Tenant } from '#domain/shared/tenancy.ts';
 import { projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 
-/** An organization with whose it is, and the revision for its ETag. */
+/** An organization with its tenant, and the revision for its ETag. */
 export interface OrganizationDocument extends SealedOrganization, Tenant {
   readonly revision: number;
 }
 
-/** Every organization, the names of partners' customers sealed as in the events. */
+/** Every organization. The names of partners' customers are sealed, as in the events. */
 export const organizations = projection<OrganizationDocument, OrganizationEvents>({
   name: 'organizations',
   version: 2,
@@ -35,7 +35,7 @@ export const organizations = projection<OrganizationDocument, OrganizationEvents
   indexes: [],
 });
 
-/** The record of a document. @param open reads a sealed name */
+/** Returns the record of a document. @param open reads a sealed name */
 export function organizationOfDocument(
   { id, name, partner, createdAt, updatedAt }: OrganizationDocument,
   open: (name: OrganizationDocument['name']) => string,

@@ -6,7 +6,7 @@ import { changed, type TenantDocument, tenantIndexes, tenantOf } from '#projecti
 
 export type ProjectDocument = TenantDocument<ProjectRecord>;
 
-/** Every project, listed for those that reach it. */
+/** Every project. */
 export const projects = projection<ProjectDocument, ProjectEvents>({
   name: 'projects',
   version: 1,

@@ -8,28 +8,28 @@ import { projection } from '#projection-engine/projection.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { scopesOf } from './figures-scope.ts';
 
-/** What happened on one day, or ever, to what an owner has. */
+/** The activity of an owner's resources on one day, or of all time. */
 export interface ActivityDocument {
-  /** Whose it is: see `scopeOf`. */
+  /** The owner: see `scopeOf`. */
   readonly scope: string;
-  /** The days of a month are listed together; null for what happened ever. */
+  /** The month, by which days are listed; null for all time. */
   readonly month: string | null;
-  /** `2026-01-05`, in UTC; null for what happened ever. */
+  /** `2026-01-05`, in UTC; null for all time. */
   readonly day: string | null;
   readonly events: number;
   /** Events by the hour (UTC) of the day. */
   readonly hours: ReadonlyArray<number>;
   readonly types: Counts;
   readonly kinds: Counts;
-  /** By type and id of the key, with a blank between them. */
+  /** Counts by the type and the id of the key, separated by a blank. */
   readonly actors: Counts;
 }
 
-/** Actors of a day that are counted apart; the events of others count for `otherActors`. */
+/** The most actors of a day that are counted separately. Events of others count for `otherActors`. */
 const maxActors = 50;
 export const otherActors = '';
 
-/** The id of what happened ever. */
+/** Returns the id of an owner's document for all time. */
 export const everId = (scope: string) => `${scope} ever`;
 
 const dayId = (scope: string, day: string) => `${scope} ${day}`;
@@ -43,10 +43,13 @@ export const activity = projection<ActivityDocument, Readonly<Record<string, Jso
   indexes: [['scope', 'month']],
 });
 
-/** Texts that are made once find their documents sooner than those that each event makes again. */
+/**
+ * The ids of documents by tenant and day. A text that is made once is found faster in a map than one that each event
+ * makes again.
+ */
 const knownIds = new LRUCache<string, ReadonlyArray<string>>({ max: 5000 });
 
-/** The documents of an event: of the day and of ever, of everybody in whose figures it counts. */
+/** Returns the ids of the documents of an event: for the day and for all time, of every owner that counts it. */
 function idsOf(event: RecordedEvent): ReadonlyArray<string> {
   const { organizationId, projectId, partnerId, time } = event.metadata;
   const isTemplate = isOfTemplate(kindOf(event));
@@ -60,7 +63,10 @@ function idsOf(event: RecordedEvent): ReadonlyArray<string> {
   return ids;
 }
 
-/** Only partners and operators may know of templates: in figures of organizations and projects they do not count. */
+/**
+ * Whether an owner may see templates: only partners and operators do. Figures of organizations and projects do not
+ * count templates.
+ */
 function isOfPartner(scope: string): boolean {
   return scope === 'all' || scope.startsWith('partner:');
 }
@@ -96,7 +102,7 @@ function countOne(counts: Counts, name: string): Counts {
   return { ...counts, [name]: (counts[name] ?? 0) + 1 };
 }
 
-/** A document that counts no event yet. @param today the day of its first event */
+/** Returns a document without events. @param today the day of its first event */
 function nothing(id: string, today: string): ActivityDocument {
   const scope = id.slice(0, id.indexOf(' '));
   const day = id === everId(scope) ? null : today;

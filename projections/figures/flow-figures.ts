@@ -4,7 +4,7 @@ import type { Tenant } from '#domain/shared/tenancy.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '../document.ts';
 
-/** What figures say of a version. */
+/** The figures of a version. */
 export interface VersionFigures {
   readonly id: string;
   readonly number: number;
@@ -12,10 +12,10 @@ export interface VersionFigures {
   readonly createdAt: string;
 }
 
-/** The version that is active. Only its id is known where an older version was made active again: see `flow-versions`. */
+/** The active version. If an older version was activated again, only its id is known: see `flow-versions`. */
 export type ActiveVersion = { readonly since: string } & (VersionFigures | { readonly id: string });
 
-/** A flow that exists, with its versions in figures. */
+/** An existing flow with figures of its versions. */
 export interface FlowFiguresDocument extends Tenant {
   readonly name: string;
   readonly versions: number;
@@ -28,7 +28,7 @@ export interface FlowFiguresDocument extends Tenant {
   readonly updatedAt: string;
 }
 
-/** Every flow that exists: how many versions it has, and how often one was made active. */
+/** Every existing flow: how many versions it has, and how often one was activated. */
 export const flowFigures = projection<FlowFiguresDocument, FlowEvents>({
   name: 'flow-figures',
   version: 2,
@@ -81,7 +81,7 @@ function changed(
   return flow && { ...flow, ...change, updatedAt: time };
 }
 
-/** A version after a change of a version's tag. */
+/** Returns a version after a change of a version's tag. */
 function tagged<Version extends ActiveVersion | VersionFigures>(
   version: Version | null,
   id: string,

@@ -9,22 +9,22 @@ import { scopesOf } from './figures-scope.ts';
 type State = NonNullable<InstanceState>;
 type Status = ReturnType<typeof statusOf>;
 
-/** What an instance counts as. */
+/** The classification of an instance in figures. */
 interface Standing {
   readonly templateId: string;
   readonly templateVersionId: string;
   readonly version: number;
   readonly status: Status;
-  /** Why it needs somebody; null when it does not. */
+  /** Why the instance needs attention; null if it does not. */
   readonly attention: 'failed' | 'undone' | null;
 }
 
-/** An instance, or one that is being deleted. */
+/** An instance, including one that is being deleted. */
 export interface InstanceFiguresDocument extends Tenant {
   readonly kind: 'instance';
   readonly attention: Standing['attention'];
   readonly state: State;
-  /** What it counted as before its last event: figures count the difference. */
+  /** The classification before its last event. Figures count the difference. */
   readonly before: { readonly position: number; readonly standing: Standing | null; readonly upgrade: Upgrade | null };
 }
 
@@ -37,7 +37,7 @@ export interface VersionCount {
   readonly failed: number;
 }
 
-/** The upgrades that were asked for on a day. */
+/** The upgrades that were requested on a day. */
 export interface UpgradeCount {
   readonly requested: number;
   readonly succeeded: number;
@@ -58,7 +58,7 @@ export interface InstanceTotalsDocument {
 
 type FiguresDocument = InstanceFiguresDocument | InstanceTotalsDocument;
 
-/** An upgrade that runs, or that has just ended. */
+/** A running upgrade, or one that has just ended. */
 interface Upgrade {
   readonly number: number;
   readonly day: string;
@@ -68,7 +68,7 @@ interface Upgrade {
 const keptDays = 92;
 const dayMs = 24 * 60 * 60 * 1_000;
 
-/** Instances by template version and state, upgrades by what became of them, and the instances that need somebody. */
+/** Instances by template version and state, upgrades by outcome, and the instances that need attention. */
 export const instanceFigures = projection<
   FiguresDocument & Partial<Tenant> & { readonly attention?: unknown },
   InstanceEvents
@@ -99,7 +99,7 @@ function take(
 ): FiguresDocument | null {
   const known = key === event.data.id ? document : documentBefore(event.data.id);
   const before = known?.kind === 'instance' ? known : null;
-  // A commit that was cut short is being completed: the instance has this event already, and says what it was before.
+  // An interrupted commit is being completed: the instance includes this event already, and says what it was before.
   const isAfter = before?.before.position === event.position;
   const after = isAfter ? before : afterEvent(before, event);
   if (key === event.data.id) return after;
@@ -124,7 +124,7 @@ function afterEvent(
   };
 }
 
-/** Null for one that is deleted. */
+/** Returns the classification of an instance; null for a deleted one. */
 function standingOf(state: State): Standing | null {
   if (state.deleted) return null;
   const status = statusOf(state);
@@ -143,7 +143,7 @@ function upgradeOf({ operation, lastOperation }: State): Upgrade | null {
 
 const nothing: InstanceTotalsDocument = { kind: 'totals', attentionTotal: 0, versions: {}, upgrades: {} };
 
-/** Totals after an event of an instance; the same document where it changes nothing of them. */
+/** Returns the totals after an event of an instance; the same document if nothing changes. */
 function counted(
   totals: InstanceTotalsDocument,
   instanceAfter: InstanceFiguresDocument | null,
@@ -201,7 +201,7 @@ function add(upgrades: Record<string, UpgradeCount>, day: string, added: Partial
   };
 }
 
-/** Days that are no longer shown are forgotten. */
+/** Removes days that are not shown any more. */
 function kept(upgrades: Readonly<Record<string, UpgradeCount>>, time: string): InstanceTotalsDocument['upgrades'] {
   const oldest = new Date(Date.parse(time) - keptDays * dayMs).toISOString().slice(0, 10);
   return Object.fromEntries(Object.entries(upgrades).filter(([day]) => day >= oldest));

@@ -8,7 +8,7 @@ import { tenantOf } from '#projections/document.ts';
 
 export interface BatchDocument extends Tenant, ListedDocument<BatchRecord> {
   readonly projectId: string | null;
-  /** It has not ended: a node runs it. */
+  /** Whether the batch is unfinished, so that a node runs it. */
   readonly open: boolean;
 }
 

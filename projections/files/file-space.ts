@@ -2,12 +2,12 @@ import type { BatchEvents } from '#domain/batch/events.ts';
 import type { FileEvents } from '#domain/file/events.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 
-/** What a project holds in the blob store. */
+/** The space of a project in the blob store. */
 export interface FileSpaceDocument {
   readonly bytes: number;
 }
 
-/** How many bytes the files of each project take, and the finished lines of its batches. */
+/** The bytes of each project's files, and of the finished lines of its batches. */
 export const fileSpace = projection<FileSpaceDocument, FileEvents & BatchEvents>({
   name: 'file-space',
   version: 1,

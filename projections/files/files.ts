@@ -17,7 +17,7 @@ export interface FileDocument extends Tenant, ListedDocument<FileRecord> {
   readonly expiresAt: string | null;
 }
 
-/** Every file that is there, and the places of those that were. */
+/** Every existing file, and the places of removed ones in lists. */
 export const files = projection<FileDocument, FileEvents>({
   name: 'files',
   version: 1,

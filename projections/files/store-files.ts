@@ -11,7 +11,10 @@ export interface StoreFileDocument extends Tenant, ListedDocument<StoreFileRecor
   readonly fileId: string;
 }
 
-/** Every file in a store, and the places of those that were. What a deleted store had stays: it is found no more. */
+/**
+ * Every file in a store, and the places of removed ones in lists. The documents of a deleted store stay, but no query
+ * finds them.
+ */
 export const storeFiles = projection<StoreFileDocument, StoreEvents>({
   name: 'store-files',
   version: 1,
@@ -32,7 +35,7 @@ export const storeFiles = projection<StoreFileDocument, StoreEvents>({
   indexes: [['listedIn'], ['fileId']],
 });
 
-/** The id of the document of a file in a store. */
+/** Returns the id of the document of a file in a store. */
 export function storeFileKey(storeId: string, fileId: string): string {
   return `${storeId}.${fileId}`;
 }

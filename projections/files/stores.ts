@@ -11,7 +11,7 @@ export interface StoreDocument extends Tenant, ListedDocument<StoreRecord> {
   readonly revision: number;
 }
 
-/** Every store that is there, and the places of those that were. */
+/** Every existing store, and the places of deleted ones in lists. */
 export const stores = projection<StoreDocument, StoreEvents>({
   name: 'stores',
   version: 1,
@@ -34,7 +34,7 @@ export const stores = projection<StoreDocument, StoreEvents>({
   indexes: [['listedIn']],
 });
 
-/** What is in a store is listed elsewhere. */
+/** Other read models list the files of a store. */
 function touched(
   document: StoreDocument | null,
   { revision, metadata }: RecordedEventOf<Pick<StoreEvents, 'StoreFileAdded' | 'StoreFileRemoved'>>,

@@ -1,4 +1,4 @@
-/** How long the periods are that usage is summed up by. */
+/** The length of the periods by which usage is summed up. */
 export type PeriodLength = 'minute' | 'quarter-hour' | 'hour' | 'day';
 
 const minuteMs = 60_000;
@@ -12,13 +12,13 @@ export const periodMs: Readonly<Record<PeriodLength, number>> = {
   day: dayMs,
 };
 
-/** The first moment of the period in which a time lies. @param time RFC 3339 in UTC */
+/** Returns the first moment of the period that contains a time. @param time RFC 3339 in UTC */
 export function periodOf(length: PeriodLength, time: string): string {
   const ms = periodMs[length];
   return new Date(Math.floor(Date.parse(time) / ms) * ms).toISOString();
 }
 
-/** Characters of a period's first moment that all periods of its chunk share. */
+/** The number of characters of a period's first moment that all periods of its chunk share. */
 const chunkCharacters: Readonly<Record<PeriodLength, number>> = {
   minute: '2026-01-05T09'.length,
   'quarter-hour': '2026-01-05'.length,
@@ -26,12 +26,16 @@ const chunkCharacters: Readonly<Record<PeriodLength, number>> = {
   day: '2026-01'.length,
 };
 
-/** The chunk of a period: what one list reads. 24 to 96 periods make one. @param period its first moment */
+/** Returns the chunk of a period: the 24 to 96 periods that one list reads. @param period its first moment */
 export function chunkOf(length: PeriodLength, period: string): string {
   return period.slice(0, chunkCharacters[length]);
 }
 
-/** The chunks of all periods of a range, in order. @param from first moment of the first period @param until the end */
+/**
+ * Returns the chunks of all periods of a range, in order.
+ * @param from the first moment of the first period
+ * @param until the end
+ */
 export function chunksBetween(length: PeriodLength, from: string, until: string): ReadonlyArray<string> {
   const chunks = new Set<string>();
   const last = Date.parse(until);
@@ -42,18 +46,21 @@ export function chunksBetween(length: PeriodLength, from: string, until: string)
 }
 
 /**
- * How documents of short periods go away: they lie in slots of a ring, and each event empties the one slot that is so
- * many behind it. What time has passed over without a single call is removed a round later. The others of the ring are
- * empty: a window that comes late empties one of these, unless it is as late as all of them are long.
+ * How documents of short periods are removed. They are in the slots of a ring, and each event empties the slot that is
+ * `emptied` slots behind it. If there was no event in time, the slot is emptied one round later. The other slots of
+ * the ring are empty. An event that is late empties one of those, unless it is later than all of them together.
  */
 interface Ring {
   readonly slotMs: number;
   readonly slots: number;
-  /** How many slots behind an event the one is that it empties. */
+  /** The distance from the slot of an event to the slot that it empties. */
   readonly emptied: number;
 }
 
-/** Numbers of slots are prime: each comes at every hour of the day, or on every day of the week, in turn. */
+/**
+ * The numbers of slots are prime, so that over time each slot is used at every hour of the day, or on every day of the
+ * week.
+ */
 const rings: Readonly<Record<PeriodLength, Ring | null>> = {
   minute: { slotMs: hourMs, slots: 211, emptied: 55 },
   'quarter-hour': { slotMs: hourMs, slots: 211, emptied: 55 },
@@ -61,19 +68,19 @@ const rings: Readonly<Record<PeriodLength, Ring | null>> = {
   day: null,
 };
 
-/** How long documents of periods are kept at least, in ms; null for ever. */
+/** Returns how long documents of periods are kept at least, in ms; null for ever. */
 export function keptMs(length: PeriodLength): number | null {
   const ring = rings[length];
   return ring === null ? null : ring.slotMs * (ring.emptied - 1);
 }
 
-/** The slot of a period; null where periods are kept for ever. @param period its first moment */
+/** Returns the slot of a period; null if periods are kept for ever. @param period its first moment */
 export function slotOf(length: PeriodLength, period: string): number | null {
   const ring = rings[length];
   return ring === null ? null : Math.floor(Date.parse(period) / ring.slotMs) % ring.slots;
 }
 
-/** The slot that an event empties. @param time of the event */
+/** Returns the slot that an event empties. @param time of the event */
 export function emptiedSlot(length: PeriodLength, time: string): number | null {
   const ring = rings[length];
   return ring === null ? null : (Math.floor(Date.parse(time) / ring.slotMs) + ring.slots - ring.emptied) % ring.slots;

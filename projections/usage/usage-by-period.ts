@@ -5,16 +5,19 @@ import { chunkOf, emptiedSlot, keptMs, type PeriodLength, periodOf, slotOf } fro
 import type { UsageGroup } from './usage-group.ts';
 import { documentId, sharesOfClosed, sharesOfRecorded, type UsageShare } from './usage-shares.ts';
 
-/** What the calls of a group came to in one period. */
+/** The usage of a group in one period. */
 export interface UsageDocument extends UsageGroup {
-  /** Its first moment. */
+  /** The first moment of the period. */
   readonly period: string;
-  /** Periods of a chunk are listed together. */
+  /** The chunk of the period. Periods of a chunk are listed together. */
   readonly chunk: string;
-  /** What it is removed with; null where it is kept for ever. */
+  /** The slot with which the document is removed; null if it is kept for ever. */
   readonly slot: number | null;
   readonly sums: UsageSums;
-  /** Of a row that a closed day has set: by which event, and what that changed; null where it changed nothing. */
+  /**
+   * Set for a row of a closed day: the event that has closed the day, and its change of the sums; null if it changed
+   * nothing.
+   */
   readonly closed?: { readonly position: number; readonly change: UsageSums | null };
 }
 
@@ -23,7 +26,7 @@ type Recorded = RecordedEventOf<Pick<UsageEvents, 'UsageRecorded'>>;
 type Closed = RecordedEventOf<Pick<UsageEvents, 'UsageDayClosed'>>;
 type DocumentBefore = (id: string) => UsageDocument | null;
 
-/** Usage by the minute and by the quarter of an hour, for two days: no day is closed so early. */
+/** Usage by the minute and by the quarter of an hour, for two days. No day is closed so early. */
 export const usageByMinute = usageBy('minute');
 export const usageByQuarterHour = usageBy('quarter-hour');
 /** Usage by the hour, for 90 days, and by the day, for ever. */

@@ -26,7 +26,7 @@ export class ChainHeads implements ReadonlyChainHeads {
   #revisions = new Float64Array(firstCapacity);
   /** Heads without a SHA-256 in hex: events without a hash, or with a forged one. */
   readonly #others = new Map<number, string | null>();
-  /** The stream and head that were set last: what verifies an event and what follows ask for the same one. */
+  /** The stream and head that were set last. Several callers ask for the head of the same event in a row. */
   #last: { readonly stream: string; readonly head: ChainHead } | null = null;
 
   get size(): number {

@@ -100,10 +100,10 @@ export class ChainVerifier {
   }
 
   /**
-   * Takes the next event of the log.
+   * Verifies the next event of the log.
    * @param texts of the event
-   * @returns where its stream's chain is broken; null when it holds so far, or the stream has none. What follows a
-   *   broken link is held to what that event says of itself.
+   * @returns where its stream's chain is broken; null if the chain is intact so far, or if the stream has none. After
+   *   a broken link, the next event is compared with the hash that the faulty event states.
    */
   verify(event: StoredEvent, texts: ParsedTexts = parseTexts(event)): BrokenLink | null {
     const { stream, revision, id } = event;

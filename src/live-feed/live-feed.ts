@@ -33,11 +33,11 @@ export interface LiveFeedOptions {
   readonly keyCheckMs?: number;
 }
 
-/** A feed that is asked for. */
+/** The request for a feed. */
 export interface FeedRequest {
   readonly caller: Caller;
   readonly response: ResponseSink;
-  /** The position after which it begins; null to begin with what comes next. */
+  /** The position after which it begins; null to begin with the next event. */
   readonly after: number | null;
   readonly isKeyValid: () => Promise<boolean>;
 }
@@ -51,12 +51,12 @@ interface Follower {
 
 const eventsOfBatch = 200;
 const retryLimits = { firstMs: 20, longestMs: 5_000 };
-/** A reader that lacks fewer past entries than this joins the live ones. */
+/** A reader with fewer missing entries than this joins the live readers. */
 const joinBelow = 100;
 
 /**
- * Sends each event that histories list to those who may see it, as it is stored. The log is followed once for all feeds of
- * a node, and while there is one; each entry is made once for all who are shown it.
+ * Sends each event that histories list to the readers that may see it, when it is stored. All feeds of a node share
+ * one subscription, which runs while there is a feed. Each entry is made once for all its readers.
  */
 export class LiveFeed {
   readonly #options: LiveFeedOptions;
@@ -72,14 +72,14 @@ export class LiveFeed {
     this.#outage = new OutageLog(options.log, 'The event store, which live feeds follow,');
   }
 
-  /** Feeds that are open. */
+  /** The number of open feeds. */
   get size(): number {
     return this.#readers.size;
   }
 
   /**
    * Serves a feed until it ends.
-   * @returns why it was refused: then nothing was written; else null
+   * @returns why it was refused, before anything was written; null if it was served
    * @throws UnavailableError before anything was written
    */
   async serve({ caller, response, after, isKeyValid }: FeedRequest): Promise<Failure | null> {
@@ -100,7 +100,7 @@ export class LiveFeed {
     }
   }
 
-  /** Ends all feeds, and takes no more. */
+  /** Ends all feeds, and accepts no more. */
   stop(): void {
     this.#hasStopped = true;
     for (const reader of this.#readers) reader.end('stopping');
@@ -138,7 +138,7 @@ export class LiveFeed {
     (await follower?.catch(() => null))?.stopped.abort();
   }
 
-  /** Sends what is past, in parts, until little is missing; then the reader joins those who read live. */
+  /** Sends past entries in parts until few are missing. Then the reader joins the live readers. */
   async #replay(reader: FeedReader, follower: Follower, after: number): Promise<void> {
     const { past } = this.#options;
     let sent = after;
@@ -154,13 +154,13 @@ export class LiveFeed {
       await past.send(reader, sent, follower.position);
       reader.release();
     } catch (error) {
-      // The head is out: the reader resumes after what it has.
+      // The head of the response is sent, so the feed ends. The reader resumes after its last entry.
       if (!(error instanceof UnavailableError)) throw error;
       reader.end('unavailable');
     }
   }
 
-  /** The follower of the log, which the first reader starts. @throws UnavailableError */
+  /** Returns the follower of the log, which the first reader starts. @throws UnavailableError */
   #follow(): Promise<Follower> {
     this.#follower ??= this.#startFollower().catch((error: unknown) => {
       this.#follower = null;
@@ -198,7 +198,7 @@ export class LiveFeed {
     const messages = new Map<number, string>();
     const lacksMessage = (event: RecordedEvent) =>
       !messages.has(event.position) && this.#audiences.shown(event).length > 0;
-    // A reader may join while entries are made: what it is shown is made then, too.
+    // A reader may join while entries are made, so its entries are made too.
     for (let missing = events.filter(lacksMessage); missing.length > 0; missing = events.filter(lacksMessage)) {
       const entries = await this.#entriesOf(missing);
       for (const event of missing) messages.set(event.position, '');
@@ -208,7 +208,7 @@ export class LiveFeed {
     follower.position = position;
   }
 
-  /** Hands each group the messages that it is shown, in one piece. */
+  /** Sends each group its messages in one piece. */
   #push(events: ReadonlyArray<RecordedEvent>, messages: ReadonlyMap<number, string>): void {
     const texts = new Map<AudienceGroup<FeedReader>, string>();
     for (const event of events) {
@@ -222,7 +222,7 @@ export class LiveFeed {
     }
   }
 
-  /** The entries of events; those of a stream that this release cannot read are left out. */
+  /** Makes the entries of events. Events of a stream that this release cannot read are left out. */
   async #entriesOf(events: ReadonlyArray<RecordedEvent>) {
     const { reads, log } = this.#options;
     const ofStreams = [...Map.groupBy(events, ({ stream }) => stream)].map(async ([stream, places]) => {

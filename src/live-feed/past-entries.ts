@@ -8,13 +8,13 @@ import type { FeedReader } from './feed-reader.ts';
 export interface PastEntriesOptions {
   readonly documents: Pick<ReadStore, 'list'>;
   readonly reads: EntryReads;
-  /** Waits until the audit holds the log up to a position. @returns false where it takes too long */
+  /** Waits until the audit contains the log up to a position. @returns false after the time limit */
   readonly waitForAudit: (position: number) => Promise<boolean>;
 }
 
 const eventsOfPart = 200;
 
-/** Sends a reader what was stored before it came, as the audit's read model finds it. */
+/** Sends a reader the entries from before it joined, which the audit's read model finds. */
 export class PastEntries {
   readonly #options: PastEntriesOptions;
 
@@ -22,15 +22,15 @@ export class PastEntries {
     this.#options = options;
   }
 
-  /** Waits until everything up to a position can be found. @throws UnavailableError where it takes too long */
+  /** Waits until all entries up to a position can be found. @throws UnavailableError after the time limit */
   async reach(position: number): Promise<void> {
     if (await this.#options.waitForAudit(position)) return;
     throw new UnavailableError('The audit has not caught up with the log: past entries cannot be read just now.');
   }
 
   /**
-   * Sends the entries between two positions, the second included, as fast as the reader takes them.
-   * @returns how many entries there were
+   * Sends the entries between two positions, including the second, as fast as the reader receives them.
+   * @returns the number of entries
    * @throws UnavailableError
    */
   async send(reader: FeedReader, after: number, until: number): Promise<number> {

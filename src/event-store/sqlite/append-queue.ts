@@ -4,9 +4,9 @@ import type { AppendFailure, AppendResult, EventToAppend } from '#event-store/ev
 import { type CommitFailed, type CommitSucceeded, conflictMark } from './messages.ts';
 
 export interface AppendQueueOptions {
-  /** Appends accepted and not yet answered, at most. */
+  /** The most accepted and unanswered appends. */
   readonly maxPendingAppends: number;
-  /** Their bytes together, at most. */
+  /** The most bytes of these appends together. */
   readonly maxPendingBytes: number;
   /** After this long without an answer from the disk, waiting appends end with `unavailable`. */
   readonly answerWithinMs: number;
@@ -26,12 +26,15 @@ interface PendingBatch {
   readonly texts: string[];
 }
 
-/** Sent before the turn ends, so that the writer begins while the others of a long turn are still being decided. */
+/**
+ * So many appends are sent before the turn ends, so that the writer starts while the other commands of a long turn are
+ * still being decided.
+ */
 const parcelAppends = 8;
 
 /**
- * Appends on their way to the writer thread and back. Those of one turn of the event loop go in one message; answers
- * come back in the same order.
+ * The appends on their way to the writer thread and back. Appends of one turn of the event loop share one message.
+ * Answers arrive in the same order.
  */
 export class AppendQueue {
   readonly #port: MessagePort;
@@ -41,10 +44,10 @@ export class AppendQueue {
   #gathered: PendingBatch = emptyGathered();
   #flushing: NodeJS.Immediate | null = null;
   #watchdog: NodeJS.Timeout | null = null;
-  /** Why nothing more is accepted; null while it is. */
+  /** Why no more appends are accepted; null while they are. */
   #stopped: string | null = null;
 
-  /** @param port to the writer thread; whoever owns it closes it */
+  /** @param port to the writer thread; its owner closes it */
   constructor(port: MessagePort, options: AppendQueueOptions) {
     this.#port = port;
     this.#options = options;
@@ -61,7 +64,7 @@ export class AppendQueue {
     return new Promise((settle) => this.#pending.push({ bytes, settle }));
   }
 
-  /** Takes the writer's answer to the oldest pending appends. */
+  /** Passes the writer's answer to the oldest pending appends. */
   settle(answer: CommitSucceeded | CommitFailed): void {
     if (answer.kind === 'failed') {
       for (const append of this.#take(answer.appends)) append.settle(unavailable(answer.detail));
@@ -73,13 +76,13 @@ export class AppendQueue {
     this.#watch();
   }
 
-  /** Refuses what comes from now on; sends what was accepted. */
+  /** Refuses further appends, and sends the accepted ones. */
   stop(reason: string): void {
     this.#stopped ??= reason;
     this.#flush();
   }
 
-  /** Nothing more will be answered: refuses what comes, and what waits. */
+  /** Must be called when no more answers will arrive. It refuses waiting and further appends. */
   fail(reason: string): void {
     this.#stopped ??= reason;
     for (const append of this.#take(this.#pending.length)) append.settle(unavailable(reason));
@@ -112,7 +115,7 @@ export class AppendQueue {
     return taken;
   }
 
-  /** Restarts the timeout for the next answer, while one is expected. */
+  /** Restarts the timeout for the next answer, if one is expected. */
   #watch(): void {
     if (this.#pending.length === 0) {
       if (this.#watchdog !== null) clearTimeout(this.#watchdog);

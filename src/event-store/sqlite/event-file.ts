@@ -5,7 +5,7 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 /** "SWYE": marks a SQLite file as a Switchyard event store. */
 const applicationId = 0x53575945;
 
-/** Bumped when the tables change in a way that older code cannot read. */
+/** Must be increased when the tables change in a way that older code cannot read. */
 const formatVersion = 1;
 
 // An index over (stream, revision) would cost more than all else: each append lands on a page of its own, and each page
@@ -38,20 +38,20 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** So many events of a stream lie between two of its marks, from which a read of its older events sets out. */
+/** The number of events of a stream between two marks, from which reads of older events start. */
 const markEvery = 64;
 
-/** Events of a stream that are removed in one transaction: up to a mark, from which they are found. */
+/** The events of a stream that are removed in one transaction: up to a mark, from which they are found. */
 export const eventsPerRemoval = 8 * markEvery;
 
-/** Whether a mark is kept of the event at this revision. */
+/** Whether the event at this revision has a mark. */
 export function isMarked(revision: number): boolean {
   return revision % markEvery === markEvery - 1;
 }
 
 /**
- * The SQL that reads a stream's events from revision `$from` to `$to`, in order: back along the list, from the nearest
- * mark or the head, then forth.
+ * Returns the SQL that reads a stream's events from revision `$from` to `$to`, in order. It follows the list
+ * backwards, from the nearest mark or the head.
  * @param columns of `events`
  */
 export function streamRangeSql(columns: string): string {
@@ -69,16 +69,16 @@ export function streamRangeSql(columns: string): string {
 }
 
 /**
- * Opens the file for the one writer, durable at every commit. Checks that it is an event store that this code can
- * read, and makes it one when it is new. Takes no longer for a large file.
- * @param file path of the SQLite file; its folder exists
- * @throws StartupError when it is not an event store, is newer than this code, or is damaged
+ * Opens the file for its only writer, durable at every commit. It checks that the file is an event store that this
+ * code can read, and initializes a new file. It takes no longer for a large file.
+ * @param file path of the SQLite file; its folder must exist
+ * @throws StartupError if the file is no event store, is newer than this code, or is damaged
  */
 export function openEventFile(file: string): DatabaseSync {
   const database = openDatabase(file);
   try {
     checkOrCreate(database, file);
-    // The checkpoint is rarer than SQLite's own, so that a busy page is copied once for many commits.
+    // Checkpoints are rarer than SQLite's default, so that a busy page is copied once for many commits.
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 10000;');
     database.exec('PRAGMA cache_size = -16000;');
     return database;
@@ -89,7 +89,7 @@ export function openEventFile(file: string): DatabaseSync {
 }
 
 /**
- * Opens the file for reading. Sees every commit once it is durable.
+ * Opens the file for reading. Readers see every durable commit.
  * @param file path of a file that `openEventFile` has opened before
  */
 export function openEventFileForReading(file: string): DatabaseSync {
@@ -97,8 +97,8 @@ export function openEventFileForReading(file: string): DatabaseSync {
 }
 
 /**
- * Checks that a file which may never have been opened is an event store that this code can read; changes nothing.
- * @throws StartupError when it is not there, is not an event store, is newer than this code, or is damaged
+ * Checks that any file is an event store that this code can read, and changes nothing.
+ * @throws StartupError if the file does not exist, is no event store, is newer than this code, or is damaged
  */
 export function checkEventFile(file: string): void {
   if (!existsSync(file)) throw new StartupError(`${file} is not there: name the event store's file.`);
@@ -136,8 +136,8 @@ function check(database: DatabaseSync, file: string): void {
     throw new StartupError(
       `${file} was written by a newer Switchyard (format ${version}, this one knows ${formatVersion}); start that release.`,
     );
-  // Touches the tables' roots and the newest event, and SQLite itself compares the header with the file's length:
-  // enough to know a truncated or overwritten file at once.
+  // This reads the tables' roots and the newest event, and SQLite compares the header with the file's length. That is
+  // enough to find a truncated or overwritten file at once.
   database.prepare('SELECT * FROM events ORDER BY position DESC LIMIT 1').get();
   database.prepare("SELECT position FROM heads WHERE stream = ''").get();
   database.prepare("SELECT position FROM marks WHERE stream = ''").get();
@@ -148,7 +148,7 @@ function isEmpty(database: DatabaseSync): boolean {
   return tables?.count === 0 && pragma(database, 'application_id') === 0;
 }
 
-/** In one transaction: a crash leaves an empty file, which is made an event store again. */
+/** Initializes the file in one transaction. A crash leaves an empty file, which the next start initializes. */
 function create(database: DatabaseSync): void {
   database.exec(
     `BEGIN IMMEDIATE; ${schema} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${formatVersion}; COMMIT`,

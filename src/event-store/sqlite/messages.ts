@@ -1,5 +1,6 @@
 /**
- * Appends on their way to the writer thread, in columns: an array of texts crosses threads far cheaper than objects.
+ * Appends in columns for the writer thread, because arrays of texts are much cheaper to send to another thread than
+ * objects.
  */
 export interface AppendMessage {
   readonly kind: 'append';
@@ -7,17 +8,17 @@ export interface AppendMessage {
   readonly streams: ReadonlyArray<string>;
   readonly expectedRevisions: ReadonlyArray<number>;
   readonly eventCounts: ReadonlyArray<number>;
-  /** Of each event of each append: id, type, data, metadata. */
+  /** The id, type, data and metadata of each event of each append. */
   readonly texts: ReadonlyArray<string>;
 }
 
-/** Asks for the removal of some of a stream's events: those from one revision to another. */
+/** Requests the removal of a stream's events from one revision to another. */
 export interface RemoveMessage {
   readonly kind: 'remove';
   readonly stream: string;
   readonly from: number;
   readonly to: number;
-  /** The revision that the stream must be at. */
+  /** The expected last revision of the stream. */
   readonly lastRevision: number;
 }
 
@@ -49,7 +50,7 @@ export interface CommitFailed {
 /** The answer to a removal. Answers come in the order of the messages. */
 export interface RemovalAnswer {
   readonly kind: 'removal';
-  /** `changed`: the stream is at another revision; `newest`: it has the newest event of the log, which stays. */
+  /** `changed`: the stream has another last revision. `newest`: it has the newest event of the log, which stays. */
   readonly outcome: 'removed' | 'changed' | 'newest' | 'failed';
   /** Why it failed. */
   readonly detail: string;
@@ -62,5 +63,5 @@ export type FromWriter =
   | RemovalAnswer
   | { readonly kind: 'ready'; readonly lastPosition: number };
 
-/** The outcome of an append that conflicted, in place of its position; no position is negative. */
+/** Marks the outcome of an append with a conflict, in place of its position. No position is negative. */
 export const conflictMark = -1;

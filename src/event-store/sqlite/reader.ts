@@ -19,16 +19,18 @@ import { TurnBudget } from '#shared/async/turn-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { openEventFileForReading, streamRangeSql } from './event-file.ts';
 
-/** Events in a batch when the subscriber does not say. */
+/** The default number of events in a batch. */
 const defaultBatchSize = 1_000;
 
-/** JSON text in a batch at most, whatever its size; a single event may be larger. Parsed, it may take 40 times that. */
+/**
+ * The most characters of JSON in a batch; a single event may have more. Parsed, they may take 40 times as much memory.
+ */
 const maxBatchCharacters = 4 * 1024 * 1024;
 
-/** Positions looked at for one batch at most when only some types are asked for, so that no read takes long. */
+/** The most positions that one batch scans for some event types, so that no read takes long. */
 const maxFilteredPositions = 20_000;
 
-/** The reading half of the port, and reads of what is stored as it is. */
+/** The reading half of the port, and reads of events as stored. */
 export interface EventReader
   extends Pick<EventStore, 'read' | 'subscribe' | 'lastPosition'>,
     Pick<StreamRemoval, 'streamNames'>,
@@ -43,7 +45,7 @@ export interface EventReader
    * @throws UnavailableError
    */
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent>;
-  /** Ends its subscriptions and closes. */
+  /** Ends the subscriptions and closes the reader. */
   close(): Promise<void>;
 }
 
@@ -56,14 +58,14 @@ export interface EventReaderOptions {
   readonly wake: MessagePort;
 }
 
-/** Opens a reader of its own in another thread than the store's. */
+/** Opens a separate reader in another thread than the store's. */
 export function openSqliteEventReader(options: EventReaderOptions): EventReader {
   return new SqliteEventReader(options.file, options.upcast ?? asStored, listenForChanges(options.wake), () =>
     options.wake.close(),
   );
 }
 
-/** Data as it was stored, for readers that are given no upcasters. */
+/** Returns data as stored, for readers without upcasters. */
 export const asStored: Upcast = (_type, _schemaVersion, data) => data;
 
 const columns = 'position, stream, revision, id, type, data, metadata';
@@ -71,7 +73,7 @@ const columns = 'position, stream, revision, id, type, data, metadata';
 /** A row, in the order of `columns`. */
 type Row = readonly [number, string, number, string, string, string, string];
 
-/** Of a statement: named, or in order. */
+/** The parameters of a statement: by name, or in order. */
 type Parameters = [Record<string, string | number>] | Array<string | number>;
 
 /** Reads the event file on the calling thread. */
@@ -175,7 +177,7 @@ export class SqliteEventReader implements EventReader {
   }
 
   #nextBatch(select: StatementSync, types: ReadonlyArray<string>, after: number, batchSize: number): EventBatch {
-    // Read first: what is stored from now on is left to the next batch, filtered or not.
+    // The position is read first. Events that are stored from now on belong to the next batch, filtered or not.
     const lastPosition = Math.max(this.#readLastPosition(), after);
     const end = types.length === 0 ? lastPosition : Math.min(lastPosition, after + maxFilteredPositions);
     const events: RecordedEvent[] = [];

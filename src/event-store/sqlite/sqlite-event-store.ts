@@ -24,25 +24,26 @@ import { asStored, type EventReader, SqliteEventReader } from './reader.ts';
 import type { WriterThreadData } from './writer-thread.ts';
 
 export interface SqliteEventStoreOptions {
-  /** Path of the SQLite file, made when it does not exist; its folder exists. */
+  /** Path of the SQLite file, which is created if it does not exist. Its folder must exist. */
   readonly file: string;
-  /** Brings data to its newest shape when read; without it data comes as stored. */
+  /** Converts data to its newest shape. Without it, data is returned as stored. */
   readonly upcast?: Upcast;
-  /** Stored bytes of one append at most (default 900 KiB). */
+  /** The most stored bytes of one append (default 900 KiB). */
   readonly maxAppendBytes?: number;
-  /** Appends accepted and not yet answered, at most (default 4,096); what comes beyond is `unavailable`. */
+  /** The most accepted and unanswered appends (default 4,096). Further ones are `unavailable`. */
   readonly maxPendingAppends?: number;
-  /** Their bytes together, at most (default 64 MiB). */
+  /** The most bytes of these appends together (default 64 MiB). */
   readonly maxPendingBytes?: number;
   /** Called after every commit. */
   readonly onCommit?: (statistics: CommitStatistics) => void;
   /**
-   * Called when the writer thread failed, which only a defect causes. Reads still work, every append is `unavailable`.
+   * Called when the writer thread has failed, which only a bug causes. Reads still work; every append is
+   * `unavailable`.
    */
   readonly onWriterFailure?: (error: Error) => void;
 }
 
-/** The port on a SQLite file, and what only the embedded store has. */
+/** The port on a SQLite file, and functions of the embedded store only. */
 export interface SqliteEventStore
   extends EventStore,
     Pick<StreamRemoval, 'streamNames' | 'removeStream'>,
@@ -54,16 +55,20 @@ export interface SqliteEventStore
 const startLimitMs = 30_000;
 const answerLimitMs = 30_000;
 
-/** Short of the service's ten seconds to stop. What a thread ended early has not tidied up, the next start does. */
+/**
+ * Shorter than the ten seconds in which the service must stop. The next start completes what an interrupted thread has
+ * left.
+ */
 const closeLimitMs = 6_000;
 
 /**
- * Opens the embedded event store: one SQLite file, written by one thread, which commits what waits as one transaction.
- * The process should own the file (`lockStoreFile`).
- * @throws StartupError when the file is not an event store, is newer than this code, or is damaged
+ * Opens the embedded event store: one SQLite file, written by one thread, which commits waiting appends in one
+ * transaction. The process should own the file (`lockStoreFile`).
+ * @throws StartupError if the file is no event store, is newer than this code, or is damaged
  */
 export async function openSqliteEventStore(options: SqliteEventStoreOptions): Promise<SqliteEventStore> {
-  // Open until the others are, so that none of them is the last to close and has the log copied into the file.
+  // This connection stays open until the others are open, so that none of them is the last one to close, which would
+  // copy the log into the file.
   const checked = openEventFile(options.file);
   try {
     const wakeUps = new ChangeListener();
@@ -85,7 +90,7 @@ class ThreadedEventStore implements SqliteEventStore {
   readonly #maxAppendBytes: number;
   readonly #onCommit: (statistics: CommitStatistics) => void;
   readonly #exited: Promise<void>;
-  /** Receive the answers to removals, in order. */
+  /** The receivers of answers to removals, in order. */
   readonly #removals: Array<(answer: RemovalAnswer) => void> = [];
   #threadError: Error | null = null;
   #closing: Promise<void> | null = null;
@@ -118,7 +123,7 @@ class ThreadedEventStore implements SqliteEventStore {
     port1.on('message', (message: FromWriter) => this.#receive(message));
   }
 
-  /** @throws StartupError when the writer thread does not come up */
+  /** @throws StartupError if the writer thread does not start */
   async started(): Promise<void> {
     try {
       await once(this.#port, 'message', {
@@ -228,12 +233,12 @@ class ThreadedEventStore implements SqliteEventStore {
 
   #threadEnded(): void {
     this.#isThreadGone = true;
-    // What the thread has answered may be read after its end.
+    // Answers of the thread may still be read after its end.
     for (let left = receiveMessageOnPort(this.#port); left !== undefined; left = receiveMessageOnPort(this.#port))
       this.#receive(left.message as FromWriter);
     this.#queue.fail('The event store has stopped.');
     for (const settle of this.#removals.splice(0)) settle(removalFailed('The event store has stopped.'));
-    // Its subscriptions would wait for ever; when the store is being closed they end without an error instead.
+    // Otherwise subscriptions would wait for ever. When the store is closing they end without an error.
     if (this.#closing === null) this.#wakeUps.close();
   }
 

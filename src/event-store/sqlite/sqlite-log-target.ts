@@ -8,15 +8,15 @@ import { type AppendMessage, conflictMark } from './messages.ts';
 import { asStored, SqliteEventReader } from './reader.ts';
 import { Writer } from './writer.ts';
 
-/** A SQLite file that a log is put into. */
+/** A SQLite file into which a log is imported. */
 export interface SqliteLogTarget extends LogTarget {
   close(): Promise<void>;
 }
 
 /**
- * Opens an event file to put a log into, and makes it when it is not there. It writes on the calling thread, each part
- * in one transaction: so the order is kept whatever fails, and nothing waits for a disk but once a part.
- * @param file this process owns it, and its folder exists (`lockStoreFile`)
+ * Opens an event file to import a log into it, and creates the file if it does not exist. It writes on the calling
+ * thread, each part in one transaction. So the order is kept after any failure, and each part needs one disk sync.
+ * @param file this process must own it, and its folder must exist (`lockStoreFile`)
  * @throws StartupError
  */
 export function openSqliteLogTarget(file: string): SqliteLogTarget {

@@ -4,13 +4,13 @@ import { openEventFile } from './event-file.ts';
 import type { AppendMessage, FromWriter, ToWriter } from './messages.ts';
 import { Writer } from './writer.ts';
 
-/** What the writer thread is started with. */
+/** The start data of the writer thread. */
 export interface WriterThreadData {
   readonly file: string;
   readonly port: MessagePort;
 }
 
-/** Appends in one transaction at most: what waits behind it should not wait for long. */
+/** The most appends in one transaction, so that later ones do not wait long. */
 const maxAppendsInCommit = 2_000;
 
 const { file, port } = workerData as WriterThreadData;
@@ -20,7 +20,7 @@ const wakeSenders = new Set<ChangeNotifier>();
 port.on('message', take);
 answer({ kind: 'ready', lastPosition: writer.lastPosition });
 
-/** Handles a message; appends together with those that wait behind them. */
+/** Handles a message. Appends are handled together with the waiting ones after them. */
 function take(message: ToWriter): void {
   if (message.kind === 'append') commit(message);
   else if (message.kind === 'remove') answer(writer.remove(message));
@@ -58,7 +58,7 @@ function addWakeSender(wakePort: MessagePort): void {
   sender.send(writer.lastPosition);
 }
 
-/** The thread ends by itself once nothing is open. */
+/** The thread ends by itself when nothing is open. */
 function close(): void {
   for (const sender of wakeSenders) sender.close();
   writer.close();

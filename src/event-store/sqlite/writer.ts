@@ -19,12 +19,12 @@ interface Head {
 
 const noHead: Head = { revision: noStream, position: 0 };
 
-/** Streams whose head is remembered, so that most appends need no read. */
+/** The most streams whose heads are in memory, so that most appends need no read. */
 const rememberedHeads = 50_000;
 
 const textsPerEvent = 4;
 
-/** Writes appends into the event file, many to a transaction. Lives in the writer thread. */
+/** Writes appends to the event file, many in one transaction. It runs in the writer thread. */
 export class Writer {
   readonly #database: DatabaseSync;
   readonly #begin: StatementSync;
@@ -66,8 +66,9 @@ export class Writer {
   }
 
   /**
-   * Stores the appends of all messages in one transaction, durable when it returns. An append whose stream is not at
-   * its expected revision conflicts alone; later ones see the earlier. A disk that fails fails all.
+   * Stores the appends of all messages in one transaction, which is durable when it returns. An append whose stream is
+   * not at its expected revision is a conflict, and the others are stored. Later appends see earlier ones. A failure
+   * of the disk fails all.
    */
   commit(messages: ReadonlyArray<AppendMessage>): CommitSucceeded | CommitFailed {
     const started = performance.now();
@@ -93,8 +94,8 @@ export class Writer {
   }
 
   /**
-   * Removes events of a stream, durably when it returns. The stream's head stays, so that its revisions continue; so does
-   * the newest event of the log, since positions count up from it.
+   * Removes events of a stream, durably when it returns. The stream's head stays, so that its revisions continue. The
+   * newest event of the log stays too, because positions continue after it.
    */
   remove({ stream, from, to, lastRevision }: RemoveMessage): RemovalAnswer {
     const lastPositionBefore = this.#lastPosition;
@@ -115,7 +116,7 @@ export class Writer {
     }
   }
 
-  /** Brings everything into the main file, so that the next start has nothing to recover, and closes. */
+  /** Copies everything into the main file, so that the next start has nothing to recover, and closes. */
   close(): void {
     try {
       this.#database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -177,7 +178,8 @@ export class Writer {
   }
 
   /**
-   * The position of the last of these events if all of them are stored where this append would store them, else null.
+   * Returns the position of the last of these events if all are already stored where this append would store them;
+   * otherwise null.
    */
   #positionOfRepeat(
     stream: string,
@@ -206,8 +208,8 @@ export class Writer {
   }
 
   /**
-   * The folder's lock keeps other processes out, but a file named by URL may lie elsewhere: then nothing remembered
-   * holds.
+   * Detects another writer of the file, and then forgets the remembered heads. The lock of the data folder excludes
+   * other processes, but a file that a URL names may be elsewhere.
    */
   #noticeOtherWriter(): void {
     const stored = this.#readLastPosition();

@@ -3,7 +3,7 @@ import { defaultMaxAppendBytes } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { LogError } from './log-failure.ts';
 
-/** Events of one stream that follow one another in the log: what one append may store. */
+/** Consecutive events of one stream that one append may store. */
 export interface AppendBatch {
   readonly stream: string;
   readonly expectedRevision: number;
@@ -33,7 +33,10 @@ function runOf({ stream, revision }: StoredEvent, events: ReadonlyArray<StoredEv
   return { stream, expectedRevision: revision - 1, events };
 }
 
-/** Why a run does not fit. @param actualRevision of the stream in the target */
+/**
+ * Returns the error for events that do not follow the target's stream.
+ * @param actualRevision of the stream in the target
+ */
 export function checkRevisionFollows({ stream, expectedRevision }: AppendBatch, actualRevision: number): LogError {
   return new LogError(
     `The target has ${stream} at revision ${actualRevision}, where ${expectedRevision} should be: something else writes to it; stop that, and import into an empty store.`,

@@ -7,8 +7,8 @@ import { LogError } from './log-failure.ts';
 import type { LogTarget, RawEvent, RawLog } from './raw-log.ts';
 
 /**
- * Puts a log into any event store, one append after the other: two under way at once could be stored in either order,
- * and one that failed would be missing before the next.
+ * Imports a log into any event store, one append after the other. Two appends at once could be stored in either order,
+ * and a failed one would be missing before the next.
  */
 export class AppendLogTarget implements LogTarget {
   readonly #store: Pick<EventStore, 'append'> & RawLog;
@@ -52,7 +52,7 @@ function refusal(run: AppendBatch, failure: AppendFailure): Error {
   }
 }
 
-/** EventStoreDB gives ids back in lower case: another spelling would break the chain. */
+/** EventStoreDB returns ids in lower case. Any other spelling would break the chain. */
 function checkId({ stream, revision, id }: StoredEvent): void {
   if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return;
   throw new LogError(

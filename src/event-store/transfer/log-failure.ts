@@ -1,24 +1,24 @@
 import type { BrokenLink, StoredEvent } from '#event-store/hash-chain.ts';
 
 /**
- * A log cannot be moved or does not verify, and a person must do something about it. The message is one clear line: what
- * is wrong, where, and what to do.
+ * A log cannot be moved or verified until a person does something. The message is one line: what is wrong, where, and
+ * what to do.
  */
 export class LogError extends Error {
   override readonly name = 'LogError';
 }
 
-/** A person asked for the end; what was done stays. */
+/** A person has interrupted the work. Finished work stays. */
 export class InterruptedError extends Error {
   override readonly name = 'Interrupted';
 }
 
-/** A broken link in words. */
+/** Describes a broken link. */
 export function describeBroken({ stream, revision, id, reason }: BrokenLink): string {
   return `the hash chain is broken at revision ${revision} of ${stream}, event ${id}: ${reasons[reason]}`;
 }
 
-/** An event whose chain holds and that does not decode, in words. @param fault what is wrong, with its pointer */
+/** Describes an event with an intact chain that does not decode. @param fault what is wrong, with its pointer */
 export function describeUndecodable({ stream, revision, id, type }: StoredEvent, fault: string): string {
   return `revision ${revision} of ${stream}, event ${id} (${type}), cannot be decoded: ${fault}`;
 }

@@ -1,30 +1,30 @@
 import type { EventStore } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 
-/** An event as stored, at its place in one store's log. */
+/** A stored event with its position in one store's log. */
 export interface RawEvent extends StoredEvent {
   readonly position: number;
 }
 
-/** A log as it is stored, texts unread: what is moved and verified. Every engine has it. */
+/** A log with the events as stored, to move and verify it. Every engine has it. */
 export interface RawLog {
   /**
-   * The events after a position, in order; none at the end of the log. Stops early (with one event at least) where the
-   * texts grow large.
+   * Reads the events after a position, in order; none at the end of the log. If the texts are large, it stops early,
+   * after at least one event.
    * @throws UnavailableError
    */
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent> | Promise<ReadonlyArray<RawEvent>>;
-  /** The position of the last event stored; 0 for an empty log. @throws UnavailableError */
+  /** Reads the position of the last event; 0 for an empty log. @throws UnavailableError */
   lastPosition(): Promise<number>;
 }
 
-/** A log on a server that has other applications' events too. */
+/** A log on a server that also has events of other applications. */
 export interface SharedLog extends Pick<EventStore, 'append'>, Pick<RawLog, 'readRawLog'> {
-  /** The position of our last event; 0 where there is none. @throws UnavailableError */
+  /** Reads the position of our last event; 0 without one. @throws UnavailableError */
   lastOwnPosition(): Promise<number>;
 }
 
-/** Our part of a shared log: it ends with our last event. */
+/** Returns our part of a shared log, which ends with our last event. */
 export function ownPartOf(log: SharedLog): RawLog & Pick<EventStore, 'append'> {
   return {
     append: (stream, expectedRevision, events) => log.append(stream, expectedRevision, events),
@@ -33,13 +33,13 @@ export function ownPartOf(log: SharedLog): RawLog & Pick<EventStore, 'append'> {
   };
 }
 
-/** A log that another one is put into. Nobody else should write to it meanwhile. */
+/** The target of an import. Nothing else should write to it meanwhile. */
 export interface LogTarget extends RawLog {
   /**
-   * Stores events, each at the revision that it says, so that the log's order is theirs; durable when it returns.
-   * Where it fails, a part of them may be stored: the first ones, without a gap.
-   * @returns the position of the last
-   * @throws LogError when a stream is at another revision, or an event is too large for the store; UnavailableError
+   * Stores events in their order, each at its revision, durably when it returns. After a failure the first ones may be
+   * stored, without a gap.
+   * @returns the position of the last event
+   * @throws LogError if a stream is at another revision, or if an event is too large for the store; UnavailableError
    */
   store(events: ReadonlyArray<StoredEvent>): Promise<number>;
 }
@@ -48,9 +48,9 @@ export interface LogTarget extends RawLog {
 const pageEvents = 200;
 
 /**
- * A log, page by page; the next page is read while one is worked on.
- * @param upTo the position at which to end, that event included
- * @param after the position after which to begin; by default at the beginning
+ * Reads a log page by page. It reads the next page while the caller works on the current one.
+ * @param upTo the position of the last event
+ * @param after the position after which to begin; by default the beginning
  * @throws UnavailableError
  */
 export async function* pagesOf(
@@ -66,7 +66,7 @@ export async function* pagesOf(
     if (last === undefined) return;
     position = last.position;
     reading = position < upTo ? readPage(log, position) : null;
-    // Nobody waits for it where whoever takes the pages goes away.
+    // No caller waits for this page if the consumer stops early.
     reading?.catch(() => undefined);
     yield position <= upTo ? page : page.filter((event) => event.position <= upTo);
   }
@@ -76,7 +76,7 @@ async function readPage(log: RawLog, after: number): Promise<ReadonlyArray<RawEv
   return log.readRawLog(after, pageEvents);
 }
 
-/** A log from its beginning, event by event. @throws UnavailableError */
+/** Reads a log from its beginning, event by event. @throws UnavailableError */
 export async function* eventsOf(log: RawLog, upTo: number): AsyncGenerator<RawEvent, void, void> {
   for await (const page of pagesOf(log, upTo)) yield* page;
 }

@@ -2,9 +2,9 @@ import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { type ParsedTexts, parseTexts } from '#event-store/parsed-texts.ts';
 
 /**
- * An event as a line of a log file, without the line's end: a JSON object `{stream, revision, id, type, data,
- * metadata}`. `data` and `metadata` are the stored texts themselves, byte for byte, so that what was hashed is what is
- * moved. A text that is not a JSON object on one line is written as a JSON string that holds it.
+ * Returns an event as a line of a log file, without the line end: a JSON object `{stream, revision, id, type, data,
+ * metadata}`. `data` and `metadata` are the stored texts, byte for byte, so that the hashed texts are moved. A text
+ * that is no JSON object on one line is written as a JSON string.
  */
 export function eventLine(event: StoredEvent, texts: ParsedTexts = parseTexts(event)): string {
   const { stream, revision, id, type } = event;
@@ -22,10 +22,7 @@ const beginning = new RegExp(
 );
 const betweenTexts = ',"metadata":';
 
-/**
- * Reads a line that `eventLine` has written.
- * @returns null when it is not one
- */
+/** Reads a line that `eventLine` has written. @returns null for any other line */
 export function eventOfLine(line: string): StoredEvent | null {
   const [head, stream, revision, id, type] = beginning.exec(line) ?? [];
   if (head === undefined) return null;
@@ -39,22 +36,22 @@ export function eventOfLine(line: string): StoredEvent | null {
   return { stream: name, revision: Number(revision), id: uuid, type: typeName, data, metadata };
 }
 
-/** @param parsed null where the text is no JSON object */
+/** @param parsed null if the text is no JSON object */
 function embedded(text: string, parsed: object | null): string {
   return parsed !== null && isOnOneLine(text) ? text : JSON.stringify(text);
 }
 
-/** Whether a text of JSON begins and ends with its object, on one line. */
+/** Whether a JSON text begins and ends with its object, on one line. */
 function isOnOneLine(text: string): boolean {
   return text.startsWith('{') && text.endsWith('}') && text.isWellFormed() && !/[\r\n]/.test(text);
 }
 
-/** The stored text of a value in a line; null when the value is none that an export writes. */
+/** Returns the stored text of a value in a line; null for a value that no export writes. */
 function textOf(json: string): string | null {
   return json.startsWith('{') ? (isOnOneLine(json) && parsed(json) !== undefined ? json : null) : stringOf(json);
 }
 
-/** The text of a JSON string: a copy, so that a part that is kept does not keep the whole line in memory. */
+/** Returns the text of a JSON string. It is a copy, so that a kept part does not hold the whole line in memory. */
 function stringOf(json: string | undefined): string | null {
   const value = json === undefined ? undefined : parsed(json);
   return typeof value === 'string' ? value : null;
@@ -68,7 +65,7 @@ function parsed(json: string): unknown {
   }
 }
 
-/** The index after the JSON object or string that begins here; -1 when there is none, or it does not end. */
+/** Returns the index after the JSON object or string that begins here; -1 if there is none, or if it does not end. */
 function endOfText(line: string, start: number): number {
   if (line[start] === '"') return endOfString(line, start);
   if (line[start] !== '{') return -1;

@@ -6,19 +6,19 @@ import type { LogCheck } from './log-check.ts';
 import { firstLine, lastLine } from './log-file.ts';
 import type { Report } from './progress.ts';
 
-/** Where an export's lines go. */
+/** The destination of an export's lines. */
 export interface LineSink {
-  /** Whether it already holds a first line, because an interrupted export is resumed. */
+  /** Whether it already has a first line, because an interrupted export is resumed. */
   readonly begun: boolean;
-  /** The next line that it holds already; null when the rest is to be written. */
+  /** Returns the next line that exists already; null if the rest must be written. */
   held(): Promise<Buffer | null>;
-  /** Writes whole lines after those it holds. */
+  /** Writes whole lines after the existing ones. */
   write(lines: string): Promise<void>;
 }
 
 export interface ExportOptions {
   readonly log: RawLog;
-  /** The kind of store that the log is on. */
+  /** The kind of the log's store. */
   readonly from: string;
   readonly sink: LineSink;
   readonly check: LogCheck;
@@ -27,8 +27,8 @@ export interface ExportOptions {
 }
 
 /**
- * Writes a log, up to where it ends now, line by line; every chain is verified on the way.
- * @throws LogError for a broken chain, or where the sink holds another log's lines; Interrupted; UnavailableError
+ * Writes a log, up to its current end, line by line, and verifies every chain.
+ * @throws LogError for a broken chain, or if the sink has lines of another log; InterruptedError; UnavailableError
  */
 export async function exportLog({ log, from, sink, check, report, signal }: ExportOptions): Promise<void> {
   const end = await log.lastPosition();
@@ -61,13 +61,13 @@ function otherLog(events: number): LogError {
 }
 
 export interface VerifyOptions extends Pick<ExportOptions, 'log' | 'check' | 'report' | 'signal'> {
-  /** Is handed each event after it was verified. */
+  /** Called with each verified event. */
   readonly onVerified?: (event: RawEvent) => Promise<void> | undefined;
 }
 
 /**
- * Verifies every chain of a log, up to where it ends now.
- * @throws LogError for a broken chain; Interrupted; UnavailableError
+ * Verifies every chain of a log, up to its current end.
+ * @throws LogError for a broken chain; InterruptedError; UnavailableError
  */
 export async function verifyLog({ log, check, report, signal, onVerified }: VerifyOptions): Promise<void> {
   const end = await log.lastPosition();

@@ -5,14 +5,14 @@ import type { LogCheck, LogSummary } from './log-check.ts';
 import { type FileEvent, readLogFile } from './log-file.ts';
 import type { Report } from './progress.ts';
 
-/** What goes to the target together: one transaction there, where it has such. */
+/** The events that are stored together, in one transaction if the target has transactions. */
 const batchEvents = 2_000;
 const batchCharacters = 2 * 1024 * 1024;
 
 export interface LogFileSource {
-  /** What to call it in messages. */
+  /** The name of the file in messages. */
   readonly name: string;
-  /** Reads it from its beginning. */
+  /** Opens the file at its beginning. */
   readonly open: () => AsyncIterable<Uint8Array>;
 }
 
@@ -25,20 +25,20 @@ interface LogFileReadOptions {
 
 export interface ImportOptions extends LogFileReadOptions {
   readonly target: LogTarget;
-  /** How many events there are; null where it is not known. */
+  /** The number of events; null if it is not known. */
   readonly events: number | null;
 }
 
-/** What an import came to. */
+/** The result of an import. */
 export interface ImportResult {
-  /** Events that the target held already. */
+  /** The events that the target had already. */
   readonly held: number;
   readonly stored: number;
 }
 
 /**
- * Reads a log file to its end and verifies it whole: lines, chains, what events hold, count and hash.
- * @throws LogError, Interrupted
+ * Reads a whole log file and verifies it: lines, chains, contents of events, count and hash.
+ * @throws LogError, InterruptedError
  */
 export async function checkLogFile({ source, check, report, signal }: LogFileReadOptions): Promise<LogSummary> {
   for await (const _events of passing({ source, check, signal })) report(check.events, null);
@@ -86,7 +86,7 @@ export async function importLog(options: ImportOptions): Promise<ImportResult> {
   return { held: check.events - stored, stored };
 }
 
-/** The file's events, each verified; at the end of the file also their count and hash. */
+/** Gives the file's events, each verified. At the end of the file it verifies their count and hash. */
 async function* passing({
   source,
   check,
@@ -102,7 +102,7 @@ async function* passing({
       if (signal.aborted) throw new InterruptedError();
     }
   } catch (error) {
-    // The interrupt may have ended the reading side first, with an error of its own.
+    // The interruption may have ended the reading side first, with another error.
     throw signal.aborted ? new InterruptedError() : error;
   } finally {
     await file.return(check.summary());
@@ -126,7 +126,7 @@ function compare(said: LogSummary, found: LogSummary, name: string): void {
     throw new LogError(`${name} was changed since it was written (its hash differs): export it again.`);
 }
 
-/** What the target holds already, compared event by event with what comes. */
+/** The existing events of the target, which are compared with the file's, one by one. */
 class HeldEvents {
   readonly #events: AsyncGenerator<RawEvent, void, void>;
   #ended = false;
@@ -135,11 +135,14 @@ class HeldEvents {
     this.#events = events;
   }
 
-  /** @returns whether the target's next event is this one; false once it has no more; @throws LogError for another */
+  /**
+   * @returns whether the target's next event is this one; false if it has no more
+   * @throws LogError for another event
+   */
   async holds(event: StoredEvent): Promise<boolean> {
     if (this.#ended) return false;
     let { value: held } = await this.#events.next();
-    // The log that the file is of may have archived metering since.
+    // The log of the file may have archived metering since.
     while (held !== undefined && !isChained(held.stream) && !isSame(held, event))
       held = (await this.#events.next()).value;
     if (held === undefined) {
@@ -164,7 +167,10 @@ function isSame(one: StoredEvent, other: StoredEvent): boolean {
   );
 }
 
-/** A stream without a chain may have lost its oldest events where they expire: what is left counts from 0 again. */
+/**
+ * Counts the revisions of streams. A stream without a chain may have lost its oldest events. The remaining ones count
+ * from 0 again.
+ */
 class Revisions {
   readonly #next = new Map<string, number>();
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { LineSink } from './export-log.ts';
 
-/** A stream that an export goes to: it holds nothing, and waits where whoever reads it is slow. */
+/** Writes an export to a stream. It holds nothing, and waits for a slow reader. */
 export function streamSink(stream: Writable): LineSink {
   return {
     begun: false,

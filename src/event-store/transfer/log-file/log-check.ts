@@ -4,14 +4,14 @@ import { ChainVerifier, type StoredEvent } from '#event-store/hash-chain.ts';
 import { type ParsedTexts, parseTexts } from '#event-store/parsed-texts.ts';
 import { describeBroken, describeUndecodable, LogError } from '#event-store/transfer/log-failure.ts';
 
-/** What a log file's last line says of the lines between it and the first. */
+/** The summary in the last line of a log file, of all lines between it and the first. */
 export interface LogSummary {
   readonly events: number;
   /** SHA-256, in hex, over the lines of all events, each with its "\n": equal for equal logs on any engine. */
   readonly sha256: string;
 }
 
-/** Verifies and decodes every event of a log as it passes, and sums the log up. */
+/** Verifies and decodes the events of a log one by one, and summarizes the log. */
 export class LogCheck {
   readonly #chains = new ChainVerifier();
   readonly #lines = createHash('sha256');
@@ -20,8 +20,8 @@ export class LogCheck {
   #events = 0;
 
   /**
-   * @param onBroken is called with each fault, after which the check continues; null to stop at the first
-   * @param faultOf decodes an event and gives what is wrong with it; by default events are not decoded
+   * @param onBroken is called with each fault, and the check continues; null to stop at the first
+   * @param faultOf decodes an event and returns what is wrong with it; by default events are not decoded
    */
   constructor(
     onBroken: ((fault: string) => void) | null = null,
@@ -39,16 +39,16 @@ export class LogCheck {
     return this.#chains.streams;
   }
 
-  /** The streams that it has met, each with its last event. */
+  /** The streams so far, each with its last event. */
   get heads(): ReadonlyChainHeads {
     return this.#chains.heads;
   }
 
   /**
-   * Takes the next event.
+   * Checks the next event.
    * @param line the event's line, with its end
    * @param texts of the event
-   * @throws LogError where its stream's chain is broken, or it does not decode
+   * @throws LogError if its stream's chain is broken, or if it does not decode
    */
   take(event: StoredEvent, line: string | Buffer, texts: ParsedTexts = parseTexts(event)): void {
     const broken = this.#chains.verify(event, texts);
@@ -61,7 +61,7 @@ export class LogCheck {
     this.#events += 1;
   }
 
-  /** Of what was taken so far. */
+  /** Returns the summary of the events so far. */
   summary(): LogSummary {
     return { events: this.#events, sha256: this.#lines.copy().digest('hex') };
   }

@@ -16,10 +16,7 @@ const FirstLine = t.type({
 
 const LastLine = t.type({ end: t.type({ events: t.number, sha256: t.string }) });
 
-/**
- * The first line, with its end.
- * @param from the kind of store that it comes from
- */
+/** Returns the first line, with its end. @param from the kind of the log's store */
 export function firstLine(from: string, exportedAt: Date): string {
   const header: t.TypeOf<typeof FirstLine> = {
     switchyardLog: { version: formatVersion, exportedAt: exportedAt.toISOString(), from },
@@ -27,7 +24,7 @@ export function firstLine(from: string, exportedAt: Date): string {
   return `${JSON.stringify(header)}\n`;
 }
 
-/** The last line, with its end. */
+/** Returns the last line, with its end. */
 export function lastLine({ events, sha256 }: LogSummary): string {
   const footer: t.TypeOf<typeof LastLine> = { end: { events, sha256 } };
   return `${JSON.stringify(footer)}\n`;
@@ -46,17 +43,16 @@ export function isLastLine(line: Buffer): boolean {
 /** An event of a log file. */
 export interface FileEvent {
   readonly event: StoredEvent;
-  /** With its end. */
+  /** The line with its end. */
   readonly line: Buffer;
   /** The line's number in the file, from 1. */
   readonly number: number;
 }
 
 /**
- * Reads a log file: its events, many at a time, then what its last line says of them, which is for the reader to
- * compare.
- * @param name what to call the file in messages
- * @throws LogError, with the line's number, when it is none, is of a newer format, or was cut off
+ * Reads a log file: its events, many at a time, then the summary in its last line, which the caller must compare.
+ * @param name the name of the file in messages
+ * @throws LogError with the line's number, if it is no log file, has a newer format, or was cut off
  */
 export async function* readLogFile(
   chunks: AsyncIterable<Uint8Array>,

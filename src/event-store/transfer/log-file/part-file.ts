@@ -6,20 +6,21 @@ import type { LineSink } from './export-log.ts';
 import { isWhole, linesOf } from './lines.ts';
 import { isFirstLine, isLastLine } from './log-file.ts';
 
-/** A file that an export goes to: `{file}.part` until it is whole. Its owner alone may read it. */
+/** The file of an export, named `{file}.part` until it is complete. Only its owner may read it. */
 export class PartFile implements LineSink {
   readonly #file: string;
   readonly #handle: FileHandle;
   readonly #lines: AsyncGenerator<Buffer, void, void>;
   #begun = false;
   #toTheEnd = false;
-  /** Bytes of the lines that were taken for good. */
+  /** The bytes of the lines that are part of the export. */
   #wholeBytes = 0;
 
   /**
-   * Opens it.
+   * Opens the file.
    * @param resume whether to continue an interrupted export, if there is one
-   * @throws LogError when the file exists; when a part of it exists and `resume` is false, or is no part of an export
+   * @throws LogError if the file exists, if a part of it exists and `resume` is false, or if that is no part of an
+   *   export
    */
   static async open(file: string, resume: boolean): Promise<PartFile> {
     const part = partOf(file);
@@ -53,7 +54,7 @@ export class PartFile implements LineSink {
       this.#wholeBytes += line.length;
       return line;
     }
-    // What comes after is half a line, or the last one of a log that has grown since.
+    // The rest is half a line, or the last line of a log that has grown since.
     this.#toTheEnd = true;
     await this.#lines.return();
     await this.#handle.truncate(this.#wholeBytes);
@@ -64,7 +65,7 @@ export class PartFile implements LineSink {
     await this.#handle.appendFile(lines);
   }
 
-  /** Gives the file its name, once all of it is on the disk. */
+  /** Syncs the file to the disk, and gives it its final name. */
   async finish(): Promise<void> {
     await this.#handle.sync();
     await this.#handle.close();
@@ -73,7 +74,7 @@ export class PartFile implements LineSink {
     await folder.sync().finally(() => folder.close());
   }
 
-  /** Leaves the part as it is. */
+  /** Closes the part without completing it. */
   async close(): Promise<void> {
     await this.#lines.return();
     await this.#handle.close();

@@ -1,11 +1,11 @@
 /**
  * Receives the progress.
- * @param done how many events, or other things, are done
- * @param fraction of the whole, from 0 to 1; null when the total is unknown
+ * @param done the number of finished events, or other items
+ * @param fraction of the whole, from 0 to 1; null if the total is unknown
  */
 export type Report = (done: number, fraction: number | null) => void;
 
-/** Where progress is shown: standard error, or a test's substitute. */
+/** The output of the progress: standard error, or a substitute in a test. */
 export interface ProgressOutput {
   readonly isTTY?: boolean;
   write(text: string): unknown;
@@ -14,7 +14,7 @@ export interface ProgressOutput {
 const terminalIntervalMs = 200;
 const lineIntervalMs = 5_000;
 
-/** Shows how far something is: on a terminal in one line that changes, else in a line every five seconds. */
+/** Shows progress: on a terminal in one changing line, otherwise in a line every five seconds. */
 export class Progress {
   readonly #verb: string;
   readonly #things: string;
@@ -25,8 +25,8 @@ export class Progress {
   #shown = false;
 
   /**
-   * @param verb what becomes of them: "exported"
-   * @param options `things`: what they are, by default events; `now`: milliseconds on any clock
+   * @param verb the participle of the work, such as "exported"
+   * @param options `things`: the name of the items, by default events; `now`: milliseconds on any clock
    */
   constructor(
     verb: string,
@@ -50,7 +50,7 @@ export class Progress {
     this.#output.write(this.#output.isTTY ? `\r\x1b[2K${line}` : `${line}\n`);
   };
 
-  /** Makes room for what is written next. */
+  /** Ends the changing line, so that other text can follow. */
   end(): void {
     if (this.#shown && this.#output.isTTY) this.#output.write('\r\x1b[2K');
   }
