@@ -9,14 +9,14 @@ import { idleMemory, peakMemory } from './gateway-processes/resident-memory.ts';
 import { startService } from './http-processes/processes.ts';
 import { print, printResults, type Result } from './measure.ts';
 
-/** Files in `abuse/` that are no scenarios. */
+/** Files in `abuse/` that are not scenarios. */
 const helpers = new Set(['scenario', 'freeze', 'health-probe', 'large-commands', 'unfinished-request']);
 const idleMs = 2_000;
 const mebibyte = 1024 * 1024;
 
 /**
- * What one caller can do to the others: each scenario attacks a service of its own, while another process asks
- * `/healthz` without a break. `npm run bench -- abuse <name> ...` runs some of them, without a name all.
+ * Measures how much one caller can affect others: each scenario attacks a separate service, while another process calls
+ * `/healthz` without a pause. `npm run bench -- abuse <name> ...` runs the named scenarios, or all without a name.
  */
 export default async function abuse(args: ReadonlyArray<string>): Promise<void> {
   const names = readdirSync(join(import.meta.dirname, 'abuse'))

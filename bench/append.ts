@@ -32,7 +32,7 @@ const dataText = JSON.stringify(data);
 
 /**
  * Durable appends of one 500-byte event, 64 in flight over 1,024 streams, against a plain file and emmett-sqlite, and
- * how long the event loop is held up meanwhile.
+ * the delay of the event loop meanwhile.
  */
 export default async function append(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));

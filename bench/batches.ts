@@ -9,8 +9,8 @@ import { median, print } from '#bench/measure.ts';
 import { processorMs } from './gateway-processes/processor-time.ts';
 
 /**
- * `npm run bench -- batches [lines]`: a batch of 50,000 lines, or so many, against a provider that answers in 200 ms, at
- * 200 in flight, while somebody chats; against the arithmetic minimum, and against a bare client of the same provider.
+ * `npm run bench -- batches [lines]`: a batch of 50,000 lines, or this many, with a provider that answers in 200 ms, at
+ * 200 in flight, beside chats; compared with the arithmetic minimum and with a bare client of the same provider.
  */
 const answerMs = 200;
 const inFlight = 200;
@@ -67,7 +67,7 @@ async function measure(service: Server, lines: number, bareMs: number): Promise<
   );
 }
 
-/** Runs a batch to its end while somebody chats. @returns how long it took, and each chat beside it */
+/** Runs a batch to its end beside chats. @returns the duration of the batch and of each chat */
 async function runBatch(service: Server, inputId: string, lines: number) {
   const began = performance.now();
   const endpoint = '/v1/chat/completions';
@@ -116,7 +116,7 @@ async function uploadInput(service: Server, lines: number): Promise<string> {
   return ((await answer.json()) as { id: string }).id;
 }
 
-/** Waits for its end. @param onStatus is handed each status when it is first seen */
+/** Waits for the end of a batch. @param onStatus receives each status when it is first seen */
 async function ended(service: Server, id: string, onStatus: (status: string) => void): Promise<BatchStatus> {
   for (let known = ''; ; ) {
     const batch = (await (await call(service, 'GET', `/v1/batches/${id}`)).json()) as BatchStatus;
@@ -127,7 +127,7 @@ async function ended(service: Server, id: string, onStatus: (status: string) => 
   }
 }
 
-/** Chats one after the other, until it is enough. @returns what each took, in ms */
+/** Sends chats one after the other until `isEnough`. @returns the duration of each in ms */
 async function chatTimes(service: Server, isEnough: (chats: number) => boolean): Promise<ReadonlyArray<number>> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const times: number[] = [];
@@ -140,7 +140,7 @@ async function chatTimes(service: Server, isEnough: (chats: number) => boolean):
   return times.slice(1);
 }
 
-/** How long a client of node:http takes that does nothing but send the same requests and read the answers. */
+/** Measures how long a bare client of node:http takes to send the same requests and read the answers. */
 async function bareTime(provider: Server, lines: number): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
   const began = performance.now();

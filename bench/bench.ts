@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { print } from './measure.ts';
 
-/** Files here that are not benchmarks. */
+/** Files in this folder that are not benchmarks. */
 const helpers = new Set(['bench', 'measure']);
 
 const [name = ''] = process.argv.slice(2);

@@ -22,8 +22,8 @@ const hourMs = 60 * 60_000;
 const panelMs = 20;
 
 /**
- * What a panel's question costs with 10,000,000 metered calls behind it, against a point read of the same store in the
- * same run. `npm run bench -- dashboard 1000000` meters so many calls.
+ * Measures the requests of the dashboard's panels on 10,000,000 metered calls, against a point read of the same store
+ * in the same run. `npm run bench -- dashboard 1000000` meters that many calls.
  */
 export default async function dashboard(args: ReadonlyArray<string>): Promise<void> {
   const calls = Number(args[0] ?? defaultCalls);
@@ -42,7 +42,7 @@ export default async function dashboard(args: ReadonlyArray<string>): Promise<vo
   }
 }
 
-/** Folds windows of so many calls into the read models of usage. */
+/** Folds windows of this many calls into the read models of usage. */
 async function fill(file: string, calls: number): Promise<void> {
   const events = meteredWindows(calls).map(
     (data, index) => ({ position: index + 1, type: 'UsageRecorded', data }) as unknown as RecordedEvent,

@@ -16,7 +16,7 @@ import {
 import { takeover } from './engines/takeover.ts';
 import { print, printResults, type Result } from './measure.ts';
 
-/** A server with an empty log, or the one that is named. */
+/** A server with an empty log, or the server that the variable names. */
 interface Server {
   readonly url: string;
   readonly application: ForeignApplication;
@@ -37,7 +37,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
 /**
  * The service on EventStoreDB and MongoDB against the bare clients: on the double, or the server that
  * EVENTSTOREDB_TEST_URL names, and on FerretDB.
- * `npm run bench -- engines [quick] [name…]` takes less time, and only the measurements that are named.
+ * `npm run bench -- engines [quick] [name…]` runs shorter, and only the named measurements.
  */
 export default async function engines(args: ReadonlyArray<string>): Promise<void> {
   const isQuick = args.includes('quick');
@@ -56,8 +56,8 @@ export default async function engines(args: ReadonlyArray<string>): Promise<void
 }
 
 /**
- * Each measurement has a server of its own: what one stored does not burden the next. The double syncs each append to a
- * file, as a server does, and what is measured against the embedded store does.
+ * Each measurement has its own server, so that stored events do not slow the next one. The double syncs each append to
+ * a file, as a server and the embedded store do.
  */
 async function onServer(measure: Measurement, isQuick: boolean): Promise<ReadonlyArray<Result>> {
   const named = process.env.EVENTSTOREDB_TEST_URL;

@@ -13,7 +13,7 @@ import { adminKey, startService } from '#test/support/service/service-process.ts
 const megabytes = 500;
 const rounds = 3;
 
-/** Runs curl to its end. @returns what it took in ms, and what it printed */
+/** Runs curl to its end. @returns its duration in ms, and its output */
 async function curl(...words: ReadonlyArray<string>): Promise<{ readonly ms: number; readonly text: string }> {
   const began = performance.now();
   const child = spawn('curl', ['-sS', '-f', ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -24,7 +24,7 @@ async function curl(...words: ReadonlyArray<string>): Promise<{ readonly ms: num
   return { ms: performance.now() - began, text: Buffer.concat(pieces).toString() };
 }
 
-/** Measures both ways, the best of some rounds. */
+/** Measures upload and download, and returns the best of some rounds. */
 export default async function files(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-bench-files-'));
   const file = join(folder, 'input.bin');

@@ -13,13 +13,13 @@ import { format, interleaved, median, print, printResults } from './measure.ts';
 const rounds = 9;
 const requiredMs = 500;
 const aimMs = 300;
-/** A page that needs nothing but itself. */
+/** A page without further files. */
 const plainPage = '/docs/problems';
 
 /**
- * When the dashboard first paints, and when the figures of its overview are there, in headless Chromium on a service
- * with so many events and metered calls (1,000,000 and 10,000,000 unless arguments say otherwise), against the first paint of a page of plain text
- * from the same service. Each load has a browser context of its own, so that nothing is cached.
+ * Measures when the dashboard first paints, and when its overview shows its figures, in headless Chromium on a service
+ * with many events and metered calls (default: 1,000,000 and 10,000,000), against the first paint of a page of plain
+ * text from the same service. Each load has a new browser context, so that nothing is cached.
  */
 export default async function firstPaint(args: ReadonlyArray<string>): Promise<void> {
   const events = eventsOf(args);
@@ -83,7 +83,7 @@ async function inNewContext(browser: Browser, measure: (page: Page) => Promise<n
   }
 }
 
-/** From the navigation to the first paint of content (W3C Paint Timing). */
+/** Returns the time from the navigation to the first paint of content (W3C Paint Timing). */
 async function paintMs(page: Page, url: string): Promise<number> {
   await page.goto(url);
   const paint = `performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0`;
@@ -91,7 +91,7 @@ async function paintMs(page: Page, url: string): Promise<number> {
   return page.evaluate<number>(paint);
 }
 
-/** Signs in. @returns how long it took until the overview showed its figures */
+/** Signs in. @returns the time until the overview showed its figures */
 async function signIn(page: Page): Promise<number> {
   await page.getByLabel('API key').fill(adminKey);
   const began = performance.now();

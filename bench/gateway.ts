@@ -39,13 +39,13 @@ const rows: Readonly<Record<string, (ways: Ways) => Promise<ReadonlyArray<Result
   upload: uploads,
 };
 
-/** Measured in processes of their own: one that has grown before has room that was counted then. */
+/** Rows with separate processes, because a process that has grown before has memory that was counted then. */
 const ofMemory: ReadonlySet<string> = new Set(['slow', 'upload']);
 
 /**
- * The gateway in front of a local upstream, against nginx and Portkey in front of the same.
- * `npm run bench -- gateway` measures every row, `npm run bench -- gateway calls leave` these alone. nginx is Debian's
- * (`apt-get install nginx-light`). Gateways have the last core for themselves, the load and the upstream the others.
+ * Measures the gateway in front of a local upstream, against nginx and Portkey in front of the same upstream.
+ * `npm run bench -- gateway` measures every row, `npm run bench -- gateway calls leave` only these. nginx is Debian's
+ * (`apt-get install nginx-light`). Gateways use the last core, the load and the upstream the others.
  */
 export default async function gateway(args: ReadonlyArray<string>): Promise<void> {
   const unknown = args.find((name) => !(name in rows));
@@ -124,7 +124,7 @@ async function bursts(ways: Ways): Promise<ReadonlyArray<Result>> {
   return [against('bursts of 200 events, of nginx', figures.switchyard, figures.nginx, ' ×', 0.6, 1)];
 }
 
-/** What a thousand streams take that bring an event a second. */
+/** Measures the memory of a thousand streams with one event a second. */
 async function slow(ways: Ways): Promise<ReadonlyArray<Result>> {
   const streams = 1_000;
   const pacing: Pacing = { firstMs: 1_000, gapMs: 1_000, events: 10, ending: 'end' };
@@ -133,7 +133,7 @@ async function slow(ways: Ways): Promise<ReadonlyArray<Result>> {
     const peak = await peakMemory(way.pid, () => sendStreams(way, streams, pacing, 0));
     return (peak - idle) / streams / 1_024;
   };
-  // The first stream of a process loads code and makes room that stays.
+  // The first stream of a process loads code and allocates memory that stays.
   await sendStreams(ways.switchyard, 100, { firstMs: 10, gapMs: 10, events: 10, ending: 'end' });
   const own: number[] = [];
   const others: number[] = [];
@@ -144,7 +144,7 @@ async function slow(ways: Ways): Promise<ReadonlyArray<Result>> {
   print(
     `memory for each of 1,000 slow streams: ${own.map(format).join(', ')} KB; nginx ${format(Math.max(...others))} KB`,
   );
-  // What the first ones take stays with the process: the later rounds find it there.
+  // The memory of the first streams stays with the process, so later rounds reuse it.
   const figure = Math.max(...own);
   return [{ what: 'memory for each of 1,000 slow streams', figure, unit: ' KB', required: 100, aim: 30 }];
 }
@@ -170,7 +170,7 @@ async function leaves({ switchyard, direct, nginx }: Ways): Promise<ReadonlyArra
 
 async function uploads({ switchyard }: Ways): Promise<ReadonlyArray<Result>> {
   const megabyte = 1_024 * 1_024;
-  // Small ones load the code.
+  // Small uploads load the code.
   for (let warmUp = 0; warmUp < 20; warmUp += 1) await upload(switchyard.url, switchyard.headers, megabyte);
   const above: number[] = [];
   for (let round = 0; round < 3; round += 1) {
@@ -184,7 +184,7 @@ async function uploads({ switchyard }: Ways): Promise<ReadonlyArray<Result>> {
   ];
 }
 
-/** A figure for each way; NaN where there is none. */
+/** Returns a figure for each way; NaN for a missing one. */
 interface Figures {
   readonly direct: number;
   readonly switchyard: number;
@@ -218,7 +218,7 @@ async function measured(ways: Ways, round: (way: Way) => Promise<number>): Promi
   };
 }
 
-/** Sends streams from a process of its own. @throws Error when one of them fails */
+/** Sends streams from a separate process. @throws Error when one of them fails */
 async function sendStreams(
   way: Way,
   connections: number,

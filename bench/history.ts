@@ -27,8 +27,8 @@ const origin = { actor: { keyId: 'bench', keyType: 'admin' }, requestId: 'b', co
 const mebibyte = 1024 * 1024;
 
 /**
- * What the past costs: a read as of a moment of a long stream, an export of the audit, a diff of large schemas.
- * `npm run bench -- history 20000` makes an audit of so many entries.
+ * Measures a read of a long stream as of a moment, an export of the audit, and a diff of large schemas.
+ * `npm run bench -- history 20000` creates an audit of that many entries.
  */
 export default async function history(args: ReadonlyArray<string>): Promise<void> {
   const events = Number(args[0] ?? eventsInAudit);
@@ -48,7 +48,7 @@ export default async function history(args: ReadonlyArray<string>): Promise<void
   }
 }
 
-/** Makes a service with one flow of many versions and renamings, and many others. */
+/** Creates a service with one flow of many versions and renamings, and many other flows. */
 async function prepare(folder: string, events: number): Promise<{ readonly long: string }> {
   const empty = await startService(folder);
   const { projects } = (await (await call(empty, 'GET', '/v1/projects')).json()) as Projects;
@@ -87,7 +87,7 @@ async function writeFlow(writer: StreamWriter, tenant: Tenant, id: string, event
 
 type Tenant = { readonly organizationId: string; readonly projectId: string; readonly partnerId: string };
 
-/** Every other event is a version, the others are names. */
+/** Every second event creates a version, and the others rename the flow. */
 function eventOf({ projectId }: Tenant, id: string, number: number) {
   if (number === 0) {
     const created = { id, projectId, name: 'Hours', type: 'simple', description: null, tier: 'standard' } as const;
@@ -129,7 +129,7 @@ async function asOf(service: Server, id: string): Promise<ReadonlyArray<Result>>
   return [ratio('revision'), ratio('time')];
 }
 
-/** Times of events all over the stream. */
+/** Returns times of events spread over the stream. */
 async function timesOf(service: Server, id: string): Promise<ReadonlyArray<string>> {
   const times: string[] = [];
   for (let revision = 1; revision < eventsOfLongStream; revision += eventsOfLongStream / 100) {
@@ -151,7 +151,7 @@ async function medianMs(read: () => Promise<Response>): Promise<number> {
   return median(taken);
 }
 
-/** Reads a whole export. @returns how many entries it has */
+/** Reads a whole export. @returns the number of its entries */
 async function exportAudit({ url }: Server): Promise<number> {
   const headers = { authorization: `Bearer ${adminKey}`, accept: 'application/x-ndjson' };
   const answer = await fetch(`${url}/v1/audit`, { headers });
@@ -178,7 +178,7 @@ async function auditExport(service: Server): Promise<Result> {
   };
 }
 
-/** Large schemas: a graph of many nodes of which each tenth changed, and many changes deep below long names. */
+/** Creates large schemas: a graph in which every tenth node changed, and many changes deep below long names. */
 async function diffs(): Promise<ReadonlyArray<Result>> {
   const graph = (change: string) => {
     const node = (at: number) => ({

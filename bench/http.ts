@@ -19,9 +19,9 @@ const many = 1_000_000;
 const newVersion = { flowSchema: { nodes: [{ id: 'start', say: 'x'.repeat(1_960) }] } };
 
 /**
- * The real service over HTTP: reads and durable writes against bare node:http that answers the same bytes, what a
- * rebuild does to reads, and what a log of a million events costs. Logs are made once and kept in the temporary folder.
- * `npm run bench -- http quick` leaves out what needs a million events.
+ * Measures the real service over HTTP: reads and durable writes against bare node:http that answers the same bytes,
+ * the effect of a rebuild on reads, and the cost of a log of a million events. Logs are created once in the temporary
+ * folder. `npm run bench -- http quick` omits the rows that need a million events.
  */
 export default async function http(args: ReadonlyArray<string>): Promise<void> {
   const results = await onCopy(few, againstBareHttp);
@@ -32,7 +32,7 @@ export default async function http(args: ReadonlyArray<string>): Promise<void> {
   printResults(results);
 }
 
-/** Measures on a copy of a prepared data directory, so that one run does not change what the next one meets. */
+/** Measures on a copy of a prepared data directory, so that one run does not change the data of the next. */
 async function onCopy(events: number, measure: (folder: string) => Promise<Result[]>): Promise<Result[]> {
   const prepared = await prepare(events);
   const copy = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
@@ -122,7 +122,7 @@ async function readsDuringRebuild(service: Server, ids: ReadonlyArray<string>): 
   const during: number[] = [];
   while (during.length < 5 && (await isRebuilding(service))) during.push((await sendLoad(load)).p99Ms);
   print(`p99 of GETs: ${format(median(alone))} ms, while a rebuild runs ${format(median(during))} ms`);
-  // Whole milliseconds are all that is measured: less than one counts as one.
+  // The measurement has whole milliseconds, so less than one counts as one.
   const ratio = Math.max(1, median(during)) / Math.max(1, median(alone));
   return { what: 'p99 of GETs during a rebuild', figure: ratio, unit: ' ×', required: 3, aim: 1.5 };
 }
@@ -159,16 +159,16 @@ async function posts(server: Server, ids: ReadonlyArray<string>): Promise<number
   return result.perSecond;
 }
 
-/** The bytes of an answer of the service, for bare node:http to answer the same. */
+/** Returns the bytes of an answer of the service, which bare node:http then answers. */
 async function answerOf(service: Server, method: string, path: string, body?: object): Promise<BareAnswer> {
   const answer = await call(service, method, path, body);
-  // node:http adds these by itself.
+  // node:http adds these itself.
   const own = new Set(['date', 'connection', 'keep-alive']);
   const headers = [...answer.headers].filter(([name]) => !own.has(name)).flat();
   return { status: answer.status, headers, body: await answer.text() };
 }
 
-/** A data directory with a log of so many events, all read models built. */
+/** Returns a data directory with a log of this many events and complete read models. */
 async function prepare(events: number): Promise<string> {
   const folder = join(tmpdir(), `switchyard-bench-http-${events}`);
   if (existsSync(folder)) return folder;

@@ -33,10 +33,11 @@ const headers = [
 const newVersion = { flowSchema: { nodes: [{ id: 'start', say: 'x'.repeat(1_960) }] } };
 
 /**
- * What the way around Koa saves: the HTTP adapter's share of a GET and of a POST with 2 KB of JSON, against bare
- * node:http: by plain Koa with @koa/router and koa-body; by the same with the service's reader of bodies, which limits
- * bytes and values; by the service's own callback, router and writer with that reader. In turn, in short rounds. Counted
- * in requests for a second of the server's processor time, which other work on the machine does not change much.
+ * Measures what the way around Koa saves: the HTTP adapter's share of a GET and of a POST with 2 KB of JSON, against
+ * bare node:http: by plain Koa with @koa/router and koa-body; by the same with the service's reader of bodies, which
+ * limits bytes and values; by the service's own callback, router and writer with that reader. In turn, in short
+ * rounds. Counted in requests for a second of the server's processor time, which other work on the machine does not
+ * change much.
  */
 export default async function koa(): Promise<void> {
   const answer = { status: 200, headers, body: JSON.stringify(flow) };

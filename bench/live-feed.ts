@@ -15,9 +15,9 @@ const seconds = 4;
 const rounds = 5;
 
 /**
- * What 500 live viewers of one tenant cost those of other tenants who write at full rate: commands a second with the
+ * Measures what 500 live viewers of one tenant cost other tenants that write at full rate: commands a second with the
  * viewers against without them, in the same run, round by round; and the same for the service's processor time for each
- * command, which the viewers' own process does not take part in. Once a second the viewers' tenant writes, too.
+ * command, without the viewers' own process. Once a second the viewers' tenant writes, too.
  */
 export default async function liveFeed(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-live-feed-'));
@@ -81,7 +81,7 @@ async function makeTenant(service: Server, flows: number): Promise<Tenant> {
   return { key, flows: ids };
 }
 
-/** Writes at full rate for the others, and once a second for the watched tenant. @returns commands a second */
+/** Writes at full rate for the other tenants, and once a second for the watched tenant. @returns commands a second */
 async function write(service: Server, watched: Tenant, others: Tenant): Promise<number> {
   const [flow = ''] = watched.flows;
   let count = 0;
@@ -105,7 +105,7 @@ async function write(service: Server, watched: Tenant, others: Tenant): Promise<
   }
 }
 
-/** Runs something while the viewers read. @throws Error when they saw nothing */
+/** Runs work while the viewers read. @throws Error when the viewers received nothing */
 async function beside(service: Server, key: string, run: () => Promise<number>): Promise<number> {
   const task: Viewers = { url: service.url, key, count: viewers };
   const script = join(import.meta.dirname, 'live-feed-processes/viewers.ts');

@@ -25,7 +25,9 @@ const longId = 'cflowlong0000001';
 const shortId = 'cflowshort000001';
 const keyedId = 'cflowkeyed000001';
 
-/** What commands cost on streams of 20,000 events and of 15,000 remembered keys, and the first reading of such a stream. */
+/**
+ * Measures commands on streams of 20,000 events and of 15,000 remembered keys, and the first reading of such a stream.
+ */
 export default async function longStreams(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-streams-'));
   const store = await openSqliteEventStore({ file: join(folder, 'events.db') });
@@ -61,7 +63,7 @@ export default async function longStreams(): Promise<void> {
   }
 }
 
-/** At most so many milliseconds; half of that is the aim. */
+/** Returns a result with a maximum of this many milliseconds, and half of it as the aim. */
 const milliseconds = (what: string, figure: number, required: number): Result => ({
   what,
   figure,

@@ -1,16 +1,16 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One thing measured against others. */
+/** One of several things that are measured against each other. */
 export interface Contestant {
   readonly name: string;
-  /** Runs one round and gives its figure. */
+  /** Runs one round and returns its figure. */
   readonly round: () => Promise<number>;
 }
 
 /**
- * Runs the contestants in turn, round after round, so that what else the machine does falls on all of them. A first
- * round warms up and does not count.
+ * Runs the contestants in turn, round after round, so that other load on the machine affects all of them. The first
+ * round is a warm-up and does not count.
  * @returns the median figure of each, by name
  */
 export async function interleaved(
@@ -21,7 +21,7 @@ export async function interleaved(
   return new Map([...figures].map(([name, values]) => [name, median(values)]));
 }
 
-/** The same, with the figures of every round that counts, in order. */
+/** Like `inTurn`, but returns the figures of every counted round in order. */
 export async function interleavedRounds(
   contestants: ReadonlyArray<Contestant>,
   rounds: number,
@@ -35,7 +35,7 @@ export async function interleavedRounds(
   return figures;
 }
 
-/** The middle value; of an even number the mean of the middle two. NaN of none. */
+/** Returns the middle value, or the mean of the middle two; NaN without values. */
 export function median(values: ReadonlyArray<number>): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -66,7 +66,7 @@ export async function callsPerSecond(
   return (finished / (performance.now() - started)) * 1_000;
 }
 
-/** The 99th percentile of the event loop's delay while something runs, in milliseconds. */
+/** Returns the 99th percentile of the event loop's delay in milliseconds while work runs. */
 export async function eventLoopDelayP99(run: () => Promise<unknown>): Promise<number> {
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();
@@ -75,18 +75,18 @@ export async function eventLoopDelayP99(run: () => Promise<unknown>): Promise<nu
   return delays.percentile(99) / 1e6;
 }
 
-/** The same while nothing runs: what the timer itself adds. */
+/** Returns the same percentile while nothing runs: the delay of the timer itself. */
 export function idleEventLoopDelayP99(milliseconds: number): Promise<number> {
   return eventLoopDelayP99(() => sleep(milliseconds));
 }
 
-/** A figure held against its bounds. */
+/** A figure with its bounds. */
 export interface Result {
   readonly what: string;
   readonly figure: number;
-  /** Written after the figure: ` ×`, ` ms`, ` events/s`. */
+  /** The text after the figure: ` ×`, ` ms`, ` events/s`. */
   readonly unit: string;
-  /** The bound that must hold, and the one aimed for; smaller figures are better when the aim is the smaller one. */
+  /** The required bound and the aim. Smaller figures are better when the aim is smaller than the required bound. */
   readonly required: number;
   readonly aim: number;
 }
@@ -103,7 +103,7 @@ export function printResults(results: ReadonlyArray<Result>): void {
   printTable(['', 'measured', 'must be', 'aim', ''], rows);
 }
 
-/** Prints rows in aligned columns; all but the first are set to the right. */
+/** Prints rows in aligned columns. All columns but the first are aligned to the right. */
 export function printTable(heads: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): void {
   const widths = heads.map((head, column) => Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)));
   for (const row of [heads, ...rows]) {
@@ -120,7 +120,7 @@ export function print(line = ''): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** A figure for people: three digits that count, thousands set apart. */
+/** Formats a figure with three significant digits and separated thousands. */
 export function format(figure: number): string {
   return figure.toLocaleString('en', { maximumSignificantDigits: 3 });
 }

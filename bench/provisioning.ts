@@ -8,21 +8,22 @@ import { adminKey, call, type Server, startService } from './http-processes/proc
 import { format, print, printResults, type Result } from './measure.ts';
 
 const defaultInstances = 10_000;
-/** Instances that a client waits for at the same time. */
+/** The number of instances that a client waits for at the same time. */
 const inFlight = 256;
 const connections = 64;
-/** Rarely enough that looking costs little beside what is looked at. */
+/** The pause between two polls: long enough that polling costs little. */
 const betweenLooks = 250;
 const betweenProbes = 5;
 const parts = 10;
-/** Made beforehand, so that no part pays for a service that has just started. */
+/** The number of instances created beforehand, so that no part includes the start of the service. */
 const warmUp = 300;
-/** Of Linux, whatever its kernel's own. */
+/** The ticks per second that Linux reports, independently of the kernel's own rate. */
 const ticksInASecond = 100;
 
 /**
- * Instances of a template with 5 flows of 1 KB, each in a project of its own, over HTTP: provisioned, then upgraded.
- * Then a template of 200 flows of 3 KB, while `/healthz` is asked. `npm run bench -- provisioning 1000` for fewer.
+ * Measures instances of a template with 5 flows of 1 KB, each in a separate project, over HTTP: provisioned, then
+ * upgraded. Then a template of 200 flows of 3 KB beside calls of `/healthz`. `npm run bench -- provisioning 1000` uses
+ * fewer instances.
  */
 export default async function provisioning(args: ReadonlyArray<string>): Promise<void> {
   const instances = Number(args[0] ?? defaultInstances);
@@ -40,7 +41,7 @@ export default async function provisioning(args: ReadonlyArray<string>): Promise
   }
 }
 
-/** A text of so many characters in all, one of its nodes with a placeholder. */
+/** Returns a schema of this many characters, with a placeholder in one of its nodes. */
 const flowOf = (key: string, characters: number) => ({
   key,
   name: `Flow ${key}`,
@@ -69,7 +70,7 @@ class ProvisioningBench {
   async many(count: number): Promise<Result[]> {
     const templateId = await this.#template();
     const first = await this.#version(templateId, JSON.stringify(templateOf(5, 1_000)));
-    // Each flow stays, with another text.
+    // Each flow is kept, with another text.
     const second = await this.#version(templateId, JSON.stringify(templateOf(5, 1_001)));
     const projects = await inParallel(Math.max(count, warmUp), async (index) => {
       const { id } = await this.#post<{ id: string }>('/v1/projects', { name: `Customer ${index}` });
@@ -110,7 +111,10 @@ class ProvisioningBench {
     ];
   }
 
-  /** A payload of 200 flows of 3 KB taken and provisioned, and what that does to who asks `/healthz`. */
+  /**
+   * Measures the creation and provisioning of a payload of 200 flows of 3 KB, and the response time of `/healthz`
+   * meanwhile.
+   */
   async large(): Promise<Result> {
     const templateId = await this.#template();
     const { id: projectId } = await this.#post<{ id: string }>('/v1/projects', { name: 'Large' });
@@ -163,20 +167,20 @@ class ProvisioningBench {
     return JSON.parse(text) as T;
   }
 
-  /** How many events there are: the embedded store counts its positions one by one. */
+  /** Returns the number of events, because positions of the embedded store increase by one. */
   async #position(): Promise<number> {
     const answer = await call(this.#service, 'GET', '/readyz');
     return Number(/at position (\d+)/.exec(await answer.text())?.[1] ?? Number.NaN);
   }
 
-  /** @returns NaN where the system has no `/proc`, as the next */
+  /** @returns NaN on a system without `/proc`, like the next function */
   async #peakMegabytes(): Promise<number> {
     return Number(/VmHWM:\s+(\d+) kB/.exec(await this.#readProc('status'))?.[1] ?? Number.NaN) / 1024;
   }
 
-  /** What the service has used of the processor so far: the work of others beside it does not count. */
+  /** Returns the processor time of the service so far, without that of other processes. */
   async #processorSeconds(): Promise<number> {
-    // The command's name, in brackets, may hold blanks; user and system time are the 12th and 13th behind it.
+    // The command's name, in brackets, may contain blanks. User and system time are the 12th and 13th fields after it.
     const fields = (await this.#readProc('stat')).split(') ').at(-1)?.split(' ') ?? [];
     return (Number(fields[11]) + Number(fields[12])) / ticksInASecond;
   }
@@ -197,7 +201,10 @@ async function inParallel<T>(count: number, work: (index: number) => Promise<T>)
   return results;
 }
 
-/** The same in ten parts, one after the other: the pace of all, and what the last part cost, of what the first did. */
+/**
+ * Runs the same work in ten parts, one after the other. Returns the rate of all, and the cost of the last part
+ * relative to the first.
+ */
 async function measured(count: number, cost: () => Promise<number>, work: (index: number) => Promise<void>) {
   const costs = [await cost()];
   const started = performance.now();
@@ -212,7 +219,7 @@ async function measured(count: number, cost: () => Promise<number>, work: (index
 }
 
 /**
- * Asks `/healthz` every few milliseconds while work runs.
+ * Calls `/healthz` every few milliseconds while work runs.
  * @returns the 99th percentile of the response time, in milliseconds
  */
 async function probed(pool: Pool, during: () => Promise<unknown>): Promise<number> {

@@ -15,13 +15,13 @@ const timeoutMs = 900_000;
 interface Rebuild {
   readonly seconds: number;
   readonly peakMegabytes: number;
-  /** Median of a read while everything is filled again, against the same while nothing is. */
+  /** The median of a read during a rebuild of everything, relative to that without a rebuild. */
   readonly slowdownOfReads: number;
 }
 
 /**
- * Fills every read model from a log of a million events (or of as many as the argument says), nothing else running, in a
- * process of its own; against reading and parsing the same log without folding it. Then fills them again while they are
+ * Fills every read model from a log of a million events (or the number in the argument) in an otherwise idle, separate
+ * process, against reading and parsing the same log without folding it. Then fills them again while they are
  * read, and compares the median of a read with that before.
  */
 export default async function rebuild(args: ReadonlyArray<string>): Promise<void> {
@@ -58,13 +58,13 @@ export default async function rebuild(args: ReadonlyArray<string>): Promise<void
   ]);
 }
 
-/** Runs `measure` in a fresh process, whose memory is its own. */
+/** Runs `measure` in a new process with its own memory. */
 async function inChild(file: string): Promise<Rebuild> {
   const bench = join(import.meta.dirname, 'bench.ts');
   const child = spawn(process.execPath, [...process.execArgv, bench, 'rebuild', 'measure', file], {
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: timeoutMs,
-    // As the image has it.
+    // The same option as in the image.
     env: { ...process.env, MALLOC_ARENA_MAX: '2' },
   });
   let output = '';

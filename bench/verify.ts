@@ -21,10 +21,10 @@ const rounds = 2;
 const { signal } = new AbortController();
 const timeoutMs = 600_000;
 
-/** What is measured in a process of its own: signing a digest of a log, or checking the log against it. */
+/** The work that is measured in a separate process: signing a digest of a log, or checking the log against it. */
 type Step = 'sign' | 'check';
 
-/** As `npm run events` has them. */
+/** The same options as in `npm run events`. */
 const heapOptions = ['--max-semi-space-size=16'];
 
 interface StepResult {
@@ -33,8 +33,8 @@ interface StepResult {
 }
 
 /**
- * Signs a first digest of a log of a million events (or of as many as the argument says), and verifies the log against
- * it, as `npm run events -- verify --digests` does, in a process of its own; against reading and parsing the same log.
+ * Signs a first digest of a log of a million events (or the number in the argument), and verifies the log against
+ * it, as `npm run events -- verify --digests` does, in a separate process, against reading and parsing the same log.
  */
 export default async function verify(args: ReadonlyArray<string>): Promise<void> {
   const [step = '', path = '', folder = ''] = args;
@@ -72,13 +72,13 @@ export default async function verify(args: ReadonlyArray<string>): Promise<void>
   ]);
 }
 
-/** Runs `measure` in a fresh process, whose memory is its own. */
+/** Runs `measure` in a new process with its own memory. */
 async function inChild(step: Step, file: string, folder: string): Promise<StepResult> {
   const bench = join(import.meta.dirname, 'bench.ts');
   const child = spawn(process.execPath, [...heapOptions, ...process.execArgv, bench, 'verify', step, file, folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: timeoutMs,
-    // As the image has it.
+    // The same option as in the image.
     env: { ...process.env, MALLOC_ARENA_MAX: '2' },
   });
   let output = '';
@@ -86,7 +86,7 @@ async function inChild(step: Step, file: string, folder: string): Promise<StepRe
   return JSON.parse(output) as StepResult;
 }
 
-/** @param folder of the digests */
+/** @param folder the folder of the digests */
 async function measure(step: Step, file: string, folder: string): Promise<void> {
   const { log, close } = await openLog({ kind: 'sqlite', path: file });
   try {

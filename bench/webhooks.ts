@@ -16,14 +16,14 @@ interface Scale {
 const endpointsOfProject = 10;
 const whole: Scale = { projects: 100, seconds: 30 };
 const quick: Scale = { projects: 20, seconds: 10 };
-/** Deliveries a second to all living endpoints of the whole scale. */
+/** The deliveries a second to all living endpoints at full scale. */
 const deliveriesPerSecond = 500;
 const settleMs = 10_000;
 
 /**
- * Whether living endpoints wait for dead ones: endpoints of which a tenth is dead (half of these hang, half refuse the
- * connection), against the same number of which none is. The figure is the time from an event to its receiver.
- * `npm run bench -- webhooks [quick]`
+ * Measures whether living endpoints wait for dead ones: endpoints of which a tenth is dead (half of these hang, half
+ * refuse the connection), against the same number without dead ones. The figure is the time from an event to its
+ * receiver. `npm run bench -- webhooks [quick]`
  */
 export default async function webhooks(args: ReadonlyArray<string>): Promise<void> {
   const scale = args.includes('quick') ? quick : whole;
@@ -85,7 +85,7 @@ interface Flow {
   readonly key: string;
 }
 
-/** Makes a project with a key, a flow and its endpoints. */
+/** Creates a project with a key, a flow and its endpoints. */
 async function makeTenant(service: Server, receiver: Receiver, index: number, dead: number): Promise<Flow> {
   const project = await ask<{ id: string }>(service, adminKey, 'POST', '/v1/projects', { name: `Project ${index}` });
   const keyInput = { name: 'Key', keyType: 'project' };
@@ -111,7 +111,7 @@ async function ask<Answer>(service: Server, key: string, method: string, path: s
   return (await answer.json()) as Answer;
 }
 
-/** Receives messages, and measures how old their events are. What is sent to `/hangs` is never answered. */
+/** Receives messages, and measures the age of their events. It never answers messages to `/hangs`. */
 class Receiver {
   readonly times: number[] = [];
   readonly #server: HttpServer = createServer((request, response) => this.#receive(request, response));

@@ -2,13 +2,13 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 
-/** How long `/healthz` was silent at most, in milliseconds, and how often it was not answered at all. */
+/** The longest silence of `/healthz` in milliseconds, and the number of requests without an answer. */
 export interface Freeze {
   readonly longestMs: number;
   readonly failures: number;
 }
 
-/** Asks `/healthz` without a break, from another process, while something runs. */
+/** Calls `/healthz` without a pause from another process, while some work runs. */
 export async function freezeDuring(url: string, run: () => Promise<unknown>): Promise<Freeze> {
   const probe = fork(join(import.meta.dirname, 'health-probe.ts'), [url]);
   await once(probe, 'message');

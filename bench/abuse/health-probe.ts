@@ -1,7 +1,7 @@
 import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// A process of its own: the attack keeps the loop of the one that sends it busy.
+// A separate process, because the attack keeps the event loop of its sender busy.
 
 const pauseMs = 2;
 
@@ -26,7 +26,7 @@ while (isRunning) {
 }
 process.send?.({ longestMs, failures }, () => process.disconnect());
 
-/** Whether `/healthz` answers. */
+/** Returns whether `/healthz` answers. */
 function ask(): Promise<boolean> {
   return new Promise((resolve) => {
     get(`${url}/healthz`, { agent }, (answer) => {

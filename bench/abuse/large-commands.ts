@@ -1,22 +1,22 @@
 import { adminKey } from '#bench/http-processes/processes.ts';
 
 const bodyBytes = 760 * 1024;
-/** Short of the 50,000 that a body may hold. */
+/** A little less than the 50,000 values that a body may hold. */
 const maxValues = 49_000;
 
 const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };
 
-/** A control-plane request with a body as large as one may be. */
+/** A control-plane request with a body of nearly the maximum size. */
 export interface LargeCommand {
   readonly name: string;
   readonly method: string;
   readonly path: string;
   readonly body: string;
-  /** The status that it must be answered with. */
+  /** The expected status of the answer. */
   readonly status: number;
 }
 
-/** Schemas of 760 KiB at most: as many values as there may be, many names, deep nesting, texts full of escapes. */
+/** Schemas of up to 760 KiB: the maximum number of values, many names, deep nesting, texts full of escapes. */
 const schemas: Readonly<Record<string, string>> = {
   'empty objects': `[{}${',{}'.repeat(maxValues - 10)}]`,
   names: `{"k":1${Array.from({ length: 40_000 }, (_, index) => `,"name ${index}":1`).join('')}}`,
@@ -24,7 +24,7 @@ const schemas: Readonly<Record<string, string>> = {
   escapes: `"${'\\u00e9'.repeat((bodyBytes - 1_000) / 6)}"`,
 };
 
-/** Makes what the commands work on, and gives commands of every kind that takes much. */
+/** Creates the resources of the commands, and returns commands of every expensive kind. */
 export async function largeCommands(url: string): Promise<ReadonlyArray<LargeCommand>> {
   const { projectId } = await callJson(url, 'GET', '/v1/me');
   const project = `/v1/projects/${projectId}`;
@@ -52,7 +52,7 @@ export async function largeCommands(url: string): Promise<ReadonlyArray<LargeCom
   ];
 }
 
-/** Sends one. @throws Error when the answer is not the expected one */
+/** Sends a command. @throws Error when the answer is not the expected one */
 export async function send(url: string, { name, method, path, body, status }: LargeCommand): Promise<void> {
   const answer = await fetch(url + path, { method, headers, body });
   const text = await answer.text();
@@ -72,7 +72,7 @@ function profile(flowIds: ReadonlyArray<string>): object {
   return { name: 'Desk', flowIds, isDefault: false, ...voice };
 }
 
-/** An external number may be there once in a project, so each has another. */
+/** An external number may exist once in a project, so each command has another number. */
 let numbers = 0;
 const phoneNumberOf = (fields: string): string => {
   numbers += 1;

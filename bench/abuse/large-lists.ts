@@ -8,13 +8,13 @@ const versions = 10;
 const requests = 20;
 let list = '';
 
-/** A list of ten versions of 650 KiB, asked for by twenty clients at once. */
+/** A list of ten versions of 650 KiB, requested by twenty clients at once. */
 const largeLists: AbuseScenario = {
   title: `${requests} GETs of a list of 6.5 MB at once`,
   maxFreezeMs: 300,
   prepare: async ({ url }) => {
     const { projectId } = await call(url, 'GET', '/v1/me');
-    // Many small values, as many as a body may hold: they are what parsing costs most.
+    // The maximum number of small values, because these cost the most to parse.
     const flowSchema = Array.from({ length: schemaValues }, () => 'x'.repeat(schemaBytes / schemaValues));
     const { id } = await call(url, 'POST', `/v1/projects/${projectId}/flows`, { name: 'Large', flowSchema });
     list = `/v1/flows/${id}/versions`;

@@ -4,7 +4,7 @@ import type { AbuseScenario } from './scenario.ts';
 const bodyBytes = 32 * 1024 * 1024 - 1024;
 const values = 1_900_000;
 
-/** One chat of 32 MiB that holds nearly as many values as it may: it is served. */
+/** One chat of 32 MiB with nearly the maximum number of values, which the service answers. */
 const manyValues: AbuseScenario = {
   title: 'a chat body of 32 MiB with 1.9 million values',
   maxFreezeMs: 500,

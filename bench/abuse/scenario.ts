@@ -1,18 +1,18 @@
 import type { Server } from '#bench/http-processes/processes.ts';
 import type { Result } from '#bench/measure.ts';
 
-/** Something that a caller with an ordinary key may try, and what it may cost the others. */
+/** An attack by a caller with an ordinary key, and the limits of its effect on others. */
 export interface AbuseScenario {
   /** The attack in a few words. */
   readonly title: string;
   /** Further variables of the service under attack. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** Fills the service first; the probe does not look yet. */
+  /** Fills the service before the probe starts. */
   readonly prepare?: (service: Server) => Promise<void>;
-  /** Sends the attack; resolves when the last answer is there. It may give figures of its own. */
+  /** Sends the attack, and resolves with the last answer. It may return further figures. */
   readonly attack: (service: Server) => Promise<ReadonlyArray<Result> | undefined>;
-  /** The longest silence of `/healthz` that the attack may cause, in milliseconds; absent where none is promised. */
+  /** The longest silence of `/healthz` that the attack may cause, in milliseconds; absent without a limit. */
   readonly maxFreezeMs?: number;
-  /** Memory of the service above idle, in bytes, that the attack may take; absent where none is promised. */
+  /** The memory above idle, in bytes, that the attack may take in the service; absent without a limit. */
   readonly maxBytesAboveIdle?: number;
 }

@@ -20,7 +20,7 @@ const unfinishedBodies: AbuseScenario = {
   },
 };
 
-/** Sends all of a body but its end, as far as the service takes it. */
+/** Sends a body without its end, up to where the service stops reading it. */
 async function sendUnfinished(url: string): Promise<Socket> {
   const path = '/v1/chat/completions';
   const socket = await beginRequest({ url, path, contentType: 'application/json', contentLength: bodyBytes });
@@ -31,7 +31,7 @@ async function sendUnfinished(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Resolves when the socket takes more, or is closed. */
+/** Resolves when the socket accepts more bytes or is closed. */
 function drained(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

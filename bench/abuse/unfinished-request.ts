@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { adminKey } from '#bench/http-processes/processes.ts';
 
-/** A POST whose body the caller writes, and does not have to end. */
+/** A POST whose body the caller writes and may leave unfinished. */
 export interface UnfinishedRequest {
   readonly url: string;
   readonly path: string;
@@ -14,7 +14,7 @@ export interface UnfinishedRequest {
 export async function beginRequest({ url, path, contentType, contentLength }: UnfinishedRequest): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  // The service may end a body that it has no room for.
+  // The service may close the connection of a body for which it has no room.
   socket.on('error', () => undefined).resume();
   await once(socket, 'connect');
   const headers = [

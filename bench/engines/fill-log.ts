@@ -4,7 +4,7 @@ import { streamKinds } from '#domain/stream-kinds.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 
 /**
- * Puts a realistic log, in which no process has anything to react to, on a server, however long each append takes.
+ * Appends a realistic log, in which no process has anything to react to, on a server of any speed.
  * @returns the position of its end
  */
 export async function fillLog(url: string, streamPrefix: string, events: number): Promise<number> {

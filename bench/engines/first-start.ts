@@ -6,13 +6,13 @@ import { readAllPerSecond } from './read-all.ts';
 import { EngineService, newPrefix } from './service/engine-service.ts';
 
 const timeoutMs = 300_000;
-/** Nothing moves for so long: everything has seen the log. */
+/** When no position changes for this long, every follower has seen the log. */
 const settledMs = 1_500;
 
 /**
- * A first start of the whole service on a log: all read models and all processes, from the start of the process until
- * the last of them has seen the whole log; against the bare client's `$all` subscription, which does nothing with what
- * it gets. A start on an empty log is measured too: what it takes is no reading.
+ * Measures a first start of the whole service on a log: all read models and all processes, from the start until the
+ * last of them has seen the whole log. Compared with the bare client's `$all` subscription, which ignores the events.
+ * A start on an empty log is measured too, because its time is not reading.
  * @param url of a server with an empty log
  */
 export async function firstStart(url: string, isQuick: boolean): Promise<ReadonlyArray<Result>> {
@@ -47,7 +47,10 @@ export async function firstStart(url: string, isQuick: boolean): Promise<Readonl
   ];
 }
 
-/** From the start of the service's process until nothing moved any more and all read models had passed a position. */
+/**
+ * Returns the time from the start of the service until positions stop changing and all read models have passed a
+ * position.
+ */
 async function startSeconds(url: string, prefix: string, end: number): Promise<number> {
   const started = performance.now();
   const service = await EngineService.start({ url, prefix });
@@ -72,7 +75,7 @@ interface Statuses {
   readonly processes?: ReadonlyArray<{ readonly position: number }>;
 }
 
-/** How far all read models and processes are. A process that meets no event of its types stays at 0. */
+/** Returns the positions of all read models and processes. A process that meets no event of its types stays at 0. */
 async function progress({ server }: EngineService, end: number): Promise<{ text: string; hasPassed: boolean }> {
   const read = async (path: string) => (await (await call(server, 'GET', path)).json()) as Statuses;
   const [{ projections = [] }, { processes = [] }] = [await read('/v1/projections'), await read('/v1/processes')];

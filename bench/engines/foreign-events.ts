@@ -10,8 +10,8 @@ const beatMs = 50;
 const connections = 64;
 
 /**
- * A server that is shared: many events of another application before ours, and 2,000 a second beside them. A `POST` takes
- * as many calls as before, and a node that has nothing to do takes little of a core.
+ * Measures a shared server: another application has stored many events before, and stores 2,000 a second. A `POST`
+ * makes as many calls as without them, and an idle node takes little of a core.
  */
 export async function foreignEvents(
   url: string,
@@ -59,7 +59,7 @@ function calls({ own, pages }: PostCalls): string {
   return `${format(own)} calls for each POST and ${format(pages)} page reads`;
 }
 
-/** @returns events per second that were in fact written */
+/** @returns the events per second that were written */
 async function keepWriting(application: ForeignApplication, signal: AbortSignal): Promise<number> {
   const began = performance.now();
   let written = 0;
@@ -72,9 +72,9 @@ async function keepWriting(application: ForeignApplication, signal: AbortSignal)
   return (written / (performance.now() - began)) * 1_000;
 }
 
-/** The share of one core that a process takes while nothing is asked of it. */
+/** Returns the share of one core that an idle process takes. */
 async function coreShare(pid: number, seconds: number): Promise<number> {
-  // What the requests before have set off is done by then.
+  // The effects of earlier requests are complete after this pause.
   await sleep(3_000);
   const [before, began] = [processorMs(pid), performance.now()];
   await sleep(seconds * 1_000);

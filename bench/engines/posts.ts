@@ -6,7 +6,7 @@ import { EngineService, newPrefix, newVersion } from './service/engine-service.t
 
 const connections = 64;
 
-/** How long each part takes: all of it for figures to keep, a little of it to see whether it works. */
+/** The duration of each part: long for figures to publish, short to check that the benchmark works. */
 const wholeRun = { rounds: 5, inOrder: 1_000, seconds: 3, longestRounds: 3, longestSeconds: 20 };
 const quickRun = { rounds: 3, inOrder: 200, seconds: 2, longestRounds: 2, longestSeconds: 5 };
 
@@ -94,7 +94,9 @@ export async function posts(url: string, isQuick: boolean): Promise<ReadonlyArra
   }
 }
 
-/** Of what is done in turn, one call at a time: milliseconds of each, in the quickest tenth of its calls. */
+/**
+ * Runs contestants in turn, one call at a time. Returns the milliseconds of each, in the quickest tenth of its calls.
+ */
 async function oneAtATime<Name extends string>(
   calls: number,
   work: Readonly<Record<Name, (number: number) => Promise<void>>>,
@@ -110,7 +112,7 @@ async function oneAtATime<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, tenth(durations.get(name) ?? [])])) as Record<Name, number>;
 }
 
-/** A tenth of the values are smaller. What else the machine does has delayed those the least. */
+/** Returns the tenth percentile. Other work on the machine has delayed these values the least. */
 function tenth(values: ReadonlyArray<number>): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 10)] ?? Number.NaN;
 }
@@ -124,7 +126,7 @@ async function appendAndRead(client: EventStoreDBClient): Promise<void> {
   }
 }
 
-/** What a write needs for itself; a retry after a conflict or a lost answer would count too. */
+/** Returns the calls that each write makes itself; a retry after a conflict or a lost answer counts too. */
 function ownCalls(how: string, { own }: PostCalls): Result {
   return {
     what: `gRPC calls for each POST, beside page reads, ${how}`,

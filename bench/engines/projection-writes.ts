@@ -8,7 +8,7 @@ const rounds = 5;
 const made = 5000;
 const madeTogether = 1000;
 const putAgain = 200;
-/** FerretDB never answers a command with more than some 90 updates of documents that are there. */
+/** FerretDB does not answer a command with more than about 90 updates of existing documents. */
 const putAgainTogether = 10;
 const text = 'x'.repeat(450);
 
@@ -99,7 +99,7 @@ async function putAgainThroughPort(writer: ReadStoreWriter): Promise<number> {
 
 type Put = DocumentWrite & { readonly kind: 'put' };
 
-/** Writes of documents, by events one after the other. @param after the position before the first event */
+/** Returns writes of documents by successive events. @param after the position before the first event */
 function puts(from: number, count: number, after: number): ReadonlyArray<Put> {
   return Array.from({ length: count }, (_, index) => {
     const value = { group: `g${(from + index) % 100}`, text };
@@ -120,7 +120,7 @@ function bareDocument({ id, position, order, value, body }: Put): BareDocument {
   return { _id: id, position: Long.fromNumber(position), order: Long.fromNumber(order), group, body };
 }
 
-/** A collection with the indexes that the port makes. */
+/** Creates a collection with the same indexes as the port. */
 async function bareCollection(client: MongoClient): Promise<Collection<BareDocument>> {
   const collection = client.db().collection<BareDocument>(`bare${performance.now()}`.replace('.', '_'));
   await collection.createIndex({ order: 1, _id: 1 });

@@ -1,9 +1,9 @@
 import { EventStoreDBClient, excludeSystemEvents, START } from '@eventstore/db-client';
 
 /**
- * Events per second that the bare client's `$all` subscription gets from the start of the log, doing nothing with them.
- * @param events so many are in the log
- * @throws Error when they do not come in time
+ * Measures the events per second that the bare client's `$all` subscription gets from the start of the log and ignores.
+ * @param events the number of events in the log
+ * @throws Error when they do not arrive in time
  */
 export async function readAllPerSecond(url: string, events: number, timeoutMs: number): Promise<number> {
   const client = EventStoreDBClient.connectionString(url);

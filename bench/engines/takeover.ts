@@ -9,8 +9,8 @@ const rounds = 5;
 const timeoutMs = 30_000;
 
 /**
- * Kills the node that makes the read models, with a second one beside it, and writes at once on a third: the time from
- * the kill until that write is read.
+ * Kills the node that runs the projections, beside a second such node, and writes at once on a third node. Measures
+ * the time from the kill until that write is visible.
  * @param eventStoreUrl of a server
  * @throws Error if FerretDB does not start, or no node takes over
  */

@@ -13,29 +13,29 @@ import { installYardsticks } from '#bench/yardsticks/install.ts';
 import { freePort } from '#test/support/run/free-port.ts';
 import { leaveOneCore } from './cores.ts';
 
-/** A way to the upstream that is measured. */
+/** A measured way to the upstream. */
 export interface Way extends Server {
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * The upstream, alone and behind each gateway; the gateways have a core for themselves. A yardstick that cannot be had
- * here is null, and the reason printed.
+ * The upstream, alone and behind each gateway. Each gateway runs on a reserved core. A yardstick that is not available
+ * here is null, and the reason is printed.
  */
 export interface Ways {
   readonly direct: Way;
   readonly switchyard: Way;
   readonly nginx: Way | null;
-  /** On Node 20, which its image has. */
+  /** Portkey on Node 20, as in its image. */
   readonly portkey: Way | null;
-  /** On the Node that Switchyard runs on. */
+  /** Portkey on the Node of Switchyard. */
   readonly portkeyOnThisNode: Way | null;
   readonly stop: () => Promise<void>;
 }
 
 const toProvider = { authorization: 'Bearer provider-key' };
 
-/** Starts everything. Portkey only where it is wanted: it takes seconds to start. */
+/** Starts all contestants, and Portkey only on request, because it takes seconds to start. */
 export async function startWays({ withPortkey }: { readonly withPortkey: boolean }): Promise<Ways> {
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async () => {
@@ -83,7 +83,7 @@ async function orNull(name: string, start: () => Promise<Way>): Promise<Way | nu
   }
 }
 
-/** With keys, routing, metering and the reader of streams: there is no way to leave them out. */
+/** Starts Switchyard with keys, routing, metering and the reader of streams, which cannot be disabled. */
 async function startSwitchyard(folder: string, upstreamUrl: string): Promise<Server> {
   const file = join(folder, 'gateway.json');
   const configuration = {
@@ -101,7 +101,7 @@ async function startSwitchyard(folder: string, upstreamUrl: string): Promise<Ser
   return startService(join(folder, 'data'), { GATEWAY_CONFIG: file, PROVIDER_KEY: 'provider-key' });
 }
 
-/** Debian's nginx, as a proxy is set up for streams: nothing gathered, connections to the upstream kept. */
+/** Starts Debian's nginx, configured for streams: without buffering, with kept connections to the upstream. */
 async function startNginx(folder: string, upstreamUrl: string): Promise<Server> {
   const port = await freePort();
   const file = join(folder, 'nginx.conf');
@@ -141,7 +141,7 @@ http {
 
 const yardsticks = join(import.meta.dirname, '../yardsticks/node_modules');
 
-/** The Node of Portkey's own image (`FROM node:20-alpine`), on which it is many times slower than on later ones. */
+/** The Node of Portkey's own image (`FROM node:20-alpine`), on which it is many times slower than on later versions. */
 function node20(): string {
   installYardsticks('node-20');
   return join(yardsticks, 'node-20/bin/node');

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { print } from '#bench/measure.ts';
 
-/** Asked before this process keeps off one of them. */
+/** Counted before this process gives up one of the cores. */
 const cores = availableParallelism();
 
 /**
- * Keeps this process, and all that it starts from here on, off the last core, which is left to what is measured. Says so
- * where it cannot be done (one core, or no `taskset`): loads and gateways then share the cores.
- * @returns gives a process, with its children, that core for itself
+ * Keeps this process, and all later child processes, off the last core, which is reserved for the measured process.
+ * Prints a line when that is impossible (one core, or no `taskset`): loads and gateways then share the cores.
+ * @returns a function that reserves that core for a process and its children
  */
 export function leaveOneCore(): (pid: number) => void {
   const last = cores - 1;
@@ -25,7 +25,7 @@ export function leaveOneCore(): (pid: number) => void {
   };
 }
 
-/** Of all its threads. */
+/** Includes all threads. */
 function setAffinity(list: string, pid: number): void {
   execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', list, String(pid)], { stdio: 'pipe' });
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A provider that answers every chat after so many ms, however many there are. Prints its port. */
+/** A provider that answers every chat after a fixed number of ms under any load. Prints its port. */
 const [delayMs = '200'] = process.argv.slice(2);
 
 const answer = JSON.stringify({

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pacing } from './pacing.ts';
 import { microseconds } from './pacing.ts';
 
-/** A gateway to leave, and the upstream behind it. */
+/** The gateway of the call, and the upstream behind it. */
 export interface Left {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -15,10 +15,10 @@ export interface Left {
 const limitMs = 10_000;
 
 /**
- * Begins a chat, leaves it, and sees when the upstream's connection closes.
+ * Begins a chat, disconnects, and measures when the upstream's connection closes.
  * @param when before the headers, or after the first content
- * @returns milliseconds from leaving
- * @throws Error when the upstream is not left within ten seconds
+ * @returns the milliseconds from the disconnection
+ * @throws Error when the upstream's connection does not close within ten seconds
  */
 export async function leave(
   { url, headers, upstreamUrl, chat }: Left,

@@ -1,16 +1,16 @@
-/** How the upstream answers a streamed chat: sent to it as the member `pacing` of the body, which gateways pass on. */
+/** How the upstream answers a streamed chat. The body's member `pacing` holds it, and gateways forward that member. */
 export interface Pacing {
-  /** From the request to the first content, in ms. */
+  /** The time from the request to the first content in ms. */
   readonly firstMs: number;
-  /** Between two events, in ms; 0 for all at once. */
+  /** The pause between two events in ms; 0 sends all at once. */
   readonly gapMs: number;
-  /** Events with content. */
+  /** The number of events with content. */
   readonly events: number;
-  /** What follows them: a proper end; nothing more for ever; or not even headers are sent, ever. */
+  /** The end of the answer: a proper end, nothing after the content, or no headers at all. */
   readonly ending: 'end' | 'stall' | 'silence';
 }
 
-/** Microseconds by the machine's monotonic clock, which all its processes share. */
+/** Returns the microseconds of the machine's monotonic clock, which all its processes share. */
 export function microseconds(): number {
   return Number(process.hrtime.bigint() / 1_000n);
 }

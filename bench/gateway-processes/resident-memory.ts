@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Bytes of memory that a process and its children have, as Linux counts them. */
+/** Returns the resident memory of a process and its children in bytes, as Linux counts it. */
 export function residentMemory(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   const own = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -9,7 +9,7 @@ export function residentMemory(pid: number): number {
   return Number(own?.[1] ?? 0) * 1_024 + ofChildren.reduce((sum, child) => sum + residentMemory(child), 0);
 }
 
-/** What a process has at the least over some seconds: what it needs when idle. */
+/** Returns the least memory of a process over some seconds, which it needs when idle. */
 export async function idleMemory(pid: number): Promise<number> {
   let least = residentMemory(pid);
   for (let sample = 0; sample < 30; sample += 1) {
@@ -19,7 +19,7 @@ export async function idleMemory(pid: number): Promise<number> {
   return least;
 }
 
-/** The most that a process has while something runs. */
+/** Measures the maximum memory of a process while some work runs. */
 export async function peakMemory(pid: number, run: () => Promise<unknown>): Promise<number> {
   let peak = residentMemory(pid);
   const sampling = setInterval(() => {

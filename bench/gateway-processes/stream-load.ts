@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { microseconds } from './pacing.ts';
 
-/** What to send; passed as JSON in the first argument. */
+/** The load to send, passed as JSON in the first argument. */
 export interface StreamLoad {
-  /** Where chats are completed. */
+  /** The URL for chat completions. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** How many streams run at a time. */
+  /** The number of concurrent streams. */
   readonly connections: number;
-  /** After this time no stream begins; each connection has at least one. */
+  /** The time in ms after which no stream begins. Each connection carries at least one stream. */
   readonly seconds: number;
 }
 
@@ -19,13 +19,13 @@ export interface StreamLoadResult {
   readonly streams: number;
   readonly perSecond: number;
   /**
-   * The median time on the way, there and back, without the upstream's own: from the request to its arrival upstream,
+   * The median time of both directions, without the upstream's own time: from the request to its arrival upstream,
    * and from the first content's departure there to its arrival here.
    */
   readonly wayMicroseconds: number;
-  /** Streams that failed or broke off. */
+  /** The number of streams that failed or broke off. */
   readonly failed: number;
-  /** What the first of them was, for people. */
+  /** A description of the first failure. */
   readonly firstFailure: string | null;
 }
 
@@ -49,8 +49,8 @@ let failed = 0;
 let firstFailure: string | null = null;
 
 /**
- * A connection that has one stream after the other, read as bytes: what a client's own parser takes is not to be
- * counted as the gateway's, and this process shares the machine with what it measures.
+ * A connection that carries one stream after the other, read as bytes. The time of a client's parser must not be
+ * counted as the gateway's, because this process shares the machine with the measured process.
  */
 class StreamConnection {
   readonly #socket: Socket;
@@ -66,7 +66,7 @@ class StreamConnection {
     socket.on('close', () => this.#settle?.(`The connection closed after ${JSON.stringify(this.#end)}`));
   }
 
-  /** One stream, to its end. @returns why it is no success; null when it is */
+  /** Sends one stream and reads it to its end. @returns the reason for a failure; null after a success */
   stream(): Promise<string | null> {
     this.#beginning = '';
     this.#end = '';

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 const boundary = 'a-boundary-of-the-benchmark';
 
 /**
- * Uploads audio for a transcription, piece by piece, so that this process never holds it as a whole.
- * @throws Error unless it is transcribed
+ * Uploads audio for a transcription piece by piece, so that this process never holds the whole audio.
+ * @throws Error when the audio is not transcribed
  */
 export async function upload(url: string, headers: Readonly<Record<string, string>>, bytes: number): Promise<void> {
   const before =

@@ -5,7 +5,8 @@ import { microseconds, type Pacing } from './pacing.ts';
 
 /**
  * The provider behind every measured gateway: whole and streamed chats, and transcriptions. `GET /met/{user}` returns
- * when the chat of a user arrived, and when its connection closed before the end of the answer. Prints its port.
+ * the times when the chat of a user arrived and when its connection closed before the end of the answer. Prints its
+ * port.
  */
 
 const whole = JSON.stringify({
@@ -66,7 +67,7 @@ function meet(user: string, res: ServerResponse): void {
   });
 }
 
-/** Streams events one by one. The first content holds the times of the request's arrival and of its own departure. */
+/** Streams events one by one. The first content contains the time of the request's arrival and the time of sending. */
 async function stream(
   { firstMs, gapMs, events, ending }: Pacing,
   receivedAt: number,

@@ -1,17 +1,17 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The bytes to answer; handed over as JSON in the first argument. */
+/** The bytes to answer, passed as JSON in the first argument. */
 export interface BareAnswer {
   readonly status: number;
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   readonly headers: ReadonlyArray<string>;
   readonly body: string;
 }
 
 /**
- * The yardstick: node:http alone, answering the same bytes as the service. A POST's body is read and parsed first.
- * Prints its port.
+ * The yardstick: node:http alone, which answers the same bytes as the service. It first reads and parses the body of a
+ * POST. Prints its port.
  */
 const { status, headers, body } = JSON.parse(process.argv[2] ?? '{}') as BareAnswer;
 

@@ -14,12 +14,12 @@ import { createRouter, type Handler, type Route } from '#http/server/router.ts';
 import { SlimKoa } from '#http/server/slim-koa.ts';
 import { queries } from '#queries/table.ts';
 
-/** What to serve; handed over as JSON in the first argument. */
+/** The routes to serve, passed as JSON in the first argument. */
 export interface KoaTask {
-  /** Koa as it comes with its middleware; the same with the service's reader of bodies; the service's way around Koa. */
+  /** Plain Koa with its middleware; the same with the service's reader of bodies; the service's way around Koa. */
   readonly kind: 'plain' | 'plain, bodies limited' | 'around';
   readonly status: number;
-  /** Names and values in turn. */
+  /** Names and values alternate. */
   readonly headers: ReadonlyArray<string>;
   readonly body: string;
 }
@@ -29,7 +29,7 @@ const maxBodyValues = 50_000;
 
 /**
  * Answers every route of the API with the same status, headers and JSON, behind the router, after reading and parsing
- * the body of a POST: the HTTP adapter's share of a request, and nothing else. Prints its port.
+ * the body of a POST. That is only the HTTP adapter's share of a request. Prints its port.
  */
 const { kind, status, headers, body } = JSON.parse(process.argv[2] ?? '{}') as KoaTask;
 const answer: unknown = JSON.parse(body);
@@ -77,7 +77,7 @@ function aroundKoa(): Koa {
   return slim;
 }
 
-/** Reads and parses a body as the service does: bytes and values are counted and limited. */
+/** Reads and parses a body as the service does, with limits on bytes and values. */
 async function takeBody(ctx: Context): Promise<void> {
   const hold = budget.hold('project');
   const read = await readBody(ctx, hold);

@@ -1,10 +1,10 @@
 import autocannon from 'autocannon';
 
-/** What to send; handed over as JSON in the first argument. */
+/** The load to send, passed as JSON in the first argument. */
 export interface Load {
   readonly url: string;
   readonly method: 'GET' | 'POST';
-  /** Each connection takes its share of these in turn. */
+  /** The requests, which the connections send in turn. */
   readonly paths: ReadonlyArray<string>;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
@@ -12,12 +12,12 @@ export interface Load {
   readonly seconds: number;
 }
 
-/** What came of it; printed as JSON. */
+/** The result, printed as JSON. */
 export interface LoadResult {
   readonly perSecond: number;
   readonly p99Ms: number;
   readonly longestMs: number;
-  /** Answers that were no success, and requests without an answer. */
+  /** The number of unsuccessful answers and requests without an answer. */
   readonly failed: number;
 }
 

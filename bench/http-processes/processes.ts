@@ -16,13 +16,13 @@ const readyMs = 300_000;
 export interface Server {
   readonly url: string;
   readonly pid: number;
-  /** From the start of its process until it was ready. */
+  /** The time from the start of its process until it was ready. */
   readonly startMs: number;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * The real service, as `npm start` runs it, on a data directory. Its log goes nowhere, but is written.
+ * Starts the real service on a data directory, as `npm start` does. It writes its log, which is discarded.
  * @param environment further variables
  */
 export async function startService(
@@ -40,12 +40,12 @@ export async function startService(
   return serverOf(child, url, started);
 }
 
-/** Bare node:http that answers the same bytes. */
+/** Starts a bare node:http server that answers the same bytes. */
 export function startBareServer(answer: BareAnswer): Promise<Server> {
   return startPrintingPort(join(import.meta.dirname, 'bare-server.ts'), JSON.stringify(answer));
 }
 
-/** A script that serves HTTP and prints its port once it does. */
+/** Starts a script that serves HTTP and prints its port. */
 export async function startPrintingPort(script: string, ...args: ReadonlyArray<string>): Promise<Server> {
   const started = performance.now();
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -55,7 +55,7 @@ export async function startPrintingPort(script: string, ...args: ReadonlyArray<s
   return serverOf(child, `http://127.0.0.1:${port.toString()}`, started);
 }
 
-/** Another program that serves HTTP, once it answers. @param command with its arguments */
+/** Starts another program that serves HTTP, and waits until it answers. @param command with its arguments */
 export async function startProgram(command: ReadonlyArray<string>, url: string): Promise<Server> {
   const started = performance.now();
   const [program = '', ...args] = command;
@@ -66,8 +66,8 @@ export async function startProgram(command: ReadonlyArray<string>, url: string):
 }
 
 /**
- * Runs a script in a process of its own. The script takes its input as JSON and prints its result as JSON.
- * @throws Error with what it said when it fails
+ * Runs a script in a separate process. The script takes its input as JSON and prints its result as JSON.
+ * @throws Error with its output when it fails
  */
 export async function runScript<Outcome>(script: string, task: object): Promise<Outcome> {
   const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(task)]);
@@ -75,7 +75,7 @@ export async function runScript<Outcome>(script: string, task: object): Promise<
 }
 
 /**
- * Sends a load from a process of its own.
+ * Sends a load from a separate process.
  * @throws Error when a request was not answered with success
  */
 export async function sendLoad(load: Load): Promise<LoadResult> {
@@ -110,7 +110,10 @@ async function until(holds: () => Promise<boolean>, child: ChildProcess): Promis
   }
 }
 
-/** When to look again at what takes long: soon enough to know it to 2 %, and not so often that looking slows it down. */
+/**
+ * Returns the pause before the next check of a long task: short enough for a precision of 2 %, and long enough not to
+ * slow the task.
+ */
 export function pollMs(waitedMs: number): number {
   return Math.max(5, waitedMs / 50);
 }
@@ -123,7 +126,7 @@ async function answers(url: string): Promise<boolean> {
   return (await statusOf(url)) !== null;
 }
 
-/** Null while nobody answers. */
+/** Returns null without an answer. */
 async function statusOf(url: string): Promise<number | null> {
   return fetch(url).then(
     async (answer) => {

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 
-/** Which feeds to open; handed over as JSON in the first argument. */
+/** The feeds to open, passed as JSON in the first argument. */
 export interface Viewers {
   readonly url: string;
   readonly key: string;

@@ -9,7 +9,7 @@ import { usageMetadata } from '#usage/meter.ts';
 
 type UsageWindowData = UsageEvents['UsageRecorded'];
 
-/** Calls that a benchmark meters where the caller names no number. */
+/** The default number of metered calls. */
 export const defaultCalls = 10_000_000;
 export const keys = 100;
 export const models = 5;
@@ -19,7 +19,7 @@ const days = 40;
 const keysOfProject = 2;
 const windowMs = 15 * 60_000;
 
-/** Appends the sums of so many calls to a log, in the streams in which a node records them. */
+/** Appends the sums of this many calls to a log, in the same streams as a node. */
 export async function appendMeteredCalls(events: Pick<EventStore, 'append'>, calls: number): Promise<void> {
   const revisions = new Map<string, number>();
   for (const data of meteredWindows(calls)) {
@@ -33,7 +33,10 @@ export async function appendMeteredCalls(events: Pick<EventStore, 'append'>, cal
   }
 }
 
-/** The sums of so many calls in the last forty days, as nodes record them: a window for each quarter of an hour. */
+/**
+ * Returns the sums of this many calls in the last forty days, as nodes record them: one window for each quarter of an
+ * hour.
+ */
 export function meteredWindows(calls: number): ReadonlyArray<UsageWindowData> {
   const count = (days * 24 * 60 * 60_000) / windowMs;
   const callsOfEntry = Math.max(1, Math.round(calls / count / (keys / 5)));

@@ -9,15 +9,15 @@ import { writeRealisticLog } from './realistic-log.ts';
 
 const readTimeoutMs = 300_000;
 
-/** Events in a log where the caller names no number. */
+/** The default number of events in a log. */
 export const defaultEvents = 1_000_000;
 
-/** The number of events that a benchmark's arguments name. */
+/** Returns the number of events that a benchmark's arguments name. */
 export function eventsOf([text]: ReadonlyArray<string>): number {
   return text === undefined ? defaultEvents : Number(text);
 }
 
-/** A log of that many events, made once and kept in the temporary folder. @returns the path of its file */
+/** Creates a log of that many events once in the temporary folder. @returns the path of its file */
 export async function prepareLog(events: number): Promise<string> {
   const folder = join(tmpdir(), `switchyard-bench-sealed-${events}`);
   const file = join(folder, 'events.db');
@@ -34,7 +34,7 @@ export async function prepareLog(events: number): Promise<string> {
   return file;
 }
 
-/** Whether there is a log that this release can read. */
+/** Returns whether a log exists that this release can read. */
 async function isReadable(file: string): Promise<boolean> {
   if (!existsSync(file)) return false;
   return openSqliteEventStore({ file }).then(
@@ -46,13 +46,13 @@ async function isReadable(file: string): Promise<boolean> {
   );
 }
 
-/** Events that are read and parsed in a second, and nothing else. */
+/** Measures the events that are only read and parsed in a second. */
 export async function parsedPerSecond(file: string): Promise<number> {
   const store = await openSqliteEventStore({ file });
   const started = performance.now();
   let count = 0;
   for await (const batch of store.subscribe({ after: 0, signal: AbortSignal.timeout(readTimeoutMs) })) {
-    // An event of a subscription is parsed when it is asked for.
+    // An event of a subscription is parsed when its data is first read.
     for (const event of batch.events) ensureReadable(event);
     count += batch.events.length;
     if (batch.caughtUp) break;

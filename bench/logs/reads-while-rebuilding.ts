@@ -5,16 +5,16 @@ import type { EmbeddedProjections } from '#projection-engine/hosting/embedded-pr
 import type { ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 
-/** Reads that warm up, and reads that count. */
+/** The numbers of reads that warm up and of reads that count. */
 const readsBefore = 1000;
 const pauseMs = 2;
 const documents = 1000;
 
 /**
- * Rebuilds every read model beside the documents that are read, as a release does that makes all of them otherwise.
- * @param file of a read store that is filled and that nobody has open
+ * Rebuilds every read model beside the documents that are read, as a release with new versions of all projections does.
+ * @param file of a filled read store that is not open
  * @param start starts the projections on it
- * @returns the median time of a read while they are rebuilt, against that of a read before
+ * @returns the median time of a read during the rebuild, relative to that of a read before
  */
 export async function rebuildWhileReading(file: string, start: () => Promise<EmbeddedProjections>): Promise<number> {
   makeOutdated(file);
@@ -36,7 +36,7 @@ export async function rebuildWhileReading(file: string, start: () => Promise<Emb
   }
 }
 
-/** Makes the documents those of an earlier version of each projection. */
+/** Marks the documents as those of an earlier version of each projection. */
 function makeOutdated(file: string): void {
   const database = new DatabaseSync(file);
   database.exec('UPDATE generation SET version = version - 1');

@@ -4,7 +4,7 @@ import { type EventStore, type EventToAppend, noStream } from '#event-store/even
 import { seal, type UnsealedMetadata } from '#event-store/hash-chain.ts';
 
 const inFlight = 256;
-/** Flows that are worked on at the same time: what follows one another in a stream lies apart in the log. */
+/** The number of concurrent flows, so that successive events of a stream are apart in the log. */
 const openFlows = 2000;
 
 const schema = {
@@ -23,9 +23,9 @@ interface Step {
 }
 
 /**
- * Fills an empty log: of ten events some one flow created, four versions (500-byte schema), two or three activations,
- * one or two renamings and a phone number; one flow in twenty is deleted in the end.
- * @param kind `settled` where processes have nothing to react to: no flow has a profile, and none is deleted
+ * Fills an empty log. Ten events hold about one created flow, four versions (500-byte schema), two or three
+ * activations, one or two renamings and a phone number. One flow in twenty is deleted at the end.
+ * @param kind `settled`: processes have nothing to react to, because no flow has a profile and none is deleted
  */
 export async function writeRealisticLog(
   store: EventStore,
@@ -46,7 +46,7 @@ export async function writeRealisticLog(
 }
 
 /**
- * The steps of many flows' lives in turn. A flow has at most one running step, because there are more flows than
+ * Yields the steps of many flows in turn. A flow has at most one running step, because there are more flows than
  * workers.
  */
 function* interleavedLives(isSettled: boolean): Generator<Step, never, void> {

@@ -1,7 +1,7 @@
 import { print } from '../measure.ts';
 import { installYardsticks } from './install.ts';
 
-/** The little that is used of emmett's event store. */
+/** The used part of emmett's event store. */
 interface EmmettEventStore {
   readonly schema: { migrate(): Promise<void> };
   appendToStream(
@@ -11,7 +11,7 @@ interface EmmettEventStore {
   ): Promise<unknown>;
 }
 
-/** emmett's event store on SQLite, fed by one writer: with several at once it locks itself up. */
+/** emmett's event store on SQLite with one writer, because several concurrent writers block each other. */
 export class EmmettSqlite {
   readonly #store: EmmettEventStore;
   #last: Promise<unknown> = Promise.resolve();
@@ -22,18 +22,18 @@ export class EmmettSqlite {
 
   /**
    * Installs emmett-sqlite beside this file when it is not there yet, and opens a store.
-   * @returns null when it cannot be had here; the reason is printed
+   * @returns null when it is not available here; the reason is printed
    */
   static async open(file: string): Promise<EmmettSqlite | null> {
     try {
-      // Named at run time: the package is not among Switchyard's own.
+      // The name is known only at run time, because Switchyard does not depend on the package.
       const name = '@event-driven-io/emmett-sqlite';
       installYardsticks(name);
       const { getSQLiteEventStore, sqliteConnection } = await import(name);
       const store: EmmettEventStore = getSQLiteEventStore({
         fileName: file,
         schema: { autoMigration: 'None' },
-        // One connection, kept: as it comes it opens a new one for every append, at a sixth of the speed.
+        // One kept connection. By default the store opens a new one for every append, at a sixth of the speed.
         connectionOptions: { singleton: true, connection: sqliteConnection({ fileName: file }) },
       });
       await store.schema.migrate();
@@ -44,7 +44,7 @@ export class EmmettSqlite {
     }
   }
 
-  /** Appends behind the appends before it. @param revision what the stream is at; -1 for a new one */
+  /** Appends after all earlier appends. @param revision the stream's current revision; -1 for a new stream */
   append(stream: string, revision: number, type: string, data: object): Promise<unknown> {
     const append = () =>
       this.#store.appendToStream(stream, [{ type, data }], { expectedStreamVersion: BigInt(revision + 1) });

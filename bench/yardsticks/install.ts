@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { print } from '../measure.ts';
 
-/** Installs the packages that are measured against beside this file, unless a package is there already. */
+/** Installs the packages of the yardsticks beside this file, unless a package is installed already. */
 export function installYardsticks(wanted: string): void {
   const folder = import.meta.dirname;
   if (existsSync(join(folder, 'node_modules', wanted))) return;

@@ -7,8 +7,8 @@ const syncFile = promisify(fdatasync);
 const writeFile = promisify(write) as (file: number, text: string) => Promise<unknown>;
 
 /**
- * The least that a durable append can be: lines at the end of a file, those that wait written and synced together.
- * Knows no streams, no revisions and no reading.
+ * The simplest durable append: lines at the end of a file. Waiting lines are written and synced together.
+ * Without streams, revisions and reads.
  */
 export class PlainFile {
   readonly #file: number;

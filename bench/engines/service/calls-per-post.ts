@@ -6,13 +6,13 @@ export interface PostCalls {
   readonly posts: number;
   /** Appends and reads of streams. */
   readonly own: number;
-  /** Reads of the log, and of where it ends: one reader for all that follow. */
+  /** Reads of the log and of its end. All followers share one reader. */
   readonly pages: number;
   /** Subscriptions that were opened meanwhile, not for each `POST`. */
   readonly subscriptions: number;
 }
 
-/** Posts versions for a while, every one of which is waited for, and counts the calls. */
+/** Posts versions on some connections for a time, waits for every answer, and counts the calls. */
 export async function callsPerPost(service: EngineService, connections: number, seconds: number): Promise<PostCalls> {
   const before = await service.calls();
   let answered = 0;

@@ -4,13 +4,13 @@ import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worke
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type CallKind, kindOfRead, noCalls } from '#test/support/eventstoredb/calls/call-kind.ts';
 
-// Loaded into the service before anything else (`node --import`), in each of its threads: counts the gRPC calls where
-// they leave it, whichever server answers them. The threads share the counts in memory, and a signal has them written to
-// a file: a file that is written while the service is measured would stop its threads for as long as the disk takes.
+// Loaded into each thread of the service before its own code (`node --import`). It counts the gRPC calls where
+// they leave the service, with any server. The threads share the counts in memory. A signal writes them to
+// a file, because a write to a file during the measurement would block the threads for as long as the disk takes.
 
 const file = process.env.BENCH_CALLS_FILE;
 const name = 'calls that the benchmark counts';
-/** Of a gRPC message: whether it is compressed, and its length. */
+/** The bytes before a gRPC message: whether it is compressed, and its length. */
 const headBytes = 5;
 
 const kinds = Object.keys(noCalls()) as CallKind[];
@@ -24,7 +24,7 @@ function count(kind: CallKind): void {
 
 function write(to: string): void {
   const calls = Object.fromEntries(kinds.map((kind, index) => [kind, Atomics.load(counts, index)]));
-  // Whoever reads it meanwhile must not find half of it.
+  // A reader must never find half of the file.
   writeFileSync(`${to}.new`, JSON.stringify(calls));
   renameSync(`${to}.new`, to);
 }
@@ -46,7 +46,7 @@ function pathOf(headers: unknown): string {
   return String(path);
 }
 
-/** A read's first message says what it reads. */
+/** The first message of a read holds its request. */
 function countRead(stream: ClientHttp2Stream): void {
   const write = stream.write.bind(stream) as (...values: ReadonlyArray<unknown>) => boolean;
   let isFirst = true;

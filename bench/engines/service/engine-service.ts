@@ -18,15 +18,15 @@ const attempts = 20;
 const retryMs = 500;
 const answerMs = 30_000;
 
-/** What a version holds that is posted: about two kilobytes. */
+/** The contents of a posted version: about two kilobytes. */
 export const newVersion = { flowSchema: { nodes: [{ id: 'start', say: 'x'.repeat(1_960) }] } };
 
-/** The streams' names on a server begin with it: what an earlier run left there is another log. */
+/** The prefix of the streams' names on a server, so that streams of an earlier run belong to another log. */
 export function newPrefix(): string {
   return `bench-${randomUUID().slice(0, 8)}.`;
 }
 
-/** The real service in a process of its own, with its read models embedded, so that the event store is measured. */
+/** The real service in a separate process, with embedded read models, so that the event store is measured. */
 export class EngineService {
   readonly server: Server;
   readonly client: Client;
@@ -59,7 +59,7 @@ export class EngineService {
     return new EngineService({ ...server, stop }, calls);
   }
 
-  /** Makes the flows whose versions are posted. */
+  /** Creates the flows whose versions are posted. */
   async createFlows(): Promise<void> {
     const { projectId } = (await (await call(this.server, 'GET', '/v1/me')).json()) as { projectId: string };
     const paths: string[] = [];
@@ -73,7 +73,7 @@ export class EngineService {
     this.#paths = paths;
   }
 
-  /** Creates a resource; a server that was away for a moment, on a busy machine, is no failure here. @returns its id */
+  /** Creates a resource. Retries while a server is unavailable for a moment on a busy machine. @returns its id */
   async #create(path: string, body: object): Promise<string> {
     for (let attempt = 1; ; attempt += 1) {
       const { status, body: made, text } = await this.client.post<{ id: string }>(path, body);
@@ -90,7 +90,7 @@ export class EngineService {
     if (status !== 201) throw new Error(`A version was answered by ${status}: ${text}`);
   }
 
-  /** Posts versions from so many connections for a while. */
+  /** Posts versions from this many connections for a time. */
   load(connections: number, seconds: number): Promise<LoadResult> {
     return sendLoad({
       url: this.server.url,
@@ -103,7 +103,7 @@ export class EngineService {
     });
   }
 
-  /** The gRPC calls that it has made so far, by kind; only of one with its event store on a server. */
+  /** The gRPC calls so far, by kind; only for a service with its event store on a server. */
   async calls(): Promise<Readonly<Record<CallKind, number>>> {
     await rm(this.#calls, { force: true });
     process.kill(this.server.pid, 'SIGUSR2');
@@ -117,7 +117,7 @@ export class EngineService {
   }
 }
 
-/** The calls between two counts. */
+/** Returns the calls between two counts. */
 export function callsBetween(
   before: Readonly<Record<CallKind, number>>,
   after: Readonly<Record<CallKind, number>>,

@@ -3,7 +3,7 @@ import type { EventStoreDbDoubleProcess } from '#test/support/eventstoredb/doubl
 
 /** Another application on the same server. */
 export interface ForeignApplication {
-  /** Appends so many events to streams of its own. */
+  /** Appends this many events to its own streams. */
   readonly append: (events: number) => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -12,12 +12,12 @@ const streams = 1_000;
 const eventsTogether = 250;
 const inFlight = 16;
 
-/** One in the double's own process, where it costs nothing but the appends. */
+/** An application in the double's process, where it costs only the appends. */
 export function foreignApplicationIn(double: EventStoreDbDoubleProcess): ForeignApplication {
   return { append: (events) => double.order({ foreignEvents: events }), close: async () => undefined };
 }
 
-/** One that appends to a server by the bare client. */
+/** An application that appends to a server by the bare client. */
 export function foreignApplicationOn(url: string): ForeignApplication {
   const client = EventStoreDBClient.connectionString(url);
   let number = 0;
