@@ -1,4 +1,4 @@
-// Checks that the history of one resource is the one that a signed digest names: see docs/audit.md.
+// Checks that a signed digest names the history of one resource: see docs/audit.md.
 //   node check-proof.mjs PUBLIC.pem proof.json stream.ndjson
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ function canonical(value) {
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(',')}}`;
 }
 
-// 1. The digest is signed by the key that you were given.
+// 1. The given key has signed the digest.
 const { signature, ...signed } = digest;
 const isSigned = verify(
   null,
@@ -34,7 +34,7 @@ for (const sibling of path.map((hash) => Buffer.from(hash, 'hex'))) {
 }
 if (last !== 0 || root.toString('hex') !== digest.root) throw new Error('The stream is not in the digest.');
 
-// 3. Every event up to there is the one that was sealed, and follows the one before.
+// 3. Every event up to there is the sealed one, and follows the event before it.
 let prevHash = null;
 const events = streamFile
   .split('\n')

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { runTool } from '#cli/shared/run-tool.ts';
-import { DemoError } from './demo-failure.ts';
+import { DemoError } from './demo-error.ts';
 import { fillPlatform } from './fill.ts';
 import { refuseUsedPlatform } from './fresh-platform.ts';
 import { startOwnService } from './own-service.ts';
@@ -33,7 +33,7 @@ async function run(words: string[]): Promise<number> {
   return fillOwn(asked.stop);
 }
 
-/** @throws DemoError for a word that is not understood */
+/** @throws DemoError for an unknown argument */
 function askedFor(words: string[]): Asked {
   const { stop = false, url } = parsed(words);
   if (stop && url !== undefined) throw new DemoError('--stop is for a service of its own: it does not go with --url.');
@@ -45,7 +45,7 @@ function parsed(words: string[]) {
   try {
     return parseArgs({ args: words, options }).values;
   } catch (error) {
-    // It names the word.
+    // The error names the argument.
     throw new DemoError(error instanceof Error ? error.message : String(error));
   }
 }
@@ -67,7 +67,7 @@ function addressOf(given: string): string {
   throw new DemoError('--url must be where Switchyard listens, and no more. Example: --url http://127.0.0.1:8080');
 }
 
-/** Fills a service of the demo's own, and keeps it running until it is stopped. */
+/** Fills a new service, and keeps it running until it is stopped. */
 async function fillOwn(stopAtEnd: boolean): Promise<number> {
   const signal = interruption();
   const interrupted = once(signal, 'abort');
@@ -94,7 +94,7 @@ async function fillOwn(stopAtEnd: boolean): Promise<number> {
   return 0;
 }
 
-/** Is aborted when this process is asked to stop. */
+/** Returns a signal that aborts when this process receives SIGINT or SIGTERM. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => controller.abort());

@@ -15,28 +15,28 @@ import {
 import { deliveryTracker } from './content/delivery-tracker.ts';
 import type { DemoTemplate } from './content/demo-template.ts';
 import { dentalReception } from './content/dental-reception.ts';
-import { DemoError } from './demo-failure.ts';
+import { DemoError } from './demo-error.ts';
 import type { PlatformClient } from './platform-client.ts';
 
-/** Is handed what is done, a line at a time. */
+/** Receives the progress line by line. */
 export type Print = (line: string) => void;
 
-/** What the demo made that is worth a look. */
+/** The created resources that the demo shows. */
 export interface Filled {
   readonly partnerKey: string;
-  /** Of Harbour Street Dental. */
+  /** The key of Harbour Street Dental. */
   readonly customerKey: string;
-  /** Of the instances. */
+  /** The ids of the instances. */
   readonly upgraded: string;
   readonly changedByHand: string;
   readonly notUpgraded: string;
   readonly undone: string;
-  /** Newest version of each template. */
+  /** The newest version of each template. */
   readonly newestReception: string;
   readonly newestTracker: string;
 }
 
-/** A partner, as far as its customers need it. */
+/** The part of a partner that its customers need. */
 interface Partner {
   readonly client: PlatformClient;
   readonly key: string;
@@ -51,7 +51,7 @@ const MadeCustomer = t.type({ organizationId: t.string });
 /**
  * Fills a platform through its public API: a partner, its templates, its customers and their instances.
  * @param admin holds an admin key of a platform that is empty
- * @throws DemoFailure
+ * @throws DemoError
  */
 export async function fillPlatform(admin: PlatformClient, print: Print): Promise<Filled> {
   const partner = await makePartner(admin, print);
@@ -106,7 +106,7 @@ async function publish(
   return ids;
 }
 
-/** Makes a customer and its instance, and takes that through its versions. @returns the instance as it is then */
+/** Creates a customer and its instance, and upgrades that through its versions. @returns the final instance */
 async function makeCustomer(partner: Partner, customer: DemoCustomer, print: Print): Promise<InstanceDetails> {
   const { client } = partner;
   const { name, clientEmail, template, instanceName, versions } = customer;
@@ -138,7 +138,7 @@ async function upgrade(
   return settled(partner.client, id);
 }
 
-/** Waits until nothing is being done about an instance. */
+/** Waits until an instance has no running operation. */
 function settled(client: PlatformClient, id: string): Promise<InstanceDetails> {
   return client.until(`/v1/instances/${id}`, InstanceDetails, ({ operation }) => operation === null);
 }
@@ -153,7 +153,7 @@ async function meetPhoneNumber({ client }: Partner, instance: InstanceDetails, p
   print(`  phone number ${number.number} meets what its template requires`);
 }
 
-/** As the customer itself does it, with a key of its own. @returns the key */
+/** Changes the greeting as the customer itself, with its own key. @returns the key */
 async function changeGreeting({ client }: Partner, instance: InstanceDetails, print: Print): Promise<string> {
   const body = { name: 'Office', keyType: 'organization' };
   const { key } = await client.post(`/v1/projects/${instance.projectId}/keys`, body, MadeKey);

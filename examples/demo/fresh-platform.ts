@@ -1,13 +1,13 @@
 import * as t from 'io-ts';
-import { DemoError } from './demo-failure.ts';
+import { DemoError } from './demo-error.ts';
 import type { PlatformClient } from './platform-client.ts';
 
 const Me = t.type({ keyType: t.string, projectId: t.string });
 
 /**
- * Makes sure that a platform holds nothing but what its first start made.
+ * Checks that a platform holds only the resources of its first start.
  * @param client with an admin key
- * @throws DemoFailure
+ * @throws DemoError
  */
 export async function refuseUsedPlatform(client: PlatformClient): Promise<void> {
   const { keyType, projectId } = await client.get('/v1/me', Me);

@@ -7,22 +7,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, readConfig } from '#app/config.ts';
 import { announcedOwner, runningOwner } from '#app/data-directory.ts';
 import { generateKey } from '#application/commands/new-secrets.ts';
-import { DemoError } from './demo-failure.ts';
+import { DemoError } from './demo-error.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
 const usualFolder = 'demo-data';
 const startMs = 60_000;
 const pollIntervalMs = 20;
 
-/** A Switchyard in a process of its own, on a folder of its own. */
+/** A Switchyard in a separate process, on its own folder. */
 export interface OwnService {
   readonly url: string;
   readonly adminKey: string;
-  /** As it is written on a command line here. */
+  /** The path as users write it on a command line. */
   readonly folder: string;
-  /** Asks it to stop, and waits for its end. May be called again. */
+  /** Sends SIGTERM, and waits for the end. May be called again. */
   readonly stop: () => Promise<void>;
-  /** How it ended: its exit code; null after a signal. */
+  /** Resolves with the exit code; null after a signal. */
   readonly ended: Promise<number | null>;
 }
 
@@ -39,7 +39,7 @@ export async function startOwnService(environment: NodeJS.ProcessEnv, signal: Ab
     ...environment,
     ...embedded,
     DATA_DIR: environment.DATA_DIR?.trim() || usualFolder,
-    // A demo has no signing key and needs none: a warning would be in the way of what it prints.
+    // A demo needs no signing key, and a warning about it would hide the demo's own output.
     LOG_LEVEL: environment.LOG_LEVEL || 'error',
     BOOTSTRAP_API_KEY: adminKey,
   };
@@ -65,7 +65,7 @@ export async function startOwnService(environment: NodeJS.ProcessEnv, signal: Ab
   }
 }
 
-/** A path as one writes it on a command line here. */
+/** Returns a path as users write it on a command line. */
 function asTyped(path: string): string {
   const fromHere = relative('', path);
   const short = fromHere === '' ? '.' : fromHere;
@@ -99,7 +99,7 @@ function isEmpty(path: string): boolean {
   }
 }
 
-/** The usual port, or any other while that is taken: a demo may run beside a service. */
+/** Returns the usual port, or any free one while that is in use, because a demo may run beside a service. */
 async function portFor({ host, port }: Config): Promise<number> {
   const server = createServer();
   try {
@@ -112,12 +112,12 @@ async function portFor({ host, port }: Config): Promise<number> {
   }
 }
 
-/** Where the service listens, once it is ready. */
+/** Resolves with the address of the service once it is ready. */
 async function readyUrl(child: ChildProcess, dataDir: string, signal: AbortSignal): Promise<string> {
   const deadline = performance.now() + startMs;
   while (performance.now() < deadline) {
     if (signal.aborted) throw new DemoError('Stopped while the service started.');
-    // It has said why itself.
+    // The service has printed the reason itself.
     if (child.exitCode !== null || child.signalCode !== null) throw new DemoError('The service did not start.');
     const owner = announcedOwner(dataDir);
     if (owner?.url !== undefined && owner.pid === child.pid && (await isReady(owner.url))) return owner.url;

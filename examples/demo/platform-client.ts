@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
-import { DemoError } from './demo-failure.ts';
+import { DemoError } from './demo-error.ts';
 
 const callMs = 30_000;
 const settleMs = 60_000;
@@ -12,7 +12,7 @@ interface Seen {
   position: number;
 }
 
-/** Calls a running Switchyard over HTTP, with one key. What it reads is never older than what it wrote. */
+/** Calls a running Switchyard over HTTP with one key. Its reads always show its earlier writes. */
 export class PlatformClient {
   readonly #url: string;
   readonly #key: string;
@@ -25,18 +25,18 @@ export class PlatformClient {
     this.#seen = seen;
   }
 
-  /** The same platform with another key. */
+  /** Returns a client of the same platform with another key. */
   as(key: string): PlatformClient {
     return new PlatformClient(this.#url, key, this.#seen);
   }
 
-  /** @throws DemoFailure, as every call does, when it is refused or not answered */
+  /** @throws DemoError, like every call, when the request is refused or not answered */
   async get<T>(path: string, codec: t.Decoder<unknown, T>): Promise<T> {
     const headers = { 'switchyard-min-position': String(this.#seen.position) };
     const deadline = performance.now() + settleMs;
     for (;;) {
       const answer = await this.#send('GET', path, { headers });
-      // The read models are not there yet.
+      // The read models are not filled yet.
       const isLate = answer.status === 503 && performance.now() < deadline;
       if (!isLate) return this.#decoded(`GET ${path}`, answer, codec);
       await sleep(pollIntervalMs);
@@ -51,7 +51,7 @@ export class PlatformClient {
     return this.#write('PUT', path, body, codec);
   }
 
-  /** Reads until what is read is as it should be. @throws DemoFailure when it never is */
+  /** Reads until the result is as expected. @throws DemoError at the time limit */
   async until<T>(path: string, codec: t.Decoder<unknown, T>, holds: (value: T) => boolean): Promise<T> {
     const deadline = performance.now() + settleMs;
     for (;;) {
@@ -120,7 +120,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** What a problem document says (RFC 9457). */
+/** The members of a problem document (RFC 9457). */
 function detailOf(body: unknown): string {
   if (typeof body !== 'object' || body === null) return 'it is no Switchyard that answers there.';
   if ('detail' in body && typeof body.detail === 'string') return body.detail;

@@ -1,20 +1,20 @@
 import { districtsOfAvonValley } from './content/customers.ts';
 import type { Filled } from './fill.ts';
 
-/** Where the demo is, and how to get in. */
+/** The address of the demo, and its keys. */
 export interface Place {
   readonly url: string;
-  /** Null where whoever started the demo has it anyway. */
+  /** Null when the user of the demo has the key already. */
   readonly adminKey: string | null;
 }
 
-/** Something worth a look: one call. */
+/** One suggested call. */
 interface Look {
   readonly shows: string;
   readonly key: 'PARTNER' | 'CUSTOMER';
-  /** With variables of the shell in it. */
+  /** The path, which may contain variables of the shell. */
   readonly path: string;
-  /** Of a POST, as text: it has variables in it too. */
+  /** The body of a POST as text, which may contain variables too. */
   readonly body?: string;
 }
 
@@ -56,7 +56,7 @@ const looks: ReadonlyArray<Look> = [
   },
 ];
 
-/** What to look at, with lines for a shell that work as they are pasted. */
+/** Returns the suggested calls as shell commands that work when they are pasted. */
 export function whatNext({ url, adminKey }: Place, filled: Filled): string {
   const variables = {
     URL: url,

@@ -10,7 +10,7 @@ export interface DemoCustomer {
   readonly clientEmail: string;
   readonly template: 'dentalReception' | 'deliveryTracker';
   readonly instanceName: string;
-  /** The versions that its instance goes through, each with the values that are given for it. */
+  /** The versions of its instance in order, each with its field values. */
   readonly versions: readonly [StepOfInstance, ...StepOfInstance[]];
 }
 
@@ -20,7 +20,7 @@ export interface StepOfInstance {
   readonly fieldValues: FieldValues;
 }
 
-/** Goes with the newest version. */
+/** Upgrades to the newest version. */
 const lindenhof: DemoCustomer = {
   name: 'Lindenhof Dental',
   clientEmail: 'reception@lindenhof-dental.example',
@@ -55,7 +55,7 @@ const harbourStreet: DemoCustomer = {
   ],
 };
 
-/** Stays with the first version. */
+/** Keeps the first version. */
 const okafor: DemoCustomer = {
   name: 'Dr Okafor and Partners',
   clientEmail: 'desk@okafor-partners.example',
@@ -84,7 +84,7 @@ const kestrel: DemoCustomer = {
   ],
 };
 
-/** Pastes every postcode that it serves, where districts were meant. */
+/** Pastes every postcode that it serves in place of districts. */
 const avonValley: DemoCustomer = {
   name: 'Avon Valley Parcels',
   clientEmail: 'service@avon-valley.example',
@@ -96,16 +96,16 @@ const avonValley: DemoCustomer = {
   ],
 };
 
-/** The partner's customers, each here for something that it shows. */
+/** The partner's customers, each of which shows another feature. */
 export const customers = { lindenhof, harbourStreet, okafor, kestrel, avonValley };
 
-/** What Harbour Street Dental made of its greeting by hand. */
+/** The greeting that Harbour Street Dental has changed by hand. */
 export const greetingByHand = {
   say: 'Harbour Street Dental, good day! Ring back after lunch if nobody answers.',
   listenFor: ['pain', 'appointment'],
 };
 
-/** The number that Lindenhof Dental's patients ring. */
+/** The phone number of Lindenhof Dental. */
 export const mainLineOfLindenhof = { name: 'Main line', number: '+44 20 7946 0187', status: 'enabled' };
 
 /** The value that lets Avon Valley's upgrade succeed: districts in place of every postcode. */

@@ -35,7 +35,7 @@ const booking = {
   },
 } as const;
 
-/** From version 2 on, a caller in pain hears at once which number to ring. */
+/** From version 2 on, a caller in pain hears the emergency number at once. */
 const emergency = {
   key: 'emergency',
   name: 'Emergency',
@@ -120,7 +120,7 @@ export const dentalReception: DemoTemplate = {
       fieldsSchema: secondFields,
     },
     {
-      // The opening hours are answered from the knowledge base now: their flow goes.
+      // The knowledge base answers the opening hours from here on, so their flow is removed.
       tag: 'reminders',
       payload: {
         flows: [greetingWithEmergency, booking, emergency, recall],

@@ -2,7 +2,7 @@
 const unitLetters = [...'ABDEFGHJLNPQRSTUWXYZ'];
 const sectors = [1, 2, 3, 4, 5, 6, 7, 8];
 
-/** Every postcode that districts could have, as a company would paste them out of its own list. */
+/** Returns every possible postcode of districts, as a company would paste them from its own list. */
 export function postcodesOf(districts: ReadonlyArray<string>): string {
   const units = unitLetters.flatMap((first) => unitLetters.map((second) => first + second));
   return districts
