@@ -5,7 +5,10 @@ import { FencedError } from '#shared/errors/fenced-error.ts';
 const log = '3/first';
 const other = '3/another';
 
-/** Declares the tests of every checkpoint store. @param open creates an empty database that can be opened several times */
+/**
+ * Declares the tests of every checkpoint store.
+ * @param open creates an empty database that can be opened several times
+ */
 export function checkpointStoreContract(
   name: string,
   open: () => Promise<{ connect(): CheckpointStore; dispose(): Promise<void> }>,

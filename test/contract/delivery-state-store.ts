@@ -24,7 +24,10 @@ const two = {
   replayedAt: 4,
 };
 
-/** Declares the tests of every delivery state store. @param open creates an empty database that can be opened several times */
+/**
+ * Declares the tests of every delivery state store.
+ * @param open creates an empty database that can be opened several times
+ */
 export function deliveryStateStoreContract(
   name: string,
   open: () => Promise<{ connect(): DeliveryStateStore; dispose(): Promise<void> }>,

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import type { LeaseStore } from '#leases/lease-store.ts';
 
-/** Declares the tests of every lease store. @param open creates an empty database and returns one store for each node */
+/**
+ * Declares the tests of every lease store.
+ * @param open creates an empty database and returns one store for each node
+ */
 export function leaseStoreContract(name: string, open: () => () => LeaseStore): void {
   describe(`${name}: lease store contract`, () => {
     let connect: () => LeaseStore;

@@ -3,7 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { type SubjectKeys, subjectKeyBytes } from '#personal-data/subject-keys.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-/** Declares the tests of every store of subject keys. @param open opens a new, empty store, and others on the same data */
+/**
+ * Declares the tests of every store of subject keys.
+ * @param open opens a new, empty store, and others on the same data
+ */
 export function subjectKeysContract(
   name: string,
   open: () => Promise<{ readonly keys: SubjectKeys; another(): SubjectKeys; dispose(): Promise<void> }>,

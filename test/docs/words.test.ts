@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Words that this project replaces with standard terms or plain ones, in names too: `laneCount` has the word `lane`. */
+/**
+ * Words that this project replaces with standard terms or plain ones, in names too: `laneCount` has the word `lane`.
+ */
 const avoided = /\b(told|tells|stands|goes on|anew|at hand|nobody['’]s|mend(?:s|ed|ing)?|doors?|lanes?)\b/i;
 
 /** Every line with an avoided word matches it, so most lines need no further check. */
@@ -76,7 +78,10 @@ function unreleased(changelog: string): string {
   return changelog.split(/^## (?!Unreleased)/m, 1)[0] ?? '';
 }
 
-/** The first avoided word of a line, also as a part of a camelCase, kebab-case or SNAKE_CASE name; null if there is none. */
+/**
+ * The first avoided word of a line, also as a part of a camelCase, kebab-case or SNAKE_CASE name; null if there is
+ * none.
+ */
 function avoidedWordIn(line: string): string | null {
   if (!suspect.test(line)) return null;
   const words = line.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/[-_]/g, ' ');

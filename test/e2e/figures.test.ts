@@ -238,7 +238,10 @@ function sum<Key extends string>(items: ReadonlyArray<Readonly<Record<Key, numbe
   return items.reduce((total, item) => total + item[key], 0);
 }
 
-/** Each request for a rebuild counts as activity of those it belongs to: of their documents the types of other events remain. */
+/**
+ * Each request for a rebuild counts as activity of those it belongs to: of their documents the types of other events
+ * remain.
+ */
 function withoutRequests({ id, value }: StoredDocument<{ types?: Readonly<Record<string, number>> }>): object {
   const { ProjectionRebuildRequested: requests, ...types } = value.types ?? {};
   return requests === undefined ? { id, value } : { id, types };

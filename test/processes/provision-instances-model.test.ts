@@ -149,7 +149,10 @@ class Run {
     }
   }
 
-  /** A new worker completes everything; then the sleeping ones wake up; then another reads the whole log and appends nothing. */
+  /**
+   * A new worker completes everything; then the sleeping ones wake up; then another reads the whole log and appends
+   * nothing.
+   */
   async settle(): Promise<void> {
     await this.#worker().finish();
     for (const each of this.workers) await each.finish();

@@ -169,7 +169,10 @@ describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {
   });
 });
 
-/** A writer whose calls fail once it is closed, as if its process had died, so that the runner ends instead of retrying. */
+/**
+ * A writer whose calls fail once it is closed, as if its process had died, so that the runner ends instead of
+ * retrying.
+ */
 function rejectingAfterClose(writer: ReadStoreWriter): ReadStoreWriter {
   let isClosed = false;
   return new Proxy(writer, {

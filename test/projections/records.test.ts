@@ -188,7 +188,10 @@ describe('read models of flows, phone numbers and agent profiles', () => {
   );
 });
 
-/** Once the processes have settled, nothing refers to a deleted resource, and a second run over the log appends nothing. */
+/**
+ * Once the processes have settled, nothing refers to a deleted resource, and a second run over the log appends
+ * nothing.
+ */
 async function assertSettled({ service, drivers }: RandomCommands): Promise<void> {
   for (const driver of drivers) await driver.settle();
   const flows = await shownIn(service, 'flows');

@@ -32,7 +32,10 @@ interface Engine {
   readonly dispose: () => Promise<void>;
 }
 
-/** In the order of the projections. The audit lists events of every kind, so it stops before a gap instead of hiding it. */
+/**
+ * In the order of the projections. The audit lists events of every kind, so it stops before a gap instead of hiding
+ * it.
+ */
 const stoppedReadModels = ['flows', 'phone-numbers', 'audit', 'activity', 'flow-figures'];
 
 /** Longer than any answer takes on a busy machine. */
@@ -89,7 +92,10 @@ for (const [name, engine] of Object.entries(engines)) {
       folder.remove();
     });
 
-    /** Appends events of a newer release: a new version of a known type and a new type. Appends one that is not JSON, too. */
+    /**
+     * Appends events of a newer release: a new version of a known type and a new type. Appends one that is not JSON,
+     * too.
+     */
     async function appendUnreadable(stream: string): Promise<string> {
       const store = await engine.open(folder);
       try {

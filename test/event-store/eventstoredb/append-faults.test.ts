@@ -19,7 +19,9 @@ import { eventually } from '#test/support/run/eventually.ts';
 /** The message for a failed read, without the addresses that the connection's own message shows. */
 const unreadable =
   /^The event store cannot be read: it (does not answer in time|cannot be reached: nothing answers at the host and port in EVENT_STORE_URL)\.$/;
-/** A long limit for calls that must succeed on a busy machine. Attempts are short, so that a lost one is repeated soon. */
+/**
+ * A long limit for calls that must succeed on a busy machine. Attempts are short, so that a lost one is repeated soon.
+ */
 const limits = { answerWithinMs: 45_000, attemptMs: 200, readWithinMs: 45_000 };
 /** For calls that must reach their time limit. */
 const shortLimits = { answerWithinMs: 600, readWithinMs: 600 };

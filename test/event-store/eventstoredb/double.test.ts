@@ -150,7 +150,10 @@ class Subscriber {
     this.#client = new StreamsClient(`127.0.0.1:${port}`, credentials.createInsecure());
   }
 
-  /** Waits until the server has confirmed the subscription. @param paused whether it reads nothing more before `resume` */
+  /**
+   * Waits until the server has confirmed the subscription.
+   * @param paused whether it reads nothing more before `resume`
+   */
   async subscribe({ paused }: { readonly paused: boolean }): Promise<void> {
     const call = this.#client.read(subscriptionRequest(0, new StreamNames({ streamPrefix: '' }).ownEvents()));
     this.#call = call;

@@ -10,7 +10,10 @@ import {
 } from '#test/gateway/support/gateway-service.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
-/** For calls that must reach their time limit. All others have the defaults, because short limits expire on a busy machine. */
+/**
+ * For calls that must reach their time limit. All others have the defaults, because short limits expire on a busy
+ * machine.
+ */
 const short = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
 const audio = { 'content-type': 'audio/mpeg', 'transfer-encoding': 'chunked' };
 

@@ -4,7 +4,10 @@ import { type GatewayService, type GatewayServiceOptions, startGateway } from '.
 export const path = '/v1/chat/completions';
 export const messages = [{ role: 'user', content: 'hi' }];
 
-/** For calls that must reach their time limit. All others have the defaults, because short limits expire on a busy machine. */
+/**
+ * For calls that must reach their time limit. All others have the defaults, because short limits expire on a busy
+ * machine.
+ */
 export const short = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
 
 /** A gateway whose model `large` has a primary provider and a backup as its fallback. */
@@ -19,7 +22,8 @@ export interface ChatService {
 }
 
 /**
- * Starts the providers before a suite's tests and a gateway before each test, and stops them after. Read it in tests only.
+ * Starts the providers before a suite's tests and a gateway before each test, and stops them after. Read it in tests
+ * only.
  * @param usually the providers' answers at the start of each test
  */
 export function chatService(usually: { readonly primary: Behaviour; readonly backup: Behaviour }): ChatService {

@@ -25,7 +25,10 @@ export interface ToolAnswer {
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
-/** The common methods of both official clients. They check each answer against the tool's schema after listing the tools. */
+/**
+ * The common methods of both official clients. They check each answer against the tool's schema after listing the
+ * tools.
+ */
 export interface McpClient {
   readonly protocol: string | undefined;
   readonly tools: () => Promise<ReadonlyArray<ListedTool>>;

@@ -10,7 +10,10 @@ function apply(before: Json, patch: JsonPatch): Json {
   return patches.applyPatch({ value: before }, moved as Operation[], true, false, false).newDocument.value;
 }
 
-/** JSON values that a request can hold, except a member that the library cannot apply because it would be the prototype. */
+/**
+ * JSON values that a request can hold, except a member that the library cannot apply because it would be the
+ * prototype.
+ */
 const value = fc
   .jsonValue({ maxDepth: 4 })
   .map((made) => JSON.stringify(made))

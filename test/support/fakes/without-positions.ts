@@ -9,8 +9,8 @@ interface Identified {
 const positions: ReadonlySet<string> = new Set(['position', 'createdAtPosition']);
 
 /**
- * Documents of a read model as they compare between stores, whose positions differ: without them, wherever they are in a
- * document. The audit trail names its documents by position, so they are renumbered in its order.
+ * Documents of a read model as they compare between stores, whose positions differ: without them, wherever they are in
+ * a document. The audit trail names its documents by position, so they are renumbered in its order.
  */
 export function withoutPositions(collection: string, documents: ReadonlyArray<Identified>): ReadonlyArray<object> {
   const isAudit = collection === audit.name;

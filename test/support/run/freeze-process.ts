@@ -5,9 +5,8 @@ const freezeTimeoutMs = 5_000;
 const pollIntervalMs = 1;
 
 /**
- * Suspends a process with SIGSTOP, and returns once it has stopped. Its connections stay open, and it answers nothing. On
- * a busy machine a process may still answer a call after `kill` has returned. Without `/proc` it does not wait.
- *
+ * Suspends a process with SIGSTOP, and returns once it has stopped. Its connections stay open, and it answers nothing.
+ * On a busy machine a process may still answer a call after `kill` has returned. Without `/proc` it does not wait.
  * @throws Error if the process has not stopped within five seconds
  */
 export function freezeProcess(child: ChildProcess): void {

@@ -44,7 +44,10 @@ export function describeOnMongoDb(suite: string, define: (server: MongoDbServer)
   else describeWithFerretDb(suite, 'set MONGODB_TEST_URL or run .ci/ferretdb', define);
 }
 
-/** Describes a suite that stops, kills and freezes a FerretDB of its own. The suite is skipped when FerretDB is missing. */
+/**
+ * Describes a suite that stops, kills and freezes a FerretDB of its own. The suite is skipped when FerretDB is
+ * missing.
+ */
 export function describeOnFerretDb(suite: string, define: (ferret: FerretDb) => void): void {
   describeWithFerretDb(suite, 'run .ci/ferretdb', define);
 }

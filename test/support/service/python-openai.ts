@@ -16,7 +16,11 @@ export function describeWithPythonOpenAi(suite: string, define: () => void): voi
   else skipOptionalSuite(suite, 'install Python 3 with its package openai, or set PYTHON');
 }
 
-/** Runs a Python script to its end. @returns its output, parsed as JSON. @throws Error with the script's error output */
+/**
+ * Runs a Python script to its end.
+ * @returns its output, parsed as JSON.
+ * @throws Error with the script's error output
+ */
 export function runPython(script: string, environment: Readonly<Record<string, string>>): Promise<unknown> {
   const env = { PATH: process.env.PATH, ...environment };
   return new Promise((resolve, reject) => {
