@@ -1,18 +1,18 @@
-/** One member of the input that was wrong. */
+/** A fault of one member of the input. */
 export interface InputIssue {
   readonly pointer: string;
   readonly message: string;
 }
 
-/** Why the API refused, in its own words; or that it could not be asked. */
+/** A refusal in the words of the API, or a failure to reach the API. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** 0 where no answer came. */
+  /** 0 if there was no answer. */
   readonly status: number;
   readonly code: string;
   readonly requestId: string | null;
   readonly issues: ReadonlyArray<InputIssue>;
-  /** When it is worth asking again; null where the answer does not say. */
+  /** The time to wait before a retry; null if the answer does not say. */
   readonly retryAfterSeconds: number | null;
 
   constructor(given: {
@@ -32,7 +32,7 @@ export class ApiError extends Error {
   }
 }
 
-/** @returns what a refusal says, whether it came from the control plane or from the gateway */
+/** @returns the error in a refusal of the control plane or the gateway */
 export function apiErrorOf(status: number, headers: Headers, text: string): ApiError {
   const requestId = headers.get('x-request-id');
   const retryAfter = Number(headers.get('retry-after') ?? Number.NaN);
@@ -44,7 +44,7 @@ export function apiErrorOf(status: number, headers: Headers, text: string): ApiE
   return new ApiError({ status, code, detail, requestId, issues: issuesOf(body.errors), retryAfterSeconds });
 }
 
-/** @returns the error as one of the API's */
+/** @returns any error as an `ApiError` */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   return new ApiError({
@@ -54,7 +54,7 @@ export function toApiError(error: unknown): ApiError {
   });
 }
 
-/** @returns what was wrong with one member of an input, as a sentence; null when it was accepted */
+/** @returns the fault of one member of an input as a sentence; null if there is none */
 export function issueAt(error: ApiError | null, pointer: string): string | null {
   const found = error?.issues.find((issue) => issue.pointer === pointer);
   return found === undefined ? null : `It ${found.message}.`;

@@ -1,6 +1,6 @@
 import { apiErrorOf, toApiError } from '#dashboard/page/api/api-error.ts';
 
-/** How a change is asked for. */
+/** The options of a change. */
 export interface SendOptions {
   /** The ETag that the resource must still have. */
   readonly ifMatch?: string | null;
@@ -8,17 +8,17 @@ export interface SendOptions {
   readonly signal?: AbortSignal;
 }
 
-/** An answer with the ETag that a later change can be bound to. */
+/** An answer with its ETag, for a later change with `If-Match`. */
 export interface Tagged<Value> {
   readonly value: Value;
   readonly etag: string | null;
 }
 
 const idempotencyBytes = 16;
-/** No request of the page may take longer, but for streams. */
+/** The timeout of all requests except streams. */
 const requestTimeoutMs = 30_000;
 
-/** Asks the service in the name of one key, which travels in a header alone. */
+/** Sends requests with one key. The key is only in a header. */
 export class Api {
   readonly #key: string;
   readonly #onKeyRefused: () => void;
@@ -40,8 +40,8 @@ export class Api {
   }
 
   /**
-   * Asks for a change.
-   * @returns the answer's JSON; null where there is none
+   * Sends a change.
+   * @returns the answer's JSON; null if there is none
    * @throws ApiError
    */
   async send<Value>(method: string, path: string, body?: unknown, options: SendOptions = {}): Promise<Value> {
@@ -56,8 +56,8 @@ export class Api {
   }
 
   /**
-   * The answer itself, for streams and downloads: it has no time limit of its own.
-   * @throws ApiError when it is no success
+   * Sends a request and returns the response, for streams and downloads. It has no timeout.
+   * @throws ApiError if it is no success
    */
   async open(path: string, init: RequestInit = {}): Promise<Response> {
     const answer = await this.#fetched(path, init);
@@ -79,12 +79,12 @@ export class Api {
   }
 }
 
-/** Whether a request ended because the page ended it. */
+/** Whether the page aborted a request. */
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-/** Every item of a list, page after page, up to a bound. @throws ApiError */
+/** Reads all pages of a list, up to a maximum of items. @throws ApiError */
 export async function getAll<Item>(
   api: Api,
   path: string,

@@ -1,15 +1,15 @@
 /** One message of a stream of server-sent events. */
 export interface ServerSentEvent {
-  /** What to resume from; null where the message has none. */
+  /** The id to resume after; null if the message has none. */
   readonly id: string | null;
   readonly event: string;
   readonly data: string;
 }
 
-/** What came of a piece of the stream. */
+/** The result of reading a piece of the stream. */
 export interface EventsRead {
   readonly events: ReadonlyArray<ServerSentEvent>;
-  /** Whether anything came at all, comments too: they say that the connection lives. */
+  /** Whether the piece had any text. Comments count, because they show that the connection works. */
   readonly heard: boolean;
 }
 
@@ -20,7 +20,7 @@ export class EventReader {
   #event = '';
   #data: string[] = [];
 
-  /** @param text the next piece, cut anywhere */
+  /** Reads the next piece of the stream. @param text it may end anywhere */
   read(text: string): EventsRead {
     const lines = (this.#rest + text).split(/\r\n|\n|\r(?!$)/);
     this.#rest = lines.pop() ?? '';

@@ -10,18 +10,18 @@ import {
 } from '#dashboard/page/api/live-state.ts';
 import type { AuditEntry } from '#dashboard/page/api/records.ts';
 
-/** How often the page asks again where it has no feed. */
+/** The interval of reads without a feed. */
 export const pollIntervalMs = 5_000;
 
 const firstRetryMs = 1_000;
 const maxRetryMs = 30_000;
-/** Entries that wait during a pause; older ones are dropped, and lists ask again at its end anyway. */
+/** The most entries that wait during a pause. Older ones are dropped, because lists are read again after the pause. */
 const maxWaiting = 500;
 
-/** Receives an entry of the feed; null when the feed has none and everything shown is to be asked again. */
+/** Receives an entry of the feed. Null means that all shown data must be read again. */
 export type EntryListener = (entry: AuditEntry | null) => void;
 
-/** Reads `GET /v1/events` as long as it is open, resumes where it broke off, and asks in intervals where there is no feed. */
+/** Reads `GET /v1/events` and resumes it after an interruption. Without a feed, lists are read again in intervals. */
 export class LiveFeed {
   readonly #api: Api;
   #state: LiveState = firstLiveState;
@@ -58,7 +58,7 @@ export class LiveFeed {
     this.#apply({ type: 'paused' });
   }
 
-  /** Hands over what has waited. */
+  /** Ends a pause and publishes the waiting entries. */
   resume(): void {
     const missed = this.#waiting;
     this.#waiting = [];
@@ -67,18 +67,18 @@ export class LiveFeed {
     this.#publish(null);
   }
 
-  /** Has everything that is shown asked for again. */
+  /** Lets all shown data be read again. */
   refresh(): void {
     this.#publish(null);
   }
 
-  /** @returns a function that ends it */
+  /** Calls a listener after each change of the state. @returns a function that removes it */
   onState(listener: () => void): () => void {
     this.#stateListeners.add(listener);
     return () => this.#stateListeners.delete(listener);
   }
 
-  /** @returns a function that ends it */
+  /** Calls a listener for each entry. @returns a function that removes it */
   onEntry(listener: EntryListener): () => void {
     this.#entryListeners.add(listener);
     return () => this.#entryListeners.delete(listener);
@@ -139,7 +139,7 @@ export class LiveFeed {
     this.#timer = setTimeout(() => void this.#connect(), delay);
   }
 
-  /** The service has no feed for this key: everything that is shown is asked for again in intervals. */
+  /** The service has no feed for this key, so all shown data is read again in intervals. */
   #poll(): void {
     this.#apply({ type: 'unsupported', now: Date.now() });
     this.#timer = setTimeout(() => this.#polled(), pollIntervalMs);
@@ -167,7 +167,7 @@ export class LiveFeed {
   }
 }
 
-/** Ends a connection that has died without a word. */
+/** Ends a connection that is silent for too long. */
 function watchSilence(end: () => void) {
   let timer = setTimeout(end, staleAfterMs);
   return {

@@ -1,21 +1,21 @@
 import { formatCount } from '#dashboard/page/text/numbers.ts';
 import { formatTime } from '#dashboard/page/text/times.ts';
 
-/** Silence that makes what is shown stale: a comment comes every 15 s. */
+/** Without data for this time, the shown data counts as stale. The feed sends a comment every 15 s. */
 export const staleAfterMs = 35_000;
 
-/** How the feed is. */
+/** The state of the feed. */
 export interface LiveState {
-  /** `polling` where the service has no feed, or the key may not read it. */
+  /** `polling` if the service has no feed or the key may not read it. */
   readonly link: 'connecting' | 'open' | 'lost' | 'polling';
   readonly paused: boolean;
-  /** Entries that came since the pause. */
+  /** The number of entries since the pause began. */
   readonly waiting: number;
-  /** Of the newest entry; null before the first. */
+  /** The position of the newest entry; null before the first. */
   readonly position: number | null;
-  /** Until this position the feed repeats what was missed; null when it has caught up. */
+  /** The feed sends missed entries up to this position; null if it has caught up. */
   readonly catchUpTo: number | null;
-  /** When anything came last; null before. */
+  /** When the last data arrived; null before the first. */
   readonly heardAt: number | null;
   /** When the next try is due; null while connected. */
   readonly retryAt: number | null;
@@ -79,19 +79,19 @@ function toReach(position: number | null, target: number | null): number | null 
   return target !== null && (position ?? 0) < target ? target : null;
 }
 
-/** Whether what is shown may be older than it looks. */
+/** Whether the shown data may be out of date. */
 export function isStale(state: LiveState, now: number): boolean {
   return !state.paused && state.heardAt !== null && now - state.heardAt >= staleAfterMs;
 }
 
-/** What the top bar says: a status, its word, and what else is worth saying. */
+/** The text of the top bar: a status, its word and a detail. */
 export interface LiveWords {
   readonly tone: 'ok' | 'run' | 'warn' | 'bad' | 'idle';
   readonly word: string;
   readonly rest: string;
 }
 
-/** @param pollMs how often the page asks where it has no feed */
+/** Describes the state of the feed. @param pollMs the interval of reads without a feed */
 export function describeLive(state: LiveState, now: number, pollMs: number): LiveWords {
   if (state.paused)
     return { tone: 'idle', word: 'Paused', rest: state.waiting > 0 ? `${formatCount(state.waiting)} waiting` : '' };

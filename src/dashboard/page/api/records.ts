@@ -1,4 +1,4 @@
-/** The records of the API, as far as the page shows them. The service that serves the page makes them: they are not checked again. */
+/** The members of the API's records that the page shows. They are not checked, because the same service sends them. */
 
 export interface Me {
   readonly apiKeyId: string;
@@ -207,7 +207,7 @@ export interface Instance {
   }>;
   readonly operation: RunningOperation | null;
   readonly lastOperation: LastOperation | null;
-  /** Of one instance alone: the ids of flows that were changed by hand. */
+  /** The ids of flows that were changed by hand. Only a single instance has them. */
   readonly drifted?: ReadonlyArray<string> | null;
   readonly createdAt: string;
   readonly updatedAt: string;

@@ -15,7 +15,7 @@ export interface ComparedGraph {
   readonly summary: string;
 }
 
-/** Compares graphs; steps are matched by their ids. @param before null for a graph on its own */
+/** Compares two graphs by the ids of their steps. @param before null for no comparison */
 export function compareGraphs(before: FlowGraph | null, after: FlowGraph): ComparedGraph {
   if (before === null) return withMarks(after, new Map(after.nodes.map(({ id }) => [id, 'same'])), new Map(), []);
   const marks = new Map<string, Mark>();

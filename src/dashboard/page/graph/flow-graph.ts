@@ -1,28 +1,28 @@
 /** A step of a flow. */
 export interface FlowNode {
   readonly id: string;
-  /** A few words on what it does: `ask, remember`. */
+  /** A short description: `ask, remember`. */
   readonly what: string;
-  /** All members, but for where it leads. */
+  /** All members except its edges. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
-/** Where a step leads, on what answer. */
+/** An edge from a step to another, with the answer that leads there. */
 export interface FlowEdge {
   readonly from: string;
   readonly to: string;
   readonly label: string;
 }
 
-/** A flow that is drawn. */
+/** A flow to draw. */
 export interface FlowGraph {
   readonly nodes: ReadonlyArray<FlowNode>;
   readonly edges: ReadonlyArray<FlowEdge>;
-  /** Where it begins; null where the schema does not say. */
+  /** The first step; null if the schema does not name it. */
   readonly start: string | null;
 }
 
-/** Members that say where a step leads or what it is called, not what it does. */
+/** Members that name a step or its edges, and do not describe what it does. */
 const structural = new Set(['id', 'next', 'edges', 'position']);
 
 /**
@@ -80,7 +80,7 @@ function membersOf(node: Record<string, unknown>): Readonly<Record<string, unkno
 const maxWhat = 19;
 const maxShortValue = 14;
 
-/** Short values beside their names, long ones as the name alone. */
+/** Returns short values with their names, and only the names of long ones. */
 function describeStep(node: Record<string, unknown>): string {
   const words = Object.entries(membersOf(node)).map(([name, value]) => {
     return typeof value === 'string' && value.length <= maxShortValue && /^[\w.-]+$/.test(value)

@@ -2,20 +2,20 @@ import type { FlowEdge, FlowGraph } from '#dashboard/page/graph/flow-graph.ts';
 import { type Hop, type Layers, layersOf, type Slot } from '#dashboard/page/graph/layers.ts';
 import { bentPath, type Point } from '#dashboard/page/graph/track-path.ts';
 
-/** A step where it is drawn. */
+/** A step with its place. */
 export interface PlacedNode {
   readonly id: string;
   readonly x: number;
   readonly y: number;
 }
 
-/** An edge as it is drawn: straight track that turns at 45 degrees. */
+/** An edge with its path: straight lines with corners of 45 degrees. */
 export interface PlacedEdge {
   readonly edge: FlowEdge;
   readonly path: string;
-  /** Where its arrow points to, from the left. */
+  /** The tip of its arrow, which points to the right. */
   readonly end: Point;
-  /** Where its label begins. */
+  /** The place of its label. */
   readonly label: Point;
 }
 
@@ -24,7 +24,7 @@ export interface GraphLayout {
   readonly height: number;
   readonly nodes: ReadonlyArray<PlacedNode>;
   readonly edges: ReadonlyArray<PlacedEdge>;
-  /** The short track into the first step; null where the schema does not say which that is. */
+  /** The short line into the first step; null if the schema does not name that step. */
   readonly entry: PlacedEdge | null;
 }
 
@@ -49,7 +49,7 @@ interface Placed {
   readonly bottom: number;
 }
 
-/** A vertical piece of track in the space right of a column. Column -1 is left of the first. */
+/** A vertical part of an edge in the space to the right of a column. Column -1 is left of the first. */
 interface Run {
   readonly gutter: number;
   readonly y1: number;
@@ -57,7 +57,7 @@ interface Run {
   track: number;
 }
 
-/** The corners of an edge: each run at its track, with the heights between runs. */
+/** Returns the corners of an edge: each vertical part on its track, with the heights between them. */
 interface Route {
   readonly edge: FlowEdge;
   readonly fromY: number;
@@ -94,7 +94,7 @@ function entryOf({ start }: FlowGraph, nodes: ReadonlyArray<PlacedNode>): Placed
   return { edge: { from: '', to: node.id, label: '' }, path: `M${end.x - 18} ${end.y}H${end.x}`, end, label: end };
 }
 
-/** Gives each slot a height: near its neighbours before, never closer to another than it may be. */
+/** Gives each slot a height near its neighbours in the column before, with the minimum distance to other slots. */
 function placeSlots(layers: Layers): Placed {
   const yOf = new Map<string, number>();
   for (const column of layers.columns) {
@@ -119,7 +119,7 @@ function wantedY({ key }: Slot, hops: ReadonlyArray<Hop>, yOf: ReadonlyMap<strin
   return before.length === 0 ? null : snapped(before.reduce((sum, y) => sum + y, 0) / before.length);
 }
 
-/** Heights are multiples of half a slot: what is nearly level is level. */
+/** Rounds heights to multiples of half a slot, so that nearly horizontal edges become horizontal. */
 function snapped(y: number): number {
   return Math.round(y / (slotPitch / 2)) * (slotPitch / 2);
 }
@@ -146,7 +146,7 @@ function forwardRoutes({ layers, yOf }: Placed): ReadonlyArray<Route> {
   });
 }
 
-/** Edges back leave to the right, pass above or below everything, and come in from the left. */
+/** Edges that lead back leave to the right, pass above or below everything, and arrive from the left. */
 function backRoutes({ layers, yOf, top, bottom }: Placed): ReadonlyArray<Route> {
   const ports = portsOf(layers, yOf);
   const middle = (top + bottom) / 2;
@@ -169,7 +169,7 @@ function backRoutes({ layers, yOf, top, bottom }: Placed): ReadonlyArray<Route> 
   });
 }
 
-/** Where edges leave a step: side by side, in the order of where they lead. */
+/** Returns where edges leave a step: next to each other, in the order of their ends. */
 function portsOf({ hops, back }: Layers, yOf: ReadonlyMap<string, number>): ReadonlyMap<FlowEdge, number> {
   const leaving = new Map<string, Array<{ readonly edge: FlowEdge; readonly toY: number }>>();
   const add = (edge: FlowEdge, toY: number) =>
@@ -185,7 +185,7 @@ function portsOf({ hops, back }: Layers, yOf: ReadonlyMap<string, number>): Read
   return ports;
 }
 
-/** Runs that would lie on each other get tracks of their own, in an order in which few of them cross. */
+/** Gives overlapping vertical parts separate tracks, in an order in which few of them cross. */
 function assignTracks(runs: ReadonlyArray<Run>): void {
   const byGutter = Map.groupBy(
     runs.filter(({ y1, y2 }) => y1 !== y2),

@@ -13,7 +13,7 @@ import {
 
 const maxChanges = 200;
 
-/** What differs between two JSON values, a sentence for each member. */
+/** Describes the differences of two JSON values, with a sentence for each member. */
 export function jsonChanges(before: unknown, after: unknown): ReadonlyArray<Change> {
   return changesAt('', before, after).slice(0, maxChanges);
 }
@@ -41,7 +41,7 @@ function membersChanged(
   });
 }
 
-/** Of plain lists what was taken out and put in; of lists of objects what differs in each that is at the same place. */
+/** For plain lists, the removed and added items. For lists of objects, the differences of items at the same place. */
 function itemsChanged(
   path: string,
   before: ReadonlyArray<unknown>,
@@ -60,14 +60,14 @@ function itemsChanged(
   ]);
 }
 
-/** What a value became: words of a text, else the whole. */
+/** Describes the change of a value: the changed words of a text, or the whole value. */
 export function valueChanged(before: unknown, after: unknown): ReadonlyArray<TextPart> {
   if (typeof before === 'string' && typeof after === 'string')
     return [plain('“'), ...wordChanges(before, after), plain('”')];
   return [inserted(shown(after)), plain(' instead of '), removed(shown(before))];
 }
 
-/** A value in a sentence. */
+/** Converts a value to a text for a sentence. */
 export function shown(value: unknown): string {
   return typeof value === 'string' ? `“${shortened(value)}”` : shortened(JSON.stringify(value) ?? 'nothing');
 }

@@ -1,9 +1,9 @@
 import type { FlowEdge, FlowGraph } from '#dashboard/page/graph/flow-graph.ts';
 
-/** A place in a column: a node, or where a long edge passes through. */
+/** A place in a column: a node, or a point that a long edge passes. */
 export interface Slot {
   readonly key: string;
-  /** Null where only an edge passes. */
+  /** Null for a point of an edge. */
   readonly node: string | null;
 }
 
@@ -18,14 +18,14 @@ export interface Hop {
 export interface Layers {
   readonly columns: ReadonlyArray<ReadonlyArray<Slot>>;
   readonly hops: ReadonlyArray<Hop>;
-  /** Edges that lead back, to the same step too. */
+  /** Edges that lead back or to the same step. */
   readonly back: ReadonlyArray<FlowEdge>;
   readonly rankOf: ReadonlyMap<string, number>;
 }
 
 const sweeps = 4;
 
-/** Puts the steps in columns, the first ones first, and orders each column so that few edges cross. */
+/** Puts the steps into columns from the start, and orders each column so that few edges cross. */
 export function layersOf(graph: FlowGraph): Layers {
   const back = backEdges(graph);
   const forward = graph.edges.filter((edge) => !back.has(edge));
@@ -120,7 +120,7 @@ function hopsOf(
   return [...hops, { edge, from, to: edge.to }];
 }
 
-/** Sorts each column by the places of its neighbours, forwards and backwards in turn. */
+/** Sorts each column by the places of its neighbours, alternately forwards and backwards. */
 function ordered(
   columns: ReadonlyArray<ReadonlyArray<Slot>>,
   hops: ReadonlyArray<Hop>,

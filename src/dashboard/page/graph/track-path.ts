@@ -6,7 +6,7 @@ export interface Point {
 const bend = 9;
 
 /**
- * A path through points that are joined by level and upright lines, with every corner cut at 45 degrees.
+ * Makes a path through points with horizontal and vertical lines. Every corner is cut at 45 degrees.
  * @returns the `d` of an SVG path
  */
 export function bentPath(points: ReadonlyArray<Point>): string {

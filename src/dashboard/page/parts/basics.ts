@@ -54,7 +54,7 @@ export function toneOf(status: string): Tone {
   return tones[status] ?? 'idle';
 }
 
-/** A status: a shape, a word, a colour. Plain where it is routine. */
+/** A status with a shape, a word and a colour. A plain badge is for usual states. */
 export function Badge(props: { tone?: Tone; plain?: boolean; children?: Children }): VNode {
   return html`<span class=${classes('badge', props.tone, props.plain && 'plain')}>${props.children}</span>`;
 }
@@ -65,7 +65,7 @@ export function Status({ status, plain = false }: { status: string; plain?: bool
 
 const clockMs = 60_000;
 
-/** A time in the viewer's zone; its title is the same in UTC. */
+/** A time in the viewer's zone. Its title is the same time in UTC. */
 export function Time({ at, short = false }: { at: string | number; short?: boolean }): VNode {
   const now = useNow(clockMs);
   const text = short ? formatShortTime(at, now) : formatTime(at, now);
@@ -74,7 +74,7 @@ export function Time({ at, short = false }: { at: string | number; short?: boole
 
 const copiedMs = 1_500;
 
-/** A text that can be copied. */
+/** A text with a button that copies it. */
 export function Copy({ text, label }: { text: string; label: string }): VNode {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
@@ -87,7 +87,7 @@ export function Copy({ text, label }: { text: string; label: string }): VNode {
   </button>`;
 }
 
-/** One of a few, as a row of buttons. */
+/** A choice between a few values, as a row of buttons. */
 export function Segments<Value extends string>(props: {
   label: string;
   value: Value;

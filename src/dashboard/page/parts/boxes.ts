@@ -30,7 +30,7 @@ export function Card(props: {
   return html`<section class=${classes('card', props.className)} id=${id} ...${name}>${header}${props.children}</section>`;
 }
 
-/** The head of a page: its title, what can be done, and its facts. */
+/** The head of a page: its title, actions and facts. */
 export function PageHead(props: {
   title: Children;
   actions?: Children;
@@ -48,7 +48,7 @@ export function PageHead(props: {
   </div>`;
 }
 
-/** What is not there yet: what it is for, and what to do next. */
+/** The text for an empty list: its purpose and the next step. */
 export function Empty(props: { title: string; children?: Children; command?: string; actions?: Children }): VNode {
   return html`<div class="empty">
     <h3>${props.title}</h3>
@@ -58,7 +58,7 @@ export function Empty(props: { title: string; children?: Children; command?: str
   </div>`;
 }
 
-/** A sentence with a status at its edge. */
+/** A sentence with a coloured edge for its status. */
 export function Notice(props: {
   tone: Tone;
   inside?: boolean;
@@ -72,7 +72,7 @@ export function Notice(props: {
   </div>`;
 }
 
-/** Why something was refused or did not come, in the service's own words, where it happened. */
+/** A refusal or a failure, in the words of the service, at the place where it happened. */
 export function Problem(props: { error: ApiError; onRetry?: (() => void) | undefined; inside?: boolean }): VNode {
   const { error, onRetry, inside = true } = props;
   const retry =
@@ -83,7 +83,7 @@ export function Problem(props: { error: ApiError; onRetry?: (() => void) | undef
   <//>`;
 }
 
-/** The shape of what comes, while it is awaited. */
+/** A placeholder in the shape of the awaited content. */
 export function Skeleton({ rows = 3, figure = false }: { rows?: number; figure?: boolean }): VNode {
   const widths = ['w3', 'w2', 'w1'];
   return html`<div class="body" aria-busy="true" aria-label="Loading">
@@ -92,7 +92,7 @@ export function Skeleton({ rows = 3, figure = false }: { rows?: number; figure?:
   </div>`;
 }
 
-/** What was read, or why it could not be; old values stay, dimmed and dated. */
+/** The read value, or the reason for its absence. An old value stays, dimmed and with its time. */
 export function Loaded<Value>(props: {
   data: Data<Value>;
   rows?: number;
@@ -112,7 +112,7 @@ export function Loaded<Value>(props: {
   </div>`;
 }
 
-/** A table that scrolls in its own box. @param fold becomes a list on a narrow screen */
+/** A table in a scrolling box. @param fold whether it becomes a list on a narrow screen */
 export function Table(props: {
   caption: string;
   fold?: boolean;

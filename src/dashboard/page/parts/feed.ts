@@ -4,14 +4,14 @@ import { type Children, html } from '#dashboard/page/html.ts';
 import { Time } from '#dashboard/page/parts/basics.ts';
 import { ActorName, ResourceLink } from '#dashboard/page/parts/who.ts';
 
-/** One event, one line. */
+/** One event in one line. */
 export interface FeedItem {
   readonly key: string;
   readonly time: string;
   readonly type: string;
   readonly summary: string;
   readonly actor: Actor | null;
-  /** What it is about, where the sentence alone does not say it. */
+  /** The resource, if the sentence does not name it. */
   readonly resource?: ResourceName;
   readonly isNew?: boolean;
 }

@@ -5,14 +5,14 @@ import { Icon } from '#dashboard/page/parts/basics.ts';
 
 interface FieldProps {
   readonly label: string;
-  /** `required`, `kept`: what else is to be known of it. */
+  /** A note after the label: `required`, `kept`. */
   readonly note?: string;
   readonly hint?: Children;
-  /** What is wrong with the value. */
+  /** The fault of the value. */
   readonly problem?: string | null;
 }
 
-/** A text of one line, or of several. */
+/** A text field with one line or several. */
 export function TextField(
   props: FieldProps & {
     value: string;
@@ -55,7 +55,7 @@ export function FieldProblem({ id, text }: { id: string; text: string }): VNode 
   return html`<p class="error-text" id=${id}><${Icon} name="alert" /><span>${text}</span></p>`;
 }
 
-/** One of several. */
+/** A choice between several values. */
 export function SelectField(
   props: FieldProps & {
     value: string;

@@ -4,25 +4,25 @@ import { type Band, type Curve, LineChart } from '#dashboard/page/parts/charts/l
 import { type Figure, roundTop } from '#dashboard/page/text/numbers.ts';
 import { formatAxisTime, formatTime } from '#dashboard/page/text/times.ts';
 
-/** What the panels of a row share. */
+/** The data that the panels of a row share. */
 export interface PanelRow {
   readonly name: string;
   /** In ms. */
   readonly times: ReadonlyArray<number>;
-  /** What somebody points at in any of them; null for none. */
+  /** The index under the pointer in any of the panels; null for none. */
   readonly at: number | null;
   readonly onPoint: (index: number | null) => void;
-  /** Times that all of them set off. */
+  /** The times that all panels mark. */
   readonly bands?: ReadonlyArray<Band>;
 }
 
 interface PanelProps {
   readonly title: Children;
-  /** The figure of now. */
+  /** The current figure. */
   readonly figure: Figure;
   readonly delta?: Children;
   readonly deltaTone?: 'bad' | 'warn' | undefined;
-  /** How a value of the first curve is shown. */
+  /** Formats a value of the first curve. */
   readonly format: (value: number | null) => Figure;
   readonly curves: ReadonlyArray<Curve>;
   readonly label: string;
@@ -33,7 +33,7 @@ interface PanelProps {
 const dayMs = 86_400_000;
 const axisLabels = 5;
 
-/** A figure, its curve, its comparison. While somebody points, the figure is the one under the crosshair. */
+/** A figure with its curve and a comparison. While the user points at the chart, the figure is that of the crosshair. */
 export function Panel(props: PanelProps): VNode {
   const { row, curves, format, delta, deltaTone } = props;
   const pointed = row.at === null ? null : (row.times[row.at] ?? null);
@@ -50,7 +50,7 @@ export function Panel(props: PanelProps): VNode {
   </section>`;
 }
 
-/** The times below a chart: five of them, the last one is now. */
+/** The five times below a chart. The last one is now. */
 export function Axis({ times }: { times: ReadonlyArray<number> }): VNode {
   const first = times[0] ?? 0;
   const last = times.at(-1) ?? 0;

@@ -5,28 +5,28 @@ import { addressOfResource } from '#dashboard/page/app/routing/router.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 
-/** Draws the component again when a name becomes known. */
+/** Renders the component again when a name becomes known. */
 export function useNames() {
   const { names } = useSession();
   const [, setVersion] = useState(names.version);
   useEffect(() => {
     const update = () => setVersion(names.version);
-    // Names that came between drawing and now were heard by nobody.
+    // Names may have become known between rendering and now, when there was no listener.
     update();
     return names.onChange(update);
   }, [names]);
   return names;
 }
 
-/** Actors that are no key, by their id: what a start or a process does, and the command-line tools. */
+/** Names of actors that are no keys: the service (starts and processes) and the command line. */
 const withoutKey: Readonly<Record<string, string>> = { system: 'Switchyard', 'local-operator': 'command line' };
 
-/** @returns what an actor is called that no key is behind; null for a key */
+/** @returns the name of an actor without a key; null for a key */
 export function nameWithoutKey(actor: Actor | null): string | null {
   return actor === null ? 'Switchyard' : (withoutKey[actor.keyId] ?? null);
 }
 
-/** Who did something: the name of the key where it is known, else the beginning of its id. */
+/** An actor: the name of the key if it is known, otherwise the beginning of its id. */
 export function ActorName({ actor }: { actor: Actor | null }): VNode {
   const names = useNames();
   const other = nameWithoutKey(actor);
@@ -38,7 +38,7 @@ export function ActorName({ actor }: { actor: Actor | null }): VNode {
     : html`<span title=${title}>${name}</span>`;
 }
 
-/** The kinds whose names the page may look up; a version is named after its flow or template. */
+/** The kinds whose names the page may look up. A version has the name of its flow or template. */
 const nameOf: Readonly<Record<string, { readonly kind: string; readonly suffix: number }>> = {
   flow: { kind: 'flow', suffix: 0 },
   'flow-version': { kind: 'flow', suffix: 8 },
@@ -54,7 +54,7 @@ const nameOf: Readonly<Record<string, { readonly kind: string; readonly suffix: 
   customer: { kind: 'organization', suffix: 0 },
 };
 
-/** A resource by its name, or by its kind and the beginning of its id; a link where it has a page. */
+/** A resource with its name, or its kind and the beginning of its id. It is a link if the resource has a view. */
 export function ResourceLink({ resource }: { resource: ResourceName }): VNode {
   const names = useNames();
   const { kind, id } = resource;

@@ -1,6 +1,6 @@
 import { diff } from 'fast-myers-diff';
 
-/** A line of a difference; numbers are null on the side that does not have it. */
+/** A line of a difference. The line number is null on the side without this line. */
 export interface DiffLine {
   readonly kind: 'same' | 'add' | 'del';
   readonly before: number | null;
@@ -8,18 +8,18 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Lines, or how many lines that are alike are left out. */
+/** A line, or the number of equal lines that are left out. */
 export type DiffRow = DiffLine | { readonly kind: 'fold'; readonly count: number };
 
-/** Lines that are alike and shown around a difference. */
+/** The equal lines that are shown around a difference. */
 const context = 3;
 
-/** The difference of two texts, line by line, with what is alike folded. */
+/** Returns the difference of two texts line by line, with equal parts folded. */
 export function lineDiff(before: string, after: string): ReadonlyArray<DiffRow> {
   return folded(allLines(before.split('\n'), after.split('\n')));
 }
 
-/** A text as lines without any difference. */
+/** Returns the lines of a text without differences. */
 export function wholeLines(text: string): ReadonlyArray<DiffLine> {
   return text.split('\n').map((line, index) => ({ kind: 'same', before: null, after: index + 1, text: line }));
 }

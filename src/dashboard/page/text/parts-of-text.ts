@@ -1,6 +1,6 @@
 import { diff } from 'fast-myers-diff';
 
-/** A piece of a sentence: plain, a name, or what was taken out or put in. */
+/** A part of a sentence: plain text, a name, removed text or inserted text. */
 export interface TextPart {
   readonly kind: 'text' | 'code' | 'del' | 'ins';
   readonly text: string;
@@ -17,10 +17,10 @@ export const code = (text: string): TextPart => ({ kind: 'code', text });
 export const removed = (text: string): TextPart => ({ kind: 'del', text });
 export const inserted = (text: string): TextPart => ({ kind: 'ins', text });
 
-/** Where more words than this differ, the whole text is replaced instead: it reads better. */
+/** If more words than this differ, the whole text counts as replaced, because that is easier to read. */
 const maxWords = 400;
 
-/** What differs between two texts, word by word. */
+/** Returns the differences of two texts word by word. */
 export function wordChanges(before: string, after: string): ReadonlyArray<TextPart> {
   const one = wordsOf(before);
   const other = wordsOf(after);
@@ -44,7 +44,7 @@ function wordsOf(text: string): string[] {
 
 const maxShown = 120;
 
-/** A long text with its end cut off. */
+/** Cuts the end of a long text off. */
 export function shortened(text: string): string {
   return text.length <= maxShown ? text : `${text.slice(0, maxShown - 1)}…`;
 }

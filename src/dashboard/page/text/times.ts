@@ -1,4 +1,4 @@
-/** The months as they are written in times. */
+/** The names of the months in times. */
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
 interface Parts {
@@ -10,7 +10,7 @@ interface Parts {
 }
 
 /**
- * A time as the page shows it, in a zone: `14:23:02` today, `19 Nov 16:40` this year, else with the year.
+ * Formats a time in a zone: `14:23:02` today, `19 Nov 16:40` this year, otherwise with the year.
  * @param zone an IANA name; default the viewer's own
  */
 export function formatTime(time: string | number, now: number, zone?: string): string {
@@ -22,7 +22,7 @@ export function formatTime(time: string | number, now: number, zone?: string): s
   return at.year === today.year ? `${dateOf(at)} ${at.clock}` : `${dateOf(at)} ${at.year}`;
 }
 
-/** As `formatTime`, without the clock on other days: for lists. */
+/** Formats a time like `formatTime`, but without the clock on other days, for lists. */
 export function formatShortTime(time: string | number, now: number, zone?: string): string {
   const at = partsOf(time, zone);
   const today = partsOf(now, zone);
@@ -32,20 +32,20 @@ export function formatShortTime(time: string | number, now: number, zone?: strin
   return at.year === today.year ? dateOf(at) : `${dateOf(at)} ${at.year}`;
 }
 
-/** `2 Nov 2026, 12:00:00`: a moment in a sentence. */
+/** Formats a moment for a sentence: `2 Nov 2026, 12:00:00`. */
 export function formatMoment(time: string | number, zone?: string): string {
   const at = partsOf(time, zone);
   return at === null ? String(time) : `${dateOf(at)} ${at.year}, ${at.clock}:${at.seconds}`;
 }
 
-/** `14:23`, or `20 Nov` where the axis spans days. */
+/** Formats a time of an axis: `14:23`, or `20 Nov` if the axis spans days. */
 export function formatAxisTime(time: number, spansDays: boolean, zone?: string): string {
   const at = partsOf(time, zone);
   if (at === null) return '';
   return spansDays ? dateOf(at) : at.clock;
 }
 
-/** RFC 3339 in UTC: what the title of a time says. */
+/** Formats a time in RFC 3339 and UTC, for its title. */
 export function formatUtc(time: string | number): string {
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString();

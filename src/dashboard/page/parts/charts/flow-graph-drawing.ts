@@ -20,10 +20,10 @@ interface DrawingProps {
   readonly onChoose: (id: string) => void;
 }
 
-/** A wide graph is drawn smaller, down to this, before it scrolls. */
+/** The smallest scale of a wide graph. A wider graph scrolls. */
 const leastScale = 0.72;
 
-/** A flow as a graph: stations on straight track. */
+/** A flow as a graph: boxes that are joined by straight lines. */
 export function FlowGraphDrawing({ compared, chosen, onChoose }: DrawingProps): VNode {
   const layout = useMemo(() => layoutGraph(compared.graph), [compared]);
   const { width, height, edges, nodes, entry } = layout;

@@ -20,7 +20,7 @@ const barsWidth = 240;
 const barsHeight = 40;
 const barPart = 0.72;
 
-/** A bar a day. @param top the value at the top */
+/** A chart with one bar for each day. @param top the value at the top */
 export function Bars({ values, label, top }: { values: ReadonlyArray<number>; label: string; top: number }): VNode {
   const step = barsWidth / Math.max(1, values.length);
   const path = values

@@ -8,31 +8,31 @@ import { Problem, Skeleton } from '#dashboard/page/parts/boxes.ts';
 import { Conflict, isConflict, type SeenResource } from '#dashboard/page/parts/dialogs/conflict.ts';
 import { Dialog } from '#dashboard/page/parts/dialogs/dialog.ts';
 
-/** A change as the API takes it. */
+/** The API request of a change. */
 export interface ChangeRequest {
   readonly method: 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
-  /** The resource that must still be as it was when the dialog opened. */
+  /** The resource that must not have changed since the dialog opened. */
   readonly seen?: SeenResource;
 }
 
 interface ConfirmProps<Answer> {
   readonly title: string;
   readonly request: ChangeRequest;
-  /** What the button says: the result. */
+  /** The label of the button that makes the change. */
   readonly doLabel: string;
-  /** What the other one says: what stays. */
+  /** The label of the button that cancels. */
   readonly keepLabel: string;
   readonly isDestructive?: boolean;
-  /** What is worth knowing beside what is recorded. */
+  /** Further facts, besides the recorded changes. */
   readonly facts?: ReadonlyArray<readonly [string, Children]>;
   readonly children?: Children;
   readonly onClose: () => void;
   readonly onDone: (answer: Answer) => void | Promise<void>;
 }
 
-/** Asks before a change: what would be recorded, in sentences, from a dry run; then does it. */
+/** Asks before a change. It shows the events of a dry run in sentences, and then makes the change. */
 export function ConfirmChange<Answer>(props: ConfirmProps<Answer>): VNode {
   const { api, live } = useSession();
   const { request, onClose } = props;
@@ -96,7 +96,7 @@ function Sentences({ dryRun }: { dryRun: DryRun }): VNode {
   return html`<div class="sentences">${dryRun.events.map(({ summary }, index) => html`<p key=${index}>${inFuture(summary)}</p>`)}</div>`;
 }
 
-/** Summaries speak of what was done: before it is done they say what will be. */
+/** Changes a summary from the past to the future, because the change is not made yet. */
 export function inFuture(summary: string): string {
   return summary.replace(/\bwas\b(?! from)/, 'will be').replace(/\bwere\b/, 'will be');
 }

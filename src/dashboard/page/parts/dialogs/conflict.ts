@@ -10,7 +10,7 @@ import { Notice } from '#dashboard/page/parts/boxes.ts';
 import { ActorName } from '#dashboard/page/parts/who.ts';
 import { countOf } from '#dashboard/page/text/numbers.ts';
 
-/** A resource as somebody saw it who then wants to change it: the change is refused once it has another ETag. */
+/** The state of a resource that the user has seen. A change is refused if the resource has another ETag by then. */
 export interface SeenResource {
   readonly path: string;
   readonly etag: string | null;
@@ -18,18 +18,18 @@ export interface SeenResource {
 
 const maxHistory = 5_000;
 
-/** Whether a change was refused because the resource is not as it was seen. */
+/** Whether a change was refused because the resource has changed since the user saw it. */
 export function isConflict(error: ApiError | null): boolean {
   return error?.status === 412;
 }
 
-/** The events of a history, the oldest first, that are newer than an ETag; none without one. */
+/** Returns the events of a history that are newer than an ETag, oldest first; none without an ETag. */
 export function changesSince(events: ReadonlyArray<HistoryEvent>, etag: string | null): ReadonlyArray<HistoryEvent> {
   const seen = /^"(\d+)"$/.exec(etag ?? '')?.[1];
   return seen === undefined ? [] : events.filter(({ revision }) => revision > Number(seen));
 }
 
-/** Says who changed a resource meanwhile, and offers to look at it again. */
+/** Shows who changed a resource meanwhile, with a button that loads it again. */
 export function Conflict(props: { seen: SeenResource; reloadLabel: string; onReload: () => void }): VNode {
   const { api } = useSession();
   const { seen, reloadLabel, onReload } = props;

@@ -20,7 +20,7 @@ interface Page {
   readonly nextCursor?: string | null;
 }
 
-/** Who did what, when: newest first. New entries wait while somebody reads. */
+/** The entries of the audit, newest first. New entries wait while somebody reads. */
 export function AuditView({ search }: { search: URLSearchParams }): VNode {
   const query = auditQuery(search);
   return html`<${PageHead} title="Audit" />
@@ -41,7 +41,7 @@ function Filters({ search, query }: { search: URLSearchParams; query: string }):
   </div>`;
 }
 
-/** A text that is applied with Enter, or when it is left. */
+/** A text field that is applied on Enter or when it loses the focus. */
 function Settled(props: { label: string; name: string; value: string; placeholder: string }): VNode {
   const [text, setText] = useState(props.value);
   useEffect(() => setText(props.value), [props.value]);

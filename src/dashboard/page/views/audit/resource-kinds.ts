@@ -1,4 +1,4 @@
-/** The kinds of resource that entries of the audit are about. */
+/** The kinds of resources in entries of the audit. */
 export const resourceKinds: ReadonlyArray<string> = [
   'flow',
   'flow-version',

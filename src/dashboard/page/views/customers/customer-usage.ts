@@ -1,13 +1,13 @@
 import { useData } from '#dashboard/page/app/data/use-data.ts';
 
-/** What the calls of a project came to. */
+/** The sums of a project's calls. */
 export interface UsageOfProject {
   readonly calls: number;
   readonly errors: number;
   readonly cost: number | null;
 }
 
-/** By project; null where the key may not read usage, or none is read yet. */
+/** The usage by project; null if the key may not read usage or it is not read yet. */
 export type UsageByProject = ReadonlyMap<string, UsageOfProject> | null;
 
 interface Row extends UsageOfProject {
@@ -17,7 +17,7 @@ interface Row extends UsageOfProject {
 const dayMs = 86_400_000;
 const refreshMs = 60_000;
 
-/** The usage of the last 24 hours and of the last 30 days. */
+/** Reads the usage of the last 24 hours and of the last 30 days. */
 export function useUsageByProject(): { readonly day: UsageByProject; readonly month: UsageByProject } {
   return { day: useUsageOf(1, 'hour'), month: useUsageOf(30, 'day') };
 }

@@ -15,7 +15,7 @@ import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatCount, formatMoney } from '#dashboard/page/text/numbers.ts';
 import { type UsageByProject, useUsageByProject } from '#dashboard/page/views/customers/customer-usage.ts';
 
-/** What a partner has customers for, and which of them needs something. */
+/** The customers of a partner, with the ones that need attention. */
 export function CustomersView(): VNode {
   const [isNew, setNew] = useState(false);
   const customers = useData<{ customers: ReadonlyArray<Customer> }>('/v1/partner/customers', {

@@ -7,14 +7,14 @@ const flowKinds = ['flow', 'flow-version'];
 const maxHistory = 5_000;
 const maxVersions = 5_000;
 
-/** A flow with its ETag, now or as it was. */
+/** Reads a flow with its ETag, in its current or a past state. */
 export function useFlow(id: string, asOf: string | null): Data<Tagged<Flow>> {
   const { api } = useSession();
   const path = withMoment(`/v1/flows/${id}`, asOf);
   return useData(`${path} with its ETag`, { kinds: flowKinds }, (signal) => api.getTagged<Flow>(path, signal));
 }
 
-/** All versions, the newest first. */
+/** Reads all versions, newest first. */
 export function useFlowVersions(id: string, asOf: string | null): Data<ReadonlyArray<FlowVersion>> {
   const { api } = useSession();
   const path = withMoment(`/v1/flows/${id}/versions`, asOf);
@@ -24,7 +24,7 @@ export function useFlowVersions(id: string, asOf: string | null): Data<ReadonlyA
   });
 }
 
-/** The whole history, the newest first. */
+/** Reads the whole history, newest first. */
 export function useFlowHistory(id: string): Data<ReadonlyArray<HistoryEvent>> {
   const { api } = useSession();
   const path = `/v1/flows/${id}/history`;
@@ -34,7 +34,7 @@ export function useFlowHistory(id: string): Data<ReadonlyArray<HistoryEvent>> {
   });
 }
 
-/** The phone numbers that point at a flow. */
+/** Reads the phone numbers that point at a flow. */
 export function useNumbersOf(flow: Flow | null): Data<{ readonly phoneNumbers: ReadonlyArray<PhoneNumber> }> {
   return useData(flow === null ? null : `/v1/projects/${flow.projectId}/phone-numbers?flowId=${flow.id}`, {
     kinds: ['phone-number'],

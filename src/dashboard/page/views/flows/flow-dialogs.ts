@@ -25,7 +25,7 @@ interface Shared {
   readonly onClose: () => void;
 }
 
-/** The flow as the dialog found it. A version has the history and the ETag of its flow. */
+/** The flow as it was when the dialog opened. A version has the history and the ETag of its flow. */
 function seenFlow({ id }: Flow, etag: string | null): SeenResource {
   return { path: `/v1/flows/${id}`, etag };
 }
@@ -66,7 +66,7 @@ function changesIn(before: FlowVersion, after: FlowVersion): string {
   return countOf(jsonChanges(before.flowSchema, after.flowSchema).length, 'change');
 }
 
-/** Asks before an old version is copied; it can be activated with a second call. */
+/** Asks before an old version is copied. A second call can activate the copy. */
 export function RestoreDialog({
   flow,
   active,

@@ -25,7 +25,7 @@ import { type Station, stationsOf } from '#dashboard/page/views/flows/timeline.t
 import { VersionDiff } from '#dashboard/page/views/flows/version-diff.ts';
 import { VersionTimeline } from '#dashboard/page/views/flows/version-timeline.ts';
 
-/** One flow: which version callers get, since when, and what the chosen one would change. */
+/** One flow: its active version, and the differences of the chosen version. */
 export function FlowView({ id, search }: { id: string; search: URLSearchParams }): VNode {
   const asOf = search.get('asOf');
   const flow = useFlow(id, asOf);
@@ -77,7 +77,7 @@ function FlowPage({ tagged, versions, history, search, asOf }: PageProps): VNode
     ${opened?.dialog === 'delete' ? html`<${DeleteFlowDialog} ...${shared} onGone=${() => goTo('flows')} />` : null}`;
 }
 
-/** What a version is compared with: what was asked for, else the active one, else the one before. */
+/** Returns the version to compare with: the requested one, otherwise the active one, otherwise the one before. */
 function againstOf(
   versions: ReadonlyArray<FlowVersion>,
   chosen: FlowVersion | null,
@@ -139,7 +139,7 @@ function FlowHead({ flow, active, chosen, stations, history, asOf, onOpen }: Hea
 
 const maxMoments = 200;
 
-/** The flow at an earlier moment: after each of its events. */
+/** The choice of an earlier moment: after each event of the flow. */
 function AsOfChoice({ history, asOf }: { history: ReadonlyArray<HistoryEvent>; asOf: string | null }): VNode {
   const moments = history.slice(1, maxMoments).map(({ revision, time, summary }) => ({
     value: String(revision),
@@ -167,7 +167,7 @@ function AsOfNotice({
   <//>`;
 }
 
-/** Which instance made the flow: what it made is replaced by its next upgrade. */
+/** Names the instance that created the flow, because the next upgrade of the instance replaces the flow's versions. */
 function MadeBy({ flow }: { flow: Flow }): VNode | null {
   const instances = useInstances().value?.items ?? [];
   const instance = instances.find(({ resources }) => resources.flows.some(({ flowId }) => flowId === flow.id));

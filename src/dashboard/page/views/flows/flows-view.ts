@@ -19,7 +19,7 @@ import { countOf } from '#dashboard/page/text/numbers.ts';
 const command = `curl -X POST $URL/v1/projects/$PROJECT/flows -H 'x-api-key: …' \\
   -H 'content-type: application/json' -d '{"name":"Greeting","flowSchema":{"start":"greet"}}'`;
 
-/** All flows of the projects that are shown. */
+/** All flows of the shown projects. */
 export function FlowsView({ search }: { search: URLSearchParams }): VNode {
   const names = useNames();
   const { scope } = useScope();

@@ -1,10 +1,10 @@
 import type { FlowVersion, HistoryEvent } from '#dashboard/page/api/records.ts';
 
-/** A version on the timeline; one that was deleted is known from the history alone. */
+/** A version on the timeline. A deleted version is known only from the history. */
 export interface Station {
   readonly id: string;
   readonly number: number;
-  /** Null where it is the default, which says no more than the number. */
+  /** Null for the default tag, which only repeats the number. */
   readonly tag: string | null;
   readonly createdAt: string;
   readonly createdBy: HistoryEvent['actor'];
@@ -24,7 +24,7 @@ export interface Branch {
 
 const createdType = 'FlowVersionCreated';
 
-/** All versions there were, the newest first. @param history the newest first */
+/** Returns all versions that ever existed, newest first. @param history newest first */
 export function stationsOf(
   versions: ReadonlyArray<FlowVersion>,
   history: ReadonlyArray<HistoryEvent>,
@@ -61,7 +61,7 @@ function lastEvent(history: ReadonlyArray<HistoryEvent>, type: string, id: strin
   return history.find((event) => event.type === type && event.resource?.id === id);
 }
 
-/** Where branches of restored versions are drawn at each station. @param stations the newest first */
+/** Returns the branches of restored versions at each station. @param stations newest first */
 export function branchesOf(stations: ReadonlyArray<Station>): ReadonlyArray<Branch> {
   const spans = stations.flatMap(({ number, restoredFrom }) =>
     restoredFrom === null ? [] : [{ from: restoredFrom, to: number }],

@@ -20,11 +20,11 @@ import { countOf } from '#dashboard/page/text/numbers.ts';
 interface DiffProps {
   readonly versions: ReadonlyArray<FlowVersion>;
   readonly chosen: FlowVersion;
-  /** Null for the version on its own. */
+  /** Null for the version without a comparison. */
   readonly against: FlowVersion | null;
 }
 
-/** What a version is, and what it would change. */
+/** The contents of a version, and its differences from another one. */
 export function VersionDiff(props: DiffProps): VNode {
   const { chosen, against } = props;
   const graph = useMemo(() => readFlowGraph(chosen.flowSchema), [chosen]);

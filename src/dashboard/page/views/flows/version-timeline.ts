@@ -19,7 +19,7 @@ interface TimelineProps {
 const shownAtFirst = 30;
 const shownWhenNarrow = 4;
 
-/** The versions of a flow on a line; a restored one is a branch that joins again. */
+/** The versions of a flow on a line. A restored version is a branch that joins the line again. */
 export function VersionTimeline(props: TimelineProps): VNode {
   const { stations } = props;
   const isNarrow = matchMedia('(max-width: 45rem)').matches;

@@ -9,24 +9,24 @@ export interface Message {
   readonly content: string;
 }
 
-/** What is asked of a model. */
+/** A call of a model. */
 export interface ChatCall {
   readonly model: string;
   readonly reasoning: Reasoning;
   readonly messages: ReadonlyArray<Message>;
 }
 
-/** An answer as far as it has come. */
+/** The part of an answer that has arrived. */
 export interface ChatAnswer {
   readonly text: string;
-  /** As the provider calls it; null before it says so. */
+  /** The provider's name of the model; null until the provider sends it. */
   readonly model: string | null;
   readonly firstContentMs: number | null;
-  /** From the first content to the last. */
+  /** The time from the first content to the last. */
   readonly contentMs: number;
-  /** Pieces of content. */
+  /** The number of pieces of content. */
   readonly pieces: number;
-  /** Tokens of the answer; null where the provider does not say. */
+  /** The tokens of the answer; null if the provider does not send them. */
   readonly tokens: number | null;
   readonly isDone: boolean;
 }
@@ -48,12 +48,12 @@ interface Chunk {
   readonly error?: { readonly message?: string; readonly code?: string };
 }
 
-/** The body of a call; the hint goes with the model `auto` alone. */
+/** Makes the body of a call. Only the model `auto` gets the hint. */
 export function chatBody({ model, reasoning, messages }: ChatCall): object {
   return { model, messages, stream: true, ...(model === 'auto' ? { reasoning } : {}) };
 }
 
-/** Calls a model and gives its answer after every piece. @throws ApiError for a refusal, or an answer that breaks off */
+/** Calls a model and yields the answer after every piece. @throws ApiError for a refusal or an incomplete answer */
 export async function* readChat(api: Api, call: ChatCall, signal: AbortSignal): AsyncGenerator<ChatAnswer> {
   const started = performance.now();
   const headers = { 'content-type': 'application/json' };
@@ -73,7 +73,7 @@ export async function* readChat(api: Api, call: ChatCall, signal: AbortSignal): 
   yield { ...answer, isDone: true };
 }
 
-/** @param ms since the call began @throws ApiError when the event says that the answer broke off */
+/** Adds an event to the answer. @param ms since the call began @throws ApiError if the event reports an error */
 export function nextAnswer(answer: ChatAnswer, data: string, ms: number): ChatAnswer {
   if (data === '[DONE]') return { ...answer, isDone: true };
   const { model, choices, usage, error } = JSON.parse(data) as Chunk;
@@ -96,7 +96,7 @@ export function nextAnswer(answer: ChatAnswer, data: string, ms: number): ChatAn
   };
 }
 
-/** The same call for a shell, with the key in a variable. */
+/** Makes the same call as a command of a shell, with the key in a variable. */
 export function curlOf(origin: string, call: ChatCall): string {
   const body = JSON.stringify(chatBody(call)).replaceAll("'", "'\\''");
   return `curl -N ${origin}/v1/chat/completions -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '${body}'`;

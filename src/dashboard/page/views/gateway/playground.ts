@@ -20,7 +20,7 @@ import {
 
 const hints = ['fast', 'balanced', 'smart', 'turbo'] as const;
 
-/** Calls a model as any client does, and shows its answer as it comes: as text, never as markup. */
+/** Calls a model like any client, and shows the answer while it arrives, as text and never as markup. */
 export function Playground(): VNode {
   const { api } = useSession();
   const models = useData<{ data: ReadonlyArray<{ id: string }> }>('/v1/models', { kinds: [] });

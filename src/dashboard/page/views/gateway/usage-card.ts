@@ -43,7 +43,7 @@ type Column = 'calls' | 'errors' | 'cost' | 'p95Ms' | 'inputTokens' | 'outputTok
 
 const refreshMs = 10_000;
 
-/** The bill: what calls came to, by whatever one wants to know it by. */
+/** The usage and the cost of calls, grouped as the user chooses. */
 export function UsageCard({
   range,
   narrowed,

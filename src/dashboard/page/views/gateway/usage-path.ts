@@ -1,21 +1,21 @@
-/** What usage is shown by. */
+/** The groupings of usage. */
 export type Group = 'model' | 'target' | 'key' | 'project' | 'day';
 
-/** What figures are narrowed to; of everything that the key reaches where neither is there. */
+/** The filter of figures. Without one, figures cover everything that the key has access to. */
 export interface Narrowed {
   readonly projectId?: string;
   readonly organizationId?: string | null;
 }
 
-/** The parameter that narrows figures: to the project, else to the organization. */
+/** Makes the parameter of the filter: the project, or otherwise the organization. */
 export function narrowing({ projectId, organizationId }: Narrowed): Readonly<Record<string, string>> {
   if (projectId) return { projectId };
   return organizationId ? { organizationId } : {};
 }
 
 /**
- * The address of the usage of a time up to now. The answer is of whole hours, of more than that time: usage is kept by
- * the hour.
+ * Makes the address of the usage of a time up to now. The answer covers whole hours and so more than that time, because
+ * usage is stored by the hour.
  */
 export function usagePath(rangeMs: number, group: Group, narrowed: Narrowed, now: number): string {
   const from = new Date(now - rangeMs).toISOString();

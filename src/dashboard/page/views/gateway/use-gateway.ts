@@ -6,7 +6,7 @@ import { type Narrowed, narrowing } from '#dashboard/page/views/gateway/usage-pa
 
 const hourMs = 3_600_000;
 
-/** The times that figures are shown for. */
+/** The lengths of time that the user can choose. */
 export const ranges = [
   { value: '1h', text: '1 h', ms: hourMs },
   { value: '24h', text: '24 h', ms: 24 * hourMs },
@@ -26,7 +26,7 @@ export function pickRange(value: string): void {
 
 const refreshMs = 10_000;
 
-/** The figures of the gateway, for everything that the key reaches or for one project or organization. */
+/** Reads the figures of the gateway, for everything that the key has access to or for one project or organization. */
 export function useGateway(range: Range, narrowed: Narrowed): Data<GatewayAnswer> {
   const { api } = useSession();
   const key = `gateway ${range.value} ${Object.values(narrowing(narrowed))}`;

@@ -22,7 +22,7 @@ interface Secret {
   readonly key: string;
 }
 
-/** The keys of what is shown: what each may do, and when it was used. */
+/** The keys of the shown projects, with their scopes and last use. */
 export function KeysView(): VNode {
   const names = useNames();
   const { scope } = useScope();

@@ -19,7 +19,7 @@ import { countOf } from '#dashboard/page/text/numbers.ts';
 
 type Opened = { readonly dialog: 'new' } | { readonly dialog: 'point' | 'delete'; readonly number: PhoneNumber } | null;
 
-/** Which number rings where. */
+/** The phone numbers and their flows. */
 export function PhoneNumbersView({ search }: { search: URLSearchParams }): VNode {
   const names = useNames();
   const { scope } = useScope();
@@ -115,7 +115,7 @@ function PointDialog({ number, onClose }: { number: PhoneNumber; onClose: () => 
   const save = async () => {
     if (flowId !== (number.flowId ?? ''))
       await api.send('PATCH', `/v1/phone-numbers/${number.id}/flow`, { flowId: flowId === '' ? null : flowId });
-    // What stays as it was may be somebody else's to change.
+    // Unchanged members are not sent, because somebody else may have changed them.
     const changed = { ...(status === number.status ? {} : { status }), ...(name === number.name ? {} : { name }) };
     if (Object.keys(changed).length > 0) await api.send('PATCH', `/v1/phone-numbers/${number.id}`, changed);
     return true;

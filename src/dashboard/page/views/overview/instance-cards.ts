@@ -55,7 +55,7 @@ const outcomes = [
   { name: 'superseded', tone: 'tone-5', key: 'k5' },
 ] as const;
 
-/** What became of the upgrades of the last days. */
+/** The outcomes of the upgrades of the last days. */
 export function UpgradesCard({ data }: { data: Data<InstanceFigures> }): VNode {
   return html`<${Card} id="upgrades" title="Upgrades" note=${data.value === null ? undefined : `${formatCount(sum(data.value.upgrades.requested))} in ${data.value.upgrades.requested.length} days`}>
     <${Loaded} data=${data} rows=${2}>${({ upgrades }: InstanceFigures) => {

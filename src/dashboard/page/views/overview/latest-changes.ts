@@ -9,7 +9,7 @@ import { Card, Empty, Loaded } from '#dashboard/page/parts/boxes.ts';
 import { Feed } from '#dashboard/page/parts/feed.ts';
 
 const shown = 10;
-/** Steps of an operation come by the dozen: the feed shows what somebody did, and how it ended. */
+/** Events that the feed hides, because an operation has dozens of steps. It shows the request and the outcome. */
 const inner = new Set(['InstanceProgressed']);
 const readEntries = 40;
 
@@ -17,7 +17,7 @@ interface Page {
   readonly entries: ReadonlyArray<AuditEntry>;
 }
 
-/** Who changed what last. New ones come in at the top. */
+/** The latest changes with their actors. New ones appear at the top. */
 export function LatestChanges(): VNode {
   const { api, live, names } = useSession();
   const page = useData<Page>('the latest changes', { kinds: [], everyMs: 30_000 }, async (signal) => {

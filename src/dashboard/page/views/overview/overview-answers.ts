@@ -1,4 +1,4 @@
-/** `GET /v1/dashboard/activity`, as far as it is shown. */
+/** The shown members of the answer of `GET /v1/dashboard/activity`. */
 export interface Activity {
   readonly from: string;
   readonly days: ReadonlyArray<string>;
@@ -13,7 +13,7 @@ export interface Activity {
   readonly counts: Readonly<Record<string, number | null>>;
 }
 
-/** `GET /v1/dashboard/instances`. */
+/** The answer of `GET /v1/dashboard/instances`. */
 export interface InstanceFigures {
   readonly totals: {
     readonly instances: number;
@@ -51,7 +51,7 @@ export interface InstanceFigures {
   };
 }
 
-/** Some kinds of resources as one panel. */
+/** Some kinds of resources in one panel. */
 export interface ActivityGroup {
   readonly title: string;
   readonly total: number;
@@ -66,7 +66,7 @@ const groups: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
   ['Keys and customers', ['key', 'customer', 'organization', 'project']],
 ];
 
-/** Activity by groups of kinds; what is in none of them is left out. */
+/** Groups activity by kinds. Kinds that are in no group are left out. */
 export function activityGroups({ kinds, days }: Activity): ReadonlyArray<ActivityGroup> {
   return groups.map(([title, wanted]) => {
     const found = kinds.filter(({ kind }) => wanted.includes(kind));
@@ -81,13 +81,13 @@ const dayMs = 24 * hourMs;
 /** Events over a time, for one curve. */
 export interface EventsCurve {
   readonly unit: 'hour' | 'day';
-  /** How many hours or days there are, the running one included. */
+  /** The number of events in each hour or day, the current one included. */
   readonly values: ReadonlyArray<number>;
-  /** When each begins, in ms. */
+  /** The beginnings of the hours or days, in ms. */
   readonly times: ReadonlyArray<number>;
 }
 
-/** The newest events by the hour, 24 of them, or by the day for a time of several days. */
+/** Returns the events of the last 24 hours by hour, or by day for a longer time. */
 export function eventsCurve({ from, events, hours }: Activity, rangeMs: number): EventsCurve {
   return rangeMs <= dayMs
     ? { unit: 'hour', ...newest(hours.events, Date.parse(hours.from), hourMs, 24) }

@@ -43,7 +43,7 @@ import type { Followers } from '#dashboard/page/views/projections/followers.ts';
 
 const refreshMs = 10_000;
 
-/** Does anything need somebody? How much is being done? Who changed what last? */
+/** The first view: what needs attention, figures of the traffic, and the latest changes. */
 export function OverviewView({ search }: { search: URLSearchParams }): VNode {
   const { me } = useSession();
   const { scope } = useScope();

@@ -17,7 +17,7 @@ import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
 import { ProjectsLeft } from '#dashboard/page/parts/projects-left.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 
-/** How agents speak: languages, reasoning, voice, and the flows that use it. */
+/** The agent profiles: languages, reasoning, voice, and the flows that use them. */
 export function AgentProfilesView(): VNode {
   const names = useNames();
   const { scope } = useScope();
@@ -55,7 +55,7 @@ function ProfileRow({ profile, onEdit }: { profile: AgentProfile; onEdit: () => 
   </tr>`;
 }
 
-/** The profile is read when the dialog opens: what is saved replaces it whole. */
+/** Reads the profile when the dialog opens, because saving replaces the whole profile. */
 function EditDialog({ id, onClose }: { id: string; onClose: () => void }): VNode | null {
   const { api } = useSession();
   const path = `/v1/agent-profiles/${id}`;
@@ -70,7 +70,7 @@ function EditDialog({ id, onClose }: { id: string; onClose: () => void }): VNode
 }
 
 interface ProfileDialogProps {
-  /** Null for a new one. */
+  /** Null for a new profile. */
   readonly profile: AgentProfile | null;
   readonly seen?: SeenResource;
   readonly onClose: () => void;

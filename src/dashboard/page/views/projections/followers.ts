@@ -1,4 +1,4 @@
-/** How far a rebuild is. */
+/** The progress of a rebuild. */
 export interface Rebuild {
   readonly position: number;
   readonly target: number;
@@ -8,14 +8,14 @@ export interface Rebuild {
   readonly secondsLeft: number | null;
 }
 
-/** A projection or a process: something that follows the log. */
+/** A projection or a process, which follows the log. */
 export interface Follower {
   readonly name: string;
   /** Of a projection. */
   readonly version?: number;
   readonly state: 'running' | 'rebuilding' | 'stopped';
   readonly position: number;
-  /** Positions to the end of the log; null where that is not known. */
+  /** Positions to the end of the log; null if that is not known. */
   readonly lag: number | null;
   readonly lagMs: number | null;
   readonly failure: {
@@ -27,7 +27,7 @@ export interface Follower {
   readonly rebuild?: Rebuild | null;
 }
 
-/** `GET /v1/dashboard/projections`. */
+/** The answer of `GET /v1/dashboard/projections`. */
 export interface Followers {
   readonly logEnd: number | null;
   readonly projections: ReadonlyArray<Follower>;

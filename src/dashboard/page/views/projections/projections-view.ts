@@ -18,7 +18,7 @@ interface Asked {
   readonly action: 'rebuild' | 'retry' | 'skip';
 }
 
-/** Whether each projection and each process follows the log; if not, where it stopped and why. */
+/** The state of each projection and process. For a stopped one, the event and the reason. */
 export function ProjectionsView(): VNode {
   const [asked, setAsked] = useState<Asked | null>(null);
   const followers = useData<Followers>('/v1/dashboard/projections', {

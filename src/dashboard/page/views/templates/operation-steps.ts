@@ -12,7 +12,7 @@ interface StepsProps {
   readonly versions: ReadonlyArray<TemplateVersion>;
 }
 
-/** What is being done about an instance, step by step, with the point after which nothing is undone. */
+/** The steps of a running operation of an instance, with the commit point. */
 export function OperationSteps({ instance, operation, versions }: StepsProps): VNode {
   const target = versions.find(({ id }) => id === operation.templateVersionId);
   const commitAt = operation.steps.findIndex(({ action }) => action === 'remove');

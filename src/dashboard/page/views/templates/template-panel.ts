@@ -17,7 +17,7 @@ import { countOf } from '#dashboard/page/text/numbers.ts';
 
 interface PanelProps {
   readonly template: Template;
-  /** The newest first. */
+  /** Newest first. */
   readonly versions: ReadonlyArray<TemplateVersion>;
 }
 
@@ -26,7 +26,7 @@ type Opened =
   | { readonly dialog: 'publish' | 'instance'; readonly version: TemplateVersion }
   | null;
 
-/** A template: its versions, what they changed, and what can be done with it. */
+/** A template: its versions, their changes, and the actions. */
 export function TemplatePanel({ template, versions }: PanelProps): VNode {
   const [opened, setOpened] = useState<Opened>(null);
   const close = () => setOpened(null);
@@ -143,13 +143,13 @@ function NewVersionDialog({
   <//>`;
 }
 
-/** @throws ApiError for what is no JSON object, as the service would refuse it */
+/** Parses a JSON object. @throws ApiError for any other text, like a refusal by the service */
 function contentOf(text: string): object {
   try {
     const content: unknown = JSON.parse(text);
     if (typeof content === 'object' && content !== null) return content;
   } catch {
-    // Answered below, as any other text that is no object.
+    // Refused below, like every text that is no object.
   }
   throw new ApiError({ status: 400, code: 'malformed-json', detail: 'This is not a JSON object yet.' });
 }
@@ -190,7 +190,7 @@ function NewInstanceDialog({ version, onClose }: { version: TemplateVersion; onC
   <//>`;
 }
 
-/** An empty text is no value: the default holds then. */
+/** Leaves out empty texts, so that the default applies. */
 function withValue(
   values: Readonly<Record<string, string>>,
   key: string,

@@ -1,6 +1,6 @@
 import type { Instance, Template, TemplateVersion } from '#dashboard/page/api/records.ts';
 
-/** A row of the tree as it is shown. */
+/** A shown row of the tree. */
 export type TreeRow =
   | { readonly kind: 'template'; readonly key: string; readonly template: Template; readonly isOpen: boolean }
   | {
@@ -26,22 +26,22 @@ export type TreeRow =
       readonly instances: ReadonlyArray<Instance>;
     };
 
-/** What the tree is made of. */
+/** The data and the state of the tree. */
 export interface TreeContent {
   readonly templates: ReadonlyArray<Template>;
-  /** By template, as far as they are read; the newest first. */
+  /** The versions that are read, by template, newest first. */
   readonly versions: ReadonlyMap<string, ReadonlyArray<TemplateVersion>>;
   readonly instances: ReadonlyArray<Instance>;
-  /** The keys of rows that are folded; all others are open. */
+  /** The keys of folded rows. All others are open. */
   readonly folded: ReadonlySet<string>;
   /** The keys of versions whose instances are all shown. */
   readonly whole: ReadonlySet<string>;
 }
 
-/** Instances of a version that are shown before somebody asks for all. */
+/** The number of instances of a version that are shown before the user opens all. */
 export const shownInstances = 6;
 
-/** The rows of the tree that are to be seen, from top to bottom. */
+/** Returns the visible rows of the tree, from top to bottom. */
 export function treeRows({ templates, versions, instances, folded, whole }: TreeContent): ReadonlyArray<TreeRow> {
   return templates.flatMap((template): ReadonlyArray<TreeRow> => {
     const known = versions.get(template.id) ?? [];
@@ -82,7 +82,7 @@ function versionRows(
   ];
 }
 
-/** Failed ones and those under way first. */
+/** Sorts instances: failed ones first, then running ones, then those with an undone operation. */
 function sortedByNeed(instances: ReadonlyArray<Instance>): ReadonlyArray<Instance> {
   const need = ({ status, lastOperation }: Instance) => {
     if (status === 'failed') return 0;
@@ -92,12 +92,12 @@ function sortedByNeed(instances: ReadonlyArray<Instance>): ReadonlyArray<Instanc
   return [...instances].sort((one, other) => need(one) - need(other));
 }
 
-/** @param versions the newest first */
+/** Returns the newest published version; null if there is none. @param versions newest first */
 export function newestPublishedOf(versions: ReadonlyArray<TemplateVersion>): TemplateVersion | null {
   return versions.find(({ publishedAt }) => publishedAt !== null) ?? null;
 }
 
-/** How many instances are on each version, the newest version first, without those that have none. */
+/** Returns the number of instances of each version, newest first, without versions that have none. */
 export function spreadOf(
   versions: ReadonlyArray<TemplateVersion>,
   instances: ReadonlyArray<Instance>,
@@ -110,7 +110,7 @@ export function spreadOf(
     .filter(({ count }) => count > 0);
 }
 
-/** What is worth saying of an instance, in a few words. @param numberOf a version's number; null where it is not known */
+/** Describes the state of an instance in a few words. @param numberOf a version's number; null if it is not known */
 export function instanceNote(instance: Instance, numberOf: (versionId: string) => number | null): string {
   const { operation, lastOperation, phoneNumberRequirements } = instance;
   const named = (id: string) => numberOf(id) ?? 'another version';
@@ -129,10 +129,10 @@ export function instanceNote(instance: Instance, numberOf: (versionId: string) =
   return unmet === 0 ? '' : `${unmet} ${unmet === 1 ? 'number' : 'numbers'} missing`;
 }
 
-/** Where the focus goes from a row. */
+/** The effect of a key: the next focus, and the row to fold or open. */
 export type TreeMove = 'up' | 'down' | 'first' | 'last' | 'in' | 'out';
 
-/** What a key does in the tree (WAI-ARIA treegrid): the focus moves to a row, or the row is folded or opened. */
+/** Returns the effect of a key (WAI-ARIA treegrid): the focus moves to a row, or a row is folded or opened. */
 export function moveInTree(
   rows: ReadonlyArray<TreeRow>,
   key: string,

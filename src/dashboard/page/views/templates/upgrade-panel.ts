@@ -14,11 +14,11 @@ import { type Change, code, inserted, plain, removed } from '#dashboard/page/tex
 interface UpgradeProps {
   readonly instance: Instance;
   readonly from: TemplateVersion | null;
-  /** Published versions after its own, the newest first. */
+  /** Published versions that are newer than its own, newest first. */
   readonly targets: ReadonlyArray<TemplateVersion>;
 }
 
-/** What an upgrade would change; its values; and the upgrade itself, which a dry run has judged first. */
+/** The changes of an upgrade, its field values, and the button, which works after a successful dry run. */
 export function UpgradePanel({ instance, from, targets }: UpgradeProps): VNode {
   const [targetId, setTarget] = useState(targets[0]?.id ?? '');
   const target = targets.find(({ id }) => id === targetId) ?? targets[0];
@@ -40,7 +40,7 @@ export function UpgradePanel({ instance, from, targets }: UpgradeProps): VNode {
   <//>`;
 }
 
-/** What the preview says, in sentences. */
+/** Describes the preview in sentences. */
 export function changesOf(
   { flows }: UpgradePreview,
   from: TemplateVersion | null,

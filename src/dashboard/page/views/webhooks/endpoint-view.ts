@@ -19,7 +19,7 @@ const refreshMs = 5_000;
 
 type Opened = 'delete' | 'replay' | 'enable' | 'disable' | null;
 
-/** One webhook endpoint: how far its delivery is, and what came of each try. */
+/** One webhook endpoint: the progress of its delivery, and the outcome of each try. */
 export function EndpointView({ id }: { id: string }): VNode {
   const { api } = useSession();
   const path = `/v1/webhook-endpoints/${id}`;

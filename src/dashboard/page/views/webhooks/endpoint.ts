@@ -11,7 +11,7 @@ export interface Endpoint {
   readonly disabledReason: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Of one endpoint alone; null before its delivery has begun. */
+  /** Only for a single endpoint; null before its delivery has begun. */
   readonly delivery?: {
     readonly position: number;
     readonly openMessages: number;
@@ -41,7 +41,7 @@ const reasons: Readonly<Record<string, string>> = {
   'key-revoked': 'the key that created it was revoked with all its descendants',
 };
 
-/** Why an endpoint is disabled, as a part of a sentence. */
+/** Returns why an endpoint is disabled, as a part of a sentence. */
 export function reasonText(disabledReason: string): string {
   return reasons[disabledReason] ?? disabledReason;
 }

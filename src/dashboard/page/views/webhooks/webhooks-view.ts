@@ -11,7 +11,7 @@ import { NewSecret } from '#dashboard/page/parts/dialogs/new-secret.ts';
 import { TextField } from '#dashboard/page/parts/fields.ts';
 import type { Endpoint } from '#dashboard/page/views/webhooks/endpoint.ts';
 
-/** Where events are sent. */
+/** The webhook endpoints. */
 export function WebhooksView(): VNode {
   const [isNew, setNew] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
