@@ -9,7 +9,7 @@ import { RebuildLog } from './rebuild-log.ts';
 import { SubscriptionGroup, type SubscriptionGroupOptions } from './subscription-group.ts';
 import { ThroughputMeter } from './throughput-meter.ts';
 
-/** Batches are small: live events wait for one at most. */
+/** Batches are small, because live events wait for one at most. */
 const rebuildBatchSize = 500;
 /**
  * For this long after live events each batch is committed separately, so that callers who wait for the next ones wait
@@ -60,33 +60,43 @@ export class CatchUp {
     });
   }
 
-  /** How fast it goes; null while nothing is measured. */
+  /** The speed of the rebuild; null before the first measurement. */
   get pace(): Pace | null {
     return this.#meter.pace();
   }
 
-  /** Runs until the signal aborts. @throws an error that is not worth a retry */
+  /** Runs until the signal aborts. @throws an error that a retry does not cure */
   run(): Promise<void> {
     return this.#group.run(() => this.#types());
   }
 
-  /** Feeds these generations from their checkpoints, beside those that catch up already. */
+  /** Adds generations, which are fed from their checkpoints. */
   add(feeds: ReadonlyArray<GenerationProjector>): void {
     for (const feed of feeds) this.#group.add(feed);
     this.#renew();
   }
 
-  /** Feeds a generation no more. */
+  /** Feeds generations again after a failure, from their checkpoints. */
+  retry(feeds: ReadonlyArray<GenerationProjector>): void {
+    if (feeds.length === 0) return;
+    for (const feed of feeds) feed.retry();
+    this.add(feeds);
+  }
+
+  /** Removes a generation, which is not fed any more. */
   remove(feed: GenerationProjector): void {
     this.#group.remove(feed);
   }
 
-  /** Takes note that live events were folded just now. */
+  /** Must be called when live events were folded. */
   noteLiveEvents(): void {
     this.#liveAt = performance.now();
   }
 
-  /** Reads again where the log ends, for the time that is left. @throws what the store throws but UnavailableError */
+  /**
+   * Reads the current end of the log, to estimate the remaining time.
+   * @throws what the store throws other than UnavailableError
+   */
   async aim(): Promise<void> {
     const { events, persist } = this.#options;
     this.#meter.aim(await persist('Reading the log', () => events.lastPosition()));
@@ -116,7 +126,7 @@ export class CatchUp {
   async #end(batch: EventBatch): Promise<void> {
     for (const feed of [...this.#group.members]) {
       await this.#finish(feed);
-      // More events may have arrived. A generation may join the live group only when it has seen what that group has
+      // More events may have arrived. A generation may join the live group only after it has seen what that group has
       // read.
       if (feed.position < this.#live.position) continue;
       if (this.#group.members.has(feed)) await this.#goLive(feed);
@@ -133,7 +143,7 @@ export class CatchUp {
   }
 
   async #goLive(feed: GenerationProjector): Promise<void> {
-    // From here until it is published it is in the live group, so it misses no event.
+    // From here on it is in the live group, so it misses no event until it is published.
     this.#group.remove(feed);
     this.#live.add(feed);
     feed.caughtUp = true;
@@ -142,7 +152,7 @@ export class CatchUp {
     await this.#options.onLive();
   }
 
-  /** Makes a generation the one that queries read. */
+  /** Makes a generation the current one, which queries read. */
   async #publish(feed: GenerationProjector): Promise<void> {
     const { store, persist, runtimeOf, onPublished } = this.#options;
     const runtime = runtimeOf(feed);

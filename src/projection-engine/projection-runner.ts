@@ -7,8 +7,8 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { CatchUp, type SharedGroupOptions } from './catch-up.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 import { GenerationStarter } from './generation-starter.ts';
+import { OperatorCommands } from './operator-state/operator-commands.ts';
 import { OperatorProgress } from './operator-state/operator-progress.ts';
-import type { OperatorRequest } from './operator-state/operator-requests.ts';
 import type { Persist } from './persist.ts';
 import type { AnyProjection } from './projection.ts';
 import { ProjectionRuntime, type ServedPosition } from './projection-runtime.ts';
@@ -24,10 +24,10 @@ export interface ProjectionRunnerOptions {
   readonly events: Pick<EventStore, 'subscribe' | 'read' | 'lastPosition'>;
   /** The event types that this release knows; events of other types are counted. Default: every type is known. */
   readonly knownTypes?: ReadonlyArray<string>;
-  /** The runner is its only writer. */
+  /** The read store. The runner is its only writer. */
   readonly store: ReadStoreWriter;
   readonly log: Logger;
-  /** Ends the runner, as `close` does, also while it is starting. */
+  /** Ends the runner, as `close` does, even while it is starting. */
   readonly signal?: AbortSignal;
   /** Called when `positions` may have changed. */
   readonly onPositions?: () => void;
@@ -37,11 +37,11 @@ export interface ProjectionRunnerOptions {
 
 /** Projects the log into the documents of every projection. */
 export interface ProjectionRunner {
-  /** In the order of the projections given. */
+  /** The statuses in the order of the given projections. */
   status(): ReadonlyArray<ProjectionStatus>;
   /** The positions of the documents that queries read, in the order of the given projections. */
   positions(): ReadonlyArray<ServedPosition>;
-  /** Every projection has seen the end of the log since the start, or has stopped. */
+  /** Whether every projection has seen the end of the log since the start, or has stopped. */
   ready(): boolean;
   /** Settles when the runner has ended; rejects when it failed. */
   readonly finished: Promise<void>;
@@ -51,8 +51,9 @@ export interface ProjectionRunner {
 
 /**
  * Starts feeding the log to projections. An unchanged projection continues from its checkpoint. A projection that is
- * new, changed or to be rebuilt is filled beside the documents that queries read, and swapped in when it has caught up.
- * @returns when the positions are known; a runner that has ended already when the signal aborted before
+ * new, changed or to be rebuilt is filled beside the documents that queries read, and swapped in when it has caught
+ * up.
+ * @returns a runner whose positions are known, or one that has ended because the signal has aborted
  * @throws what the stores throw other than UnavailableError, which is retried
  */
 export async function startProjectionRunner(options: ProjectionRunnerOptions): Promise<ProjectionRunner> {
@@ -64,11 +65,12 @@ export async function startProjectionRunner(options: ProjectionRunnerOptions): P
 class Runner implements ProjectionRunner {
   readonly #options: ProjectionRunnerOptions;
   readonly #closing = new AbortController();
-  /** Aborts when it is to end. */
+  /** Aborts when the runner must end. */
   readonly #signal: AbortSignal;
   readonly #retry: RetryOptions;
   readonly #runtimes: ReadonlyArray<ProjectionRuntime>;
   readonly #operator: OperatorProgress;
+  readonly #commands: OperatorCommands;
   readonly #generations: GenerationStarter;
   readonly #live: SubscriptionGroup;
   readonly #catchUp: CatchUp;
@@ -87,12 +89,18 @@ class Runner implements ProjectionRunner {
       ...options,
       signal: this.#signal,
       persist: this.#persist,
-      apply: (request) => this.#apply(request),
+      apply: (request) => this.#commands.apply(request),
       onApplied: () => this.#reportStatus(),
     });
     this.#generations = new GenerationStarter({ store: options.store, persist: this.#persist });
     this.#live = this.#createLiveGroup();
     this.#catchUp = this.#createCatchUp();
+    this.#commands = new OperatorCommands({
+      runtimes: this.#runtimes,
+      generations: this.#generations,
+      catchUp: this.#catchUp,
+      lastPosition: () => this.#lastPosition(),
+    });
   }
 
   #createLiveGroup(): SubscriptionGroup {
@@ -128,7 +136,7 @@ class Runner implements ProjectionRunner {
       log,
       signal: this.#signal,
       onFailed: (feed) => this.#stopped(feed),
-      onWentBack: (feed) => this.#feedAgain([feed]),
+      onWentBack: (feed) => this.#catchUp.retry([feed]),
       runExclusive: (work) => this.#runExclusive(work),
     };
   }
@@ -165,8 +173,8 @@ class Runner implements ProjectionRunner {
   }
 
   async #takeUpAll(): Promise<void> {
-    const { events, store } = this.#options;
-    const end = await this.#persist('Reading the log', () => events.lastPosition());
+    const { store } = this.#options;
+    const end = await this.#lastPosition();
     await this.#persist('Dropping old read models', () =>
       store.dropOthers(this.#runtimes.map(({ projection }) => projection.name)),
     );
@@ -186,7 +194,7 @@ class Runner implements ProjectionRunner {
     await this.#generations.takeUp(runtime, end, this.#operator.isFromOtherLog(name));
   }
 
-  /** Those near the newest position follow the log together; the others catch up. */
+  /** Projections near the newest position follow the log together. The others catch up. */
   #assignGroups(end: number): void {
     const current = this.#runtimes.flatMap((runtime) => (runtime.current === null ? [] : [runtime.current]));
     const newest = current.reduce((position, feed) => Math.max(position, feed.position), 0);
@@ -203,7 +211,7 @@ class Runner implements ProjectionRunner {
     } catch (error) {
       const closing = this.#signal.aborted;
       this.#closing.abort();
-      // Documents that could not be stored are folded again from the checkpoints.
+      // After a restart, unstored documents are folded again from the checkpoints.
       if (!closing || !(error instanceof UnavailableError)) throw error;
     }
   }
@@ -244,44 +252,8 @@ class Runner implements ProjectionRunner {
     await this.#reportStatus();
   }
 
-  async #apply(request: OperatorRequest): Promise<void> {
-    const runtime = this.#runtimes.find(({ projection }) => projection.name === request.data.projection);
-    if (runtime === undefined) return;
-    switch (request.type) {
-      case 'ProjectionRebuildRequested':
-        return this.#rebuild(runtime, request.position);
-      case 'ProjectionEventSkipped':
-        runtime.skipped.add(request.data.eventId);
-        return this.#tryAgain(runtime);
-      case 'ProjectionRetried':
-        return this.#tryAgain(runtime);
-    }
-  }
-
-  /** @param requestedAt the request's position */
-  async #rebuild(runtime: ProjectionRuntime, requestedAt: number): Promise<void> {
-    // A generation that was begun after the request fulfils it, so a request is applied once, whatever is stored when.
-    if (runtime.begunAt >= requestedAt) return;
-    const before = runtime.filling;
-    const filling = await this.#generations.begin(runtime, await this.#endOfLog(requestedAt));
-    if (before !== null) this.#catchUp.remove(before);
-    this.#catchUp.add([filling]);
-  }
-
-  #tryAgain(runtime: ProjectionRuntime): void {
-    this.#feedAgain(runtime.feeds.filter(({ failure }) => failure !== null));
-  }
-
-  /** Feeds generations from their checkpoints, separately from those that follow the log. */
-  #feedAgain(feeds: ReadonlyArray<GenerationProjector>): void {
-    if (feeds.length === 0) return;
-    for (const feed of feeds) feed.retry();
-    this.#catchUp.add(feeds);
-  }
-
-  async #endOfLog(atLeast: number): Promise<number> {
-    const end = await this.#persist('Reading the log', () => this.#options.events.lastPosition());
-    return Math.max(end, atLeast);
+  #lastPosition(): Promise<number> {
+    return this.#persist('Reading the log', () => this.#options.events.lastPosition());
   }
 
   async #saveCheckpoints(): Promise<void> {
@@ -313,7 +285,7 @@ class Runner implements ProjectionRunner {
 
   readonly #persist: Persist = (what, call) => {
     if (!this.#starting) return retrying(what, call, this.#retry);
-    // During the start there is no batch that would have to be finished.
+    // During the start there is no running batch to finish.
     return abortable(this.#signal, () => retrying(what, call, this.#retry));
   };
 }
