@@ -1,47 +1,47 @@
 import type { Readable } from 'node:stream';
 
-/** A part of a file: from its byte `start` (0 is the first) up to but without its byte `end`. */
+/** A part of a file: from the byte `start`, counted from 0, up to the byte `end`, which is excluded. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** A file as a list names it. */
+/** A file in a list. */
 export interface ListedBlob {
   readonly id: string;
   readonly bytes: number;
-  /** When its content was stored. */
+  /** The time when its content was stored. */
   readonly storedAt: Date;
 }
 
-/** Keeps files, by ids that the caller makes. */
+/** Stores files by ids of the caller. */
 export interface BlobStore {
   /**
-   * Stores a file whole or not at all, durably, in place of one that had its id.
-   * @param id letters, digits, `-` and `_`, 128 at most
-   * @param maxBytes what it may hold at most
-   * @returns its bytes
+   * Stores a file completely or not at all, durably. It replaces a file with the same id.
+   * @param id letters, digits, `-` and `_`, at most 128
+   * @param maxBytes the most bytes of the file
+   * @returns the number of bytes
    * @throws BlobTooLarge; UnavailableError; what `content` throws
    */
   put(id: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number>;
   /**
-   * Opens a file; null when there is none. A later `put` does not change the opened contents. The caller must read the
+   * Opens a file; null if there is none. A later `put` does not change the opened contents. The caller must read the
    * stream to its end or destroy it. The stream fails with UnavailableError.
-   * @param range the part that is wanted; default all of it
+   * @param range the part to read; default the whole file
    * @throws UnavailableError
    */
   get(id: string, range?: ByteRange): Promise<Readable | null>;
-  /** A file's bytes; null when there is none. @throws UnavailableError */
+  /** Returns the number of a file's bytes; null if there is none. @throws UnavailableError */
   size(id: string): Promise<number | null>;
   /** Removes a file, if there is one. @throws UnavailableError */
   delete(id: string): Promise<void>;
-  /** Every file whose id begins so, in no order. @throws UnavailableError */
+  /** Lists every file whose id has a prefix, in any order. @throws UnavailableError */
   list(prefix: string): AsyncIterable<ListedBlob>;
-  /** Waits for nothing that is under way. */
+  /** Closes the store, and does not wait for running calls. */
   close(): Promise<void>;
 }
 
-/** More was given than a file may hold. */
+/** The content is larger than the limit. */
 export class BlobTooLarge extends Error {
   override readonly name = 'BlobTooLarge';
   readonly maxBytes: number;

@@ -1,36 +1,36 @@
-/** One holder's time with a lease. The newest term is the one that counts. */
+/** The time for which one node holds a lease. Only the newest term counts. */
 export interface LeaseTerm {
-  /** Counts up with every term of a lease, from 1: the fencing token of all that its holder writes. */
+  /** The number of the term, from 1. It is the fencing token of everything that its holder writes. */
   readonly token: number;
-  /** Who began it. */
+  /** The node that has begun the term. */
   readonly holder: string;
-  /** How often its holder has said that it lives. */
+  /** How often the holder has renewed the term. */
   readonly renewals: number;
-  /** Its holder needs it no more: the next may begin at once. */
+  /** Whether the holder has released it, so that the next term may begin at once. */
   readonly released: boolean;
 }
 
 /**
- * Where nodes agree on which one does a piece of work that only one may do. The store knows no time: each node measures
- * by its own clock how long a term has not been renewed.
+ * Stores leases, by which nodes agree on the one that does a piece of work. The store knows no time: each node
+ * measures by its own clock how long a term was not renewed.
  */
 export interface LeaseStore {
-  /** The newest term of a lease; null when there was never one. @throws UnavailableError */
+  /** Reads the newest term of a lease; null if there was never one. @throws UnavailableError */
   newest(name: string): Promise<LeaseTerm | null>;
   /**
-   * Begins a term. When it rejects, the term may have begun all the same; nobody renews it then.
-   * @param token one more than the newest term's
-   * @returns false when somebody else was first
+   * Begins a term. After an error the term may have begun nevertheless; then no node renews it.
+   * @param token one more than that of the newest term
+   * @returns false if another node was first
    * @throws UnavailableError
    */
   begin(name: string, token: number, holder: string): Promise<boolean>;
   /**
-   * Says that the holder of a term lives.
-   * @returns false when it is not the newest any more
+   * Renews a term.
+   * @returns false if it is not the newest any more
    * @throws UnavailableError
    */
   renew(name: string, token: number): Promise<boolean>;
-  /** Ends a term, if it is still the newest; its holder alone may. @throws UnavailableError */
+  /** Ends a term, if it is still the newest. Only its holder may call this. @throws UnavailableError */
   release(name: string, token: number): Promise<void>;
   close(): Promise<void>;
 }

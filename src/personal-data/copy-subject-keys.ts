@@ -2,18 +2,19 @@ import type { SubjectKeys } from './subject-keys.ts';
 
 const pageSubjects = 500;
 
-/** What a copy came to. */
+/** The result of a copy. */
 export interface CopiedKeys {
-  /** Keys that are in the target now. */
+  /** The keys that are in the target now. */
   readonly keys: number;
-  /** Subjects whose keys are destroyed in the source, and in the target now. */
+  /** The subjects whose keys are destroyed in the source and now in the target. */
   readonly destroyed: number;
-  /** Subjects that have another key in the target, which was left. */
+  /** The subjects that have another key in the target, which stays. */
   readonly differing: ReadonlyArray<string>;
 }
 
 /**
- * Puts all keys of one store into another. What is destroyed in either is destroyed in the target. May be repeated.
+ * Copies all keys of one store to another. A key that is destroyed in either is destroyed in the target. The copy may
+ * be repeated.
  * @throws UnavailableError
  */
 export async function copySubjectKeys(from: SubjectKeys, to: SubjectKeys): Promise<CopiedKeys> {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type SubjectKeys, subjectKeyBytes } from './subject-keys.ts';
 
-/** Keys of a command that is only tried: they are in memory, and pass with it. */
+/** The keys of a dry run. They exist only in memory, for as long as the command runs. */
 export class PassingSubjectKeys implements Pick<SubjectKeys, 'obtain' | 'find' | 'destroy'> {
   readonly #keys = new Map<string, Uint8Array>();
 

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:
 import { erasedText, type PersonalText, type SealedText } from '#domain/shared/personal-data.ts';
 import type { SubjectKeys } from './subject-keys.ts';
 
-/** Reads a text of a subject's; the field is the name under which it was sealed. */
+/** Decrypts a text of a subject. The field is the name with which the text was sealed. */
 export type PersonalReader = (subject: string, field: string, text: PersonalText) => string;
 
 /** Replaces the keyed hash of an input whose subject's data was erased. */
@@ -20,8 +20,8 @@ export class PersonalData {
   }
 
   /**
-   * Seals texts of a subject's, each bound to the subject and its field: in another place it cannot be opened.
-   * @throws UnavailableError; Error when the subject's data was erased
+   * Encrypts texts of a subject. Each is bound to the subject and its field, and cannot be decrypted in another place.
+   * @throws UnavailableError; Error if the subject's data was erased
    */
   async seal<Field extends string>(
     subject: string,
@@ -37,9 +37,9 @@ export class PersonalData {
   }
 
   /**
-   * Fetches keys and gives what reads texts by them: what it has no key for is erased.
-   * @param subjects those whose texts it is to read
-   * @throws UnavailableError; the reader throws Error for a text that its key does not open
+   * Fetches keys, and returns a function that decrypts texts with them. A text without a key is erased.
+   * @param subjects whose texts will be read
+   * @throws UnavailableError; the reader throws Error for a text that its key cannot decrypt
    */
   async readerOf(subjects: ReadonlyArray<string>): Promise<PersonalReader> {
     const keys = subjects.length === 0 ? new Map<string, Uint8Array>() : await this.#keys.find(subjects);
@@ -62,19 +62,23 @@ export class PersonalData {
     return key === null ? erasedHash : createHmac('sha256', key).update(input).digest('hex');
   }
 
-  /** `keyedHash` that makes no key. @returns `erasedHash` for a subject without one, too. @throws UnavailableError */
+  /**
+   * Does the same as `keyedHash`, but creates no key.
+   * @returns `erasedHash` also for a subject without a key
+   * @throws UnavailableError
+   */
   async knownHash(subject: string, input: string): Promise<string> {
     const key = (await this.#keys.find([subject])).get(subject);
     return key === undefined ? erasedHash : createHmac('sha256', key).update(input).digest('hex');
   }
 
-  /** Makes every text of a subject's unreadable, for good. May be called again. @throws UnavailableError */
+  /** Makes every text of a subject unreadable for ever. It may be called again. @throws UnavailableError */
   erase(subject: string): Promise<void> {
     return this.#keys.destroy(subject);
   }
 }
 
-/** Neither part holds a line break, so no two places are written alike. */
+/** Returns the place of a text. Neither part contains a line break, so different places have different results. */
 function placeOf(subject: string, field: string): Buffer {
   return Buffer.from(`${subject}\n${field}`);
 }

@@ -1,31 +1,34 @@
-/** Bytes of a key: AES-256. */
+/** The bytes of a key: AES-256. */
 export const subjectKeyBytes = 32;
 
 /**
- * The port behind which the keys of personal data are kept: one random key for each subject, outside the log, so that
- * destroying it erases what is encrypted in the log for good. Nobody keeps a key longer than it uses it. One contract
- * suite (`test/contract/subject-keys.ts`) holds every adapter to it.
+ * The port for the keys of personal data: one random key for each subject, outside the log. To destroy a key erases
+ * for ever what is encrypted with it in the log. No caller keeps a key longer than it needs it. One contract suite
+ * (`test/contract/subject-keys.ts`) tests every adapter.
  */
 export interface SubjectKeys {
   /**
-   * The subject's key, made when it never had one; durable before it is given, so that what was encrypted stays
-   * readable. Null once it was destroyed: no other is ever made.
+   * Returns the subject's key, and creates it if the subject never had one. The key is durable before it is returned,
+   * so that encrypted texts stay readable. Null after the key was destroyed: no other key is ever created.
    * @throws UnavailableError
    */
   obtain(subject: string): Promise<Uint8Array | null>;
-  /** The keys of those subjects that have one. @throws UnavailableError */
+  /** Returns the keys of those subjects that have one. @throws UnavailableError */
   find(subjects: ReadonlyArray<string>): Promise<ReadonlyMap<string, Uint8Array>>;
-  /** Destroys the subject's key for good, whether or not it had one. Durable; may be called again. @throws UnavailableError */
+  /**
+   * Destroys the subject's key for ever, whether or not it had one. It is durable, and may be called again.
+   * @throws UnavailableError
+   */
   destroy(subject: string): Promise<void>;
   /**
-   * Takes over a key from another store of keys.
-   * @returns false where the subject has another key here, which stays; what was destroyed here stays destroyed
+   * Adds a key from another store. A key that was destroyed here stays destroyed.
+   * @returns false if the subject has another key here, which stays
    * @throws UnavailableError
    */
   adopt(subject: string, key: Uint8Array): Promise<boolean>;
   /**
-   * Subjects with their keys, null where it was destroyed, in the order of their names.
-   * @param after the name after which to begin; empty for the first
+   * Reads subjects with their keys, in the order of their names. The key is null if it was destroyed.
+   * @param after the name after which the page begins; empty for the first page
    * @throws UnavailableError
    */
   page(after: string, limit: number): Promise<ReadonlyArray<readonly [subject: string, key: Uint8Array | null]>>;

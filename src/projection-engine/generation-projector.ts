@@ -6,19 +6,22 @@ import { DocumentBuffer, type DocumentBufferLimits } from './documents/document-
 import { WriteOnceBuffer } from './documents/write-once-buffer.ts';
 import { type AnyProjection, eventTypesOf, isWriteOnce } from './projection.ts';
 
-/** How far an idle generation's checkpoint may lie behind what it has seen: what a restart sees again. */
+/**
+ * How far the checkpoint of an idle generation may be behind the position that it has seen. A restart reads these
+ * events again.
+ */
 const idleCheckpointDistance = 10_000;
 
 /**
- * JSON text of the events whose documents may be changed in memory alone. Together with the number of those documents it
- * bounds what a filling holds: a document that changes often is stored once for many events.
+ * The most characters of events whose changes are only in memory. With the limit of documents it bounds the memory of
+ * a fill, in which a document that changes often is stored once for many events.
  */
 const maxUncommittedCharacters = 8 * 1024 * 1024;
 
-/** JSON text of documents read at once for folding, at most (a single document may be larger). */
+/** The most characters of documents that are read at once for folding; a single document may have more. */
 const maxLoadedCharacters = 2 * 1024 * 1024;
 
-/** A batch of the log, and the types of its events: most read models handle none of them. */
+/** A batch of the log, and the types of its events. Most read models handle none of them. */
 export type EventRun = EventBatch & { readonly types: ReadonlySet<string> };
 
 interface TouchingEvent {
@@ -26,7 +29,7 @@ interface TouchingEvent {
   readonly keys: ReadonlyArray<string>;
 }
 
-/** One generation of a projection as events are fed to it. */
+/** Folds events into one generation of a projection. */
 export class GenerationProjector {
   readonly projection: AnyProjection;
   readonly generation: Generation;
@@ -37,13 +40,13 @@ export class GenerationProjector {
   /** The position up to which it was folded, possibly only in memory. */
   #seen: number;
   #saved: number;
-  /** JSON text of the runs of events since the last commit, without those that touched nothing. */
+  /** The characters of the runs of events since the last commit, without runs that touched no document. */
   #uncommittedCharacters = 0;
   #failure: EventFailure | null = null;
-  /** Up to this position each event is validated: one of them produces a document that cannot be written. */
+  /** Up to this position the document of each event is checked, because one of them cannot be written. */
   #carefulUpTo = 0;
   #wentBack = false;
-  /** Whether it has held the whole log once, in this process or, for a complete generation, ever. */
+  /** Whether it has contained the whole log once. */
   complete: boolean;
   /** Whether all its indexes are built. */
   finished: boolean;
@@ -71,7 +74,7 @@ export class GenerationProjector {
     this.#saved = generation.checkpoint;
   }
 
-  /** The position up to which its stored documents hold the log. */
+  /** The position up to which its stored documents contain the log. */
   get position(): number {
     return this.#position;
   }
@@ -135,7 +138,7 @@ export class GenerationProjector {
     this.#fold.committed();
   }
 
-  /** A checkpoint that is not stored yet; null when there is none. */
+  /** Returns a checkpoint that is not stored yet; null if there is none. */
   unsaved(): GenerationCommit | null {
     if (this.#saved === this.#position) return null;
     return { generation: this.generation, writes: [], checkpoint: this.#position };

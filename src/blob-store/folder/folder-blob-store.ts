@@ -6,15 +6,15 @@ import { assertBlobId, type BlobStore, BlobTooLarge, type ByteRange, type Listed
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 
-/** Read from a file at a time. */
+/** The bytes that are read from a file at a time. */
 const readBytes = 512 * 1024;
 
-/** What the system answers when a disk is full, gone, or may not be used. */
+/** The system's error codes for a disk that is full, missing or not accessible. */
 const passingCodes = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE']);
 
 /**
- * Opens a blob store in a folder, one file for each, and removes what was left half-written.
- * @param folder made when it is not there; one process has it at a time
+ * Opens a blob store in a folder, with one file for each blob, and removes unfinished files.
+ * @param folder is created if it does not exist; only one process may use it
  * @throws UnavailableError
  */
 export async function openFolderBlobStore(folder: string): Promise<BlobStore> {
@@ -28,8 +28,8 @@ export async function openFolderBlobStore(folder: string): Promise<BlobStore> {
 }
 
 /**
- * Opens the blob store of a folder that a service may be using: what is half-written stays.
- * @throws UnavailableError where there is none
+ * Opens the blob store of a folder that a service may be using. Unfinished files stay.
+ * @throws UnavailableError if there is none
  */
 export async function openFolderBlobStoreBeside(folder: string): Promise<BlobStore> {
   return guarded(async () => {
@@ -70,7 +70,7 @@ class FolderBlobStore implements BlobStore {
     if (handle === null) return null;
     const stream = handle.createReadStream({ highWaterMark: readBytes, ...streamedRange(range) });
     const checked = Readable.from(guardedChunks(stream), { objectMode: false });
-    // Whichever of the two ends or fails, the other does, and the file is closed.
+    // If one of the two streams ends or fails, the other does too, and the file is closed.
     return checked.once('close', () => stream.destroy());
   }
 
@@ -131,7 +131,7 @@ async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> 
   }
 }
 
-/** A file's name is durable only when its folder is. */
+/** Syncs a folder, because a file's name is durable only after that. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder);
   try {

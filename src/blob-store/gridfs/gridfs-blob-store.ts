@@ -7,13 +7,13 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 const bucketName = 'blobContents';
 const blobsName = 'blobs';
 const leftoversName = 'blobLeftovers';
-/** An upload that was begun so long ago has died with its process. */
+/** An upload that began so long ago has ended with its process. */
 const abandonedAfterMs = 24 * 60 * 60 * 1000;
 const sweepIntervalMs = 60 * 60 * 1000;
 const maxSweep = 100;
 const listedAtOnce = 1_000;
 
-/** Which content a blob has: one document, so that a new content takes the place of the old one in one step. */
+/** Names the content of a blob, in one document, so that new content replaces old content in one step. */
 interface BlobRecord {
   readonly _id: string;
   /** The file of GridFS. */
@@ -62,12 +62,12 @@ class GridFsBlobStore implements BlobStore {
     if (blob === null) return null;
     const start = Math.min(range?.start ?? 0, blob.bytes);
     const end = Math.min(range?.end ?? blob.bytes, blob.bytes);
-    // The driver gives one byte of an empty part.
+    // For an empty part the driver would return one byte.
     if (start >= end) return Readable.from([], { objectMode: false });
     const stream = await this.#connection.call(async (database) =>
       bucketOf(database).openDownloadStream(blob.file, { start, end }),
     );
-    // Its failures come through the reading of it, too.
+    // The reader of the stream gets its failures too.
     stream.on('error', () => undefined);
     return Readable.from(this.#chunks(stream), { objectMode: false }).once('close', () => stream.destroy());
   }
@@ -109,12 +109,12 @@ class GridFsBlobStore implements BlobStore {
 
   async #upload(id: string, file: ObjectId, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
     const stream = await this.#connection.call(async (database) => bucketOf(database).openUploadStreamWithId(file, id));
-    // Its failures come through the callbacks of its calls, too.
+    // The callbacks of its calls get its failures too.
     stream.on('error', () => undefined);
     try {
       return await this.#write(stream, content, maxBytes);
     } catch (error) {
-      // What a server that does not answer may still do is cleared up by a later sweep.
+      // If the server does not answer, a later sweep removes what it may have stored.
       if (!(error instanceof UnavailableError)) await this.#discard(file, id);
       throw error;
     }
@@ -172,7 +172,7 @@ class GridFsBlobStore implements BlobStore {
       });
       await this.#forgetLeftover(file);
     } catch (error) {
-      // What was asked for is done: only its leftovers wait.
+      // The requested change is done. Only the leftovers wait for a sweep.
       if (!(error instanceof UnavailableError)) throw error;
     }
   }

@@ -9,13 +9,13 @@ const keysName = 'subjectKeys';
 interface KeyRecord {
   /** The subject. */
   readonly _id: string;
-  /** Null once it was destroyed. */
+  /** The key; null after it was destroyed. */
   readonly secret: Binary | null;
 }
 
 /**
- * Keys on MongoDB, in a collection of their own. What the server's journal, oplog and backups still hold of a destroyed
- * key is the operator's to let expire.
+ * Opens keys on MongoDB, in a separate collection. The server's journal, oplog and backups may still contain a
+ * destroyed key until they expire, which is the operator's task.
  */
 export function openMongoDbSubjectKeys(options: MongoDbConnectionOptions): SubjectKeys {
   const connection = new MongoDbConnection(options);
@@ -33,7 +33,8 @@ export function openMongoDbSubjectKeys(options: MongoDbConnectionOptions): Subje
       }),
     );
   };
-  // Written before it is read, also where it was there: the write is answered once a majority holds the key.
+  // An existing key is written before it is read too, because the write is answered when a majority has stored the
+  // key.
   const insert = (subject: string, key: Uint8Array) =>
     connection.call((database) =>
       make(database, subject, key).catch((error: unknown) => {

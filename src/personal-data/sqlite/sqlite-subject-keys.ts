@@ -6,11 +6,11 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /**
- * Keys in a SQLite file. A destroyed key leaves no byte in it: rows are only added at the end, so no page with a key in
- * it is ever copied, a key is overwritten in place with as many zeros, and the write-ahead log that held it is
- * emptied at once. Calls are short and rare, so they run synchronously, with one disk sync for each new key.
- * @param file made when it is not there, for its owner alone
- * @throws StartupError for a file of anything else, which stays as it is, and one that cannot be opened
+ * Opens keys in a SQLite file. A destroyed key leaves no byte in the file: rows are only added at the end, so SQLite
+ * never copies a page with a key; a key is overwritten in place with as many zeros; and the write-ahead log with the
+ * key is emptied at once. Calls are short and rare, so they run synchronously, with one disk sync for each new key.
+ * @param file is created if it does not exist, readable only for its owner
+ * @throws StartupError for any other file, which stays unchanged, and for a file that cannot be opened
  */
 export function openSqliteSubjectKeys(file: string): SubjectKeys {
   const database = openFile(file);
@@ -53,7 +53,8 @@ export function openSqliteSubjectKeys(file: string): SubjectKeys {
     destroy: async (subject) =>
       usable(() => {
         overwrite.run(subject, destroyed);
-        // Also where the key was overwritten before: whoever did it may have ended before this.
+        // This also runs if the key was overwritten before, because that process may have ended before it emptied the
+        // log.
         const row = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
         if (row?.busy !== 0)
           throw new UnavailableError('The file of the subject keys is in use: a key is not erased yet.');

@@ -1,6 +1,6 @@
 import type { DocumentValue } from '#read-store/read-store.ts';
 
-/** What a document is known by when it comes into memory. `value` is null when it is known not to exist. */
+/** The data of a document that is added to memory. `value` is null if the document is known not to exist. */
 interface KnownDocument {
   readonly id: string;
   readonly order: number;
@@ -14,16 +14,16 @@ export class BufferedDocument {
   readonly id: string;
   order: number;
   position: number;
-  /** Of memory, by estimate, as of when it was last read or written. */
+  /** Its estimated bytes of memory at its last read or write. */
   bytes: number;
-  /** It differs from what is stored. */
+  /** Whether it differs from the stored document. */
   changed = false;
-  /** An event was applied to it since the last commit. */
+  /** Whether an event was applied to it since the last commit. */
   used = false;
-  /** The last event that was applied to it, by the buffer's count of them. */
+  /** The number of the last event that was applied to it, by the buffer's count. */
   applied = 0;
   #value: DocumentValue | null;
-  /** Its text, where that is known; null while it is not. */
+  /** Its text; null while it is not known. */
   #text: string | null = null;
   #isText = false;
 
@@ -35,7 +35,9 @@ export class BufferedDocument {
     this.#value = value;
   }
 
-  /** Null when it is known not to exist. A text that is read once is a value until `keepText`. */
+  /**
+   * The value; null if the document is known not to exist. After the first read the value is kept, until `keepText`.
+   */
   get value(): DocumentValue | null {
     this.#value = this.peek();
     this.#isText = false;
@@ -48,17 +50,17 @@ export class BufferedDocument {
     this.#isText = false;
   }
 
-  /** The value, without becoming one where it is kept as a text. */
+  /** Returns the value, and keeps a text as a text. */
   peek(): DocumentValue | null {
     return this.#isText && this.#text !== null ? JSON.parse(this.#text) : this.#value;
   }
 
-  /** Says what its JSON text is, as long as its value does not change. */
+  /** Sets its JSON text, which is valid until the value changes. */
   noteText(text: string): void {
     this.#text = text;
   }
 
-  /** Keeps the text in place of the value. @returns its length; null where it is not known, and the value is kept */
+  /** Keeps the text in place of the value. @returns its length; null if the text is not known, and the value is kept */
   keepText(): number | null {
     if (this.#text === null) return null;
     this.#value = null;

@@ -8,7 +8,7 @@ import { documentText } from './document-text.ts';
 import { heapBytes, maxHeapBytes } from './heap-bytes.ts';
 import { WhereIndex } from './where-index.ts';
 
-/** How many documents a fold may remember between two commits, and how many bytes of memory, by estimate. */
+/** The most documents that are in memory between two commits, and the most bytes of memory, by estimate. */
 export interface DocumentBufferLimits {
   readonly maxDocuments: number;
   readonly maxBytes: number;
@@ -19,9 +19,9 @@ export interface DocumentBufferLimits {
   readonly asTexts?: boolean;
 }
 
-/** Documents that may differ from what is stored, unless a single run of events changes more. */
+/** The most documents that may differ from the stored ones, unless a single run of events changes more. */
 const maxChanged = 4000;
-/** Bytes of memory that a character of a text takes at most. */
+/** The most bytes of memory that a character of a text takes. */
 const bytesOfCharacter = 2;
 
 interface Change {
@@ -30,18 +30,18 @@ interface Change {
 }
 
 /**
- * A projection's documents in memory, as far as they are needed: events go in, writes come out, each document once.
- * What is in memory after a commit is a bounded cache of what is stored.
+ * The documents of a projection in memory, as far as they are needed. It applies events, and returns one write for
+ * each changed document. After a commit the documents in memory are a bounded cache of the stored ones.
  */
 export class DocumentBuffer {
   readonly #projection: AnyProjection;
   readonly #reactions: ReadonlyMap<string, Reaction>;
   #limits: DocumentBufferLimits;
-  /** In order of last use, as of the last commit, the least recent first. */
+  /** The documents in order of last use, as of the last commit, the least recent first. */
   readonly #entries = new Map<string, BufferedDocument>();
-  /** Those used since the last commit. */
+  /** The documents that were used since the last commit. */
   #used: BufferedDocument[] = [];
-  /** Events applied. */
+  /** The number of applied events. */
   #applications = 0;
   readonly #removable = new WhereIndex();
   #changed: BufferedDocument[] = [];
@@ -54,20 +54,20 @@ export class DocumentBuffer {
     this.#limits = limits;
   }
 
-  /** Changes what it may remember after the next commit. */
+  /** Changes the limits, from the next commit on. */
   limit(limits: DocumentBufferLimits): void {
     this.#limits = limits;
   }
 
   /**
-   * Whether it should be committed after a run of events: nothing is changed, so that only the checkpoint moves, or so
-   * much that waiting for changes of the same documents holds too much.
+   * Whether to commit after a run of events: if nothing has changed, so that only the checkpoint moves, or if too many
+   * documents have changed to wait for further changes.
    */
   get due(): boolean {
     return this.#changed.length >= maxChanged || (this.#changed.length === 0 && this.#removals.length === 0);
   }
 
-  /** Whether so much is in memory that it should be committed before more events are applied. */
+  /** Whether so much is in memory that a commit must come before further events. */
   get full(): boolean {
     return this.#bytes > 2 * this.#limits.maxBytes;
   }
@@ -88,7 +88,7 @@ export class DocumentBuffer {
     return this.#entries.has(id);
   }
 
-  /** Adds a document as it is stored, null for none. A document that was removed since then counts as missing. */
+  /** Adds a stored document; null if it does not exist. A document that was removed since then counts as missing. */
   remember(id: string, stored: FoldedDocument | null): void {
     const isThere = stored !== null && !this.#isRemoved(stored);
     const entry = new BufferedDocument(
@@ -117,12 +117,12 @@ export class DocumentBuffer {
   }
 
   /**
-   * What must be stored since the last commit: removals by index first, then each changed document once.
-   * @throws Error for a document that JSON cannot hold
+   * Returns the writes since the last commit: removals by index first, then each changed document once.
+   * @throws Error for a document that JSON cannot represent
    */
   writes(): ReadonlyArray<DocumentWrite> {
     const writes: DocumentWrite[] = this.#removals.map((removal) => ({ kind: 'delete-where', ...removal }));
-    // A document that outlived a removal of this batch must not be taken for older than that removal.
+    // A document that has survived a removal of this batch must not count as older than that removal.
     const outlived = this.#removals.at(-1)?.position ?? 0;
     for (const entry of this.#changed) writes.push(this.#write(entry, Math.max(entry.position, outlived)));
     return writes;
@@ -181,11 +181,11 @@ export class DocumentBuffer {
     for (const key of keys) {
       const entry = this.#entries.get(key) ?? this.#created(event, key);
       if (entry === undefined) throw new Error(`Document ${key} was not read before its event.`);
-      // It may be named twice.
+      // The event may name a document twice.
       if (entry.applied === this.#applications) continue;
       entry.applied = this.#applications;
       this.#use(entry);
-      // Stored with this event in it already: a commit whose checkpoint was lost is being replayed.
+      // The stored document includes this event already: a commit whose checkpoint was lost is being replayed.
       if (entry.position >= event.position) continue;
       const before = removed?.has(entry) === true ? null : entry.value;
       const value = handle?.(before, event, key, valueBefore) ?? null;
@@ -200,7 +200,7 @@ export class DocumentBuffer {
   }
 
   #remove(where: Where, removed: ReadonlySet<BufferedDocument>, position: number): void {
-    // One removal at the later position does what two of the same do.
+    // One removal at the later position replaces two equal ones.
     if (isDeepStrictEqual(this.#removals.at(-1)?.where, where)) this.#removals.pop();
     this.#removals.push({ where, position });
     this.#removable.noteRemoval(where, position);

@@ -1,7 +1,7 @@
 import type { DocumentValue } from '#read-store/read-store.ts';
 import { recordLast } from '#read-store/stored-document.ts';
 
-/** A document as JSON text; none for one that is not there. @throws Error for what JSON cannot hold */
+/** Returns a document as JSON text; an empty text for null. @throws Error for a value that JSON cannot represent */
 export function documentText(id: string, value: DocumentValue | null): string {
   if (value === null) return '';
   const text: unknown = JSON.stringify(recordLast(value));

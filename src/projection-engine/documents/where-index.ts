@@ -1,15 +1,15 @@
 import type { DocumentValue, Where } from '#read-store/read-store.ts';
 import type { BufferedDocument } from './buffered-document.ts';
 
-/** UTF-16 units of a text in an index at most: engines limit the size of an entry. */
+/** The most UTF-16 units of a text in an index, because engines limit the size of an entry. */
 const maxIndexedText = 500;
 
-/** Equals nothing that a list is narrowed to. */
+/** Equals no value of a filter. */
 const unindexed = {};
 
 /**
- * The value of a document's own field as an index sees it; where the document has none of this name, that of its
- * `record`. What is absent is null. A long text is found by no index.
+ * Returns the value of a document's field in an index: its own field or, if it has none with this name, that of its
+ * `record`. An absent field is null. No index finds a long text.
  */
 export function indexedField(value: DocumentValue, field: string): unknown {
   const holder = Object.hasOwn(value, field) ? value : memberOf(value, 'record');
@@ -24,20 +24,20 @@ function memberOf(value: unknown, name: string): unknown {
 
 interface FieldsIndex {
   readonly fields: ReadonlyArray<string>;
-  /** By the fields' values. */
+  /** The entries by the values of the fields. */
   readonly buckets: Map<string, Set<BufferedDocument>>;
-  /** The values by which each entry is found: it need not be parsed to be removed. */
+  /** The values by which each entry is found, so that it can be removed without parsing it. */
   readonly bucketsOfEntries: Map<BufferedDocument, string>;
-  /** The values whose documents were removed and are not removed in the store yet, and the last removal's position. */
+  /** The values whose documents were removed, but not yet in the store, with the position of the last removal. */
   readonly removed: Map<string, number>;
 }
 
-/** The entries of a fold by the fields that removals have asked for; it costs nothing until one does. */
+/** Indexes documents in memory by the fields of removals. It costs nothing until the first removal. */
 export class WhereIndex {
-  /** By the fields' names. */
+  /** The indexes by the names of their fields. */
   readonly #byFields = new Map<string, FieldsIndex>();
 
-  /** The entries that fit. @param all every entry of the fold, read once for each new set of fields */
+  /** Returns the matching entries. @param all every entry, which is read once for each new set of fields */
   matching(where: Where, all: Iterable<BufferedDocument>): ReadonlySet<BufferedDocument> {
     const fields = fieldsOf(where);
     const name = nameOf(fields);
@@ -48,7 +48,7 @@ export class WhereIndex {
     return new Set(this.#byFields.get(name)?.buckets.get(bucketOf(where, fields)));
   }
 
-  /** Notes a removal that `matching` was asked for. */
+  /** Records a removal, after `matching` was called for it. */
   noteRemoval(where: Where, position: number): void {
     const index = this.#byFields.get(nameOf(fieldsOf(where)));
     index?.removed.set(bucketOf(where, index.fields), position);
@@ -62,7 +62,7 @@ export class WhereIndex {
     this.#byFields.clear();
   }
 
-  /** Whether a removal noted fits a document that was last touched at a position. */
+  /** Whether a recorded removal matches a document that was last touched at a position. */
   wasRemoved(value: DocumentValue, position: number): boolean {
     for (const { fields, removed } of this.#byFields.values()) {
       if ((removed.get(bucketOf(value, fields)) ?? 0) > position) return true;
@@ -70,7 +70,7 @@ export class WhereIndex {
     return false;
   }
 
-  /** Gives an entry another value, and finds it by that. */
+  /** Changes the value of an entry, and its place in the indexes. */
   change(entry: BufferedDocument, value: DocumentValue | null): void {
     const before = entry.value;
     if (before !== null && value !== null && this.#haveSameFields(before, value)) {

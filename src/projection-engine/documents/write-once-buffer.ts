@@ -6,8 +6,8 @@ import { documentText } from './document-text.ts';
 import { maxHeapBytes } from './heap-bytes.ts';
 
 /**
- * The documents of a projection whose documents are whole when they are first written (`isWriteOnce`): none of them is
- * read, and none is remembered beyond its commit.
+ * The documents of a projection whose documents are complete at their first write (`isWriteOnce`). None of them is
+ * read, and none is kept after its commit.
  */
 export class WriteOnceBuffer implements Pick<DocumentBuffer, keyof DocumentBuffer> {
   readonly #projection: AnyProjection;
@@ -26,7 +26,7 @@ export class WriteOnceBuffer implements Pick<DocumentBuffer, keyof DocumentBuffe
     this.#limits = limits;
   }
 
-  /** Nothing is gained by a later commit, so what a run of events made is committed after it. */
+  /** Whether to commit: after each run of events with documents, because a later commit would not store fewer. */
   get due(): boolean {
     return this.#writes.length > 0;
   }

@@ -10,7 +10,7 @@ import { EventLogIdentity, firstEventOf } from './log-identity-check.ts';
 import { isOperatorRequest, type OperatorRequest, operatorRequestTypes } from './operator-requests.ts';
 import { UnknownEvents } from './unknown-events.ts';
 
-/** The stored position may lie this far behind what was seen: a restart reads so many events again. */
+/** How far the stored position may be behind the position that was seen. A restart reads these events again. */
 const maxUnsavedDistance = 10_000;
 
 export interface OperatorProgressOptions {
@@ -36,7 +36,7 @@ export class OperatorProgress {
   readonly #unknown: UnknownEvents | null;
   #log = new EventLogIdentity(null);
   #appliedUpTo = 0;
-  /** What is stored until the events of unknown types are counted whose counting began with the start. */
+  /** The stored state until the count of earlier events of unknown types is complete. */
   #beforeCounting: Pick<OperatorState, 'position' | 'unknownEvents'> | null = null;
 
   constructor(runtimes: ReadonlyArray<ProjectionRuntime>, options: OperatorProgressOptions) {
@@ -133,7 +133,7 @@ export class OperatorProgress {
     return requests;
   }
 
-  /** Where a stream holds an event that cannot be read, the log gives all others. */
+  /** Reads the requests from the log, if a stream has an event that cannot be read. */
   async #requestsInLog(error: unknown, after: number): Promise<ReadonlyArray<OperatorRequest>> {
     if (!(error instanceof UnreadableEventError)) throw error;
     const { events, signal } = this.#options;
