@@ -45,12 +45,12 @@ export function deliveryStateStoreContract(
     });
 
     it('has no state at first', async () => {
-      assert.deepEqual(await store.takeUp(log), { followed: null, states: new Map() });
+      assert.deepEqual(await store.acquire(log), { followed: null, states: new Map() });
       assert.equal(await store.peek('one'), null);
     });
 
     it('keeps the states of endpoints and the followed position across a restart', async () => {
-      await store.takeUp(log);
+      await store.acquire(log);
       await store.write(log, new Map([['one', one]]), 5);
       await store.write(log, new Map([['two', two]]), 12);
       await store.close();
@@ -60,20 +60,20 @@ export function deliveryStateStoreContract(
         ['one', one],
         ['two', two],
       ]);
-      assert.deepEqual(await store.takeUp(log), { followed: 12, states });
+      assert.deepEqual(await store.acquire(log), { followed: 12, states });
     });
 
     it('returns no state of another log', async () => {
-      await store.takeUp(log);
+      await store.acquire(log);
       await store.write(log, new Map([['one', one]]), 5);
-      assert.deepEqual(await store.takeUp(other), { followed: null, states: new Map() });
+      assert.deepEqual(await store.acquire(other), { followed: null, states: new Map() });
     });
 
     it('removes the state of a removed endpoint', async () => {
-      await store.takeUp(log);
+      await store.acquire(log);
       await store.write(log, new Map(Object.entries({ one, two })), 5);
       await store.remove(['one', 'never']);
-      assert.deepEqual((await store.takeUp(log)).states, new Map([['two', two]]));
+      assert.deepEqual((await store.acquire(log)).states, new Map([['two', two]]));
     });
   });
 }

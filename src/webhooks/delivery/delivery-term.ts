@@ -27,7 +27,7 @@ import type { QueueClock } from './queue/queue-clock.ts';
 import type { DisabledByAnswers } from './queue/queue-options.ts';
 
 /** An endpoint and the state with which its delivery begins. */
-export interface BegunEndpoint {
+export interface EndpointAtStart {
   readonly id: string;
   readonly facts: EndpointFacts;
   readonly state: DeliveryState;
@@ -35,7 +35,7 @@ export interface BegunEndpoint {
 
 export interface DeliveryTermOptions extends Omit<PastFeederOptions, 'followed' | 'followedFrom' | 'signal'> {
   readonly store: Pick<EventStore, 'subscribe' | 'read'>;
-  readonly endpoints: ReadonlyArray<BegunEndpoint>;
+  readonly endpoints: ReadonlyArray<EndpointAtStart>;
   /** The position that the endpoints are as of. The term follows the log from here. */
   readonly from: number;
   /** Creates the records of this term. @param followed returns the position up to which the log was followed */
@@ -216,7 +216,7 @@ export class DeliveryTerm {
     this.#start(endpoint);
   }
 
-  #add({ id, facts, state }: BegunEndpoint): DeliveredEndpoint {
+  #add({ id, facts, state }: EndpointAtStart): DeliveredEndpoint {
     const { clock, delivery, isHeld, disable } = this.#options;
     const endpoint: DeliveredEndpoint = {
       id,
@@ -231,7 +231,7 @@ export class DeliveryTerm {
           const { record, secrets } = endpoint.facts;
           const tried = await delivery.deliver({ id, url: record.url, secrets }, message, this.#abortingTries.signal);
           // A request of the receiver at the old URL does not apply to the receiver at the new one.
-          return endpoint.facts.record.url === record.url ? tried : { ...tried, asks: null };
+          return endpoint.facts.record.url === record.url ? tried : { ...tried, receiverRequest: null };
         },
         onTried: (message, attempt, made, outcome) => this.#records.tried(id, message, attempt, made, outcome),
         onChange: () => this.#records.changed(endpoint),

@@ -74,11 +74,11 @@ export class MessageDelivery {
     const body = JSON.stringify(entry);
     const headers = signatureHeaders({ id: eventId, sentAt, body }, secrets);
     const began = performance.now();
-    const { status, error, asks } = await sender.send({ url: target.url, headers, body, signal });
+    const { status, error, receiverRequest } = await sender.send({ url: target.url, headers, body, signal });
     // A try that this node aborted gives no information about the receiver.
     if (status === null && signal.aborted) return postponed;
     const durationMs = Math.round(performance.now() - began);
-    return { kind: error === null ? 'delivered' : 'failed', eventId, status, error, asks, durationMs };
+    return { kind: error === null ? 'delivered' : 'failed', eventId, status, error, receiverRequest, durationMs };
   }
 
   /** The valid secrets. The filter removes a secret whose key is lost, because its text cannot be read. */

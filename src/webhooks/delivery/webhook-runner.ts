@@ -13,7 +13,7 @@ import { type DeliveryState, newDeliveryState } from '#webhooks/state/delivery-s
 import type { DeliveryStateStore, StoredDelivery } from '#webhooks/state/delivery-state-store.ts';
 import type { DeliveryFigures } from './delivery-figures.ts';
 import { DeliveryRecords } from './delivery-records.ts';
-import { type BegunEndpoint, DeliveryTerm, type DeliveryTermOptions } from './delivery-term.ts';
+import { DeliveryTerm, type DeliveryTermOptions, type EndpointAtStart } from './delivery-term.ts';
 import { disableEndpoint } from './disable-endpoint.ts';
 import type { CountTry } from './webhook-metrics.ts';
 
@@ -87,9 +87,9 @@ export class WebhookRunner {
     const logIdentity = await identityOfLog(store, signal);
     if (logIdentity === null) return;
     const from = await store.lastPosition();
-    const stored = await this.#takeUp(states, logIdentity, from);
+    const stored = await this.#acquireStates(states, logIdentity, from);
     if (!(await this.#waitForEndpoints(from, signal))) return;
-    const endpoints = await this.#begunEndpoints(stored, from);
+    const endpoints = await this.#endpointsAtStart(stored, from);
     this.#hasLoggedWaiting = false;
     const now = () => clock.now();
     const term = new DeliveryTerm({
@@ -129,8 +129,8 @@ export class WebhookRunner {
    * Reads the stored states of the log. If there are none, stores the position from which the log is followed, so that
    * the state of an endpoint that is created before the first term begins does not count as lost.
    */
-  async #takeUp(states: DeliveryStateStore, logIdentity: string, from: number): Promise<StoredDelivery> {
-    const stored = await states.takeUp(logIdentity);
+  async #acquireStates(states: DeliveryStateStore, logIdentity: string, from: number): Promise<StoredDelivery> {
+    const stored = await states.acquire(logIdentity);
     if (stored.followed !== null) return stored;
     await states.write(logIdentity, new Map(), from);
     return { ...stored, followed: from };
@@ -145,9 +145,9 @@ export class WebhookRunner {
   }
 
   /** Returns every endpoint with the state with which its delivery begins. */
-  async #begunEndpoints(stored: StoredDelivery, end: number): Promise<ReadonlyArray<BegunEndpoint>> {
+  async #endpointsAtStart(stored: StoredDelivery, end: number): Promise<ReadonlyArray<EndpointAtStart>> {
     const { documents } = this.#options;
-    const begun: BegunEndpoint[] = [];
+    const endpoints: EndpointAtStart[] = [];
     for await (const page of paginateAll<WebhookEndpointDocument & Record<string, unknown>>(
       documents,
       endpointsCollection,
@@ -156,10 +156,10 @@ export class WebhookRunner {
       for (const { id, value } of page) {
         const { revision, record, secrets, createdAtPosition } = value;
         const state = stateOf(stored, id, createdAtPosition, end) ?? this.#beginAtEnd(id, end);
-        begun.push({ id, facts: { revision, record, secrets }, state });
+        endpoints.push({ id, facts: { revision, record, secrets }, state });
       }
     }
-    return begun;
+    return endpoints;
   }
 
   #beginAtEnd(webhookEndpoint: string, end: number): DeliveryState {

@@ -2,7 +2,7 @@ import { Agent, request } from 'undici';
 import type { DeliveryError } from '#domain/webhook-endpoint/delivery.ts';
 import { AddressRefusedError, HostNotFoundError } from '#webhooks/guard/guard-errors.ts';
 import type { UrlGuard } from '#webhooks/guard/url-guard.ts';
-import { type ReceiverRequest, requestIn } from './queue/receiver-request.ts';
+import { type ReceiverRequest, readReceiverRequest } from './queue/receiver-request.ts';
 
 export interface WebhookSenderOptions {
   readonly guard: UrlGuard;
@@ -25,7 +25,7 @@ export interface WebhookResponse {
   readonly status: number | null;
   readonly error: DeliveryError | null;
   /** What the receiver asks for; null if it has accepted the message or not answered. */
-  readonly asks: ReceiverRequest | null;
+  readonly receiverRequest: ReceiverRequest | null;
 }
 
 const maxConnectMs = 5_000;
@@ -80,9 +80,13 @@ export class WebhookSender {
         .dump({ limit: maxDiscardedBytes, signal: AbortSignal.timeout(discardMs) })
         .catch(() => answer.destroy());
       const error = errorOfStatus(statusCode);
-      return { status: statusCode, error, asks: error === null ? null : requestIn(statusCode, answered, Date.now()) };
+      return {
+        status: statusCode,
+        error,
+        receiverRequest: error === null ? null : readReceiverRequest(statusCode, answered, Date.now()),
+      };
     } catch (error) {
-      return { status: null, error: errorOf(error), asks: null };
+      return { status: null, error: errorOf(error), receiverRequest: null };
     }
   }
 

@@ -21,10 +21,10 @@ const absent = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EAI_NONAME', 'EAI_N
 export function createDnsResolver(): ResolveHost {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   return async (hostname) => {
-    const asked = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-    const found = asked.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+    const results = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const found = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
     if (found.length > 0) return found.map(addressOf);
-    const failures = asked.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     throw failures.find((error) => !isAbsence(error)) ?? new HostNotFoundError(`${hostname} has no address`);
   };
 }

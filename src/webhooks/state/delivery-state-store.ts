@@ -19,7 +19,7 @@ export interface DeliveryStateStore {
    * token.
    * @throws UnavailableError; FencedError if another node delivers under a newer lease
    */
-  takeUp(log: string): Promise<StoredDelivery>;
+  acquire(log: string): Promise<StoredDelivery>;
   /**
    * Stores the states of some endpoints and then the position up to which every endpoint has a state.
    * @throws UnavailableError; FencedError

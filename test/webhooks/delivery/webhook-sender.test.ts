@@ -31,7 +31,7 @@ describe('WebhookSender', () => {
   const named = (path = '/') => `${receiver.url.replace('127.0.0.1', 'receiver.example')}${path}`;
 
   it('connects to the resolved address, and sends the name of the host', async () => {
-    assert.deepEqual(await newSender()(named('/hooks')), { status: 204, error: null, asks: null });
+    assert.deepEqual(await newSender()(named('/hooks')), { status: 204, error: null, receiverRequest: null });
     const [message] = receiver.messages;
     assert.match(message?.headers.host ?? '', /^receiver\.example:/);
     assert.deepEqual([message?.path, message?.body, message?.headers['webhook-id']], ['/hooks', '{}', 'one']);
@@ -39,7 +39,7 @@ describe('WebhookSender', () => {
 
   it('connects to no host that resolves to a private address', async () => {
     const send = newSender(undefined, { allowsPrivateNetworks: false });
-    assert.deepEqual(await send(named()), { status: null, error: 'address-refused', asks: null });
+    assert.deepEqual(await send(named()), { status: null, error: 'address-refused', receiverRequest: null });
     assert.deepEqual(receiver.messages, []);
   });
 
@@ -49,7 +49,7 @@ describe('WebhookSender', () => {
       const { port } = new URL(receiver.url);
       assert.deepEqual(
         await send(`http://${host}:${port}/`),
-        { status: null, error: 'address-refused', asks: null },
+        { status: null, error: 'address-refused', receiverRequest: null },
         host,
       );
     }
@@ -63,7 +63,7 @@ describe('WebhookSender', () => {
     senders.push(sender);
     assert.equal(await guard.faultOf(named().replace('http:', 'https:')), null);
     const sent = await sender.send({ url: named(), headers: {}, body: '{}', signal });
-    assert.deepEqual(sent, { status: null, error: 'address-refused', asks: null });
+    assert.deepEqual(sent, { status: null, error: 'address-refused', receiverRequest: null });
     assert.deepEqual([answers, receiver.messages], [[], []]);
   });
 
@@ -71,7 +71,7 @@ describe('WebhookSender', () => {
     receiver.answer = (response) => response.writeHead(308, { location: '/elsewhere' }).end();
     assert.deepEqual(await newSender()(named('/first')), {
       ...{ status: 308, error: 'redirect' },
-      asks: { isGone: false, retryAfterMs: null, isForAll: false },
+      receiverRequest: { isGone: false, retryAfterMs: null, isForAll: false },
     });
     assert.deepEqual(
       receiver.messages.map(({ path }) => path),
@@ -87,9 +87,9 @@ describe('WebhookSender', () => {
       [503, { 'retry-after': ['7', '8'] }, { isGone: false, retryAfterMs: null, isForAll: true }],
       [500, { 'retry-after': '99999999' }, { isGone: false, retryAfterMs: 86_400_000, isForAll: false }],
     ] as const;
-    for (const [status, headers, asks] of cases) {
+    for (const [status, headers, receiverRequest] of cases) {
       receiver.answer = (response) => response.writeHead(status, { ...headers } as OutgoingHttpHeaders).end();
-      assert.deepEqual(await send(named()), { status, error: 'status', asks });
+      assert.deepEqual(await send(named()), { status, error: 'status', receiverRequest });
     }
   });
 
@@ -98,15 +98,19 @@ describe('WebhookSender', () => {
     assert.deepEqual(await newSender(undefined, { timeoutMs: 200 })(named()), {
       status: null,
       error: 'timeout',
-      asks: null,
+      receiverRequest: null,
     });
   });
 
   it('fails when the receiver closes the connection, and when nothing listens', async () => {
     receiver.answer = (response) => response.destroy();
     const send = newSender();
-    assert.deepEqual(await send(named()), { status: null, error: 'connection', asks: null });
-    assert.deepEqual(await send('http://receiver.example:1/'), { status: null, error: 'connection', asks: null });
+    assert.deepEqual(await send(named()), { status: null, error: 'connection', receiverRequest: null });
+    assert.deepEqual(await send('http://receiver.example:1/'), {
+      status: null,
+      error: 'connection',
+      receiverRequest: null,
+    });
   });
 
   it('does not wait for the end of an answer', async () => {
@@ -121,7 +125,7 @@ describe('WebhookSender', () => {
       };
       write();
     };
-    assert.deepEqual(await newSender()(named()), { status: 200, error: null, asks: null });
+    assert.deepEqual(await newSender()(named()), { status: 200, error: null, receiverRequest: null });
     while (!isClosed) await new Promise((resolve) => setTimeout(resolve, 5));
   });
 
@@ -133,7 +137,7 @@ describe('WebhookSender', () => {
       NODE_USE_ENV_PROXY: '1',
     });
     try {
-      assert.deepEqual(await newSender()(named()), { status: 204, error: null, asks: null });
+      assert.deepEqual(await newSender()(named()), { status: 204, error: null, receiverRequest: null });
     } finally {
       for (const name of ['http_proxy', 'HTTP_PROXY', 'NODE_USE_ENV_PROXY']) {
         if (before[name] === undefined) delete process.env[name];

@@ -29,12 +29,12 @@ describeOnMongoDb('delivery states on MongoDB', (server) => {
     assert.ok(older !== undefined && newer !== undefined);
     try {
       const state = new Map([['one', newDeliveryState(3)]]);
-      await older.takeUp('log');
+      await older.acquire('log');
       await older.write('log', state, 3);
-      await newer.takeUp('log');
+      await newer.acquire('log');
       await assert.rejects(older.write('log', new Map([['one', newDeliveryState(1)]]), 1), FencedError);
-      await assert.rejects(older.takeUp('log'), FencedError);
-      assert.deepEqual(await newer.takeUp('log'), { followed: 3, states: state });
+      await assert.rejects(older.acquire('log'), FencedError);
+      assert.deepEqual(await newer.acquire('log'), { followed: 3, states: state });
     } finally {
       await older.close();
       await newer.close();

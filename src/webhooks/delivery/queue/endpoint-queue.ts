@@ -241,18 +241,18 @@ export class EndpointQueue<Result extends TryResult> {
   }
 
   /** Changes the open messages and the health after a try. @returns the message's outcome */
-  #settle(message: OpenMessage, { kind, asks }: TryResult): DeliveryOutcome {
+  #settle(message: OpenMessage, { kind, receiverRequest }: TryResult): DeliveryOutcome {
     if (kind === 'delivered') {
       this.#open.delete(message.position);
       this.#succeeded();
       return 'delivered';
     }
-    if (asks?.isGone) this.#disableBecause('gone');
+    if (receiverRequest?.isGone) this.#disableBecause('gone');
     if (message.isTest) {
       this.#open.delete(message.position);
       return 'given-up';
     }
-    return this.#failed(message, asks ?? null);
+    return this.#failed(message, receiverRequest ?? null);
   }
 
   #succeeded(): void {
@@ -262,13 +262,13 @@ export class EndpointQueue<Result extends TryResult> {
     this.#health.recordSuccess();
   }
 
-  #failed(message: OpenMessage, asks: ReceiverRequest | null): DeliveryOutcome {
+  #failed(message: OpenMessage, receiverRequest: ReceiverRequest | null): DeliveryOutcome {
     const now = this.#clock.now();
     const attempts = message.attempts + 1;
     const firstTriedAt = message.firstTriedAt ?? now;
-    const retryAfterMs = asks?.retryAfterMs ?? 0;
+    const retryAfterMs = receiverRequest?.retryAfterMs ?? 0;
     this.#health.recordFailure(now);
-    if (asks?.isForAll) this.#health.holdUntil(now + Math.min(retryAfterMs, maxHoldMs));
+    if (receiverRequest?.isForAll) this.#health.holdUntil(now + Math.min(retryAfterMs, maxHoldMs));
     const isExhausted = this.#health.isExhausted(now);
     if (!isExhausted && now - firstTriedAt >= retryForMs) {
       this.#open.delete(message.position);

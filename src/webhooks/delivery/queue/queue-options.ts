@@ -10,7 +10,7 @@ import type { ReceiverRequest } from './receiver-request.ts';
 export interface TryResult {
   readonly kind: 'delivered' | 'failed' | 'postponed' | 'dropped';
   /** What the receiver asks for in its answer. */
-  readonly asks?: ReceiverRequest | null;
+  readonly receiverRequest?: ReceiverRequest | null;
 }
 
 /** Why answers disable an endpoint: all tries have failed for three days, or the receiver wants no more messages. */

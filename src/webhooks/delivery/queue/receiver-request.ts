@@ -12,7 +12,7 @@ export interface ReceiverRequest {
 }
 
 /** Reads what a receiver asks for, as Standard Webhooks recommends. @param now in ms since 1970 */
-export function requestIn(status: number, headers: IncomingHttpHeaders, now: number): ReceiverRequest {
+export function readReceiverRequest(status: number, headers: IncomingHttpHeaders, now: number): ReceiverRequest {
   return {
     isGone: status === 410,
     retryAfterMs: parseRetryAfter(headers, now),

@@ -28,8 +28,8 @@ export interface FailedMessage {
 
 /** Returns when to try a message again. A later time that the receiver asks for counts, but not beyond `retryForMs`. */
 export function nextTryAt({ attempts, firstTriedAt, now, retryAfterMs, random }: FailedMessage): number {
-  const asked = Math.min(now + retryAfterMs, firstTriedAt + retryForMs);
-  return Math.max(now + retryPauseMs(attempts, random), asked);
+  const requested = Math.min(now + retryAfterMs, firstTriedAt + retryForMs);
+  return Math.max(now + retryPauseMs(attempts, random), requested);
 }
 
 /** How long to wait before the next try. @param attempts tries that have failed @param random from 0 to 1 */

@@ -25,7 +25,7 @@ export interface MongoDbDeliveryStateStoreOptions extends MongoDbConnectionOptio
 }
 
 /**
- * Opens the store of delivery states on MongoDB, which all nodes share. `takeUp` writes this node's token to every
+ * Opens the store of delivery states on MongoDB, which all nodes share. `acquire` writes this node's token to every
  * document. From then on, a node with an older token gets `FencedError`.
  */
 export function openMongoDbDeliveryStateStore({
@@ -55,7 +55,7 @@ export function openMongoDbDeliveryStateStore({
       await fenced(() => collection.bulkWrite(updates, { ordered: false }));
     });
   return {
-    takeUp: async (log) => {
+    acquire: async (log) => {
       await writeSome([
         { updateOne: { filter: { _id: followedKey, ...notNewer }, update: { $set: { fence: token } }, upsert: true } },
       ]);

@@ -24,7 +24,7 @@ export function openSqliteDeliveryStateStore(file: string): DeliveryStateStore {
   );
   const deleteOne = database.prepare('DELETE FROM webhook_deliveries WHERE endpoint = ?');
   return {
-    takeUp: async (log) => {
+    acquire: async (log) => {
       const states = new Map<string, DeliveryState>();
       let followed: number | null = null;
       for (const { endpoint, state } of selectAll.all(log)) {

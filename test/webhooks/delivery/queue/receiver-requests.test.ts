@@ -8,12 +8,12 @@ const day = 24 * hour;
 
 describe('EndpointQueue whose receiver requests a wait', () => {
   /** A receiver that refuses the message at position 1 with this answer, and accepts the others. */
-  function refusingFirst(asks: Reception['asks']): VirtualReceiver {
+  function refusingFirst(receiverRequest: Reception['receiverRequest']): VirtualReceiver {
     const receiver = new VirtualReceiver();
     receiver.receive = ({ position }) => ({
       ms: 10,
       kind: position === 1 ? 'failed' : 'delivered',
-      ...(asks && { asks }),
+      ...(receiverRequest && { receiverRequest }),
     });
     return receiver;
   }
@@ -65,7 +65,7 @@ describe('EndpointQueue whose receiver requests a wait', () => {
     const receiver = new VirtualReceiver();
     receiver.receive = ({ position }) =>
       position === 1
-        ? { ms: 10, kind: 'failed', asks: { retryAfterMs: 90 * second, isForAll: true } }
+        ? { ms: 10, kind: 'failed', receiverRequest: { retryAfterMs: 90 * second, isForAll: true } }
         : { ms: 50, kind: 'delivered' };
     receiver.follow(1, 2);
     await receiver.time.pass(second);
@@ -92,7 +92,7 @@ describe('EndpointQueue whose receiver requests a wait', () => {
 
   it('is disabled once by a receiver that is gone, and continues with the open messages when it is enabled', async () => {
     const receiver = new VirtualReceiver();
-    receiver.receive = () => ({ ms: 10, kind: 'failed', asks: { isGone: true } });
+    receiver.receive = () => ({ ms: 10, kind: 'failed', receiverRequest: { isGone: true } });
     receiver.follow(1, 2, 3);
     await receiver.time.pass(day);
     assert.deepEqual(receiver.disabled, ['gone']);
@@ -116,7 +116,7 @@ describe('EndpointQueue whose receiver requests a wait', () => {
 
   it('is disabled by a test that finds the receiver gone, but not twice', async () => {
     const receiver = new VirtualReceiver();
-    receiver.receive = () => ({ ms: 10, kind: 'failed', asks: { isGone: true } });
+    receiver.receive = () => ({ ms: 10, kind: 'failed', receiverRequest: { isGone: true } });
     const message = { position: 9, stream: 'webhookEndpoint-cone', revision: 1, type: 'WebhookTestRequested' };
     receiver.queue.test(message);
     await receiver.time.pass(second);
@@ -128,7 +128,7 @@ describe('EndpointQueue whose receiver requests a wait', () => {
 
   it('sends a waiting message when a dead endpoint may be tried, although every retry is due later', async () => {
     const receiver = new VirtualReceiver();
-    receiver.receive = () => ({ ms: 1, kind: 'failed', asks: { retryAfterMs: day } });
+    receiver.receive = () => ({ ms: 1, kind: 'failed', receiverRequest: { retryAfterMs: day } });
     for (let position = 1; position <= 100; position += 1) {
       receiver.follow(position);
       await receiver.time.pass(1);

@@ -40,7 +40,7 @@ export interface Reception {
   readonly ms: number;
   readonly kind: TryResult['kind'];
   /** The wait that it requests. */
-  readonly asks?: Partial<ReceiverRequest>;
+  readonly receiverRequest?: Partial<ReceiverRequest>;
 }
 
 const nothingAsked: ReceiverRequest = { isGone: false, retryAfterMs: null, isForAll: false };
@@ -102,14 +102,14 @@ export class VirtualReceiver {
   }
 
   #deliver(message: OpenMessage): Promise<TryResult> {
-    const { ms, kind, asks } = this.receive(message);
+    const { ms, kind, receiverRequest } = this.receive(message);
     this.tries.push({ position: message.position, at: this.time.now });
     this.#atOnce += 1;
     this.mostAtOnce = Math.max(this.mostAtOnce, this.#atOnce);
     return new Promise((resolve) => {
       this.time.in(ms, () => {
         this.#atOnce -= 1;
-        resolve({ kind, asks: kind === 'failed' ? { ...nothingAsked, ...asks } : null });
+        resolve({ kind, receiverRequest: kind === 'failed' ? { ...nothingAsked, ...receiverRequest } : null });
       });
     });
   }
