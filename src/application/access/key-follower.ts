@@ -22,17 +22,17 @@ export interface KeyFollowerOptions {
 }
 
 /** How often the end of the log is read. */
-const askMs = 200;
+const readIntervalMs = 200;
 /** The timeout of a read of the log's end. */
-const awayMs = 1_000;
+const readTimeoutMs = 1_000;
 /** The most known ends of the log that are not reached yet. */
-const maxAsked = 50;
+const maxKnownEnds = 50;
 const retryLimits = { firstMs: 20, longestMs: 1_000 };
 
-/** An end of the log, and the time at which it was read. */
-interface AskedEnd {
+/** An end of the log, and the time at which the read began. */
+interface KnownEnd {
   readonly position: number;
-  readonly askedAt: number;
+  readonly startedAt: number;
 }
 
 interface Waiter {
@@ -52,11 +52,11 @@ export class KeyFollower {
   readonly #waiters = new Set<Waiter>();
   #running: Promise<unknown> = Promise.resolve();
   #position: number | null = null;
-  #asked: ReadonlyArray<AskedEnd> = [];
-  #askingSince: number | null = null;
+  #knownEnds: ReadonlyArray<KnownEnd> = [];
+  #readingSince: number | null = null;
   #seenEndAt = Number.NEGATIVE_INFINITY;
-  #lastAskFailed = false;
-  #hurry = new AbortController();
+  #lastReadFailed = false;
+  #wakeUp = new AbortController();
 
   constructor(options: KeyFollowerOptions) {
     this.#options = options;
@@ -69,12 +69,12 @@ export class KeyFollower {
   }
 
   start(): void {
-    this.#running = Promise.all([this.#follow(), this.#askOften()]);
+    this.#running = Promise.all([this.#follow(), this.#readEndOften()]);
   }
 
   async stop(): Promise<void> {
     this.#stopped.abort();
-    this.#hurry.abort();
+    this.#wakeUp.abort();
     for (const waiter of this.#waiters) waiter.resolve(false);
     await this.#running;
   }
@@ -86,8 +86,8 @@ export class KeyFollower {
 
   /** Whether the store does not answer, so that a caller need not wait for it. */
   get isStoreAway(): boolean {
-    const since = this.#askingSince;
-    return this.#lastAskFailed || (since !== null && this.#clock.now() - since > awayMs);
+    const since = this.#readingSince;
+    return this.#lastReadFailed || (since !== null && this.#clock.now() - since > readTimeoutMs);
   }
 
   /**
@@ -101,7 +101,7 @@ export class KeyFollower {
     this.#waiters.add(waiter);
     const limit = new AbortController();
     void this.#clock.pause(limitMs, limit.signal).then(() => resolve(false));
-    this.#hurry.abort();
+    this.#wakeUp.abort();
     try {
       return await promise;
     } finally {
@@ -139,46 +139,46 @@ export class KeyFollower {
       const after = beginAfter();
       // The checkpoint of a read model of another log may be after the end of this one.
       if (after !== null) return after <= (await store.lastPosition()) ? after : 0;
-      await this.#clock.pause(askMs, this.#stopped.signal);
+      await this.#clock.pause(readIntervalMs, this.#stopped.signal);
       if (this.#stopped.signal.aborted) return null;
     }
   }
 
-  async #askOften(): Promise<void> {
+  async #readEndOften(): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      const askedAt = this.#clock.now();
-      this.#hurry = new AbortController();
-      await this.#ask(askedAt);
-      const isWaitedFor = [...this.#waiters].some(({ since }) => since > askedAt);
-      if (!isWaitedFor || this.#lastAskFailed) await this.#clock.pause(askMs, this.#pauseSignal());
+      const startedAt = this.#clock.now();
+      this.#wakeUp = new AbortController();
+      await this.#readEnd(startedAt);
+      const isWaitedFor = [...this.#waiters].some(({ since }) => since > startedAt);
+      if (!isWaitedFor || this.#lastReadFailed) await this.#clock.pause(readIntervalMs, this.#pauseSignal());
     }
   }
 
   #pauseSignal(): AbortSignal {
-    return this.#lastAskFailed ? this.#stopped.signal : this.#hurry.signal;
+    return this.#lastReadFailed ? this.#stopped.signal : this.#wakeUp.signal;
   }
 
-  async #ask(askedAt: number): Promise<void> {
-    this.#askingSince = askedAt;
+  async #readEnd(startedAt: number): Promise<void> {
+    this.#readingSince = startedAt;
     try {
       const position = await this.#options.store.lastPosition();
-      this.#lastAskFailed = false;
-      this.#asked = [...this.#asked.slice(-maxAsked), { position, askedAt }];
+      this.#lastReadFailed = false;
+      this.#knownEnds = [...this.#knownEnds.slice(-maxKnownEnds), { position, startedAt }];
       this.#settle();
     } catch {
-      this.#lastAskFailed = true;
+      this.#lastReadFailed = true;
       for (const waiter of this.#waiters) waiter.resolve(false);
     } finally {
-      this.#askingSince = null;
+      this.#readingSince = null;
     }
   }
 
   #settle(): void {
     const position = this.#position;
     if (position === null) return;
-    for (const asked of this.#asked) if (asked.position <= position) this.#seenEndAt = asked.askedAt;
-    this.#asked = this.#asked.filter((asked) => asked.position > position);
+    for (const end of this.#knownEnds) if (end.position <= position) this.#seenEndAt = end.startedAt;
+    this.#knownEnds = this.#knownEnds.filter((end) => end.position > position);
     for (const waiter of this.#waiters) if (waiter.since <= this.#seenEndAt) waiter.resolve(true);
   }
 }

@@ -42,7 +42,7 @@ const freshMs = 1_000;
 /** While the event store is away, a key that was valid within this time is accepted. */
 const rememberedMs = 5 * 60_000;
 /** How long a request with a remembered key waits for the event store. */
-const askMs = 1_000;
+const maxReadWaitMs = 1_000;
 /** The most consecutive reads of a stream, while the follower sees events that the reads lack. */
 const maxReads = 5;
 
@@ -85,7 +85,7 @@ export class KeyResolver {
     const secretHash = hashKey(presented);
     const keyId = this.#keyIds.get(secretHash) ?? (await this.#findKeyId(secretHash));
     if (keyId === null) return null;
-    const holder = this.#freshHolder(keyId) ?? (await this.#askedHolder(keyId, use));
+    const holder = this.#freshHolder(keyId) ?? (await this.#confirmedHolder(keyId, use));
     const time = this.#time();
     const caller = callerWith(holder, secretHash, this.#issuedBefore ?? 0, time);
     if (caller !== null) this.#options.usage.touch(keyId, time);
@@ -157,12 +157,12 @@ export class KeyResolver {
   }
 
   /** The key from its stream; while the event store is away, a key that was valid recently. */
-  async #askedHolder(keyId: string, use: KeyUse): Promise<KeyHolder> {
+  async #confirmedHolder(keyId: string, use: KeyUse): Promise<KeyHolder> {
     const remembered = use === 'command' ? null : this.#rememberedHolder(keyId);
     if (remembered === null) return this.#load(keyId);
     if (this.#options.follower.isStoreAway) return remembered;
     try {
-      return await withTimeout(askMs, this.#load(keyId), remembered);
+      return await withTimeout(maxReadWaitMs, this.#load(keyId), remembered);
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
       // The key may have been revoked meanwhile.
@@ -227,7 +227,7 @@ export class KeyResolver {
       this.#keyIds.set(secretHash, document.value.keyId);
       return document.value.keyId;
     }
-    if (!(await follower.seeEnd(askMs)))
+    if (!(await follower.seeEnd(maxReadWaitMs)))
       throw new UnavailableError('The API key cannot be checked, because the event store does not answer.');
     const keyId = this.#keyIds.get(secretHash) ?? null;
     if (keyId === null) this.#unknown.set(secretHash, true);
