@@ -187,7 +187,7 @@ describeInBrowser('dashboard in a browser @long', () => {
       .click();
     await page.getByText(`Version ${first.version} is active.`).waitFor();
     assert.equal((await versionsOf(flowId)).versions.find(({ isActive }) => isActive)?.id, first.id);
-    await page.getByRole('button', { name: `Put ${active.version} back` }).click();
+    await page.getByRole('button', { name: `Activate ${active.version} again` }).click();
     const back = await until(
       async () => (await versionsOf(flowId)).versions.find(({ id, isActive }) => isActive && id === active.id) ?? null,
       waitMs,
