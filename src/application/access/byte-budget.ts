@@ -67,14 +67,14 @@ export class ByteBudget {
     return new Hold(this, projectId);
   }
 
-  /** For `Hold` alone. */
+  /** Only for `Hold`. */
   shortageOf(hold: Hold, bytes: number): ByteShortage | null {
     if (this.bytesOf(hold.projectId) + bytes > this.#limits.maxBytesPerProject) return 'project';
     if (bytes > this.#limits.maxBytes) return 'node';
     return this.#lacksRoomFor(bytes) && this.#victimFor(hold, bytes) === null ? 'node' : null;
   }
 
-  /** For `Hold` alone. */
+  /** Only for `Hold`. */
   take(hold: Hold, bytes: number): ByteShortage | null {
     const shortage = this.shortageOf(hold, bytes);
     if (shortage !== null) return shortage;
@@ -88,7 +88,7 @@ export class ByteBudget {
   }
 
   /**
-   * For `Hold` alone.
+   * Only for `Hold`.
    * @param bytes more; less when negative
    */
   count(projectId: string, bytes: number): void {
@@ -98,12 +98,12 @@ export class ByteBudget {
     this.#dropIfIdle(projectId, project);
   }
 
-  /** For `Hold` alone. */
+  /** Only for `Hold`. */
   beginUnfinished(hold: Hold): void {
     this.#entryOf(hold.projectId).unfinished.add(hold);
   }
 
-  /** For `Hold` alone. */
+  /** Only for `Hold`. */
   endUnfinished(hold: Hold): void {
     const project = this.#projects.get(hold.projectId);
     if (project === undefined) return;

@@ -34,7 +34,7 @@ export interface BodySource {
   /**
    * Receives the body piece by piece.
    * @param hold counts the bytes; until the arrival ends it may be evicted
-   * @throws ClientDisconnectedError, and whatever `take` rejects with; never before a promise of `take` has settled
+   * @throws ClientDisconnectedError, and the errors of `take`; never before a promise of `take` has settled
    */
   readonly receive: (limits: ArrivalLimits, hold: ByteHold, take: TakePiece) => Promise<Arrival>;
 }

@@ -118,7 +118,7 @@ export interface AnswerContext<Input, State> {
   readonly dataAt: (revision: number) => Promise<JsonObject>;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a command reads its subject's state, whatever events made it.
+// biome-ignore lint/suspicious/noExplicitAny: a command reads its subject's state and not its events.
 type SubjectEntity<State> = Entity<State, any>;
 
 /**

@@ -8,7 +8,7 @@ const idTail = init({ length: 23 });
 
 /** The ids that a command may need. Made before the decision, so that deciding stays pure. */
 export interface NewIds {
-  /** An id for a resource with a stream of its own. */
+  /** An id for a resource that has its own stream. */
   readonly id: string;
   /** Further characters for an id inside a stream. */
   readonly suffix: string;

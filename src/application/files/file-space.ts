@@ -45,7 +45,7 @@ export class FileSpace {
   }
 
   /**
-   * For `SpaceHold` alone.
+   * Only for `SpaceHold`.
    * @param bytes more; less when negative
    */
   count(projectId: string, bytes: number): void {
@@ -62,7 +62,7 @@ export class SpaceHold {
   #bytes = 0;
   #lookedAt = 0;
 
-  /** For `FileSpace` alone. */
+  /** Only for `FileSpace`. */
   constructor(space: FileSpace, projectId: string) {
     this.#space = space;
     this.#projectId = projectId;

@@ -68,7 +68,7 @@ export interface ObjectListOptions<Document> {
   /** A further condition for the documents. An index begins with it. */
   readonly where?: Where;
   /**
-   * The list where it is not the project's, with its rights judged before: the id of a document is then
+   * Another list than the project's, to which the caller has checked the access. The id of a document is then
    * `{list}.{id of its record}`.
    */
   readonly list?: string;

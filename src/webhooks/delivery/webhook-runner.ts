@@ -178,7 +178,7 @@ export class WebhookRunner {
         const before = new Date(clock.now() - retentionMs).toISOString();
         while ((await deliveries.removeBefore(before)) && !signal.aborted) await delay(0, signal);
       } catch (error) {
-        log.warn({ error: String(error) }, 'Old tries to deliver webhooks could not be removed just now');
+        log.warn({ error: String(error) }, 'Old tries to deliver webhooks could not be removed; the node tries again');
       }
       await delay(expiryIntervalMs, signal);
     }

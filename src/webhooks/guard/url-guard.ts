@@ -37,7 +37,7 @@ export class UrlGuard {
     } catch (error) {
       if (error instanceof AddressRefusedError) return 'must be of a host with public addresses alone';
       if (error instanceof HostNotFoundError) return 'must be of a host that has an address';
-      throw new UnavailableError('The host of the URL cannot be looked up just now. Send the request again.');
+      throw new UnavailableError('The host of the URL cannot be looked up now. Send the request again.');
     }
   }
 
