@@ -95,7 +95,7 @@ export default async function append(): Promise<void> {
         `Event loop's delay p99: ${format(median(delays))} ms, idle ${format(median(idleDelays))} ms.`,
     );
     print();
-    printResults(judge(figures, median(delays) - median(idleDelays)));
+    printResults(resultsOf(figures, median(delays) - median(idleDelays)));
   } finally {
     await store.close();
     await file.close();
@@ -107,7 +107,7 @@ function perSecond(call: (worker: number) => Promise<void>): Promise<number> {
   return callsPerSecond(inFlight, roundMs, call);
 }
 
-function judge(figures: ReadonlyMap<string, number>, delay: number): Result[] {
+function resultsOf(figures: ReadonlyMap<string, number>, delay: number): Result[] {
   const own = figures.get('switchyard') ?? Number.NaN;
   const file = figures.get('plain file') ?? Number.NaN;
   const emmett = figures.get('emmett-sqlite');

@@ -35,7 +35,7 @@ export default async function liveFeed(): Promise<void> {
     const figures = await interleavedRounds(
       [
         { name: 'alone', round: () => round('alone') },
-        { name: 'watched', round: () => beside(service, watched.key, () => round('watched')) },
+        { name: 'watched', round: () => runWithViewers(service, watched.key, () => round('watched')) },
       ],
       rounds,
     );
@@ -106,7 +106,7 @@ async function write(service: Server, watched: Tenant, others: Tenant): Promise<
 }
 
 /** Runs work while the viewers read. @throws Error when the viewers received nothing */
-async function beside(service: Server, key: string, run: () => Promise<number>): Promise<number> {
+async function runWithViewers(service: Server, key: string, run: () => Promise<number>): Promise<number> {
   const task: Viewers = { url: service.url, key, count: viewers };
   const script = join(import.meta.dirname, 'live-feed-processes/viewers.ts');
   const child = spawn(process.execPath, [script, JSON.stringify(task)], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -54,7 +54,7 @@ export default async function longStreams(): Promise<void> {
         aim: 1,
       },
       milliseconds('a command beside 15,000 remembered keys, more than without', 1_000 / keyed - 1_000 / short, 0.2),
-      ...(await firstTouch(store, snapshots)),
+      ...(await firstLoad(store, snapshots)),
     ];
     printResults(results);
   } finally {
@@ -72,7 +72,7 @@ const milliseconds = (what: string, figure: number, required: number): Result =>
   aim: required / 2,
 });
 
-async function firstTouch(store: EventStore, snapshots: SnapshotStore): Promise<ReadonlyArray<Result>> {
+async function firstLoad(store: EventStore, snapshots: SnapshotStore): Promise<ReadonlyArray<Result>> {
   const writer = new StreamWriter({ store, soleWriter: true, snapshots });
   const delay = monitorEventLoopDelay({ resolution: 1 });
   await sleep(50);

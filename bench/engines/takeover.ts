@@ -3,7 +3,7 @@ import type { Client } from '#test/support/service/client.ts';
 import { SharedEngines } from '#test/support/service/engines.ts';
 import { FerretDb } from '#test/support/service/ferretdb.ts';
 import { Nodes, projectingNode } from '#test/support/service/nodes.ts';
-import { until } from '#test/support/service/service-process.ts';
+import { poll } from '#test/support/service/service-process.ts';
 
 const rounds = 5;
 const timeoutMs = 30_000;
@@ -28,7 +28,7 @@ export async function takeover(eventStoreUrl: string): Promise<ReadonlyArray<Res
     ]);
     const seconds: number[] = [];
     for (let round = 0; round < rounds; round += 1) {
-      const holder = await until(() => projectingNode(control.client, projectors), timeoutMs);
+      const holder = await poll(() => projectingNode(control.client, projectors), timeoutMs);
       if (holder === null) throw new Error('No node makes the read models.');
       const killed = performance.now();
       const gone = holder.kill();

@@ -11,7 +11,7 @@ import {
 import { print } from '#bench/measure.ts';
 import { installYardsticks } from '#bench/yardsticks/install.ts';
 import { freePort } from '#test/support/run/free-port.ts';
-import { leaveOneCore } from './cores.ts';
+import { reserveCore } from './cores.ts';
 
 /** A measured way to the upstream. */
 export interface Way extends Server {
@@ -46,7 +46,7 @@ export async function startWays({ withPortkey }: { readonly withPortkey: boolean
     stops.push(server.stop);
     return { ...server, headers };
   };
-  const giveOwnCore = leaveOneCore();
+  const giveOwnCore = reserveCore();
   const gateway = async (starting: Promise<Server>, headers: Way['headers']): Promise<Way> => {
     const way = await started(starting, headers);
     giveOwnCore(way.pid);

@@ -11,7 +11,7 @@ const cores = availableParallelism();
  * Prints a line when that is impossible (one core, or no `taskset`): loads and gateways then share the cores.
  * @returns a function that reserves that core for a process and its children
  */
-export function leaveOneCore(): (pid: number) => void {
+export function reserveCore(): (pid: number) => void {
   const last = cores - 1;
   try {
     if (last === 0) throw new Error('there is one core alone');

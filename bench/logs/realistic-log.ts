@@ -32,7 +32,7 @@ export async function writeRealisticLog(
   events: number,
   kind: 'lively' | 'settled' = 'lively',
 ): Promise<void> {
-  const steps = interleavedLives(kind === 'settled');
+  const steps = interleavedSteps(kind === 'settled');
   let left = events;
   const worker = async () => {
     while (left > 0) {
@@ -49,19 +49,19 @@ export async function writeRealisticLog(
  * Yields the steps of many flows in turn. A flow has at most one running step, because there are more flows than
  * workers.
  */
-function* interleavedLives(isSettled: boolean): Generator<Step, never, void> {
+function* interleavedSteps(isSettled: boolean): Generator<Step, never, void> {
   let created = 0;
-  const lives = Array.from({ length: openFlows }, () => lifeOf(created++, isSettled));
+  const flows = Array.from({ length: openFlows }, () => stepsOfFlow(created++, isSettled));
   for (;;) {
-    for (const [index, life] of lives.entries()) {
-      const step = life.next();
+    for (const [index, flow] of flows.entries()) {
+      const step = flow.next();
       if (step.done !== true) yield step.value;
-      else lives[index] = lifeOf(created++, isSettled);
+      else flows[index] = stepsOfFlow(created++, isSettled);
     }
   }
 }
 
-function* lifeOf(number: number, isSettled: boolean): Generator<Step, void, void> {
+function* stepsOfFlow(number: number, isSettled: boolean): Generator<Step, void, void> {
   const id = createId();
   const stream = `flow-${id}`;
   const projectId = `cproject${number % 500}`;

@@ -6,7 +6,7 @@ import { fillPlatform } from './fill.ts';
 import { refuseUsedPlatform } from './fresh-platform.ts';
 import { startOwnService } from './own-service.ts';
 import { PlatformClient } from './platform-client.ts';
-import { type Place, whatNext } from './what-next.ts';
+import { type DemoAddress, whatNext } from './what-next.ts';
 
 const usage = `Usage: npm run demo [-- options]
 
@@ -20,7 +20,7 @@ Without --url it starts a service of its own, on the folder demo-data (or DATA_D
 port, or any other while that is taken.
 `;
 
-interface Asked {
+interface DemoOptions {
   readonly stop: boolean;
   readonly url: string | null;
 }
@@ -28,13 +28,13 @@ interface Asked {
 await runTool('demo', usage, run, DemoError);
 
 async function run(words: string[]): Promise<number> {
-  const asked = askedFor(words);
+  const asked = readOptions(words);
   if (asked.url !== null) return fillOther(asked.url);
   return fillOwn(asked.stop);
 }
 
 /** @throws DemoError for an unknown argument */
-function askedFor(words: string[]): Asked {
+function readOptions(words: string[]): DemoOptions {
   const { stop = false, url } = parsed(words);
   if (stop && url !== undefined) throw new DemoError('--stop is for a service of its own: it does not go with --url.');
   return { stop, url: url ?? null };
@@ -101,7 +101,7 @@ function interruption(): AbortSignal {
   return controller.signal;
 }
 
-async function fill(client: PlatformClient, place: Place): Promise<void> {
+async function fill(client: PlatformClient, place: DemoAddress): Promise<void> {
   await refuseUsedPlatform(client);
   const filled = await fillPlatform(client, (line) => say(`  ${line}`));
   say(`\n${whatNext(place, filled)}`);

@@ -44,9 +44,9 @@ interface Partner {
   readonly versions: Readonly<Record<DemoCustomer['template'], ReadonlyArray<string>>>;
 }
 
-const Made = t.type({ id: t.string });
-const MadeKey = t.type({ key: t.string });
-const MadeCustomer = t.type({ organizationId: t.string });
+const CreatedRecord = t.type({ id: t.string });
+const CreatedKey = t.type({ key: t.string });
+const CreatedCustomer = t.type({ organizationId: t.string });
 
 /**
  * Fills a platform through its public API: a partner, its templates, its customers and their instances.
@@ -56,7 +56,7 @@ const MadeCustomer = t.type({ organizationId: t.string });
 export async function fillPlatform(admin: PlatformClient, print: Print): Promise<Filled> {
   const partner = await makePartner(admin, print);
   const upgraded = await makeCustomer(partner, customers.lindenhof, print);
-  await meetPhoneNumber(partner, upgraded, print);
+  await assignPhoneNumber(partner, upgraded, print);
   const changedByHand = await makeCustomer(partner, customers.harbourStreet, print);
   const customerKey = await changeGreeting(partner, changedByHand, print);
   const notUpgraded = await makeCustomer(partner, customers.okafor, print);
@@ -76,10 +76,14 @@ export async function fillPlatform(admin: PlatformClient, print: Print): Promise
 }
 
 async function makePartner(admin: PlatformClient, print: Print): Promise<Partner> {
-  const organization = await admin.post('/v1/organizations', { name: partnerName, partner: true }, Made);
-  const project = await admin.post('/v1/projects', { name: 'Workshop', organizationId: organization.id }, Made);
+  const organization = await admin.post('/v1/organizations', { name: partnerName, partner: true }, CreatedRecord);
+  const project = await admin.post(
+    '/v1/projects',
+    { name: 'Workshop', organizationId: organization.id },
+    CreatedRecord,
+  );
   const body = { name: 'Workshop', keyType: 'partner' };
-  const { key } = await admin.post(`/v1/projects/${project.id}/keys`, body, MadeKey);
+  const { key } = await admin.post(`/v1/projects/${project.id}/keys`, body, CreatedKey);
   print(`partner ${partnerName}, with a project and a key`);
   const client = admin.as(key);
   const versions = {
@@ -95,10 +99,10 @@ async function publish(
   { name, description, versions }: DemoTemplate,
   print: Print,
 ): Promise<ReadonlyArray<string>> {
-  const template = await partner.post('/v1/templates', { name, description }, Made);
+  const template = await partner.post('/v1/templates', { name, description }, CreatedRecord);
   const ids: string[] = [];
   for (const version of versions) {
-    const { id } = await partner.post(`/v1/templates/${template.id}/versions`, version, Made);
+    const { id } = await partner.post(`/v1/templates/${template.id}/versions`, version, CreatedRecord);
     await partner.post(`/v1/template-versions/${id}/publish`, {}, TemplateVersionRecord);
     ids.push(id);
   }
@@ -110,7 +114,7 @@ async function publish(
 async function makeCustomer(partner: Partner, customer: DemoCustomer, print: Print): Promise<InstanceDetails> {
   const { client } = partner;
   const { name, clientEmail, template, instanceName, versions } = customer;
-  const { organizationId } = await client.post('/v1/partner/customers', { name, clientEmail }, MadeCustomer);
+  const { organizationId } = await client.post('/v1/partner/customers', { name, clientEmail }, CreatedCustomer);
   const { projectId } = await client.get(`/v1/partner/customers/${organizationId}`, CustomerRecord);
   const [first, ...later] = versions;
   const body = { projectId, name: instanceName, templateVersionId: versionOf(partner, template, first.version) };
@@ -140,10 +144,10 @@ async function upgrade(
 
 /** Waits until an instance has no running operation. */
 function settled(client: PlatformClient, id: string): Promise<InstanceDetails> {
-  return client.until(`/v1/instances/${id}`, InstanceDetails, ({ operation }) => operation === null);
+  return client.readUntil(`/v1/instances/${id}`, InstanceDetails, ({ operation }) => operation === null);
 }
 
-async function meetPhoneNumber({ client }: Partner, instance: InstanceDetails, print: Print): Promise<void> {
+async function assignPhoneNumber({ client }: Partner, instance: InstanceDetails, print: Print): Promise<void> {
   const { id, projectId, phoneNumberRequirements } = instance;
   const body = { ...mainLineOfLindenhof, flowId: flowOf(instance, 'greeting') };
   const number = await client.post(`/v1/projects/${projectId}/phone-numbers`, body, PhoneNumberRecord);
@@ -156,7 +160,7 @@ async function meetPhoneNumber({ client }: Partner, instance: InstanceDetails, p
 /** Changes the greeting as the customer itself, with its own key. @returns the key */
 async function changeGreeting({ client }: Partner, instance: InstanceDetails, print: Print): Promise<string> {
   const body = { name: 'Office', keyType: 'organization' };
-  const { key } = await client.post(`/v1/projects/${instance.projectId}/keys`, body, MadeKey);
+  const { key } = await client.post(`/v1/projects/${instance.projectId}/keys`, body, CreatedKey);
   const customer = client.as(key);
   const flow = `/v1/flows/${flowOf(instance, 'greeting')}`;
   const version = await customer.post(`${flow}/versions`, { flowSchema: greetingByHand }, FlowVersionRecord);

@@ -52,7 +52,7 @@ export class PlatformClient {
   }
 
   /** Reads until the result is as expected. @throws DemoError at the time limit */
-  async until<T>(path: string, codec: t.Decoder<unknown, T>, holds: (value: T) => boolean): Promise<T> {
+  async readUntil<T>(path: string, codec: t.Decoder<unknown, T>, holds: (value: T) => boolean): Promise<T> {
     const deadline = performance.now() + settleMs;
     for (;;) {
       const value = await this.get(path, codec);

@@ -2,14 +2,14 @@ import { districtsOfAvonValley } from './content/customers.ts';
 import type { Filled } from './fill.ts';
 
 /** The address of the demo, and its keys. */
-export interface Place {
+export interface DemoAddress {
   readonly url: string;
   /** Null when the user of the demo has the key already. */
   readonly adminKey: string | null;
 }
 
 /** One suggested call. */
-interface Look {
+interface SuggestedCall {
   readonly shows: string;
   readonly key: 'PARTNER' | 'CUSTOMER';
   /** The path, which may contain variables of the shell. */
@@ -18,7 +18,7 @@ interface Look {
   readonly body?: string;
 }
 
-const looks: ReadonlyArray<Look> = [
+const suggestedCalls: ReadonlyArray<SuggestedCall> = [
   { shows: 'The partner’s templates', key: 'PARTNER', path: '/v1/templates' },
   { shows: 'Its customers', key: 'PARTNER', path: '/v1/partner/customers' },
   {
@@ -57,7 +57,7 @@ const looks: ReadonlyArray<Look> = [
 ];
 
 /** Returns the suggested calls as shell commands that work when they are pasted. */
-export function whatNext({ url, adminKey }: Place, filled: Filled): string {
+export function whatNext({ url, adminKey }: DemoAddress, filled: Filled): string {
   const variables = {
     URL: url,
     ...(adminKey === null ? {} : { ADMIN: adminKey }),
@@ -74,11 +74,11 @@ export function whatNext({ url, adminKey }: Place, filled: Filled): string {
     'Look around from another terminal. Paste this first; the keys are shown this once:',
     '',
     ...Object.entries(variables).map(([name, value]) => `  ${name}=${value}`),
-    ...looks.flatMap((look) => ['', look.shows, `  ${callOf(look)}`]),
+    ...suggestedCalls.flatMap((look) => ['', look.shows, `  ${callOf(look)}`]),
   ].join('\n');
 }
 
-function callOf({ key, path, body }: Look): string {
+function callOf({ key, path, body }: SuggestedCall): string {
   const call = `curl -sS -w "\\n" -H "Authorization: Bearer $${key}" "$URL${path}"`;
   if (body === undefined) return call;
   return `${call} -H "Content-Type: application/json" -d "${body.replaceAll('"', '\\"')}"`;

@@ -98,7 +98,7 @@ export async function collect(
 }
 
 const untilCaughtUp = (_events: ReadonlyArray<RecordedEvent>, batch: EventBatch) => batch.caughtUp;
-const until = (count: number) => (events: ReadonlyArray<RecordedEvent>) => events.length >= count;
+const hasCount = (count: number) => (events: ReadonlyArray<RecordedEvent>) => events.length >= count;
 const idsOf = (events: ReadonlyArray<{ id: string }>) => events.map(({ id }) => id);
 
 /**
@@ -391,7 +391,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         await mustAppend(store, stream, noStream, events.slice(0, 10));
         await mustAppend(store, someStream(), noStream, events.slice(10, 20));
         await mustAppend(store, stream, 9, events.slice(20));
-        const seen = await collect(store, { after, batchSize: 4 }, until(25));
+        const seen = await collect(store, { after, batchSize: 4 }, hasCount(25));
         assert.deepEqual(idsOf(seen), idsOf(events));
         assert.ok(seen.every(({ position }, index) => position > (seen[index - 1]?.position ?? after)));
       });
@@ -445,7 +445,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
           const unreadableStream = someStream();
           const start = await store.lastPosition();
           await mustAppend(store, unreadableStream, noStream, [first, unreadable, last]);
-          const seen = await collect(store, { after: start }, until(3));
+          const seen = await collect(store, { after: start }, hasCount(3));
           assert.deepEqual(idsOf(seen), idsOf([first, unreadable, last]));
           assert.deepEqual(
             seen.map(({ stream: name, revision, type }) => [name, revision, type]),
@@ -460,7 +460,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
           await assert.rejects(readEvents(store, unreadableStream, 0), refused);
           assert.deepEqual(idsOf(await readEvents(store, unreadableStream, 2)), [last.id]);
         }
-        const wanted = await collect(store, { after, types: ['SomethingHappened'] }, until(6));
+        const wanted = await collect(store, { after, types: ['SomethingHappened'] }, hasCount(6));
         for (const event of wanted) assert.deepEqual(event.data, { number: 1 });
       });
 
@@ -515,8 +515,8 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         };
         const writing = Promise.all(Array.from({ length: writers }, write));
         const total = writers * appends * 2;
-        const fromStart = collect(store, { after, batchSize: 7 }, until(total));
-        const filtered = collect(store, { after, types: ['SomethingHappened'], batchSize: 50 }, until(total));
+        const fromStart = collect(store, { after, batchSize: 7 }, hasCount(total));
+        const filtered = collect(store, { after, types: ['SomethingHappened'], batchSize: 50 }, hasCount(total));
         await writing;
         for (const seen of await Promise.all([fromStart, filtered])) {
           assert.equal(seen.length, total);
@@ -532,7 +532,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         const before = await collect(store, { after }, untilCaughtUp);
         store = await opened.reopen();
         await mustAppend(store, stream, 2, events.slice(3));
-        const since = await collect(store, { after: before.at(-1)?.position ?? -1 }, until(3));
+        const since = await collect(store, { after: before.at(-1)?.position ?? -1 }, hasCount(3));
         assert.deepEqual(idsOf([...before, ...since]), idsOf(events));
       });
 

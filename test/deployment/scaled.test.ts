@@ -6,7 +6,7 @@ import { describeBehindProxy, startProxy } from '#test/support/service/caddy.ts'
 import { Client, type Reply } from '#test/support/service/client.ts';
 import { environmentOf, nodes } from '#test/support/service/compose-files.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
-import { adminKey, ServiceProcess, temporaryFolder, until } from '#test/support/service/service-process.ts';
+import { adminKey, poll, ServiceProcess, temporaryFolder } from '#test/support/service/service-process.ts';
 
 const timeoutMs = 120_000;
 /** The statuses of a node or the proxy while a node is down or temporarily unavailable. */
@@ -55,7 +55,7 @@ describeBehindProxy('nodes of the compose files behind the proxy', () => {
       opened.defer(() => client.close());
       /** Repeats a request as long as the answer is 502 or 503. */
       const answered = async <T>(ask: () => Promise<Reply<T>>): Promise<Reply<T>> => {
-        const reply = await until(async () => {
+        const reply = await poll(async () => {
           const given = await ask();
           return !passing.includes(given.status) && given;
         }, timeoutMs);

@@ -29,7 +29,7 @@ describe('documents', () => {
   for (const document of documents) {
     it(`finds every file and heading that ${document} links to`, () => {
       assert.deepEqual(
-        linksIn(document).filter((link) => !leadsSomewhere(document, link)),
+        linksIn(document).filter((link) => !hasTarget(document, link)),
         [],
       );
     });
@@ -55,7 +55,7 @@ function linksIn(document: string): ReadonlyArray<string> {
 }
 
 /** @param link may end in `#heading` */
-function leadsSomewhere(document: string, link: string): boolean {
+function hasTarget(document: string, link: string): boolean {
   const [path = '', heading] = link.split('#');
   const file = path === '' ? document : normalize(join(dirname(document), decodeURIComponent(path)));
   if (relative(root, join(root, file)).startsWith('..') || !existsSync(join(root, file))) return false;

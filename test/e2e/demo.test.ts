@@ -12,11 +12,11 @@ import { Client } from '#test/support/service/client.ts';
 import { type DemoExit, DemoProcess, variablesIn } from '#test/support/service/demo-process.ts';
 import {
   adminKey,
+  poll,
   type ServiceProcess,
   startService,
   type TemporaryFolder,
   temporaryFolder,
-  until,
 } from '#test/support/service/service-process.ts';
 import { expectStatus } from './support/expect.ts';
 
@@ -88,7 +88,7 @@ describe('npm run demo', function () {
     // The last command upgrades the instance whose upgrade was undone.
     const partner = new Client(url, PARTNER);
     try {
-      const upgraded = await until(async () => {
+      const upgraded = await poll(async () => {
         const { body } = await partner.get<InstanceDetails>(`/v1/instances/${UNDONE}`);
         return body.operation === null ? body : null;
       }, settleMs);
@@ -186,7 +186,7 @@ describe('npm run demo', function () {
   ] as const) {
     it(`stops ${moment} with instructions, and leaves no service behind`, async () => {
       const asked = onOwn();
-      const pid = await until(async () => (isReached() ? (announcedOwner(dataDir)?.pid ?? null) : null), settleMs);
+      const pid = await poll(async () => (isReached() ? (announcedOwner(dataDir)?.pid ?? null) : null), settleMs);
       assert.ok(pid !== null);
       // A frozen service keeps the demo from finishing before it is stopped.
       process.kill(pid, 'SIGSTOP');

@@ -198,13 +198,13 @@ describe('signed digests of a service', function () {
 
   it('begin a new chain after a restore when no service runs', async () => {
     cpSync(inFolder('data'), inFolder('restored'), { recursive: true });
-    const tool = (...args: ReadonlyArray<string>) =>
+    const runTool = (...args: ReadonlyArray<string>) =>
       toolExit(startEventsTool(args, { ...environment, DATA_DIR: inFolder('restored') }));
-    const { code, stdout, stderr } = await tool('digest', '--after-restore');
+    const { code, stdout, stderr } = await runTool('digest', '--after-restore');
     assert.equal(code, 0, stderr);
     assert.match(stdout, /^digest 1 of chain 2, /);
     assert.ok(readdirSync(inFolder('outside')).includes('digest-000002-00000001.json'));
-    const verified = await tool('verify', '--digests', inFolder('outside'));
+    const verified = await runTool('verify', '--digests', inFolder('outside'));
     assert.equal(verified.code, 0, verified.stderr);
     assert.match(verified.stderr, /digest 1 of chain 2 began a new chain/);
   });

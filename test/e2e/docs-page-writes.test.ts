@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describeInBrowser } from '#test/support/service/chromium.ts';
-import { adminKey, until } from '#test/support/service/service-process.ts';
+import { adminKey, poll } from '#test/support/service/service-process.ts';
 import { DocsPage, type FormInput } from './support/docs-page.ts';
 import { DocumentedOperations } from './support/documented-operations.ts';
 import { runningService } from './support/running-service.ts';
@@ -70,7 +70,7 @@ describeInBrowser('"Try it out" on the documentation page @long', () => {
     return (await operations.call('publish_template_version', { versionId })).id;
   };
   const settled = async (instanceId: string): Promise<Instance> => {
-    const found = await until(async () => {
+    const found = await poll(async () => {
       const now = await operations.call<Instance>('get_instance', { instanceId });
       return now.operation === null ? now : null;
     }, maxWaitMs);

@@ -14,7 +14,7 @@ import { newHolder, newOrganization, newProject } from './support/tenants.ts';
 type Named = { readonly id: string };
 
 /** A project with the number of flows that its tenants created in it and the number of calls with its key. */
-interface Place {
+interface ActiveProject {
   readonly projectId: string;
   readonly organizationId: string;
   readonly key: Client;
@@ -49,27 +49,27 @@ const dashboards = ['activity', 'flows', 'instances', 'gateway'];
 describeOnEngines('figures of tenants', (engines) => {
   const running = runningService(engines);
   let admin: Client;
-  let home: Place;
-  let customer: Place;
-  let branch: Place;
-  let otherCustomer: Place;
-  let stranger: Place;
+  let home: ActiveProject;
+  let customer: ActiveProject;
+  let branch: ActiveProject;
+  let otherCustomer: ActiveProject;
+  let stranger: ActiveProject;
   /** By name, each client with the projects whose figures it reads. */
-  let holders: Readonly<Record<string, { readonly client: Client; readonly places: ReadonlyArray<Place> }>>;
+  let holders: Readonly<Record<string, { readonly client: Client; readonly places: ReadonlyArray<ActiveProject> }>>;
 
   before(async function () {
     this.timeout(180_000);
     admin = running.client;
     const organizationId = await newOrganization(admin, true);
-    home = await furnish(organizationId, await newProject(admin, organizationId), 1);
+    home = await addActivity(organizationId, await newProject(admin, organizationId), 1);
     const partner = await newHolder(admin, home.projectId, 'partner');
     const made = await newCustomer(partner, 'Harbour Dental');
-    customer = await furnish(made.organizationId, made.projectId, 2);
-    branch = await furnish(made.organizationId, await newProject(admin, made.organizationId), 3);
+    customer = await addActivity(made.organizationId, made.projectId, 2);
+    branch = await addActivity(made.organizationId, await newProject(admin, made.organizationId), 3);
     const other = await newCustomer(partner, 'Weber Clinic');
-    otherCustomer = await furnish(other.organizationId, other.projectId, 4);
+    otherCustomer = await addActivity(other.organizationId, other.projectId, 4);
     const strangers = await newOrganization(admin, true);
-    stranger = await furnish(strangers, await newProject(admin, strangers), 5);
+    stranger = await addActivity(strangers, await newProject(admin, strangers), 5);
     const ofOrganization = await newHolder(admin, customer.projectId, 'organization');
     const ofStrangers = await newHolder(admin, stranger.projectId, 'partner');
     await newInstance(partner, customer.projectId);
@@ -91,7 +91,7 @@ describeOnEngines('figures of tenants', (engines) => {
   }
 
   /** Creates flows in a project, and makes calls with a key of the project: `count` of each. */
-  async function furnish(organizationId: string, projectId: string, count: number): Promise<Place> {
+  async function addActivity(organizationId: string, projectId: string, count: number): Promise<ActiveProject> {
     const key = await newHolder(admin, projectId, 'project');
     for (let number = 0; number < count; number += 1) {
       const path = `/v1/projects/${projectId}/flows`;

@@ -14,12 +14,12 @@ import { long } from '#test/support/run/long.ts';
 import { startEventsTool, type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
 import {
   adminKey,
+  poll,
   type ServiceOptions,
   type ServiceProcess,
   startService,
   type TemporaryFolder,
   temporaryFolder,
-  until,
 } from '#test/support/service/service-process.ts';
 import { type LoggedEvent, readDocuments, readLog } from './support/stores.ts';
 
@@ -87,7 +87,7 @@ describe('npm run events', function () {
     const original = await readLog(source.path);
     const there = await readLog(target.path);
     const moved = await start({ dataDir: target.path });
-    assert.ok(await until(() => processesHaveSeen(there, target), 30_000));
+    assert.ok(await poll(() => processesHaveSeen(there, target), 30_000));
     await moved.stop();
     // The log holds only the imported events, because processes have repeated nothing.
     assert.deepEqual(contents(await readLog(target.path)), contents(original));
@@ -106,7 +106,7 @@ describe('npm run events', function () {
       const environment = { EVENT_STORE_URL: double.url };
       const service = await start({ dataDir: source.path, environment });
       assert.deepEqual(await documents(source), original);
-      assert.ok(await until(() => processesHaveSeen(there, source), 30_000));
+      assert.ok(await poll(() => processesHaveSeen(there, source), 30_000));
       assert.deepEqual(await readDouble(double), there, 'something was repeated');
       const { status } = await service.client.post('/v1/projects', { name: 'Afterwards' });
       assert.equal(status, 201);
@@ -182,7 +182,7 @@ describe('npm run events', function () {
       const child = startEventsTool(['import', '-', '--store', double.url], { DATA_DIR: target.path });
       const ended = toolExit(child, null);
       child.stdin?.write(readFileSync(file, 'utf8').split('\n').slice(0, 3).join('\n'));
-      assert.ok(await until(async () => double.calls > 0, 30_000));
+      assert.ok(await poll(async () => double.calls > 0, 30_000));
       child.kill('SIGINT');
       const { code, stderr } = await ended;
       assert.deepEqual([code, stderr], [130, 'events: stopped. To continue, run the same command again.\n']);
@@ -226,7 +226,7 @@ async function fill({ client, url }: ServiceProcess): Promise<void> {
   const body = { templateVersionId, projectId, name: 'Weber', fieldValues: { name: 'Weber' } };
   const instance = await made('/v1/instances', body);
   const isActive = async () => (await client.get(`/v1/instances/${instance}`)).body.status === 'active';
-  assert.ok(await until(isActive, 30_000), 'the instance is not provisioned');
+  assert.ok(await poll(isActive, 30_000), 'the instance is not provisioned');
   const customers = '/v1/partner/customers';
   for (const [name, isErased] of Object.entries({ Weber: false, Quixote: true })) {
     const made = await client.post(customers, { name, clientEmail: 'office@example.com' });

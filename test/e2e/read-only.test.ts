@@ -6,11 +6,11 @@ import { endWithRun } from '#test/support/run/end-with-run.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
 import {
+  poll,
   type ServiceProcess,
   startService,
   type TemporaryFolder,
   temporaryFolder,
-  until,
 } from '#test/support/service/service-process.ts';
 
 const tool = join(import.meta.dirname, '../../src/cli/replay.ts');
@@ -116,9 +116,9 @@ describe('a service with READ_ONLY=true', function () {
     const keys = `/v1/projects/${projectId}/keys`;
     const later = (await service.client.post<typeof key>(keys, { name: 'L', keyType: 'project' })).body;
     const read = async () => (await past.client.as(later.key).get(`/v1/flows/${flow.id}`)).status === 200;
-    assert.ok(await until(read, 30_000));
+    assert.ok(await poll(read, 30_000));
     await service.client.remove(`/v1/keys/${key.id}`);
-    assert.ok(await until(async () => (await reader.get(`/v1/flows/${flow.id}`)).status === 401, 30_000));
+    assert.ok(await poll(async () => (await reader.get(`/v1/flows/${flow.id}`)).status === 401, 30_000));
   });
 
   it('accepts a time as its moment', async () => {

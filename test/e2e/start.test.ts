@@ -18,11 +18,11 @@ import { freePort } from '#test/support/run/free-port.ts';
 import { long } from '#test/support/run/long.ts';
 import {
   adminKey,
+  poll,
   ServiceProcess,
   startService,
   type TemporaryFolder,
   temporaryFolder,
-  until,
 } from '#test/support/service/service-process.ts';
 import { expectProblem, expectStatus } from './support/expect.ts';
 
@@ -109,7 +109,7 @@ describe('start of the service', function () {
 
   it('logs in one line what runs where, and names a misspelt variable', async () => {
     const service = await start({ LOG_LEVEL: 'info', REQUEST_PER_MINUTE: '5' });
-    assert.ok(await until(async () => service.stdout.includes('"msg":"listening"'), 20_000));
+    assert.ok(await poll(async () => service.stdout.includes('"msg":"listening"'), 20_000));
     const read = logLines(service);
     const line = read.find(({ msg }) => msg === 'listening');
     assert.equal(line?.docs, `${service.url}/docs`);
@@ -134,7 +134,7 @@ describe('start of the service', function () {
     for (const name of kept) rmSync(join(folder.path, name), { force: true });
     const second = await start({ LOG_LEVEL: 'info' });
     const isSaid = (msg: string) => second.stdout.includes(`"msg":"${msg}"`);
-    assert.ok(await until(async () => isSaid('Read models are built') && isSaid('listening'), maxStopMs));
+    assert.ok(await poll(async () => isSaid('Read models are built') && isSaid('listening'), maxStopMs));
     const read = logLines(second);
     assert.deepEqual(
       read.filter(({ level, err }) => level === 'error' || err !== undefined),
@@ -219,7 +219,7 @@ describe('start of the service', function () {
         (response) => response.status,
         () => null,
       );
-    assert.equal(await until(status, 60_000), 503);
+    assert.equal(await poll(status, 60_000), 503);
     const { code, milliseconds } = await service.stop();
     assert.deepEqual([code, service.stderr], [0, '']);
     assert.ok(milliseconds < maxStopMs, `it took ${milliseconds} ms`);

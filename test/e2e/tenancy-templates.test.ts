@@ -123,9 +123,9 @@ describeOnEngines('tenancy of templates', (engines) => {
         const reply = await call(client, template);
         assert.equal(reply.status, 404, `${name}: ${operation} → ${reply.text}`);
         const unknown = await call(client, { templateId: unknownId, versionId: unknownId });
-        const alike = ({ text }: Reply<unknown>) =>
+        const withoutIds = ({ text }: Reply<unknown>) =>
           text.replaceAll(/c[0-9a-z]{15,}/g, 'ID').replace(/"requestId":"[^"]*"/, '');
-        assert.equal(alike(reply), alike(unknown), `${name}: ${operation}`);
+        assert.equal(withoutIds(reply), withoutIds(unknown), `${name}: ${operation}`);
       }
     }
     assert.deepEqual(await readAll(template), before);

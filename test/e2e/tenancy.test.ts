@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
-import { adminKey, until } from '#test/support/service/service-process.ts';
+import { adminKey, poll } from '#test/support/service/service-process.ts';
 import { expectProblem, expectRecord, expectStatus, unknownId } from './support/expect.ts';
 import {
   createResources,
@@ -243,7 +243,7 @@ describeOnEngines('tenancy', (engines) => {
       );
       assert.ok(!JSON.stringify(keys).includes(key));
       expectStatus(await admin.as(key).get('/v1/me'), 200);
-      const used = await until(async () => {
+      const used = await poll(async () => {
         const list = expectStatus(await admin.get<{ keys: Array<Named & { lastUsedAt: string | null }> }>(path), 200);
         return list.keys.find(({ id }) => id === made.id)?.lastUsedAt ?? null;
       }, 5_000);
@@ -283,7 +283,7 @@ describeOnEngines('tenancy', (engines) => {
         expectProblem(reply, 422, 'invalid-input', ['/overlapSeconds']);
       }
       const fourth = await rotate({ overlapSeconds: 1 });
-      assert.ok(await until(async () => (await works(third.key)) === 401, 30_000), 'the old secret still works');
+      assert.ok(await poll(async () => (await works(third.key)) === 401, 30_000), 'the old secret still works');
       assert.deepEqual([await works(second.key), await works(fourth.key)], [401, 200]);
     });
 

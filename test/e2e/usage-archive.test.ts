@@ -10,11 +10,11 @@ import { expectStatus } from '#test/e2e/support/expect.ts';
 import { rebuildProjection } from '#test/e2e/support/rebuild-projection.ts';
 import { startEventsTool, type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
 import {
+  poll,
   type ServiceProcess,
   startService,
   type TemporaryFolder,
   temporaryFolder,
-  until,
 } from '#test/support/service/service-process.ts';
 import { callRecord } from '#test/usage/call-records.ts';
 import { usageMetadata } from '#usage/meter.ts';
@@ -79,7 +79,7 @@ describe('archived metering of a service', function () {
     await store.close();
     service = await start();
     assert.equal((await events('digest')).code, 0);
-    const rows = await until(async () => {
+    const rows = await poll(async () => {
       const read = await usage();
       return callsOf(read) === 6 && read;
     }, maxWaitMs);

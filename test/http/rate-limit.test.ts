@@ -60,8 +60,8 @@ describe('rate limit of requests', () => {
 
   it('counts requests to unknown paths too', async () => {
     service = await startFakeService({ rateLimit: new RateLimit(1) });
-    const nowhere = () => fetch(`${service.url}/v1/nowhere`, { headers: { 'x-api-key': goodKey } });
-    assert.deepEqual([(await nowhere()).status, (await nowhere()).status], [404, 429]);
+    const getUnknownPath = () => fetch(`${service.url}/v1/nowhere`, { headers: { 'x-api-key': goodKey } });
+    assert.deepEqual([(await getUnknownPath()).status, (await getUnknownPath()).status], [404, 429]);
   });
 
   it('does not limit admin keys', async () => {
@@ -84,7 +84,7 @@ describe('RateLimit', () => {
   const policyOf = (fields: ReadonlyArray<string>) => fields[1];
 
   /** Sends requests, each of a new project. @returns the codes and policies of the refused ones */
-  async function takeOfProjects(limit: RateLimit, organizationId: string, projects: number) {
+  async function refusalsOfProjects(limit: RateLimit, organizationId: string, projects: number) {
     const refused = [];
     for (let index = 0; index < projects; index += 1) {
       const taken = await limit.take({ ...customer, organizationId, projectId: `c${organizationId}${index}` });
@@ -95,14 +95,14 @@ describe('RateLimit', () => {
 
   it('allows an organization ten times a project’s requests, however many projects it has', async () => {
     const limit = new RateLimit(2, { organization: 10, partner: 100 });
-    assert.deepEqual(await takeOfProjects(limit, 'corg1', 20), []);
-    assert.deepEqual(await takeOfProjects(limit, 'corg1', 1), [['rate-limited', '"organization";q=20;w=60']]);
+    assert.deepEqual(await refusalsOfProjects(limit, 'corg1', 20), []);
+    assert.deepEqual(await refusalsOfProjects(limit, 'corg1', 1), [['rate-limited', '"organization";q=20;w=60']]);
   });
 
   it('allows a partner a multiple of a project’s requests, however many customers it has', async () => {
     const limit = new RateLimit(2, { organization: 10, partner: 3 });
-    assert.deepEqual(await takeOfProjects(limit, 'corg1', 3), []);
-    assert.deepEqual(await takeOfProjects(limit, 'corg2', 4), [['rate-limited', '"partner";q=6;w=60']]);
+    assert.deepEqual(await refusalsOfProjects(limit, 'corg1', 3), []);
+    assert.deepEqual(await refusalsOfProjects(limit, 'corg2', 4), [['rate-limited', '"partner";q=6;w=60']]);
   });
 
   it('does not count a refused request against organization or partner', async () => {

@@ -42,7 +42,7 @@ export class FeedClient implements ResponseSink {
   }
 
   /** Waits until it has received a message that matches. */
-  async until(fits: (client: this) => boolean): Promise<void> {
+  async waitFor(fits: (client: this) => boolean): Promise<void> {
     while (!fits(this)) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiters.add(resolve);

@@ -45,10 +45,10 @@ describe('LiveFeed', () => {
     history: new StreamHistory(service.store),
     personalReader: (subjects: ReadonlyArray<string>) => service.personalData.readerOf(subjects),
   });
-  const pastThatWaits = (waitForAudit: (position: number) => Promise<boolean>) =>
+  const pastWaitingFor = (waitForAudit: (position: number) => Promise<boolean>) =>
     new PastEntries({ documents: service.documents, reads: readsOf(), waitForAudit });
   const feedWith = (options: Partial<LiveFeedOptions> = {}) => {
-    const past = pastThatWaits(async () => true);
+    const past = pastWaitingFor(async () => true);
     const feed = new LiveFeed({ store: service.store, reads: readsOf(), past, limits: noLimits, log, ...options });
     feeds.push(feed);
     return feed;
@@ -58,7 +58,7 @@ describe('LiveFeed', () => {
     const client = new FeedClient();
     const isKeyValid = async () => true;
     served.push(feed.serve({ caller, response: client, after: null, isKeyValid, ...options }));
-    await client.until(({ status }) => status === 200);
+    await client.waitFor(({ status }) => status === 200);
     return client;
   };
   const createFlow = async (id: string = ids.flow, tenant: Tenant = tenants.project) => {
@@ -84,7 +84,7 @@ describe('LiveFeed', () => {
     const client = await opened(feedWith(), callerOf('admin'));
     await createFlow();
     await renameFlow('Nights');
-    await client.until(({ entries }) => entries.length === 2);
+    await client.waitFor(({ entries }) => entries.length === 2);
     const [created, renamed] = client.entries;
     assert.deepEqual([created?.event, renamed?.event], ['FlowCreated', 'FlowRenamed']);
     const positions = service.store.log.map(({ position }) => position);
@@ -107,7 +107,7 @@ describe('LiveFeed', () => {
     const flows = Object.entries(tenants).map(([name, tenant]) => ({ id: `cflowof${name}000000`, tenant }));
     for (const { id, tenant } of flows) await createFlow(id, tenant);
     await createTemplate({ ...tenants.project, projectId: null });
-    await admin.until(({ entries }) => entries.length === flows.length + 1);
+    await admin.waitFor(({ entries }) => entries.length === flows.length + 1);
     const seen = (client: FeedClient) =>
       client.entries.map(({ data }) => (data?.resource as { id: string } | undefined)?.id);
     assert.deepEqual(seen(others.project), ['cflowofproject000000']);
@@ -131,7 +131,7 @@ describe('LiveFeed', () => {
     const client = await opened(feedWith(), callerOf('project'), { after });
     await writing;
     await renameFlow('last');
-    await client.until(({ entries }) => entries.at(-1)?.data?.summary === 'The flow was renamed to “last”.');
+    await client.waitFor(({ entries }) => entries.at(-1)?.data?.summary === 'The flow was renamed to “last”.');
     const expected = service.store.log.map(({ position }) => position).filter((position) => position > after);
     assert.deepEqual(
       client.entries.map(({ id }) => id),
@@ -141,7 +141,7 @@ describe('LiveFeed', () => {
 
   it('ends a feed cleanly that is stopped before it is open', async () => {
     const reached = Promise.withResolvers<boolean>();
-    const feed = feedWith({ past: pastThatWaits(() => reached.promise) });
+    const feed = feedWith({ past: pastWaitingFor(() => reached.promise) });
     await createFlow();
     const client = new FeedClient();
     const serving = feed.serve({ caller: callerOf('admin'), response: client, after: 0, isKeyValid: async () => true });
@@ -158,7 +158,7 @@ describe('LiveFeed', () => {
 
   it('writes nothing to a client that disconnects before its feed is open', async () => {
     const reached = Promise.withResolvers<boolean>();
-    const feed = feedWith({ past: pastThatWaits(() => reached.promise) });
+    const feed = feedWith({ past: pastWaitingFor(() => reached.promise) });
     await createFlow();
     const client = new FeedClient();
     const serving = feed.serve({ caller: callerOf('admin'), response: client, after: 0, isKeyValid: async () => true });
@@ -176,8 +176,8 @@ describe('LiveFeed', () => {
     await createFlow();
     const name = 'n'.repeat(40_000);
     for (let index = 0; index < 60; index += 1) await renameFlow(`${index}${name}`);
-    await quick.until(({ entries }) => entries.length === 61);
-    await slow.until(({ hasEnded }) => hasEnded);
+    await quick.waitFor(({ entries }) => entries.length === 61);
+    await slow.waitFor(({ hasEnded }) => hasEnded);
     assert.match(slow.text, /: ended: it was read too slowly\n\n$/);
     assert.ok(slow.entries.length < 61);
     assert.equal(feed.size, 1);
@@ -188,9 +188,9 @@ describe('LiveFeed', () => {
     client.isSlow = true;
     await createFlow();
     await renameFlow('a');
-    await client.until(({ entries }) => entries.length === 1);
+    await client.waitFor(({ entries }) => entries.length === 1);
     client.drain();
-    await client.until(({ entries }) => entries.length === 2);
+    await client.waitFor(({ entries }) => entries.length === 2);
     assert.equal(client.hasEnded, false);
   });
 
@@ -207,7 +207,7 @@ describe('LiveFeed', () => {
     while (checks < 3) await new Promise(setImmediate);
     assert.equal(client.hasEnded, false);
     answer = false;
-    await client.until(({ hasEnded }) => hasEnded);
+    await client.waitFor(({ hasEnded }) => hasEnded);
     assert.match(client.text, /: ended: the API key is not valid any more\n\n$/);
     assert.equal(other.hasEnded, false);
   });
@@ -216,7 +216,7 @@ describe('LiveFeed', () => {
     const client = await opened(feedWith({ keepAliveMs: 1 }), callerOf('project', tenants.stranger));
     await createFlow();
     const end = service.store.log.at(-1)?.position;
-    await client.until(({ text }) => text.includes(`: keep-alive\nid: ${end}\n\n`));
+    await client.waitFor(({ text }) => text.includes(`: keep-alive\nid: ${end}\n\n`));
     assert.deepEqual(client.entries, []);
   });
 
@@ -241,7 +241,7 @@ describe('LiveFeed', () => {
     for (const id of ['cflowone00000000', 'cflowtwo00000000']) {
       const client = await opened(feed, callerOf('admin'));
       await createFlow(id);
-      await client.until(({ entries }) => entries.length === 1);
+      await client.waitFor(({ entries }) => entries.length === 1);
       client.leave();
       await served.at(-1);
       assert.equal(feed.size, 0);
@@ -279,11 +279,11 @@ describe('LiveFeed', () => {
     };
     const client = await opened(feedWith({ store: failing }), callerOf('admin'));
     await createFlow();
-    await client.until(({ entries }) => entries.length === 1);
+    await client.waitFor(({ entries }) => entries.length === 1);
     isAway = true;
     await renameFlow('a');
     await renameFlow('b');
-    await client.until(({ entries }) => entries.length === 3);
+    await client.waitFor(({ entries }) => entries.length === 3);
     assert.deepEqual(
       client.entries.map(({ id }) => id),
       store.log.map(({ position }) => position),
@@ -294,7 +294,7 @@ describe('LiveFeed', () => {
     const client = await opened(feedWith(), callerOf('admin'));
     service.store.appendUnreadable('flow-cunreadable00000', 'FlowRenamed');
     await createFlow();
-    await client.until(({ entries }) => entries.length === 1);
+    await client.waitFor(({ entries }) => entries.length === 1);
     assert.equal(client.entries[0]?.event, 'FlowCreated');
   });
 });

@@ -33,7 +33,7 @@ describe('process on several nodes', () => {
     handle,
   });
   /** The dependencies of one node, which knows nothing of other nodes' appends until it reads. */
-  const surroundings = () => ({
+  const dependencies = () => ({
     store,
     writer: new StreamWriter({ store }),
     documents: new ReadModel(store.log),
@@ -69,9 +69,9 @@ describe('process on several nodes', () => {
       });
       const token = 2 * index + 1;
       const id = place.replaceAll(' ', '');
-      const older = new ProcessRunner({ ...surroundings(), process: slow, checkpoints: checkpoints.under(token) });
+      const older = new ProcessRunner({ ...dependencies(), process: slow, checkpoints: checkpoints.under(token) });
       const newer = new ProcessRunner({
-        ...surroundings(),
+        ...dependencies(),
         process: follower(),
         checkpoints: checkpoints.under(token + 1),
       });
@@ -93,7 +93,7 @@ describe('process on several nodes', () => {
       const checkpoints = new InMemoryCheckpointStore();
       const { promise: began, resolve: begin } = Promise.withResolvers<void>();
       const process = { ...follower(async () => begin()), ...(concurrency && { concurrency }) };
-      const older = new ProcessRunner({ ...surroundings(), process, checkpoints: checkpoints.under(1) });
+      const older = new ProcessRunner({ ...dependencies(), process, checkpoints: checkpoints.under(1) });
       const superseded = assert.rejects(older.run(new AbortController().signal), FencedError);
       await created('a');
       await began;
@@ -111,7 +111,7 @@ describe('process on several nodes', () => {
       const run = (holder: string) => {
         const ending = new AbortController();
         const ended = runProcessUnderLease({
-          ...surroundings(),
+          ...dependencies(),
           process: follower(),
           leases,
           holder,

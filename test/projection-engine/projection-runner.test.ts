@@ -100,7 +100,7 @@ describe('ProjectionRunner', () => {
     open();
   });
   afterEach(async () => {
-    await shut();
+    await closeAll();
     await rm(folder, { recursive: true });
   });
 
@@ -109,7 +109,7 @@ describe('ProjectionRunner', () => {
     writer = openSqliteReadStoreWriter(file(), assert.fail);
     reader = openSqliteReadStore(file());
   };
-  const shut = async () => {
+  const closeAll = async () => {
     await runner?.close().catch(() => undefined);
     await reader.close();
     await writer.close();
@@ -121,7 +121,7 @@ describe('ProjectionRunner', () => {
     return runner;
   };
   const restart = async (projections?: ReadonlyArray<AnyProjection>) => {
-    await shut();
+    await closeAll();
     open();
     return start(projections);
   };
@@ -341,7 +341,7 @@ describe('ProjectionRunner', () => {
     log.append(...ids.map((id) => created(id, large)));
     await start([flows()]);
     await caughtUp();
-    await shut();
+    await closeAll();
     open();
     log.append(...ids.map((id) => renamed(id, 'short')), renamed('f0', 'last'));
     const counting = counted(writer);
@@ -378,7 +378,7 @@ describe('ProjectionRunner', () => {
     assert.deepEqual(messages, []);
     log.append(created('f1'), version('f1', 1));
     await caughtUp();
-    await shut();
+    await closeAll();
     open();
     await startLogged([flows(2), versions]);
     await eventually(() => statusOf('flows').state === 'running', 'the read model is built');
@@ -410,7 +410,7 @@ describe('ProjectionRunner', () => {
     await start();
     await caughtUp();
     log.append(created('f2'));
-    await shut();
+    await closeAll();
     open();
     const held = gated(writer);
     held.close();
@@ -544,7 +544,7 @@ describe('ProjectionRunner', () => {
     // The runner first saw this log empty.
     log.append(created('f1'), renamed('f1', 'a'), version('f1', 1));
     await caughtUp();
-    await shut();
+    await closeAll();
     log = new InMemoryEventStore();
     log.append(created('g1'), created('f1'), version('g1', 1), renamed('f1', 'b'), renamed('g1', 'c'));
     open();
@@ -567,7 +567,7 @@ describe('ProjectionRunner', () => {
     log.append(created('f1'));
     await start();
     await caughtUp();
-    await shut();
+    await closeAll();
     log = new InMemoryEventStore();
     log.append(created('g1'), renamed('g1', 'a'), version('g1', 1));
     open();
@@ -628,10 +628,10 @@ describe('ProjectionRunner', () => {
       log.append(...part);
       if (index % 4 === 2) log.append(operator('ProjectionRebuildRequested', { projection: 'flows' }));
       crashAfter = (crashAfter % 5) + 1;
-      const assertDead = (error: Error) => assert.match(error.message, /dead/);
-      const begun = await start([flows(), versions], failingAfter(writer, crashAfter)).catch(assertDead);
-      if (begun) await Promise.race([begun.finished.catch(assertDead), caughtUp()]);
-      await shut();
+      const assertWriterDied = (error: Error) => assert.match(error.message, /dead/);
+      const begun = await start([flows(), versions], failingAfter(writer, crashAfter)).catch(assertWriterDied);
+      if (begun) await Promise.race([begun.finished.catch(assertWriterDied), caughtUp()]);
+      await closeAll();
       open();
     }
     await start();

@@ -118,9 +118,9 @@ describe('a resource as of a moment', () => {
 
   it('is answered for an instance without its drift', async () => {
     const log = givenLog({ [`instance-${ids.instance}`]: activeInstance() });
-    const was = async (asOf: string) => bodyOf(log, getInstance, { instanceId: ids.instance, asOf });
-    assert.deepEqual([(await was('0')).status, (await was('3')).status], ['provisioning', 'active']);
-    assert.equal((await was('3')).drifted, null);
+    const instanceAsOf = async (asOf: string) => bodyOf(log, getInstance, { instanceId: ids.instance, asOf });
+    assert.deepEqual([(await instanceAsOf('0')).status, (await instanceAsOf('3')).status], ['provisioning', 'active']);
+    assert.equal((await instanceAsOf('3')).drifted, null);
   });
 });
 

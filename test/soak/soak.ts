@@ -5,10 +5,10 @@ import { parseArgs } from 'node:util';
 import { freePort } from '#test/support/run/free-port.ts';
 import {
   adminKey,
+  poll,
   type ServiceProcess,
   startService,
   temporaryFolder,
-  until,
 } from '#test/support/service/service-process.ts';
 import { startFaultyProvider } from './faulty-provider.ts';
 import { type Holdings, holdingsOf, openDescriptors } from './inspected-process.ts';
@@ -80,7 +80,7 @@ async function soak(service: ServiceProcess): Promise<void> {
   // The warm-up fills caches and loads code.
   const warm = Math.min(60_000, milliseconds / 4);
   await traffic.run(clients, warm);
-  const before = await settled(pid, null);
+  const before = await holdingsOnceQuiet(pid, null);
   show('warm', traffic, before);
   const parts = Math.max(1, Math.round(minutes));
   for (let part = 1; part <= parts; part += 1) {
@@ -92,7 +92,7 @@ async function soak(service: ServiceProcess): Promise<void> {
     );
   }
   clearInterval(reconfiguring);
-  const after = await settled(pid, before);
+  const after = await holdingsOnceQuiet(pid, before);
   show('end', traffic, after);
   compare(before, after);
   for (const unexpected of traffic.tally.unexpected) faults.push(unexpected);
@@ -108,9 +108,9 @@ async function soak(service: ServiceProcess): Promise<void> {
 }
 
 /** Waits until all connections of the calls are closed, even kept-alive ones. @param before the level to return to */
-async function settled(pid: number, before: Holdings | null): Promise<Holdings> {
+async function holdingsOnceQuiet(pid: number, before: Holdings | null): Promise<Holdings> {
   let last = -1;
-  await until(async () => {
+  await poll(async () => {
     await sleep(1_000);
     const open = openDescriptors(pid).length;
     const isQuiet = before === null ? open === last : open <= before.descriptors;
@@ -121,13 +121,13 @@ async function settled(pid: number, before: Holdings | null): Promise<Holdings> 
 }
 
 function compare(before: Holdings, after: Holdings): void {
-  const grown = (what: string, from: number, to: number, slack: number, unit = 1) => {
+  const checkGrowth = (what: string, from: number, to: number, slack: number, unit = 1) => {
     if (to > from + slack) faults.push(`${what} grew from ${(from / unit).toFixed(1)} to ${(to / unit).toFixed(1)}`);
   };
-  grown('the heap (MB)', before.heap, after.heap, heapSlack, megabyte);
-  grown('buffers (MB)', before.external, after.external, externalSlack, megabyte);
-  grown('descriptors', before.descriptors, after.descriptors, descriptorSlack);
-  grown('sockets', before.sockets, after.sockets, descriptorSlack);
+  checkGrowth('the heap (MB)', before.heap, after.heap, heapSlack, megabyte);
+  checkGrowth('buffers (MB)', before.external, after.external, externalSlack, megabyte);
+  checkGrowth('descriptors', before.descriptors, after.descriptors, descriptorSlack);
+  checkGrowth('sockets', before.sockets, after.sockets, descriptorSlack);
 }
 
 /** Writes a slightly different configuration each time, so that the service must release the previous one. */

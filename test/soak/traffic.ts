@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pickWeighted } from './random.ts';
 
 /** The number of calls by outcome. */
-export interface Tally {
+export interface TrafficReport {
   /** By status; `left` for calls that the client left, `broken` for answers that ended early. */
   readonly counts: Map<string, number>;
   /** The first unexpected outcomes, described for people. */
@@ -31,7 +31,7 @@ const boundary = 'boundary-of-the-soak';
 
 /** Clients that send random calls, one after the other. */
 export class Traffic {
-  readonly tally: Tally = { counts: new Map(), unexpected: [] };
+  readonly tally: TrafficReport = { counts: new Map(), unexpected: [] };
   readonly #url: string;
   readonly #key: string;
   readonly #random: () => number;
@@ -124,19 +124,19 @@ export class Traffic {
   }
 
   #receive(req: ClientRequest, call: Call, resolve: (outcome: string) => void): void {
-    const broke = () => resolve(call.leavesAfter === undefined ? 'broken' : 'left');
+    const resolveBroken = () => resolve(call.leavesAfter === undefined ? 'broken' : 'left');
     req.once('error', (error: Error & { code?: string }) => {
       // A refusal may arrive, and close the connection, before the whole body is sent.
       if (call.leavesAfter === undefined) this.#unexpected(`${call.path}: ${error.code ?? error.message}`);
-      broke();
+      resolveBroken();
     });
     req.once('response', (res) => {
       const { statusCode = 0 } = res;
       if (!expected.has(statusCode)) this.#unexpected(`${call.path} was answered with ${statusCode}`);
       if (call.readsSlowly) void readSlowly(res);
       else res.resume();
-      res.once('error', broke);
-      res.once('close', () => (res.complete ? resolve(String(statusCode)) : broke()));
+      res.once('error', resolveBroken);
+      res.once('close', () => (res.complete ? resolve(String(statusCode)) : resolveBroken()));
     });
   }
 

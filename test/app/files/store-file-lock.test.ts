@@ -8,7 +8,7 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 describe('lockStoreFile', () => {
   let folder: string;
   let file: string;
-  const take = (path: string) => lockStoreFile(path, 'EVENT_STORE_URL');
+  const lockEventFile = (path: string) => lockStoreFile(path, 'EVENT_STORE_URL');
 
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'switchyard-lock-')));
@@ -18,7 +18,7 @@ describe('lockStoreFile', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   it('refuses a file to a second store of the same process, in one line that names the file', () => {
-    const lock = take(file);
+    const lock = lockEventFile(file);
     assert.throws(
       () => lockStoreFile(file, 'READ_STORE_URL'),
       (error) =>
@@ -28,7 +28,7 @@ describe('lockStoreFile', () => {
         !error.message.includes('\n'),
     );
     lock.release();
-    take(file).release();
+    lockEventFile(file).release();
   });
 
   it('holds one lock for all symbolic links to a file, whether or not the file exists yet', () => {
@@ -38,12 +38,12 @@ describe('lockStoreFile', () => {
     symlinkSync(folder, join(folder, 'other', 'folder'));
     for (const make of [() => undefined, () => writeFileSync(file, '')]) {
       make();
-      const lock = take(file);
+      const lock = lockEventFile(file);
       for (const name of [link, join(folder, 'other', 'folder', 'events.db')])
-        assert.throws(() => take(name), /is in use by process/);
+        assert.throws(() => lockEventFile(name), /is in use by process/);
       lock.release();
-      const byLink = take(link);
-      assert.throws(() => take(file), /is in use by process/);
+      const byLink = lockEventFile(link);
+      assert.throws(() => lockEventFile(file), /is in use by process/);
       byLink.release();
     }
   });
@@ -51,15 +51,18 @@ describe('lockStoreFile', () => {
   it('refuses a file with a second hard link, because SQLite would keep two logs of it', () => {
     writeFileSync(file, '');
     linkSync(file, join(folder, 'twin.db'));
-    assert.throws(() => take(file), { name: 'StartupError', message: /2 names \(hard links\).*EVENT_STORE_URL/ });
+    assert.throws(() => lockEventFile(file), {
+      name: 'StartupError',
+      message: /2 names \(hard links\).*EVENT_STORE_URL/,
+    });
     rmSync(join(folder, 'twin.db'));
-    take(file).release();
+    lockEventFile(file).release();
   });
 
   it('refuses a file in a folder that does not exist, and symbolic links in a circle', () => {
-    assert.throws(() => take(join(folder, 'nowhere', 'events.db')), /check that its folder exists/);
+    assert.throws(() => lockEventFile(join(folder, 'nowhere', 'events.db')), /check that its folder exists/);
     symlinkSync('b', join(folder, 'a'));
     symlinkSync('a', join(folder, 'b'));
-    assert.throws(() => take(join(folder, 'a')), { name: 'StartupError' });
+    assert.throws(() => lockEventFile(join(folder, 'a')), { name: 'StartupError' });
   });
 });

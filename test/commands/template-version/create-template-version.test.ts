@@ -13,7 +13,7 @@ import {
 import { ids, newIds } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
-import { bodyFaults, soundBodies } from '#test/support/inputs/payload-faults.ts';
+import { bodyFaults, validBodies } from '#test/support/inputs/payload-faults.ts';
 import { field, payload, payloadFlow, payloadProfile } from '#test/support/inputs/template-payload.ts';
 
 const templateId = ids.template;
@@ -95,7 +95,7 @@ describe('create_template_version', () => {
       });
     }
 
-    for (const { what, body } of soundBodies) {
+    for (const { what, body } of validBodies) {
       it(`accepts a body with ${what}`, () => {
         const sent = JSON.parse(JSON.stringify(body));
         const decoded = decode(sent);

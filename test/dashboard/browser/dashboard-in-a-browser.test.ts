@@ -5,10 +5,10 @@ import { Client } from '#test/support/service/client.ts';
 import { DemoProcess, variablesIn } from '#test/support/service/demo-process.ts';
 import {
   adminKey,
+  poll,
   type ServiceProcess,
   startService,
   temporaryFolder,
-  until,
 } from '#test/support/service/service-process.ts';
 import {
   assertAccessible,
@@ -188,7 +188,7 @@ describeInBrowser('dashboard in a browser @long', () => {
     await page.getByText(`Version ${first.version} is active.`).waitFor();
     assert.equal((await versionsOf(flowId)).versions.find(({ isActive }) => isActive)?.id, first.id);
     await page.getByRole('button', { name: `Activate ${active.version} again` }).click();
-    const back = await until(
+    const back = await poll(
       async () => (await versionsOf(flowId)).versions.find(({ id, isActive }) => isActive && id === active.id) ?? null,
       waitMs,
     );

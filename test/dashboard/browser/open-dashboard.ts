@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { until } from '#test/support/service/service-process.ts';
+import { poll } from '#test/support/service/service-process.ts';
 
 /** The folder for screenshots of the views, outside the repository. */
 const pictures = join(import.meta.dirname, '../../../test-artefacts/dashboard');
@@ -73,7 +73,7 @@ export async function settled(page: Page): Promise<void> {
 
 /** Waits until an expression is true in the page. */
 export async function holds(page: Page, expression: string): Promise<void> {
-  const held = await until(() => page.evaluate<boolean>(expression), waitMs);
+  const held = await poll(() => page.evaluate<boolean>(expression), waitMs);
   assert.ok(held, `It is not true in the page: ${expression}`);
 }
 

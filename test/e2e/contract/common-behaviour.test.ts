@@ -6,7 +6,7 @@ import { runningService } from '#test/e2e/support/running-service.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
-import { until } from '#test/support/service/service-process.ts';
+import { poll } from '#test/support/service/service-process.ts';
 
 type Named = { readonly id: string };
 
@@ -357,7 +357,7 @@ describeOnEngines('common behaviour of all operations over HTTP', (engines) => {
   /** Reads with a minimum position, and retries while the read model is behind it. */
   const readAt = async <T>(path: string, position: string): Promise<Reply<T>> => {
     const headers = { 'switchyard-min-position': position };
-    const reply = await until(async () => {
+    const reply = await poll(async () => {
       const answer = await client.get<T>(path, headers);
       return answer.status !== 503 && answer;
     }, 30_000);

@@ -7,7 +7,7 @@ import { runningService } from '#test/e2e/support/running-service.ts';
 import { newProject } from '#test/e2e/support/tenants.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
-import { until } from '#test/support/service/service-process.ts';
+import { poll } from '#test/support/service/service-process.ts';
 
 /** The limit of a wait. It only keeps a test from hanging, because a process may be late on a busy machine. */
 const effectsTimeoutMs = 60_000;
@@ -167,7 +167,7 @@ describeOnEngines('rules across resources under concurrent requests', (engines) 
         for (const { status, text } of await added) assert.ok([201, 404].includes(status), text);
         const left = async () => (await numbers()).filter(({ flowId }) => flowId === doomed).length;
         assert.ok(
-          await until(async () => (await left()) === 0, effectsTimeoutMs),
+          await poll(async () => (await left()) === 0, effectsTimeoutMs),
           `${await left()} numbers still point at it`,
         );
       }
@@ -183,7 +183,7 @@ describeOnEngines('rules across resources under concurrent requests', (engines) 
         const deletedAt = performance.now();
         const isDetached = async () =>
           expectStatus(await client.get<PhoneNumberRecord>(`/v1/phone-numbers/${id}`), 200).flowId === null;
-        assert.ok(await until(isDetached, effectsTimeoutMs), 'the phone number still points at the flow');
+        assert.ok(await poll(isDetached, effectsTimeoutMs), 'the phone number still points at the flow');
         attempts.push(performance.now() - deletedAt);
       }
       assert.ok(Math.min(...attempts) < effectsMs, `the attempts took ${attempts.join(', ')} ms`);
@@ -214,7 +214,7 @@ describeOnEngines('rules across resources under concurrent requests', (engines) 
           }
         });
         for (const { status, text } of replies) assert.ok([200, 404].includes(status), text);
-        assert.ok(await until(agree, effectsTimeoutMs), 'flows and profiles do not agree');
+        assert.ok(await poll(agree, effectsTimeoutMs), 'flows and profiles do not agree');
       }
     });
 

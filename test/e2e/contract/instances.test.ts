@@ -9,7 +9,7 @@ import { uploadText } from '#test/e2e/support/upload.ts';
 import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
-import { until } from '#test/support/service/service-process.ts';
+import { poll } from '#test/support/service/service-process.ts';
 
 type Named = { readonly id: string };
 
@@ -96,7 +96,7 @@ describeOnEngines('instances over HTTP', (engines) => {
     });
     assert.ok(reply.status === 200 || reply.status === 201, reply.text);
     const { organizationId } = reply.body;
-    const project = await until(async () => {
+    const project = await poll(async () => {
       const { projects } = expectStatus(
         await client.get<{ projects: Array<Named & { organizationId: string }> }>('/v1/projects'),
         200,
@@ -115,8 +115,13 @@ describeOnEngines('instances over HTTP', (engines) => {
 
   const pathOf = ({ id }: Named) => `/v1/instances/${id}`;
   const versionId = (number: number) => versions[number - 1] ?? '';
-  const sound = () => ({ templateVersionId: versionId(1), projectId, name: 'Weber', fieldValues: { name: 'Weber' } });
-  const create = (body: JsonObject = {}) => partner.post<InstanceRecord>('/v1/instances', { ...sound(), ...body });
+  const validInput = () => ({
+    templateVersionId: versionId(1),
+    projectId,
+    name: 'Weber',
+    fieldValues: { name: 'Weber' },
+  });
+  const create = (body: JsonObject = {}) => partner.post<InstanceRecord>('/v1/instances', { ...validInput(), ...body });
   const upgrade = (instance: Named, number: number, body: JsonObject = {}) =>
     partner.post<InstanceRecord>(`${pathOf(instance)}/upgrade`, {
       targetTemplateVersionId: versionId(number),
@@ -125,7 +130,7 @@ describeOnEngines('instances over HTTP', (engines) => {
 
   /** Waits until an instance has no running operation. */
   async function settled(instance: Named): Promise<InstanceDetails> {
-    const found = await until(async () => {
+    const found = await poll(async () => {
       const details = expectStatus(await partner.get<InstanceDetails>(pathOf(instance)), 200);
       return details.operation === null ? details : null;
     }, settleMs);
@@ -249,9 +254,9 @@ describeOnEngines('instances over HTTP', (engines) => {
 
     it('creates one instance for a repeated request', async () => {
       const once = { 'idempotency-key': 'create-an-instance' };
-      const made = expectStatus(await partner.post<InstanceRecord>('/v1/instances', sound(), once), 201);
-      assert.deepEqual(expectStatus(await partner.post('/v1/instances', sound(), once), 201), made);
-      const other = { ...sound(), name: 'Other' };
+      const made = expectStatus(await partner.post<InstanceRecord>('/v1/instances', validInput(), once), 201);
+      assert.deepEqual(expectStatus(await partner.post('/v1/instances', validInput(), once), 201), made);
+      const other = { ...validInput(), name: 'Other' };
       expectProblem(await partner.post('/v1/instances', other, once), 422, 'idempotency-key-reused');
       await settled(made);
     });
@@ -461,14 +466,14 @@ describeOnEngines('instances over HTTP', (engines) => {
       expectProblem(await partner.get(pathOf(instance)), 404, 'instance-not-found');
       expectProblem(await partner.remove(pathOf(instance)), 404, 'instance-not-found');
       expectProblem(await upgrade(instance, 2), 404, 'instance-not-found');
-      const gone = await until(async () => {
+      const gone = await poll(async () => {
         const flows = await Promise.all(instance.resources.flows.map(({ flowId }) => flowOf(flowId)));
         const profile = await partner.get(`/v1/agent-profiles/${instance.resources.agentProfileId}`);
         return flows.every((flow) => flow === null) && profile.status === 404;
       }, settleMs);
       assert.ok(gone, 'resources of the instance still exist');
       assert.ok(await flowOf(own.id));
-      const detached = await until(
+      const detached = await poll(
         async () => (await partner.get(`/v1/phone-numbers/${number.id}`)).body.flowId === null,
         settleMs,
       );
@@ -496,7 +501,7 @@ describeOnEngines('instances over HTTP', (engines) => {
         expectStatus(await customer.get(`/v1/flows/${flowIdOf(instance, 'welcome')}`), 200);
         const target = { targetTemplateVersionId: versionId(2) };
         for (const reply of [
-          await customer.post('/v1/instances', sound()),
+          await customer.post('/v1/instances', validInput()),
           await customer.post(`${pathOf(instance)}/upgrade`, target),
           await customer.post(`${pathOf(instance)}/retry`),
           await customer.put(`${pathOf(instance)}/phone-number-requirements/main`, { phoneNumberId: null }),
@@ -534,10 +539,10 @@ describeOnEngines('instances over HTTP', (engines) => {
           expectProblem(reply, 404, 'instance-not-found');
         }
       }
-      expectProblem(await stranger.post('/v1/instances', sound()), 404, 'template-version-not-found');
+      expectProblem(await stranger.post('/v1/instances', validInput()), 404, 'template-version-not-found');
       const own = expectStatus(await stranger.post<Named>('/v1/templates', { name: 'T' }), 201);
       const theirs = await published(stranger, own.id, first);
-      const inOurs = { ...sound(), templateVersionId: theirs };
+      const inOurs = { ...validInput(), templateVersionId: theirs };
       expectProblem(await stranger.post('/v1/instances', inOurs), 404, 'project-not-found');
       expectStatus(await stranger.post('/v1/instances', { ...inOurs, projectId: strangersCustomer.projectId }), 201);
     });

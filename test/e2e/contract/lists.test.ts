@@ -5,7 +5,7 @@ import { runningService } from '#test/e2e/support/running-service.ts';
 import { newKey, newProject } from '#test/e2e/support/tenants.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
-import { until } from '#test/support/service/service-process.ts';
+import { poll } from '#test/support/service/service-process.ts';
 
 type Named = { readonly id: string; readonly name: string };
 type Page = Readonly<Record<string, unknown>> & { readonly nextCursor?: string };
@@ -76,7 +76,7 @@ describeOnEngines('filters and order of lists over HTTP', (engines) => {
     expectStatus(await client.post(`/v1/template-versions/${versionId}/publish`), 200);
     const instance = { templateVersionId: versionId, projectId: home, name: 'Weber for lists' };
     const instanceId = await made('/v1/instances', instance);
-    await until(async () => (await client.get(`/v1/instances/${instanceId}`)).body.status === 'active' || null, 20_000);
+    await poll(async () => (await client.get(`/v1/instances/${instanceId}`)).body.status === 'active' || null, 20_000);
     const project = await made('/v1/projects', { name: 'Project for lists' });
     const stranger = await made('/v1/organizations', { name: 'Stranger', partner: true });
     const foreign = await newProject(client, stranger);

@@ -4,7 +4,7 @@ import { characters, expectProblem, expectRecord, expectStatus, unknownId } from
 import { runningService } from '#test/e2e/support/running-service.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
-import { until } from '#test/support/service/service-process.ts';
+import { poll } from '#test/support/service/service-process.ts';
 
 type Named = { readonly id: string; readonly organizationId: string };
 type Projection = { name: string; state: string; position: number; rebuild: object | null; failure: object | null };
@@ -79,9 +79,9 @@ describeOnEngines('liveness, projects, organizations and operations over HTTP', 
   });
 
   it('lists projections with their status, and rebuilds one while its documents stay readable', async () => {
-    const standing = async () =>
+    const listProjections = async () =>
       expectStatus(await client.get<{ projections: Projection[] }>('/v1/projections'), 200).projections;
-    const names = (await standing()).map(({ name }) => name);
+    const names = (await listProjections()).map(({ name }) => name);
     for (const name of ['flows', 'flow-versions', 'phone-numbers', 'agent-profiles', 'projects', 'api-keys']) {
       assert.ok(names.includes(name), name);
     }
@@ -91,11 +91,11 @@ describeOnEngines('liveness, projects, organizations and operations over HTTP', 
       expectStatus(await client.post(path, { name: 'F', flowSchema: index }), 201);
     }
     const before = expectStatus(await client.get(path), 200);
-    const { position = 0 } = (await standing()).find(({ name }) => name === 'flows') ?? {};
+    const { position = 0 } = (await listProjections()).find(({ name }) => name === 'flows') ?? {};
     expectStatus(await client.post('/v1/projections/flows/rebuild'), 200);
     assert.deepEqual(expectStatus(await client.get(path), 200), before);
-    const rebuilt = await until(async () => {
-      const flows = (await standing()).find(({ name }) => name === 'flows');
+    const rebuilt = await poll(async () => {
+      const flows = (await listProjections()).find(({ name }) => name === 'flows');
       return flows?.state === 'running' && flows.rebuild === null && flows.position > position;
     }, 10_000);
     assert.ok(rebuilt, 'the rebuild does not end');

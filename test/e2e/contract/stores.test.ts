@@ -5,7 +5,7 @@ import { newHolder, newProject } from '#test/e2e/support/tenants.ts';
 import { uploadText } from '#test/e2e/support/upload.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
-import { until } from '#test/support/service/service-process.ts';
+import { poll } from '#test/support/service/service-process.ts';
 
 interface Store {
   readonly id: string;
@@ -177,7 +177,7 @@ describeOnEngines('stores over HTTP', (engines) => {
       const lists = stores.map((store) => client.get<StoreList>(`/v1/stores/${store.id}/files`));
       return (await Promise.all(lists)).every(({ body }) => body.data.length === 0);
     };
-    assert.ok(await until(isGone, 2_000));
+    assert.ok(await poll(isGone, 2_000));
   });
 
   it('refuses a file that is unknown or another project’s, and requires the scope of stores', async () => {

@@ -6,11 +6,11 @@ import { completion, FakeProvider, json } from '#test/gateway/support/fake-provi
 import { long } from '#test/support/run/long.ts';
 import {
   adminKey,
+  poll,
   type ServiceProcess,
   startService,
   type TemporaryFolder,
   temporaryFolder,
-  until,
 } from '#test/support/service/service-process.ts';
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -81,7 +81,7 @@ async function runThroughKills(story: CrashingBatch, ids: ReadonlyArray<string>,
   let recorded = 0;
   for (let kill = 1; kill <= kills; kill += 1) {
     const wanted = Math.floor((ids.length * kill) / (kills + 1));
-    const reached = await until(async () => {
+    const reached = await poll(async () => {
       const { request_counts: counts } = await client.batches.retrieve(id);
       return (counts?.completed ?? 0) >= wanted ? (counts?.completed ?? 0) : null;
     }, 120_000);
@@ -91,7 +91,7 @@ async function runThroughKills(story: CrashingBatch, ids: ReadonlyArray<string>,
     await story.kill();
     client = await story.start();
   }
-  const done = await until(async () => {
+  const done = await poll(async () => {
     const batch = await client.batches.retrieve(id);
     return batch.status === 'completed' ? batch : null;
   }, 300_000);
@@ -112,7 +112,7 @@ describe('a batch whose service is killed', function () {
   });
   afterEach(() => story.end());
 
-  async function survives(lines: number, kills: number): Promise<void> {
+  async function expectEachLineOnce(lines: number, kills: number): Promise<void> {
     const ids = Array.from({ length: lines }, (_, index) => `line-${index}`);
     const output = await runThroughKills(story, ids, kills);
     assert.deepEqual(output.toSorted(), ids.toSorted(), 'each line is in the output exactly once');
@@ -126,9 +126,9 @@ describe('a batch whose service is killed', function () {
   }
 
   it(`writes each line to its output once, and repeats a call at most once for each kill ${long}`, () =>
-    survives(400, 1));
+    expectEachLineOnce(400, 1));
 
-  it(`writes each line to its output once after two kills ${long}`, () => survives(1_500, 2));
+  it(`writes each line to its output once after two kills ${long}`, () => expectEachLineOnce(1_500, 2));
 
-  it(`writes each of many lines to its output once after two kills ${long}`, () => survives(50_000, 2));
+  it(`writes each of many lines to its output once after two kills ${long}`, () => expectEachLineOnce(50_000, 2));
 });

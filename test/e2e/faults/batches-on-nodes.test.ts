@@ -9,10 +9,10 @@ import { describeOnSharedEngines } from '#test/support/service/engines.ts';
 import { Nodes } from '#test/support/service/nodes.ts';
 import {
   adminKey,
+  poll,
   type ServiceProcess,
   type TemporaryFolder,
   temporaryFolder,
-  until,
 } from '#test/support/service/service-process.ts';
 
 type Check = { readonly name: string; readonly ready: boolean; readonly detail: string };
@@ -93,10 +93,10 @@ describeOnSharedEngines(
       const check = await batchesCheck(api);
       assert.deepEqual([check?.ready, /no node runs batches/.test(check?.detail ?? '')], [true, true]);
       await nodes.start('projections', runnerOf('runner'));
-      const taken = await until(() => create(client, input).catch(() => null), 60_000);
+      const taken = await poll(() => create(client, input).catch(() => null), 60_000);
       assert.ok(taken);
       assert.match((await batchesCheck(api))?.detail ?? '', /a node runs batches/);
-      const done = await until(async () => {
+      const done = await poll(async () => {
         const { status } = await client.batches.retrieve(taken.id);
         return status === 'completed' ? status : null;
       }, 60_000);
@@ -118,10 +118,10 @@ describeOnSharedEngines(
       const client = clientOf(api);
       const ids = Array.from({ length: lines }, (_, index) => `line-${index}`);
       const input = await upload(client, ids);
-      const created = await until(() => create(client, input).catch(() => null), 60_000);
+      const created = await poll(() => create(client, input).catch(() => null), 60_000);
       assert.ok(created);
       const { id } = created;
-      const recorded = await until(async () => {
+      const recorded = await poll(async () => {
         const { request_counts: counts } = await client.batches.retrieve(id);
         return (counts?.completed ?? 0) >= lines / 4 ? (counts?.completed ?? 0) : null;
       }, 120_000);
@@ -130,7 +130,7 @@ describeOnSharedEngines(
       await runners.get(first)?.kill();
       const askedBefore = askedBy.size;
 
-      const done = await until(async () => {
+      const done = await poll(async () => {
         const batch = await client.batches.retrieve(id);
         return batch.status === 'completed' ? batch : null;
       }, 120_000);

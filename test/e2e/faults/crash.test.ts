@@ -15,7 +15,7 @@ import { CommandLoad } from '#test/e2e/support/load.ts';
 import { type LoggedEvent, readDocuments, readLog } from '#test/e2e/support/stores.ts';
 import { itInManyRounds, itInRounds } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
-import { startService, temporaryFolder, until } from '#test/support/service/service-process.ts';
+import { poll, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 
 const loadMs = 400;
 const effectsTimeoutMs = 60_000;
@@ -34,7 +34,7 @@ describe('a service that is stopped under load', function () {
         const running = load.run(service.client);
         await sleep(loadMs * (0.5 + Math.random()));
         const answered = async () => load.acknowledged.length - before > 10;
-        assert.ok(await until(answered, effectsTimeoutMs), 'too few commands were answered');
+        assert.ok(await poll(answered, effectsTimeoutMs), 'too few commands were answered');
         await service.kill();
         await running;
         service = await startService({ dataDir: folder.path });
@@ -79,7 +79,7 @@ describe('a service that is stopped under load', function () {
     let service = await startService({ dataDir: folder.path });
     try {
       for (let round = 0; round < rounds; round += 1) {
-        const scene = await setScene(service.client);
+        const scene = await createRelatedResources(service.client);
         const sent = Promise.allSettled([
           service.client.remove(`/v1/flows/${scene.doomedFlowId}`),
           service.client.put(`/v1/agent-profiles/${scene.profileId}`, scene.replacement),
@@ -101,7 +101,7 @@ describe('a service that is stopped under load', function () {
 /** Waits until processes and read models have handled the whole log, so that documents no longer change. */
 async function settled(dataDir: string): Promise<void> {
   let before = '';
-  const still = await until(async () => {
+  const still = await poll(async () => {
     const now = JSON.stringify(await readDocuments(dataDir));
     const same = now === before;
     before = now;
@@ -190,7 +190,7 @@ async function expectRebuildAgrees(dataDir: string): Promise<void> {
   }
 }
 
-interface Scene {
+interface RelatedResources {
   readonly projectId: string;
   readonly doomedFlowId: string;
   readonly profileId: string;
@@ -207,7 +207,7 @@ const profile = {
 };
 
 /** Creates a flow with twenty phone numbers, and a profile of ten flows that will be replaced by ten others. */
-async function setScene(client: Client): Promise<Scene> {
+async function createRelatedResources(client: Client): Promise<RelatedResources> {
   const { id: projectId } = expectStatus(await client.post<{ id: string }>('/v1/projects', { name: 'Scene' }), 201);
   const newFlow = async () => {
     const reply = await client.post<FlowRecord>(`/v1/projects/${projectId}/flows`, { name: 'F', flowSchema: {} });
@@ -231,12 +231,12 @@ async function setScene(client: Client): Promise<Scene> {
 /** Every request has taken full effect or none; every answered request has taken effect. */
 async function expectEffects(
   client: Client,
-  { projectId, doomedFlowId, profileId, formerFlowIds, replacement }: Scene,
+  { projectId, doomedFlowId, profileId, formerFlowIds, replacement }: RelatedResources,
   answered: { readonly deleted: boolean; readonly replaced: boolean },
 ): Promise<void> {
   const { status } = await client.get(`/v1/flows/${doomedFlowId}`);
   if (answered.deleted) assert.equal(status, 404);
-  const pointed = async () => {
+  const countReferences = async () => {
     const path = `/v1/projects/${projectId}/phone-numbers`;
     const { phoneNumbers } = expectStatus(await client.get<{ phoneNumbers: PhoneNumberRecord[] }>(path), 200);
     assert.equal(phoneNumbers.length, 20);
@@ -244,8 +244,8 @@ async function expectEffects(
   };
   const expected = status === 404 ? 0 : 20;
   assert.ok(
-    await until(async () => (await pointed()) === expected, effectsTimeoutMs),
-    `${await pointed()} of 20 numbers point at a flow that answers ${status}`,
+    await poll(async () => (await countReferences()) === expected, effectsTimeoutMs),
+    `${await countReferences()} of 20 numbers point at a flow that answers ${status}`,
   );
 
   const assigned = async () => {
@@ -254,7 +254,7 @@ async function expectEffects(
   };
   const same = (ids: ReadonlyArray<string>, others: ReadonlyArray<string>) =>
     ids.toSorted().join() === others.toSorted().join();
-  const whole = await until(async () => {
+  const whole = await poll(async () => {
     const now = await assigned();
     return same(now, replacement.flowIds) || (!answered.replaced && same(now, formerFlowIds));
   }, effectsTimeoutMs);

@@ -15,11 +15,11 @@ import { readLog } from '#test/e2e/support/stores.ts';
 import { itInManyRounds, long } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
 import {
+  poll,
   type ServiceProcess,
   startService,
   type TemporaryFolder,
   temporaryFolder,
-  until,
 } from '#test/support/service/service-process.ts';
 
 const path = '/v1/partner/customers';
@@ -121,7 +121,7 @@ describe('erasure of personal data', function () {
     await recordErasure(folder.path, id);
     assert.notEqual(keyOf(folder.path, id), null);
     await restart();
-    const gone = await until(async () => holding(folder.path, [key]).length === 0, 20_000);
+    const gone = await poll(async () => holding(folder.path, [key]).length === 0, 20_000);
     assert.ok(gone, 'the key is still there');
     assert.equal(await nameOf(service.client, id), 'erased');
     await service.stop();
@@ -138,7 +138,7 @@ describe('erasure of personal data', function () {
       await restart();
       const recorded = (await nameOf(service.client, id)) === 'erased';
       if (status === 200) assert.ok(recorded, 'an acknowledged erasure is lost');
-      const finished = !recorded || (await until(async () => keyOf(folder.path, id) === null, 20_000));
+      const finished = !recorded || (await poll(async () => keyOf(folder.path, id) === null, 20_000));
       assert.ok(finished, `round ${round}: recorded, but the key is there`);
     }
   });

@@ -13,7 +13,7 @@ describeFaults('nodes whose event store fails', (stores) => {
   /** Requests that need the event store are refused in time; all others succeed. */
   async function expectRefused(): Promise<void> {
     const [[read, created]] = await Promise.all([
-      stores().askFor(projectPath),
+      stores().readAndWrite(projectPath),
       stores().expectNotReady('event-store'),
       stores().expectUnavailable(),
     ]);
@@ -85,7 +85,7 @@ describeFaults('nodes whose event store fails', (stores) => {
       await stores().expectRecovery();
     });
 
-    it('recovers after the event store answered too late', () => stores().bringLateAnswers('events', expectRefused));
+    it('recovers after the event store answered too late', () => stores().delayAnswers('events', expectRefused));
 
     it('recovers after answers of the event store were lost in the network', async () => {
       for (const { events } of [stores().control, stores().projecting]) events.mute();

@@ -5,7 +5,7 @@ import { long } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnSharedEngines } from '#test/support/service/engines.ts';
 import { Nodes } from '#test/support/service/nodes.ts';
-import { type ServiceProcess, until } from '#test/support/service/service-process.ts';
+import { poll, type ServiceProcess } from '#test/support/service/service-process.ts';
 
 interface MadeKey {
   readonly id: string;
@@ -45,7 +45,7 @@ describeOnSharedEngines(
     const statusOf = async (node: { readonly client: Client }, key: string) =>
       (await node.client.as(key).get('/v1/me')).status;
     const isRefusedOn = (node: ServiceProcess, key: string) =>
-      until(async () => (await statusOf(node, key)) === 401, limitMs);
+      poll(async () => (await statusOf(node, key)) === 401, limitMs);
 
     it('refuses a revoked key on every node', async () => {
       const { id, key } = await makeKey();
@@ -89,7 +89,7 @@ describeOnSharedEngines(
       assert.equal(await statusOf(gateway, unused.key), 503);
       engines.double.thaw();
       const isBack = async () => (await gateway.client.as(key).post('/v1/stores', { name: 'S' })).status === 200;
-      assert.ok(await until(isBack, limitMs), 'commands are still refused');
+      assert.ok(await poll(isBack, limitMs), 'commands are still refused');
       assert.equal(await statusOf(gateway, unused.key), 200);
     });
   },

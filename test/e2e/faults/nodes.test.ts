@@ -6,7 +6,7 @@ import { long } from '#test/support/run/long.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnSharedEngines, type SharedEngines } from '#test/support/service/engines.ts';
 import { Nodes } from '#test/support/service/nodes.ts';
-import { type ServiceProcess, until } from '#test/support/service/service-process.ts';
+import { poll, type ServiceProcess } from '#test/support/service/service-process.ts';
 
 type Named = { readonly id: string };
 type Check = { readonly name: string; readonly ready: boolean; readonly detail: string };
@@ -97,7 +97,7 @@ describeOnSharedEngines('nodes with separate roles', (engines) => {
       // On a busy machine the read models of the other node may not show the number yet.
       return reply.status === 200 && reply.body.flowId === null;
     };
-    assert.ok(await until(isDetached, settleTimeoutMs), 'the number is not detached');
+    assert.ok(await poll(isDetached, settleTimeoutMs), 'the number is not detached');
   });
 
   it('answers only the operations of its own plane on each node', async () => {
@@ -131,7 +131,7 @@ describeOnSharedEngines('nodes with separate roles', (engines) => {
       assert.equal(await statusOf(control, key), 401);
       for (const node of [gateway, otherControl]) {
         const isRefused = async () => (await statusOf(node, key)) === 401;
-        assert.ok(await until(isRefused, settleTimeoutMs), 'another node still accepts the key');
+        assert.ok(await poll(isRefused, settleTimeoutMs), 'another node still accepts the key');
       }
     } finally {
       projecting.thaw();
@@ -148,7 +148,7 @@ describeOnSharedEngines('nodes with separate roles', (engines) => {
       );
       // On a busy machine the node may lose its lease for a moment.
       const shown = new RegExp(`^live on \\S+-${projecting.pid}-\\w+, token \\d+$`);
-      const checks = await until(async () => {
+      const checks = await poll(async () => {
         const asked = (await client.get<{ checks: Check[] }>('/readyz')).body.checks;
         return shown.test(asked[2]?.detail ?? '') && asked;
       }, settleTimeoutMs);

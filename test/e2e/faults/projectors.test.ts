@@ -7,7 +7,7 @@ import { SettlingLoad } from '#test/e2e/support/settling-load.ts';
 import { itInManyRounds, long } from '#test/support/run/long.ts';
 import { describeOnSharedEngines } from '#test/support/service/engines.ts';
 import { Nodes, projectingNode } from '#test/support/service/nodes.ts';
-import { type ServiceProcess, until } from '#test/support/service/service-process.ts';
+import { poll, type ServiceProcess } from '#test/support/service/service-process.ts';
 
 const takeoverTimeoutMs = 60_000;
 
@@ -38,7 +38,7 @@ describeOnSharedEngines('two nodes that run projections and processes', (engines
 
   /** Waits for a node to run the projections. @param wanted accepts that node */
   const someHolder = async (wanted: (node: ServiceProcess) => boolean = () => true): Promise<ServiceProcess> => {
-    const found = await until(async () => {
+    const found = await poll(async () => {
       const node = await projectingNode(control.client, projectors);
       return node !== null && wanted(node) ? node : null;
     }, takeoverTimeoutMs);
@@ -55,7 +55,7 @@ describeOnSharedEngines('two nodes that run projections and processes', (engines
       await load.expectMore(5);
       const before = await beat();
       killed.thaw();
-      await until(async () => (await beat()) !== before, takeoverTimeoutMs);
+      await poll(async () => (await beat()) !== before, takeoverTimeoutMs);
       await killed.kill();
       projectors = projectors.filter((node) => node !== killed);
       await load.expectMore(5);

@@ -6,7 +6,7 @@ import { expectStatus } from '#test/e2e/support/expect.ts';
 import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
 import { itInManyRounds } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
-import { startService, temporaryFolder, until } from '#test/support/service/service-process.ts';
+import { poll, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 
 type Named = { readonly id: string };
 
@@ -61,7 +61,7 @@ describe('provisioning of instances under kill -9', function () {
       await service.kill();
       service = await startService({ dataDir: folder.path });
       for (const name of ['flows', 'agent-profiles']) {
-        const gone = await until(async () => {
+        const gone = await poll(async () => {
           const reply = await service.client.get<Record<string, unknown[]>>(`/v1/projects/${projectId}/${name}`);
           return Object.values(expectStatus(reply, 200)).every((items) => items.length === 0);
         }, settleMs);
@@ -75,7 +75,7 @@ describe('provisioning of instances under kill -9', function () {
 });
 
 async function settled(client: Client, id: string): Promise<InstanceDetails> {
-  const found = await until(async () => {
+  const found = await poll(async () => {
     const details = expectStatus(await client.get<InstanceDetails>(`/v1/instances/${id}`), 200);
     return details.operation === null ? details : null;
   }, settleMs);

@@ -13,7 +13,7 @@ describeFaults('nodes whose read store fails', (stores, ferret) => {
 
   /** Reads are refused in time. Commands succeed, because keys and streams are in the event store. */
   async function expectReadsRefused(): Promise<void> {
-    const [[read]] = await Promise.all([stores().askFor(projectPath), stores().expectNotReady('read-store')]);
+    const [[read]] = await Promise.all([stores().readAndWrite(projectPath), stores().expectNotReady('read-store')]);
     expectProblem(read, 503, 'unavailable');
     await stores().expectMore(2);
   }
@@ -69,8 +69,7 @@ describeFaults('nodes whose read store fails', (stores, ferret) => {
       await stores().expectRecovery();
     });
 
-    it('recovers after the read store answered too late', () =>
-      stores().bringLateAnswers('documents', expectReadsRefused));
+    it('recovers after the read store answered too late', () => stores().delayAnswers('documents', expectReadsRefused));
 
     it('accepts commands while the read store is full, and refuses reads of what it lacks', async () => {
       await ferret.stop();

@@ -4,7 +4,7 @@ import { GatewayScenario } from '#test/e2e/support/gateway-scenario.ts';
 import { newKey, newProject } from '#test/e2e/support/tenants.ts';
 import { type Behaviour, bytes, completion, error, json } from '#test/gateway/support/fake-provider.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
-import { until } from '#test/support/service/service-process.ts';
+import { poll } from '#test/support/service/service-process.ts';
 
 interface OutputLine {
   readonly id: string;
@@ -19,7 +19,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Repeats a request while a store is unavailable for a moment, as on a busy machine. */
 const patientFetch: typeof fetch = async (url, init) => {
-  const answer = await until(async () => {
+  const answer = await poll(async () => {
     const given = await fetch(url, init);
     return given.status === 503 ? null : given;
   }, settleTimeoutMs);
@@ -73,7 +73,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
     });
   const ended = async (id: string): Promise<OpenAI.Batch> => {
     const isOver = ['completed', 'failed', 'expired', 'cancelled'];
-    const batch = await until(async () => {
+    const batch = await poll(async () => {
       const now = await client.batches.retrieve(id);
       return isOver.includes(now.status) && (now.status !== 'failed' || now.errors !== undefined) ? now : null;
     }, settleTimeoutMs);
@@ -221,7 +221,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
     const ids = Array.from({ length: 400 }, (_, index) => `line-${index}`);
     const { id, input_file_id } = await begin(ids.map((each) => chatLine(each)).join('\n'));
     assert.ok(
-      await until(async () => (await client.batches.retrieve(id)).request_counts?.completed || null, settleTimeoutMs),
+      await poll(async () => (await client.batches.retrieve(id)).request_counts?.completed || null, settleTimeoutMs),
     );
     assert.equal((await refusalOf(client.files.delete(input_file_id))).status, 409);
     assert.equal((await client.batches.cancel(id)).status, 'cancelling');
@@ -240,11 +240,11 @@ describeOnEngines('batches, by the official openai client', (engines) => {
     const ids = Array.from({ length: 400 }, (_, index) => `line-${index}`);
     const { id } = await begin(ids.map((each) => chatLine(each)).join('\n'));
     assert.ok(
-      await until(async () => (await client.batches.retrieve(id)).request_counts?.completed || null, settleTimeoutMs),
+      await poll(async () => (await client.batches.retrieve(id)).request_counts?.completed || null, settleTimeoutMs),
     );
     const admin = story.service.client;
     assert.equal((await admin.remove(`/v1/keys/${keyId}`)).status, 200);
-    const failed = await until(async () => {
+    const failed = await poll(async () => {
       const { body } = await admin.get<OpenAI.Batch>(`/v1/batches/${id}`);
       return body.status === 'failed' ? body : null;
     }, settleTimeoutMs);
@@ -256,7 +256,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
     );
     await pause(500);
     assert.equal(story.primary.seen.length, asked, 'no line is asked any more');
-    const output = await until(async () => {
+    const output = await poll(async () => {
       const { body } = await admin.get<OpenAI.Batch>(`/v1/batches/${id}`);
       return body.output_file_id ?? null;
     }, settleTimeoutMs);

@@ -7,12 +7,12 @@ import { multipart, SlowClient, transcriptionOf, transcriptions } from '#test/ga
 import { long } from '#test/support/run/long.ts';
 import {
   adminKey,
+  poll,
   type ServiceEnvironment,
   ServiceProcess,
   startService,
   type TemporaryFolder,
   temporaryFolder,
-  until,
 } from '#test/support/service/service-process.ts';
 
 describe('gateway of the service', function () {
@@ -52,7 +52,7 @@ describe('gateway of the service', function () {
 
   it('answers from the sandbox without a configuration, and logs the use of the sandbox', async () => {
     await start({ LOG_LEVEL: 'info' });
-    assert.ok(await until(async () => service.stdout.includes('the sandbox answers, and no model'), 20_000));
+    assert.ok(await poll(async () => service.stdout.includes('the sandbox answers, and no model'), 20_000));
     const answer = (await (await ask(chat)).json()) as { model: string; choices: { message: { content: string } }[] };
     assert.equal(answer.model, 'switchyard-sandbox');
     assert.match(answer.choices[0]?.message.content ?? '', /sandbox and no model\. You said: hello/);
@@ -118,17 +118,17 @@ describe('gateway of the service', function () {
     assert.equal((await ask({ ...chat, model: 'second' })).status, 404);
 
     writeFileSync(file, configuration('second'));
-    assert.ok(await until(async () => (await ask({ ...chat, model: 'second' })).status === 200, 20_000));
+    assert.ok(await poll(async () => (await ask({ ...chat, model: 'second' })).status === 200, 20_000));
     assert.equal((await ask({ ...chat, model: 'first' })).status, 404);
 
     writeFileSync(file, '{"models":7}');
     process.kill(service.pid, 'SIGHUP');
-    assert.ok(await until(async () => service.stdout.includes('/models must be an object'), 20_000));
+    assert.ok(await poll(async () => service.stdout.includes('/models must be an object'), 20_000));
     assert.equal((await ask({ ...chat, model: 'second' })).status, 200);
 
     writeFileSync(file, configuration('third'));
     process.kill(service.pid, 'SIGHUP');
-    assert.ok(await until(async () => (await ask({ ...chat, model: 'third' })).status === 200, 20_000));
+    assert.ok(await poll(async () => (await ask({ ...chat, model: 'third' })).status === 200, 20_000));
   });
 
   it('refuses to start with an invalid configuration', async () => {

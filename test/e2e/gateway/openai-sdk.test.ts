@@ -22,7 +22,7 @@ import {
   stream,
   words,
 } from '#test/gateway/support/fake-provider.ts';
-import { adminKey, until } from '#test/support/service/service-process.ts';
+import { adminKey, poll } from '#test/support/service/service-process.ts';
 
 /** OpenAI's own client with the service's address and key. It must work as with OpenAI. */
 describe('the official openai client', function () {
@@ -53,7 +53,7 @@ describe('the official openai client', function () {
     scenario.backup.answers(json(completion('from the backup')));
   });
 
-  const bodySeen = () => JSON.parse(String(scenario.primary.seen[0]?.body)) as Record<string, unknown>;
+  const receivedBody = () => JSON.parse(String(scenario.primary.seen[0]?.body)) as Record<string, unknown>;
   /** Returns the error of a refused call. */
   const refusalOf = async (call: Promise<unknown>): Promise<APIError> => {
     try {
@@ -75,7 +75,7 @@ describe('the official openai client', function () {
       assert.deepEqual([data.usage?.prompt_tokens, data.usage?.completion_tokens], [5, 7]);
       assert.equal(response.headers.get('x-switchyard-target'), 'primary/gpt-x');
       assert.match(request_id ?? '', /^[\w-]{8,}$/);
-      assert.deepEqual(bodySeen(), { model: 'gpt-x', messages, temperature: 0.5, seed: 7 });
+      assert.deepEqual(receivedBody(), { model: 'gpt-x', messages, temperature: 0.5, seed: 7 });
     });
 
     it('selects the model by the hint, and does not pass the hint to the provider', async () => {
@@ -133,7 +133,7 @@ describe('the official openai client', function () {
       const message = first.choices[0]?.message ?? assert.fail('no choice');
       const [call] = message.tool_calls ?? [];
       assert.equal(call?.type === 'function' && call.function.arguments, '{"day":"Montag"}');
-      assert.deepEqual(bodySeen().tools, tools);
+      assert.deepEqual(receivedBody().tools, tools);
 
       scenario.primary.answers(json(completion('Von neun bis fünf.')));
       const result = { role: 'tool' as const, tool_call_id: 'call_1', content: '9-17' };
@@ -143,7 +143,7 @@ describe('the official openai client', function () {
         tools,
       });
       assert.equal(second.choices[0]?.message.content, 'Von neun bis fünf.');
-      assert.deepEqual(bodySeen().messages, [...messages, message, result]);
+      assert.deepEqual(receivedBody().messages, [...messages, message, result]);
     });
 
     it('calls tools in a stream', async () => {
@@ -179,7 +179,7 @@ describe('the official openai client', function () {
       scenario.primary.answers(stream([role, ...words('one ')], { after: 'stall' }));
       const answer = await client.chat.completions.create({ model: 'alone', messages, stream: true });
       for await (const { choices } of answer) if (choices[0]?.delta.content === 'one ') break;
-      assert.ok(await until(async () => (scenario.primary.seen[0]?.closedAt ?? null) !== null, 10_000));
+      assert.ok(await poll(async () => (scenario.primary.seen[0]?.closedAt ?? null) !== null, 10_000));
     });
   });
 
@@ -195,7 +195,7 @@ describe('the official openai client', function () {
       });
       assert.equal(answer.headers.get('content-type'), 'audio/mpeg');
       assert.ok(Buffer.from(await answer.arrayBuffer()).equals(audio));
-      assert.deepEqual(bodySeen(), { model: 'tts-x', voice: 'alloy', input: 'Hello', speed: 1.25 });
+      assert.deepEqual(receivedBody(), { model: 'tts-x', voice: 'alloy', input: 'Hello', speed: 1.25 });
       assert.equal(scenario.primary.seen[0]?.headers.authorization, 'Bearer provider-secret');
     });
 

@@ -11,11 +11,11 @@ import { newProject } from '#test/e2e/support/tenants.ts';
 import { long } from '#test/support/run/long.ts';
 import { adminKey } from '#test/support/service/admin-key.ts';
 import {
+  poll,
   type ServiceProcess,
   startService,
   type TemporaryFolder,
   temporaryFolder,
-  until,
 } from '#test/support/service/service-process.ts';
 
 const flows = 100;
@@ -71,10 +71,10 @@ describe('export of a long audit', function () {
     const { id } = expectStatus(made, 201);
     expectStatus(await service.client.patch(`/v1/flows/${id}`, { description: 'First' }), 200);
     const audited = async () => (await exported(service, `?resource=${id}&type=FlowDescribed`)).lines === 1;
-    assert.ok(await until(audited, maxWaitMs), 'the audit does not follow');
+    assert.ok(await poll(audited, maxWaitMs), 'the audit does not follow');
     const { lines: others } = await exported(service);
     await service.stop();
-    await lengthenAudit(folder.path, id);
+    await appendFlows(folder.path, id);
     // The first service has filled the read models. The test measures another process, which has held
     // no large data before.
     for (const ending of ['', '-wal', '-shm']) rmSync(join(folder.path, `read.db${ending}`), { force: true });
@@ -121,7 +121,7 @@ function ownMemory({ pid }: ServiceProcess): number {
 const idOf = (flow: number) => `cadded${flow}`;
 
 /** Appends the events of new flows: the first events of a flow, and descriptions up to a thousand events in all. */
-async function lengthenAudit(dataDir: string, flowId: string): Promise<void> {
+async function appendFlows(dataDir: string, flowId: string): Promise<void> {
   const store = await openSqliteEventStore({ file: join(dataDir, 'events.db'), maxAppendBytes });
   try {
     const written = store.readRaw(`flow-${flowId}`, 0, 10);

@@ -6,11 +6,11 @@ import { long } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { startEventsTool, type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
 import {
+  poll,
   type ServiceProcess,
   startService,
   type TemporaryFolder,
   temporaryFolder,
-  until,
 } from '#test/support/service/service-process.ts';
 
 const customers = '/v1/partner/customers';
@@ -120,7 +120,7 @@ describe('history of a customer whose personal data was erased', function () {
 
 /** Waits until an answer contains this word. @returns its text */
 async function textWith(client: Client, path: string, word: string): Promise<string> {
-  const text = await until(async () => {
+  const text = await poll(async () => {
     const reply = await client.get(path);
     expectStatus(reply, 200);
     return reply.text.includes(word) && reply.text;

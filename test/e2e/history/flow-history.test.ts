@@ -5,7 +5,7 @@ import { runningService } from '#test/e2e/support/running-service.ts';
 import { newHolder, newKey, newOrganization, newProject } from '#test/e2e/support/tenants.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
-import { until } from '#test/support/service/service-process.ts';
+import { poll } from '#test/support/service/service-process.ts';
 
 type Named = { readonly id: string };
 type Resource = Named & { readonly kind: string };
@@ -214,7 +214,7 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
 
     before(async () => {
       const { events } = await historyOf();
-      const audited = await until(async () => {
+      const audited = await poll(async () => {
         const found = await auditOf(`resource=${flowId}`);
         return found.some(({ summary }) => summary === events.at(-1)?.summary);
       }, maxWaitMs);

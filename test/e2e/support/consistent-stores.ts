@@ -13,7 +13,7 @@ import type { StoredDocument } from '#read-store/stored-document.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 import type { SharedStores } from '#test/support/service/engines.ts';
 import { startEventsTool, toolExit } from '#test/support/service/events-tool.ts';
-import { until } from '#test/support/service/service-process.ts';
+import { poll } from '#test/support/service/service-process.ts';
 import { type Documents, everyDocument } from './stores.ts';
 
 const settleTimeoutMs = 120_000;
@@ -39,7 +39,7 @@ async function settledLog({ eventStoreUrl, readStoreUrl }: SharedStores): Promis
   const documents = openMongoDbReadStore({ url: readStoreUrl });
   try {
     let log: ReadonlyArray<RecordedEvent> = [];
-    const settled = await until(async () => {
+    const settled = await poll(async () => {
       log = await wholeLog(eventStoreUrl);
       const fromZero = await everyDocument(new ReadModel(log));
       const isSettled =

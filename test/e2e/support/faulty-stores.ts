@@ -4,7 +4,7 @@ import type { Reply } from '#test/support/service/client.ts';
 import type { SharedStores } from '#test/support/service/engines.ts';
 import { describeOnFerretDb, type FerretDb } from '#test/support/service/ferretdb.ts';
 import { Nodes } from '#test/support/service/nodes.ts';
-import { type ServiceProcess, until } from '#test/support/service/service-process.ts';
+import { poll, type ServiceProcess } from '#test/support/service/service-process.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 import { expectConsistent, expectVerified } from './consistent-stores.ts';
 import { expectStatus } from './expect.ts';
@@ -126,7 +126,7 @@ export class FaultyStores {
   }
 
   /** Delays a store's answers to both nodes beyond their timeouts, expects refusals, and then recovery. */
-  async bringLateAnswers(of: 'events' | 'documents', expectRefused: () => Promise<void>): Promise<void> {
+  async delayAnswers(of: 'events' | 'documents', expectRefused: () => Promise<void>): Promise<void> {
     const proxies = [this.control[of], this.projecting[of]];
     for (const proxy of proxies) proxy.delay(lateMs);
     await expectRefused();
@@ -142,7 +142,7 @@ export class FaultyStores {
   }
 
   /** Reads a project and creates a flow in it. Both must be answered in time. */
-  askFor(path: string): Promise<readonly [Reply<unknown>, Reply<unknown>]> {
+  readAndWrite(path: string): Promise<readonly [Reply<unknown>, Reply<unknown>]> {
     return Promise.all([
       answeredInTime(() => this.client.get(path), 'reading'),
       answeredInTime(() => this.client.post(`${path}/flows`, { name: 'F', flowSchema: {} }), 'creating'),
@@ -183,7 +183,7 @@ export class FaultyStores {
     await this.#loaded.stop();
     for (const { service } of [this.control, this.projecting]) {
       const ready = async () => (await service.client.get('/readyz')).status === 200;
-      if (!(await until(ready, recoveryTimeoutMs))) expectStatus(await service.client.get('/readyz'), 200);
+      if (!(await poll(ready, recoveryTimeoutMs))) expectStatus(await service.client.get('/readyz'), 200);
     }
     await expectConsistent(this.urls, this.#loaded.acknowledged);
   }

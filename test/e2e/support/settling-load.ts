@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, RawRequest, Reply } from '#test/support/service/client.ts';
-import { until } from '#test/support/service/service-process.ts';
+import { poll } from '#test/support/service/service-process.ts';
 import { expectStatus } from './expect.ts';
 
 type Named = { readonly id: string };
@@ -56,7 +56,7 @@ export class SettlingLoad {
   async expectMore(count: number): Promise<void> {
     const before = this.acknowledged.length;
     const more = () => this.acknowledged.length - before;
-    await this.#until(
+    await this.#poll(
       () => more() >= count,
       () => `only ${more()} of ${count} commands were acknowledged`,
     );
@@ -65,7 +65,7 @@ export class SettlingLoad {
   /** Waits until commands were answered with 503. @throws the failure of the load */
   async expectUnavailable(): Promise<void> {
     const before = this.#unavailable;
-    await this.#until(
+    await this.#poll(
       () => this.#unavailable >= before + 2,
       () => 'no command was refused',
     );
@@ -77,8 +77,8 @@ export class SettlingLoad {
     await this.#running;
   }
 
-  async #until(holds: () => boolean, otherwise: () => string): Promise<void> {
-    const held = await until(async () => {
+  async #poll(holds: () => boolean, otherwise: () => string): Promise<void> {
+    const held = await poll(async () => {
       if (this.#failure !== null) throw this.#failure;
       return holds();
     }, waitTimeoutMs);

@@ -13,7 +13,7 @@ import { subscriptionRequest } from '#event-store/eventstoredb/wire/requests.ts'
 import { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import { mustAppend, someEvent, someStream } from '#test/contract/event-store.ts';
 import { EventStoreDbClusterDouble } from '#test/support/eventstoredb/cluster-double.ts';
-import { EventStoreDbDouble, type Manner } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import { EventStoreDbDouble, type ServerRelease } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { SyncedFile } from '#test/support/eventstoredb/synced-file.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
@@ -108,7 +108,7 @@ describe('EventStoreDbClusterDouble', function () {
       await mustAppend(store, stream, 0, [someEvent()]);
       await election;
       assert.notEqual(cluster.leader, killed);
-      await cluster.revive(killed);
+      await cluster.restart(killed);
       await mustAppend(store, stream, 1, [someEvent()]);
       assert.equal((await store.read(stream, 0)).events.length, 3);
     } finally {
@@ -187,7 +187,7 @@ class Subscriber {
   }
 }
 
-async function slowLiveSubscriber(manner: Manner) {
+async function slowLiveSubscriber(manner: ServerRelease) {
   return withSubscriber(manner, async (double, subscriber) => {
     await subscriber.subscribe({ paused: false });
     await eventually(() => subscriber.caughtUp === 1);
@@ -204,7 +204,7 @@ async function slowLiveSubscriber(manner: Manner) {
 }
 
 async function withSubscriber<Result>(
-  manner: Manner,
+  manner: ServerRelease,
   test: (double: EventStoreDbDouble, subscriber: Subscriber) => Promise<Result>,
 ): Promise<Result> {
   const double = await EventStoreDbDouble.start({ manner });

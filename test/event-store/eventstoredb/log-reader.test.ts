@@ -8,7 +8,11 @@ import {
   openEventStoreDbEventStore,
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { mustAppend, someEvent, someMetadata } from '#test/contract/event-store.ts';
-import { EventStoreDbDouble, type Manner, manners } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import {
+  EventStoreDbDouble,
+  type ServerRelease,
+  serverReleases,
+} from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { appendForeignEvents } from '#test/support/eventstoredb/foreign-events.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { itInRounds } from '#test/support/run/long.ts';
@@ -46,9 +50,9 @@ class Follower {
   }
 }
 
-for (const manner of manners) describeReader(manner);
+for (const manner of serverReleases) describeReader(manner);
 
-function describeReader(manner: Manner): void {
+function describeReader(manner: ServerRelease): void {
   describe(`EventStoreDB log reader on a server that behaves like ${manner}`, function () {
     this.timeout(60_000);
 

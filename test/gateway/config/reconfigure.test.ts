@@ -36,9 +36,9 @@ describe('a gateway whose configuration changes', () => {
   afterEach(() => service.stop());
 
   it('serves the next call by the new configuration, and lets a running one end', async () => {
-    let goOn: () => void = () => undefined;
+    let openGate: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
-      goOn = resolve;
+      openGate = resolve;
     });
     one.answers(async (res, seen) => {
       await stream([role, ...words('begun')], { after: 'stall' })(res, seen);
@@ -49,7 +49,7 @@ describe('a gateway whose configuration changes', () => {
     await eventually(() => running.received().includes('begun'), 'the beginning');
     service.configure(configuration(two));
     assert.match((await post(service, '/v1/chat/completions', chat)).text, /"two"/);
-    goOn();
+    openGate();
     await running.ended;
     assert.ok(running.received().endsWith(stop + done));
     assert.equal(service.records.at(-1)?.outcome, 'served');

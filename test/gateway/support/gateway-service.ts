@@ -219,11 +219,11 @@ export async function sendAndLeave(
   headers: Record<string, string>,
 ): Promise<void> {
   const arriving = new Promise<IncomingMessage>((resolve) => {
-    const take = (message: unknown) => {
-      unsubscribe('http.server.request.start', take);
+    const onRequest = (message: unknown) => {
+      unsubscribe('http.server.request.start', onRequest);
       resolve((message as { readonly request: IncomingMessage }).request);
     };
-    subscribe('http.server.request.start', take);
+    subscribe('http.server.request.start', onRequest);
   });
   const leaving = request(url + path, { method: 'POST', agent: false, headers: { ...withKey, ...headers } });
   leaving.on('error', () => undefined);

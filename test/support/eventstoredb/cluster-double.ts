@@ -78,7 +78,7 @@ export class EventStoreDbClusterDouble {
   }
 
   /** Restarts a killed node as a follower. */
-  async revive(node: EventStoreDbDouble): Promise<void> {
+  async restart(node: EventStoreDbDouble): Promise<void> {
     await node.start();
     this.#alive.add(node);
     this.elect(this.#leader);

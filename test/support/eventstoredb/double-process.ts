@@ -4,14 +4,14 @@ import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { freezeProcess } from '#test/support/run/freeze-process.ts';
 import type { CallKind } from './calls/call-kind.ts';
-import type { Manner } from './eventstoredb-double.ts';
+import type { ServerRelease } from './eventstoredb-double.ts';
 import type { Faults } from './faults/faults.ts';
 
 /** An order to a double in another process. */
 export type Order =
   | { readonly call: 'start' | 'stop' | 'kill' | 'cut' | 'dropSubscribers' }
   | { readonly faults: Partial<Faults> }
-  | { readonly manner: Manner }
+  | { readonly manner: ServerRelease }
   /** Appends this many events of another application to its own stream. */
   | { readonly foreignEvents: number }
   /** Prints the number of calls so far, by kind, as JSON. */

@@ -40,18 +40,18 @@ import type { SyncedFile } from './synced-file.ts';
 const stoppingMs = 5_000;
 
 /** The behaviour in which releases differ. */
-export type Manner = '23.10' | '24';
+export type ServerRelease = '23.10' | '24';
 
-export const manners: ReadonlyArray<Manner> = ['23.10', '24'];
+export const serverReleases: ReadonlyArray<ServerRelease> = ['23.10', '24'];
 
-const slowSubscribersOf: Readonly<Record<Manner, SlowSubscribers>> = {
+const slowSubscribersOf: Readonly<Record<ServerRelease, SlowSubscribers>> = {
   '23.10': 'dropped',
   '24': 'caught-up-again',
 };
 
 export interface DoubleOptions {
   /** Default: 23.10. */
-  readonly manner?: Manner;
+  readonly manner?: ServerRelease;
   /** The log of the node's cluster. Default: a new log. */
   readonly log?: EventLog;
   /** The members of its cluster. Default: this node, as the leader. */
@@ -75,7 +75,7 @@ export class EventStoreDbDouble {
   /** The faults of its calls. A test may change them at any time. */
   readonly faults: Faults = noFaults();
   /** Its behaviour towards slow subscribers of `$all`. A test may change it at any time. */
-  manner: Manner;
+  manner: ServerRelease;
   /** Milliseconds since 1970, by which events age. */
   now: () => number = Date.now;
   #log: EventLog;

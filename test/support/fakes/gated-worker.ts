@@ -9,7 +9,7 @@ import type { AppendableEventStore } from './appendable-event-store.ts';
 import type { ReadModel } from './in-memory-read-store.ts';
 
 /** What happens to an append that waits at the gate. */
-type Verdict = 'stored' | 'refused' | 'lost' | 'lost-though-stored';
+type AppendOutcome = 'stored' | 'refused' | 'lost' | 'lost-though-stored';
 
 class Crashed extends Error {
   override readonly name = 'AbortError';
@@ -21,8 +21,8 @@ class Crashed extends Error {
  * crashes.
  */
 export class GatedWorker {
-  readonly #waiting: Array<(verdict: Verdict) => void> = [];
-  #always: Verdict | null = null;
+  readonly #waiting: Array<(verdict: AppendOutcome) => void> = [];
+  #always: AppendOutcome | null = null;
   #done = false;
   readonly ended: Promise<void>;
 
@@ -36,7 +36,7 @@ export class GatedWorker {
   }
 
   /** Lets the next appends pass in their order, or refuses or loses them. */
-  async pass(appends: number, verdict: Verdict = 'stored'): Promise<void> {
+  async pass(appends: number, verdict: AppendOutcome = 'stored'): Promise<void> {
     for (let left = appends; left > 0 && !this.#done; left -= 1) {
       await this.#quiet();
       this.#waiting.shift()?.(verdict);
@@ -57,7 +57,7 @@ export class GatedWorker {
     await this.ended;
   }
 
-  #decideAll(verdict: Verdict): void {
+  #decideAll(verdict: AppendOutcome): void {
     this.#always = verdict;
     for (const settle of this.#waiting.splice(0)) settle(verdict);
   }
@@ -69,7 +69,7 @@ export class GatedWorker {
 
   #gate(store: AppendableEventStore): EventStore {
     const append = (stream: string, expectedRevision: number, events: ReadonlyArray<EventToAppend>) => async () => {
-      const verdict = this.#always ?? (await new Promise<Verdict>((resolve) => this.#waiting.push(resolve)));
+      const verdict = this.#always ?? (await new Promise<AppendOutcome>((resolve) => this.#waiting.push(resolve)));
       if (verdict === 'refused') {
         return E.left({ kind: 'unavailable' as const, detail: 'not now', retryAfterSeconds: 1 });
       }

@@ -177,7 +177,7 @@ export const bodyFaults: ReadonlyArray<BodyFault> = [
 ];
 
 /** Bodies exactly at the bounds, which must be accepted. */
-export const soundBodies: ReadonlyArray<{ readonly what: string; readonly body: JsonObject }> = [
+export const validBodies: ReadonlyArray<{ readonly what: string; readonly body: JsonObject }> = [
   ...texts.flatMap(([at, { min, max, optional }]) =>
     [text(max), text(min), ...(optional ? [undefined] : [])].map((value) => ({
       what: `${at.pointer}: ${shown(value)}`,

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { endWithRun } from '#test/support/run/end-with-run.ts';
 import { freePort } from '#test/support/run/free-port.ts';
 import { skipSuite } from '#test/support/run/skipped-suites.ts';
-import { until } from './service-process.ts';
+import { poll } from './service-process.ts';
 
 /** The timeout of a test, which may start nodes and a proxy. */
 const suiteTestMs = 180_000;
@@ -60,7 +60,7 @@ export async function startProxy({ controlPlanes, gateways }: Nodes): Promise<Ru
     output += text;
   });
   const url = `http://127.0.0.1:${port}`;
-  const answers = await until(
+  const answers = await poll(
     async () => child.exitCode === null && (await isAnswered(`${url}/metrics`)),
     startTimeoutMs,
   );

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { until } from './service-process.ts';
+import { poll } from './service-process.ts';
 import { type Program, WatchedProcess } from './watched-process.ts';
 
 /** The program that `npm run demo` runs. */
@@ -30,7 +30,7 @@ export class DemoProcess {
 
   /** Waits until it has printed a text. @throws Error with its output, when it does not */
   async printed(text: string): Promise<string> {
-    await until(async () => this.stdout.includes(text) || this.#process.hasEnded, outputTimeoutMs);
+    await poll(async () => this.stdout.includes(text) || this.#process.hasEnded, outputTimeoutMs);
     if (this.stdout.includes(text)) return this.stdout;
     throw new Error(`the demo did not print "${text}": ${this.#process.stderr}${this.stdout}`);
   }

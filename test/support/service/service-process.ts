@@ -8,7 +8,7 @@ import { adminKey } from './admin-key.ts';
 import { Client } from './client.ts';
 import { type Exit, type ProcessEnvironment, WatchedProcess } from './watched-process.ts';
 
-export { adminKey, poll as until };
+export { adminKey, poll };
 
 const startTimeoutMs = 120_000;
 const endTimeoutMs = 60_000;

@@ -54,7 +54,7 @@ const metering = (revision: number, data: string): StoredEvent => ({
 const contents = (events: ReadonlyArray<StoredEvent>): StoredEvent[] =>
   events.map(({ stream, revision, id, type, data, metadata }) => ({ stream, revision, id, type, data, metadata }));
 
-async function wholeOf(log: RawLog): Promise<StoredEvent[]> {
+async function readWholeLog(log: RawLog): Promise<StoredEvent[]> {
   return contents(await log.readRawLog(0, 100_000));
 }
 
@@ -153,7 +153,7 @@ describe('exporting and importing a log', () => {
       });
       const second = await exported(server, 'second');
       await imported(second, back);
-      for (const log of [source, server, back]) assert.deepEqual(await wholeOf(log), events);
+      for (const log of [source, server, back]) assert.deepEqual(await readWholeLog(log), events);
       assert.equal(withoutFirstLine(second), withoutFirstLine(first), 'the same log gives the same file');
       const { documents: original } = await readModels(join(folder, 'source.db'));
       assert.ok(Object.values(original).filter((documents) => documents.length > 0).length >= 5);
@@ -262,7 +262,7 @@ describe('exporting and importing a log', () => {
     assert.deepEqual(await imported(newer, target), { held: 10, stored: events.length - 10 });
     assert.deepEqual(await imported(newer, target), { held: events.length, stored: 0 });
     assert.deepEqual(await imported(join(folder, 'older'), target), { held: 10, stored: 0 });
-    assert.deepEqual(await wholeOf(target), events);
+    assert.deepEqual(await readWholeLog(target), events);
     await target.close();
   });
 
@@ -326,7 +326,7 @@ describe('exporting and importing a log', () => {
     const file = await exported(new MemoryLog(left), 'file');
     await imported(file, target);
     assert.deepEqual(
-      (await wholeOf(target)).map(({ revision }) => revision),
+      (await readWholeLog(target)).map(({ revision }) => revision),
       [...left.slice(0, 3).map(({ revision }) => revision), 0, 1],
     );
     assert.deepEqual(await imported(file, target), { held: 5, stored: 0 });
@@ -339,7 +339,7 @@ describe('exporting and importing a log', () => {
     const unarchived = events.filter(({ stream }) => !stream.startsWith('usage-'));
     const result = await imported(await exported(new MemoryLog(unarchived), 'newer'), target);
     assert.deepEqual(result, { held: unarchived.length - 1, stored: 1 });
-    assert.deepEqual(await wholeOf(target), events);
+    assert.deepEqual(await readWholeLog(target), events);
     await target.close();
   });
 
