@@ -88,7 +88,7 @@ describeFaults('nodes whose event store fails', (stores) => {
     it('recovers after the event store answered too late', () => stores().delayAnswers('events', expectRefused));
 
     it('recovers after answers of the event store were lost in the network', async () => {
-      for (const { events } of [stores().control, stores().projecting]) events.mute();
+      for (const { events } of [stores().control, stores().projecting]) events.dropAnswers();
       await stores().expectRecovery();
     });
 

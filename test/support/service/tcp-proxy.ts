@@ -9,7 +9,7 @@ interface Pair {
   readonly client: Socket;
   readonly server: Socket;
   /** Whether the server's answers are dropped. */
-  dropAnswers: boolean;
+  isMuted: boolean;
   /** Resolves after the delayed answers; the next answer waits for it. */
   answered: Promise<void>;
 }
@@ -55,8 +55,8 @@ export class TcpProxy {
   }
 
   /** Drops all answers on the current connections; requests still arrive. New connections work. */
-  mute(): void {
-    for (const pair of this.#pairs) pair.dropAnswers = true;
+  dropAnswers(): void {
+    for (const pair of this.#pairs) pair.isMuted = true;
   }
 
   /** Delays every answer; zero ends the delay. */
@@ -76,7 +76,7 @@ export class TcpProxy {
       return;
     }
     const server = connect(this.#target, host);
-    const pair: Pair = { client, server, dropAnswers: false, answered: Promise.resolve() };
+    const pair: Pair = { client, server, isMuted: false, answered: Promise.resolve() };
     this.#pairs.add(pair);
     const end = () => {
       this.#pairs.delete(pair);
@@ -99,6 +99,6 @@ export class TcpProxy {
   async #answer(pair: Pair, data: Buffer, dueAt: number): Promise<void> {
     const waitMs = dueAt - performance.now();
     if (waitMs > 0) await sleep(waitMs);
-    if (!pair.dropAnswers && !pair.client.destroyed) pair.client.write(data);
+    if (!pair.isMuted && !pair.client.destroyed) pair.client.write(data);
   }
 }
