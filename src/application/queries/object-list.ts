@@ -68,7 +68,7 @@ export interface ObjectListOptions<Document> {
   /** A further condition for the documents. An index begins with it. */
   readonly where?: Where;
   /**
-   * Another list than the project's, to which the caller has checked the access. The id of a document is then
+   * A list other than the project's. The query has already checked the access to it. The id of a document is then
    * `{list}.{id of its record}`.
    */
   readonly list?: string;
