@@ -95,7 +95,7 @@ async function soak(service: ServiceProcess): Promise<void> {
   const after = await holdingsOnceQuiet(pid, before);
   show('end', traffic, after);
   compare(before, after);
-  for (const unexpected of traffic.tally.unexpected) faults.push(unexpected);
+  for (const unexpected of traffic.report.unexpected) faults.push(unexpected);
   if (service.stdout !== '') faults.push(`the service logged an error: ${service.stdout.split('\n')[0]}`);
   const left = readdirSync(folder.path, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /upload|\.tmp$/.test(name),
@@ -103,7 +103,7 @@ async function soak(service: ServiceProcess): Promise<void> {
   if (left.length > 0) faults.push(`files of uploads are left: ${left.join(', ')}`);
   const metrics = await (await fetch(`${url}/metrics`)).text();
   if (!metrics.includes('\nswitchyard_usage_calls_lost_total 0\n')) faults.push('the usage of calls was lost');
-  const outcomes = [...traffic.tally.counts].toSorted().map(([outcome, calls]) => `${outcome}: ${calls}`);
+  const outcomes = [...traffic.report.counts].toSorted().map(([outcome, calls]) => `${outcome}: ${calls}`);
   print(`Outcomes of calls: ${outcomes.join(', ')}`);
 }
 
@@ -154,8 +154,8 @@ function configure(): void {
   writeFileSync(configurationFile, JSON.stringify(configuration));
 }
 
-function show(when: string, { tally }: Traffic, { heap, external, resident, descriptors, sockets }: Holdings): void {
-  const calls = [...tally.counts.values()].reduce((sum, count) => sum + count, 0);
+function show(when: string, { report }: Traffic, { heap, external, resident, descriptors, sockets }: Holdings): void {
+  const calls = [...report.counts.values()].reduce((sum, count) => sum + count, 0);
   const inMegabytes = [heap, external, resident].map((bytes) => (bytes / megabyte).toFixed(1));
   print(row([when, String(calls), ...inMegabytes, String(descriptors), String(sockets)]));
 }

@@ -31,7 +31,7 @@ const boundary = 'boundary-of-the-soak';
 
 /** Clients that send random calls, one after the other. */
 export class Traffic {
-  readonly tally: TrafficReport = { counts: new Map(), unexpected: [] };
+  readonly report: TrafficReport = { counts: new Map(), unexpected: [] };
   readonly #url: string;
   readonly #key: string;
   readonly #random: () => number;
@@ -57,7 +57,7 @@ export class Traffic {
   async #callOnce(): Promise<void> {
     const call = this.#randomCall();
     const outcome = await this.#outcomeOf(call);
-    this.tally.counts.set(outcome, (this.tally.counts.get(outcome) ?? 0) + 1);
+    this.report.counts.set(outcome, (this.report.counts.get(outcome) ?? 0) + 1);
   }
 
   #randomCall(): Call {
@@ -141,7 +141,7 @@ export class Traffic {
   }
 
   #unexpected(what: string): void {
-    if (this.tally.unexpected.length < maxUnexpected) this.tally.unexpected.push(what);
+    if (this.report.unexpected.length < maxUnexpected) this.report.unexpected.push(what);
   }
 }
 

@@ -89,7 +89,7 @@ export class EventLog {
     if (!this.#meets(expected, current, softDeleted)) return { kind: 'conflict', current };
     if (events.length === 0) return this.#nothingWritten(current);
     const last = this.#write(name, events);
-    if (softDeleted) this.#revive(name, (current ?? -1n) + 1n);
+    if (softDeleted) this.#undelete(name, (current ?? -1n) + 1n);
     return { kind: 'written', revision: last.revision, position: last.position };
   }
 
@@ -205,7 +205,7 @@ export class EventLog {
   }
 
   /** An append to a soft-deleted stream continues its revisions, and makes the new events visible. */
-  #revive(name: string, firstRevision: bigint): void {
+  #undelete(name: string, firstRevision: bigint): void {
     this.#setMetadata(name, { ...this.#metadataOf(name), $tb: firstRevision });
   }
 
