@@ -58,7 +58,7 @@ export function operatorRequest<
     http: post(`${path}/:${parameter}/${verb}`),
     scope: 'operations:write',
     input,
-    output: t.type({ [parameter]: text() }, `Asked${parameter[0]?.toUpperCase()}${parameter.slice(1)}`),
+    output: t.type({ [parameter]: text() }, `Requested${parameter[0]?.toUpperCase()}${parameter.slice(1)}`),
     failures: [entity.notFound, ...failures],
     ...(effect === undefined ? {} : { effect }),
     example: {
@@ -67,7 +67,7 @@ export function operatorRequest<
     },
     entity,
     subject: null,
-    newId: (asked) => asked[parameter],
+    newId: (request) => request[parameter],
     loadRelated: (asked, { lookup }) => status(asked[parameter], lookup),
     tenant: (_, { caller }) => operatorTenant(caller),
     decide: (asked: Input, _, { related: known }) =>

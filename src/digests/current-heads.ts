@@ -7,8 +7,8 @@ import type { ChangedHead } from './new-heads.ts';
 import { leafOf, type StreamHead } from './stream-head.ts';
 
 /**
- * The heads of all streams as of a digest, in order: from the newest file of all heads up to it, and those after that.
- * @throws DigestRefusedError, at the end, where the files are not those that the digest was made of; UnavailableError
+ * Reads the heads of all streams as of a digest, in order: from the newest file of all heads, and the files after it.
+ * @throws DigestRefusedError, at the end, if the files are not those of the digest; UnavailableError
  */
 export async function* headsAsOf(store: DigestStore, digest: Digest): AsyncGenerator<StreamHead, void, void> {
   const tree = new MerkleTree();
@@ -25,10 +25,10 @@ export async function* headsAsOf(store: DigestStore, digest: Digest): AsyncGener
 }
 
 /**
- * The heads of all streams after new events.
- * @param since the digest that the new events follow; null where they are all of the log
- * @param changed in order
- * @throws DigestRefusedError where a stream's new events do not follow the head that it had; UnavailableError
+ * Reads the heads of all streams after new events.
+ * @param since the digest before the new events; null if these are the whole log
+ * @param changed the changed heads, in order
+ * @throws DigestRefusedError if a stream's new events do not follow its earlier head; UnavailableError
  */
 export async function* currentHeads(
   store: DigestStore,

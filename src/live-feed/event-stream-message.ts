@@ -6,20 +6,20 @@ export const eventStreamType = 'text/event-stream';
 /** How long a client waits before it opens a broken feed again, in ms. */
 const retryMs = 2_000;
 
-/** What a feed begins with: the client knows at once that it is open. */
+/** The beginning of a feed, with which the client knows at once that it is open. */
 export const opening = Buffer.from(`: live\nretry: ${retryMs}\n\n`);
 
-/** An audit entry, with its position as the id to resume after. */
+/** Returns the message of an audit entry. Its id is the position after which to resume. */
 export function entryMessage(entry: AuditEntry): string {
   return `id: ${entry.position}\nevent: ${entry.type}\ndata: ${JSON.stringify(entry)}\n\n`;
 }
 
-/** A comment, which shows that the feed lives, with the position up to which there was nothing more to send. */
+/** Returns a comment that shows that the feed is alive, with the position up to which everything was sent. */
 export function keepAlive(position: number): Buffer {
   return Buffer.from(`: keep-alive\nid: ${position}\n\n`);
 }
 
-/** Why a feed ends, as a comment: its reader resumes after the last id. */
+/** Returns a comment that says why a feed ends. Its reader resumes after the last id. */
 export function ending(reason: string): Buffer {
   return Buffer.from(`: ${reason}\n\n`);
 }

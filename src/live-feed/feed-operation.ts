@@ -9,11 +9,11 @@ import type { LiveFeed } from './live-feed.ts';
 
 export interface FeedOperationOptions {
   readonly feed: LiveFeed;
-  /** Whether the key in a request's headers still works. @throws UnavailableError */
+  /** Whether the key in a request's headers is still valid. @throws UnavailableError */
   readonly isKeyValid: (headers: IncomingHttpHeaders) => Promise<boolean>;
 }
 
-/** Makes the operation that opens a live feed. */
+/** Creates the operation that opens a live feed. */
 export function createFeedOperation({ feed, isKeyValid }: FeedOperationOptions): StreamingOperation {
   return {
     name: 'follow_events',
@@ -47,7 +47,7 @@ export function createFeedOperation({ feed, isKeyValid }: FeedOperationOptions):
   };
 }
 
-/** The position after which a feed begins; null without one. */
+/** Returns the position after which a feed begins; null without one. */
 function readLastEventId(value: string | string[] | undefined): E.Either<Failure, number | null> {
   if (value === undefined || value === '') return E.right(null);
   const position = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;

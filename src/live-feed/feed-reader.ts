@@ -14,18 +14,18 @@ const reasons: Readonly<Record<Exclude<FeedEnd, 'left'>, string>> = {
 
 const headers = ['Content-Type', eventStreamType, 'Cache-Control', 'no-store', 'X-Accel-Buffering', 'no'];
 
-/** Bytes that wait for one reader at most. */
+/** The most bytes that wait for one reader. */
 const defaultMaxQueuedBytes = 1024 * 1024;
 
 export interface FeedReaderOptions {
   readonly caller: Caller;
   readonly response: ResponseSink;
-  /** Whether its key still works. Rejects where that cannot be found out. */
+  /** Whether its key is still valid. Rejects if that is not known now. */
   readonly isKeyValid: () => Promise<boolean>;
   readonly maxQueuedBytes?: number;
 }
 
-/** One open feed: what waits to be written to its client, within a limit. */
+/** One open feed, with a bounded number of bytes that wait for its client. */
 export class FeedReader {
   readonly caller: Caller;
   readonly #options: FeedReaderOptions;
@@ -35,9 +35,9 @@ export class FeedReader {
   #queuedBytes = 0;
   #end: FeedEnd | null = null;
   #hasStarted = false;
-  /** What is pushed waits for what is written first. */
+  /** Whether pushed messages wait for earlier ones. */
   #isHeld = false;
-  /** The client has not taken what was written. */
+  /** Whether the client has not read everything yet. */
   #isFull = false;
   #isChecking = false;
 
@@ -48,7 +48,7 @@ export class FeedReader {
     options.response.onDisconnect(() => this.end('left'));
   }
 
-  /** Why it ended, once it has. */
+  /** Why the feed has ended; null while it is open. */
   get ended(): Promise<FeedEnd> {
     return this.#ended.promise;
   }
@@ -57,7 +57,7 @@ export class FeedReader {
     return this.#end !== null;
   }
 
-  /** Writes the head and what each feed opens with; a feed that has ended before says so at once. */
+  /** Writes the head and the first message of each feed. A feed that has ended before says so at once. */
   start(): void {
     if (this.#end === 'left') return;
     this.#hasStarted = true;
@@ -67,7 +67,7 @@ export class FeedReader {
     if (this.#end !== null) this.#writeEnding(this.#end);
   }
 
-  /** Sends something when the client has room. A client that has too much waiting loses the feed. */
+  /** Sends a message when the client can read it. If too much waits for a client, its feed ends. */
   push(bytes: Buffer): void {
     if (this.hasEnded) return;
     this.#queue.push(bytes);
@@ -76,7 +76,7 @@ export class FeedReader {
     if (this.#queuedBytes > this.#maxQueuedBytes) this.end('too slow');
   }
 
-  /** Sends something before all that is pushed. Resolves when the client has taken it, or the feed has ended. */
+  /** Sends a message before all pushed ones. Resolves when the client has read it, or when the feed has ended. */
   async write(bytes: Buffer): Promise<void> {
     if (this.hasEnded || this.#options.response.write(bytes)) return;
     const drained = Promise.withResolvers<void>();
@@ -84,7 +84,7 @@ export class FeedReader {
     await Promise.race([drained.promise, this.ended]);
   }
 
-  /** From now on what is pushed waits until `release`. */
+  /** Makes pushed messages wait until `release`. */
   hold(): void {
     this.#isHeld = true;
   }
@@ -94,20 +94,20 @@ export class FeedReader {
     this.#flush();
   }
 
-  /** Ends the feed where its key does not work any more. While that cannot be found out, the feed stays open. */
+  /** Ends the feed if its key is not valid any more. While that is not known, the feed stays open. */
   async checkKey(): Promise<void> {
     if (this.#isChecking || this.hasEnded) return;
     this.#isChecking = true;
     try {
       if (!(await this.#options.isKeyValid())) this.end('key not valid');
     } catch {
-      // The key resolver remembers for how long an unknown answer counts as a good one, and says no after that.
+      // The key resolver limits the time for which an unknown state counts as valid.
     } finally {
       this.#isChecking = false;
     }
   }
 
-  /** Ends the feed. What waits is lost: the client resumes after the last position that it has. */
+  /** Ends the feed and drops waiting messages. The client resumes after its last position. */
   end(reason: FeedEnd): void {
     if (this.hasEnded) return;
     this.#end = reason;
