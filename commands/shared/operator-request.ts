@@ -67,12 +67,12 @@ export function operatorRequest<
     },
     entity,
     subject: null,
-    newId: (request) => request[parameter],
-    loadRelated: (asked, { lookup }) => status(asked[parameter], lookup),
+    newId: (fields) => fields[parameter],
+    loadRelated: (fields, { lookup }) => status(fields[parameter], lookup),
     tenant: (_, { caller }) => operatorTenant(caller),
-    decide: (asked: Input, _, { related: known }) =>
-      known === null ? E.left(unknown(asked[parameter])) : decide(asked, known),
-    answer: ({ input: asked }) => ({ [parameter]: asked[parameter] }),
+    decide: (fields: Input, _, { related: known }) =>
+      known === null ? E.left(unknown(fields[parameter])) : decide(fields, known),
+    answer: ({ input: fields }) => ({ [parameter]: fields[parameter] }),
     withoutRevision: true,
   });
 }
