@@ -1,35 +1,27 @@
 import { setMaxListeners } from 'node:events';
-import * as E from 'fp-ts/lib/Either.js';
-import type { StreamWriter } from '#application/commands/stream-writer.ts';
-import { streamName } from '#domain/shared/entity.ts';
 import type { EventFailure } from '#domain/shared/event-failure.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
-import type { ReadStore } from '#read-store/read-store.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { CheckpointKeeper } from './checkpoints/checkpoint-keeper.ts';
 import { type Checkpoint, type CheckpointStore, startOfLog } from './checkpoints/checkpoint-store.ts';
-import { CommandRejectedError } from './command-rejected-error.ts';
+import { createProcessTools, type ProcessToolsOptions, type ReactionContext } from './create-process-tools.ts';
 import { MetStreams } from './met-streams.ts';
 import { handlesOneOf, mayHandle, type Process, type ProcessTools } from './process.ts';
 import type { ProcessProgress } from './process-progress.ts';
 import { ProcessedPositions } from './processed-positions.ts';
-import { type Aside, inPlace, notInOrder, type PauseUntil, Reactions, retryLimits } from './reactions.ts';
+import { type Aside, inPlace, notInOrder, Reactions, retryLimits } from './reactions.ts';
 import { ReadModelBehindError } from './read-model-behind-error.ts';
 import { StoppedEvents } from './stopped-events.ts';
 
-export interface ProcessRunnerOptions {
+export interface ProcessRunnerOptions extends Omit<ProcessToolsOptions, 'store' | 'log'> {
   readonly process: Process;
   readonly store: EventStore;
-  readonly writer: StreamWriter;
-  readonly documents: ReadStore;
-  /** Waits until a read model has passed a position. @returns false after the time limit */
-  readonly waitForPosition: (collection: string, position: number) => Promise<boolean>;
   readonly checkpoints: CheckpointStore;
   /**
    * The interval in which it stores a position that it has passed without an append. Default: 1 s, and 100 ms for a
@@ -102,7 +94,7 @@ export class ProcessRunner implements ProcessProgress {
         if (error instanceof FencedError) throw error;
         if (signal.aborted) return;
         const retryDelayMs = this.#backOff.failed();
-        this.#tellFailure(error, retryDelayMs);
+        this.#logFailure(error, retryDelayMs);
         await delay(retryDelayMs, signal);
       }
     }
@@ -112,7 +104,7 @@ export class ProcessRunner implements ProcessProgress {
     const { process, store } = this.#options;
     const log = await identityOfLog(store, signal);
     if (log === null) return;
-    const after = await this.#takeUp(log);
+    const after = await this.#loadStartPosition(log);
     this.#failure = null;
     this.#pass(after);
     const failed = new AbortController();
@@ -191,7 +183,7 @@ export class ProcessRunner implements ProcessProgress {
   }
 
   /** @returns the position after which it continues; the beginning if its checkpoint is of another log */
-  async #takeUp(log: string): Promise<number> {
+  async #loadStartPosition(log: string): Promise<number> {
     const { process, store, checkpoints } = this.#options;
     if (log !== this.#log) this.#lastAppended = 0;
     this.#log = log;
@@ -225,7 +217,7 @@ export class ProcessRunner implements ProcessProgress {
       handle: (event, pauseUntil, aside) =>
         this.#handle(event, () => this.#toolsFor(event, signal, { pauseUntil }), stoppedEvents, aside),
       onEnd: moved,
-      onFailure: (error, retryDelayMs) => this.#tellFailure(error, retryDelayMs),
+      onFailure: (error, retryDelayMs) => this.#logFailure(error, retryDelayMs),
       signal,
     });
     try {
@@ -251,7 +243,7 @@ export class ProcessRunner implements ProcessProgress {
     this.#backOff.succeeded();
   }
 
-  #tellFailure(error: unknown, retryDelayMs: number): void {
+  #logFailure(error: unknown, retryDelayMs: number): void {
     const { log, process } = this.#options;
     if (error instanceof ReadModelBehindError) {
       // Every attempt ends like this while read models are filled. That is no failure, and one line in the log is
@@ -276,29 +268,11 @@ export class ProcessRunner implements ProcessProgress {
   #toolsFor(
     cause: RecordedEvent,
     signal: AbortSignal,
-    { pauseUntil = notInOrder, met }: { readonly pauseUntil?: PauseUntil; readonly met?: MetStreams } = {},
+    { pauseUntil = notInOrder, met = null }: Partial<Pick<ReactionContext, 'pauseUntil' | 'met'>>,
   ): ProcessTools {
-    const { writer, store, documents, waitForPosition, log } = this.#options;
-    const { actor, requestId, $correlationId } = cause.metadata;
-    const origin = { actor, requestId, correlationId: $correlationId, causationId: cause.id };
-    return {
-      load: (entity, id) =>
-        writer.load(entity, id, streamName(entity, id) === cause.stream ? cause.revision : undefined),
-      hasMet: (entity, id) => met?.has(streamName(entity, id)) ?? null,
-      dataAt: async (entity, id, revision) => (await writer.eventAt(entity, id, revision)).data,
-      pauseUntil,
-      now: () => new Date(),
-      log,
-      write: async (write) => {
-        signal.throwIfAborted();
-        const handled = await writer.write({ ...write, origin });
-        if (E.isLeft(handled)) throw new CommandRejectedError(handled.left);
-        this.#lastAppended = Math.max(this.#lastAppended, handled.right.events.at(-1)?.position ?? 0);
-      },
-      documentsUpToDate: async (collection) => {
-        if (await waitForPosition(collection, await store.lastPosition())) return documents;
-        throw new ReadModelBehindError(collection);
-      },
+    const onAppended = (position: number) => {
+      this.#lastAppended = Math.max(this.#lastAppended, position);
     };
+    return createProcessTools(this.#options, { cause, signal, pauseUntil, met, onAppended });
   }
 }

@@ -1,0 +1,64 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import { streamName } from '#domain/shared/entity.ts';
+import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { CommandRejectedError } from './command-rejected-error.ts';
+import type { MetStreams } from './met-streams.ts';
+import type { ProcessTools } from './process.ts';
+import type { PauseUntil } from './reactions.ts';
+import { ReadModelBehindError } from './read-model-behind-error.ts';
+
+/** What all reactions of a process use. */
+export interface ProcessToolsOptions {
+  readonly store: Pick<EventStore, 'lastPosition'>;
+  readonly writer: StreamWriter;
+  readonly documents: ReadStore;
+  /**
+   * Waits until a read model has passed a position.
+   * @returns false after the time limit
+   */
+  readonly waitForPosition: (collection: string, position: number) => Promise<boolean>;
+  readonly log: Pick<Logger, 'error'>;
+}
+
+/** What one reaction uses. */
+export interface ReactionContext {
+  /** The event to which the process reacts. What it appends is caused by this event. */
+  readonly cause: RecordedEvent;
+  /** When it aborts, the reaction appends nothing more. */
+  readonly signal: AbortSignal;
+  readonly pauseUntil: PauseUntil;
+  /** The streams that the process has met; null for a process with `concurrency`. */
+  readonly met: MetStreams | null;
+  /** Called with the position of each append of the reaction. */
+  readonly onAppended: (position: number) => void;
+}
+
+/** Creates the tools for a reaction to an event. */
+export function createProcessTools(options: ProcessToolsOptions, context: ReactionContext): ProcessTools {
+  const { writer, store, documents, waitForPosition, log } = options;
+  const { cause, signal, pauseUntil, met, onAppended } = context;
+  const { actor, requestId, $correlationId } = cause.metadata;
+  const origin = { actor, requestId, correlationId: $correlationId, causationId: cause.id };
+  return {
+    load: (entity, id) => writer.load(entity, id, streamName(entity, id) === cause.stream ? cause.revision : undefined),
+    hasMet: (entity, id) => met?.has(streamName(entity, id)) ?? null,
+    dataAt: async (entity, id, revision) => (await writer.eventAt(entity, id, revision)).data,
+    pauseUntil,
+    now: () => new Date(),
+    log,
+    write: async (write) => {
+      signal.throwIfAborted();
+      const handled = await writer.write({ ...write, origin });
+      if (E.isLeft(handled)) throw new CommandRejectedError(handled.left);
+      const last = handled.right.events.at(-1);
+      if (last !== undefined) onAppended(last.position);
+    },
+    documentsUpToDate: async (collection) => {
+      if (await waitForPosition(collection, await store.lastPosition())) return documents;
+      throw new ReadModelBehindError(collection);
+    },
+  };
+}
