@@ -118,7 +118,7 @@ async function checkLog(log: RawLog, outside: DigestFolder, folder: string): Pro
   const decoder = new StoredEventDecoder();
   const check = new LogCheck(fault, (event, texts) => decoder.faultOf(event, texts));
   const report = () => undefined;
-  await verifyLog({ log, check, report, signal, onVerified: (event) => digests.take(event, check.heads) });
+  await verifyLog({ log, check, report, signal, onVerified: (event) => digests.add(event, check.heads) });
   await digests.finish(check.heads);
 }
 

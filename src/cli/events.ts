@@ -7,7 +7,7 @@ import { printDigestKey, writeDigest } from './events/digests.ts';
 import { readEventsArguments } from './events/events-arguments.ts';
 import { exportEvents } from './events/export-events.ts';
 import { importEvents } from './events/import-events.ts';
-import { say } from './events/report.ts';
+import { printMessage } from './events/report.ts';
 import { unarchiveTo } from './events/unarchive-to.ts';
 import { archiveUsage } from './events/usage-archives.ts';
 import { usageText } from './events/usage-text.ts';
@@ -69,7 +69,7 @@ function codeOf(error: unknown): number {
     error instanceof UsageArchiveError ||
     isOfSystem(error);
   if (!expected) throw error;
-  say(error.message === '' ? 'stopped.' : error.message);
+  printMessage(error.message === '' ? 'stopped.' : error.message);
   return error instanceof InterruptedError ? interruptedCode : 1;
 }
 
@@ -81,7 +81,7 @@ function isOfSystem(error: unknown): error is Error {
 function stop(): void {
   interrupted.abort();
   setTimeout(() => {
-    say('interrupted before the end. To continue, run the same command again; an export needs --resume.');
+    printMessage('interrupted before the end. To continue, run the same command again; an export needs --resume.');
     process.exit(interruptedCode);
   }, stopTimeoutMs).unref();
 }

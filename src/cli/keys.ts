@@ -22,8 +22,9 @@ async function run([command, ...words]: ReadonlyArray<string>): Promise<number |
   const [time] = words;
   if (command === 'revoke-before' && time !== undefined && words.length === 1)
     return onService((s) => revokeBefore(s, time));
-  if (command === 'generate' && words.length === 0) return tell(generateKey());
-  if (command === 'admin' && words.length === 0) return onService(async (service) => tell(await adminKeyOf(service)));
+  if (command === 'generate' && words.length === 0) return printKey(generateKey());
+  if (command === 'admin' && words.length === 0)
+    return onService(async (service) => printKey(await adminKeyOf(service)));
   const commands = ['generate', 'admin', 'revoke-before'];
   if (command !== undefined && !commands.includes(command)) throw unknownWord('keys', command, commands);
   const surplus = command === 'revoke-before' ? words[1] : words[0];
@@ -44,7 +45,7 @@ async function revokeBefore(service: LocalService, time: string): Promise<number
   const named = time === 'now' ? new Date().toISOString() : time;
   const { issuedBefore } = await answered(service, 'POST', '/v1/keys/revoke-before', { time: named });
   try {
-    return tell(await adminKeyOf(service));
+    return printKey(await adminKeyOf(service));
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
     throw new StartupError(
@@ -67,7 +68,7 @@ async function answered(service: LocalService, ...request: Parameters<LocalServi
   return body;
 }
 
-function tell(key: string): number {
+function printKey(key: string): number {
   process.stdout.write(`${key}\n`);
   return 0;
 }

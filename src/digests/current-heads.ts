@@ -38,21 +38,21 @@ export async function* currentHeads(
   const news = changed[Symbol.iterator]();
   let next = news.next().value;
   for await (const head of since === null ? [] : headsAsOf(store, since)) {
-    for (; next !== undefined && next.stream < head.stream; next = news.next().value) yield begun(next);
+    for (; next !== undefined && next.stream < head.stream; next = news.next().value) yield checkFirst(next);
     if (next?.stream === head.stream) {
-      yield following(next, head);
+      yield checkFollows(next, head);
       next = news.next().value;
     } else yield head;
   }
-  for (; next !== undefined; next = news.next().value) yield begun(next);
+  for (; next !== undefined; next = news.next().value) yield checkFirst(next);
 }
 
-function begun(head: ChangedHead): ChangedHead {
+function checkFirst(head: ChangedHead): ChangedHead {
   if (head.follows.revision === -1 && head.follows.hash === null) return head;
   throw new DigestRefusedError(`${head.stream} has new events, and is in no digest before: its first events are gone.`);
 }
 
-function following(head: ChangedHead, before: StreamHead): ChangedHead {
+function checkFollows(head: ChangedHead, before: StreamHead): ChangedHead {
   if (head.follows.revision === before.revision && head.follows.hash === before.hash) return head;
   throw new DigestRefusedError(
     `The new events of ${head.stream} do not follow revision ${before.revision}, which the digest before has: the stream ` +

@@ -63,11 +63,11 @@ export class DigestCheck {
   }
 
   /**
-   * Takes the next event of the log.
+   * Adds the next event of the log.
    * @param heads of all streams, this event included
    * @returns a promise only where a digest ends with the event
    */
-  take(event: RawEvent, heads: Heads): Promise<void> | undefined {
+  add(event: RawEvent, heads: Heads): Promise<void> | undefined {
     if (!isChained(event.stream)) return undefined;
     this.#events += 1;
     this.#sequence = sequenceAfter(this.#sequence, heads.get(event.stream)?.hash ?? '');

@@ -37,7 +37,7 @@ export async function readNewHeads(log: RawLog, since: Digest | null, signal: Ab
   for (let position = since?.position ?? 0; position < end; ) {
     signal.throwIfAborted();
     const page = await log.readRawLog(position, eventsPerTurn);
-    for (const event of page) if (event.position <= end) collector.take(event);
+    for (const event of page) if (event.position <= end) collector.add(event);
     position = page.at(-1)?.position ?? end;
     await nextTurn();
   }
@@ -80,7 +80,7 @@ class HeadCollector {
     this.#position = since?.position ?? 0;
   }
 
-  take(event: RawEvent): void {
+  add(event: RawEvent): void {
     const positionBefore = this.#position;
     this.#position = event.position;
     if (!isChained(event.stream)) return;

@@ -163,13 +163,13 @@ export class GenerationProjector {
         ensureReadable(event);
         touching.push({ event, keys: this.#fold.keys(event) });
       };
-      if (!this.#take(event, touch)) break;
+      if (!this.#attempt(event, touch)) break;
     }
     return touching;
   }
 
   /** @returns false when the projection cannot handle the event and no operator has skipped it */
-  #take(event: RecordedEvent, work: () => void): boolean {
+  #attempt(event: RecordedEvent, work: () => void): boolean {
     try {
       work();
       return true;
@@ -184,7 +184,7 @@ export class GenerationProjector {
   #applyAll(touching: ReadonlyArray<TouchingEvent>): boolean {
     for (const { event, keys } of touching) {
       const careful = event.position <= this.#carefulUpTo;
-      if (!this.#take(event, () => this.#fold.apply(event, keys, careful))) return false;
+      if (!this.#attempt(event, () => this.#fold.apply(event, keys, careful))) return false;
       this.#seen = event.position;
     }
     return true;

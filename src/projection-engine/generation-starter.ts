@@ -25,7 +25,7 @@ export class GenerationStarter {
    * @param isFromOtherLog whether what is stored was made from another log
    * @throws what the store throws other than UnavailableError, which is retried
    */
-  async takeUp(runtime: ProjectionRuntime, end: number, isFromOtherLog: boolean): Promise<void> {
+  async open(runtime: ProjectionRuntime, end: number, isFromOtherLog: boolean): Promise<void> {
     const { projection } = runtime;
     const { store, persist } = this.#options;
     const { current, filling } = await persist('Reading the generations', () => store.generations(projection.name));

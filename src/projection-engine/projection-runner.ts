@@ -156,7 +156,7 @@ class Runner implements ProjectionRunner {
 
   async start(): Promise<void> {
     try {
-      await this.#takeUpAll();
+      await this.#openAll();
     } catch (error) {
       if (this.#signal.aborted) return;
       throw error;
@@ -172,14 +172,14 @@ class Runner implements ProjectionRunner {
     await this.finished;
   }
 
-  async #takeUpAll(): Promise<void> {
+  async #openAll(): Promise<void> {
     const { store } = this.#options;
     const end = await this.#lastPosition();
     await this.#persist('Dropping old read models', () =>
       store.dropOthers(this.#runtimes.map(({ projection }) => projection.name)),
     );
     const operator = await this.#operator.load(end);
-    for (const runtime of this.#runtimes) await this.#takeUp(runtime, operator, end);
+    for (const runtime of this.#runtimes) await this.#open(runtime, operator, end);
     await this.#operator.applyPast(end);
     await this.#operator.noteMade(
       this.#runtimes.filter(({ projection }) => !this.#operator.isFromOtherLog(projection.name)),
@@ -188,10 +188,10 @@ class Runner implements ProjectionRunner {
     await this.#reportStatus();
   }
 
-  async #takeUp(runtime: ProjectionRuntime, { skipped }: OperatorState, end: number): Promise<void> {
+  async #open(runtime: ProjectionRuntime, { skipped }: OperatorState, end: number): Promise<void> {
     const { name } = runtime.projection;
     for (const id of skipped[name] ?? []) runtime.skipped.add(id);
-    await this.#generations.takeUp(runtime, end, this.#operator.isFromOtherLog(name));
+    await this.#generations.open(runtime, end, this.#operator.isFromOtherLog(name));
   }
 
   /** Projections near the newest position follow the log together. The others catch up. */

@@ -22,7 +22,7 @@ export interface Metering {
 export function openMetering(options: MeteringOptions): Metering {
   const recorder = new UsageRecorder(options);
   const outlet = new UsageBuffer((records) => {
-    recorder.take(records);
+    recorder.add(records);
     observe(records);
   });
   const observe = genAiMetrics(options.registry, {

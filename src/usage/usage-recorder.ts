@@ -75,7 +75,7 @@ export class UsageRecorder {
   }
 
   /** Counts calls. Never throws. */
-  take(records: ReadonlyArray<CallRecord>): void {
+  add(records: ReadonlyArray<CallRecord>): void {
     if (this.#closed) {
       this.#callsLost += records.length;
       return;

@@ -63,7 +63,7 @@ describe('signed digests', () => {
     const findings = { fault: (text: string) => faults.push(text), note: (text: string) => notes.push(text) };
     const digests = await DigestCheck.open(outside, keys, findings);
     const chains = new LogCheck(findings.fault);
-    const onVerified = (event: Parameters<DigestCheck['take']>[0]) => digests.take(event, chains.heads);
+    const onVerified = (event: Parameters<DigestCheck['add']>[0]) => digests.add(event, chains.heads);
     await verifyLog({ log: new MemoryLog(events), check: chains, report: () => {}, signal: never, onVerified });
     const held = await digests.finish(chains.heads);
     return { faults, notes, held };

@@ -49,9 +49,9 @@ describe('UsageRecorder', () => {
 
   it('appends one event for the calls of an interval, on the stream of its day and node', async () => {
     const recorder = open();
-    recorder.take([callRecord(), callRecord({ keyId: 'k2' })]);
+    recorder.add([callRecord(), callRecord({ keyId: 'k2' })]);
     time = '2026-01-05T09:30:05.000Z';
-    recorder.take([callRecord()]);
+    recorder.add([callRecord()]);
     assert.equal(store.log.length, 0);
     await eventually(() => store.log.length === 1, 'it is stored');
     await recorder.close();
@@ -74,19 +74,19 @@ describe('UsageRecorder', () => {
 
   it('appends nothing without calls', async () => {
     const recorder = open();
-    recorder.take([callRecord()]);
+    recorder.add([callRecord()]);
     await eventually(() => store.log.length === 1, 'it is stored');
-    recorder.take([]);
+    recorder.add([]);
     await recorder.close();
     assert.equal(store.log.length, 1);
   });
 
   it('appends what is in memory when it closes, and accepts nothing more', async () => {
     const recorder = open({ storeIntervalMs: 60_000 });
-    recorder.take([callRecord()]);
+    recorder.add([callRecord()]);
     await recorder.close();
     assert.equal(callsStored(), 1);
-    recorder.take([callRecord()]);
+    recorder.add([callRecord()]);
     await recorder.close();
     assert.equal(callsStored(), 1);
     assert.equal(recorder.callsLost, 1);
@@ -94,12 +94,12 @@ describe('UsageRecorder', () => {
 
   it('begins another stream with another day', async () => {
     const recorder = open();
-    recorder.take([callRecord()]);
+    recorder.add([callRecord()]);
     await eventually(() => store.log.length === 1, 'it is stored');
-    recorder.take([callRecord()]);
+    recorder.add([callRecord()]);
     await eventually(() => store.log.length === 2, 'it is stored');
     time = '2026-01-06T00:00:01.000Z';
-    recorder.take([callRecord()]);
+    recorder.add([callRecord()]);
     await recorder.close();
     assert.deepEqual(
       store.log.map(({ stream, revision }) => [stream, revision]),
@@ -120,7 +120,7 @@ describe('UsageRecorder', () => {
     };
     const recorder = open();
     for (let wanted = 1; wanted <= 4; wanted += 1) {
-      recorder.take([callRecord(), callRecord()]);
+      recorder.add([callRecord(), callRecord()]);
       await eventually(() => tries >= wanted, 'it is tried');
     }
     assert.deepEqual(said, ['warn The event store in which usage is recorded cannot be used and is tried again']);
@@ -139,9 +139,9 @@ describe('UsageRecorder', () => {
   it('counts the calls that found no room during an outage', async () => {
     store.beforeAppend = async () => down;
     const recorder = open({ maxEntries: 2 });
-    recorder.take([callRecord()]);
+    recorder.add([callRecord()]);
     await eventually(() => said.length === 1, 'it is tried');
-    recorder.take(['a', 'b', 'c', 'd', 'a'].map((keyId) => callRecord({ keyId })));
+    recorder.add(['a', 'b', 'c', 'd', 'a'].map((keyId) => callRecord({ keyId })));
     assert.equal(recorder.callsLost, 2);
     store.beforeAppend = async () => null;
     await eventually(() => callsStored() === 4, 'all is stored');
@@ -156,9 +156,9 @@ describe('UsageRecorder', () => {
   it('logs the unstored usage at its close', async () => {
     store.beforeAppend = async () => down;
     const recorder = open({ maxEntries: 1 });
-    recorder.take([callRecord()]);
+    recorder.add([callRecord()]);
     await eventually(() => said.length === 1, 'it is tried');
-    recorder.take([callRecord(), callRecord({ keyId: 'k2' })]);
+    recorder.add([callRecord(), callRecord({ keyId: 'k2' })]);
     await recorder.close();
     assert.equal(recorder.callsLost, 3);
     assert.equal(said.at(-1), 'error The usage of calls could not be recorded and is lost');
@@ -172,7 +172,7 @@ describe('UsageRecorder', () => {
     };
     const recorder = open();
     const keys = Array.from({ length: 20 }, (_, index) => `key${index}`);
-    recorder.take([...keys, 'x'.repeat(most)].map((keyId) => callRecord({ keyId })));
+    recorder.add([...keys, 'x'.repeat(most)].map((keyId) => callRecord({ keyId })));
     await recorder.close();
     assert.deepEqual(
       stored()
@@ -192,7 +192,7 @@ describe('UsageRecorder', () => {
       return null;
     };
     const recorder = open();
-    recorder.take([callRecord()]);
+    recorder.add([callRecord()]);
     await eventually(() => callsStored() === 1, 'it is stored');
     await recorder.close();
     assert.equal(said.length, 2);
@@ -206,7 +206,7 @@ describe('UsageRecorder', () => {
     };
     const recorder = open();
     const failedTries = Array.from({ length: 30 }, (_, index) => ({ target: 'p/m', errorType: `error${index}` }));
-    recorder.take(Array.from({ length: 8 }, (_, index) => callRecord({ keyId: `key${index}`, failedTries })));
+    recorder.add(Array.from({ length: 8 }, (_, index) => callRecord({ keyId: `key${index}`, failedTries })));
     await recorder.close();
     assert.ok(store.log.length > 1);
     const tries = stored()
@@ -218,7 +218,7 @@ describe('UsageRecorder', () => {
 
   it('splits many sums into several events', async () => {
     const recorder = open();
-    recorder.take(Array.from({ length: 600 }, (_, index) => callRecord({ keyId: `key${index}` })));
+    recorder.add(Array.from({ length: 600 }, (_, index) => callRecord({ keyId: `key${index}` })));
     await recorder.close();
     assert.deepEqual(
       stored().map(({ usage }) => usage.length),
@@ -230,7 +230,7 @@ describe('UsageRecorder', () => {
     const event = { id: '7e0f4a4e-93a3-4b0a-8a52-5a53d8a3a1b4', type: 'X', data: '{}', metadata: '{}' };
     await store.append('usage-2026-01-05-n1', -1, [event])();
     const recorder = open();
-    recorder.take([callRecord()]);
+    recorder.add([callRecord()]);
     await eventually(() => store.log.length === 2, 'it is stored');
     await recorder.close();
   });
@@ -259,7 +259,7 @@ describe('UsageRecorder', () => {
       };
       const recorder = open({ events: losing });
       for (let round = 1; round <= 3; round += 1) {
-        recorder.take([callRecord()]);
+        recorder.add([callRecord()]);
         await eventually(() => appends === 2 * round, 'it is settled');
       }
       await recorder.close();

@@ -103,7 +103,7 @@ export class BlobSweep {
     const end = await eventLog.lastPosition();
     let events = 0;
     for await (const page of pagesOf(eventLog, end, this.#position)) {
-      for (const event of page) if (concernsBlobs(event.type)) this.#search.take(decoded(event));
+      for (const event of page) if (concernsBlobs(event.type)) this.#search.add(decoded(event));
       this.#position = page.at(-1)?.position ?? end;
       events += page.length;
       report(events, this.#position / end);

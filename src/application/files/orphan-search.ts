@@ -70,7 +70,7 @@ export class OrphanSearch {
   }
 
   /** Adds the next event of the log, with data in its type's newest shape. */
-  take({ type, data }: SeenEvent): void {
+  add({ type, data }: SeenEvent): void {
     if (!concernsBlobs(type)) return;
     const effectOf = effects[type as keyof BlobEvents] as (data: unknown) => Effect;
     const effect = effectOf(data);

@@ -6,7 +6,7 @@ import { PartFile } from '#event-store/transfer/log-file/part-file.ts';
 import { Progress } from '#event-store/transfer/log-file/progress.ts';
 import { addressOf } from './event-store-address.ts';
 import type { EventsArguments } from './events-arguments.ts';
-import { brokenLinks, say, totalOf, withAdvice } from './report.ts';
+import { brokenLinks, printMessage, totalOf, withAdvice } from './report.ts';
 
 /** Writes the log to a file. @returns the exit code */
 export async function exportEvents({ file, flags, store }: EventsArguments, signal: AbortSignal): Promise<number> {
@@ -22,7 +22,7 @@ export async function exportEvents({ file, flags, store }: EventsArguments, sign
     progress.end();
     await close();
   }
-  say(`exported ${totalOf(check)}`);
+  printMessage(`exported ${totalOf(check)}`);
   return broken?.report() ?? 0;
 }
 

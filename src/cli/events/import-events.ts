@@ -11,7 +11,7 @@ import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { Progress } from '#event-store/transfer/log-file/progress.ts';
 import { addressOf } from './event-store-address.ts';
 import type { EventsArguments } from './events-arguments.ts';
-import { say, sayUnknown, totalOf, withAdvice } from './report.ts';
+import { printMessage, printUnknownTypes, totalOf, withAdvice } from './report.ts';
 import { StoredEventDecoder } from './stored-event-decoder.ts';
 
 /**
@@ -35,8 +35,8 @@ export async function importEvents({ file, store }: EventsArguments, signal: Abo
     await close();
   }
   const held = imported.held === 0 ? '' : `, ${imported.held} of which were there already`;
-  sayUnknown(decoder);
-  say(`imported ${totalOf(check)}${held}`);
+  printUnknownTypes(decoder);
+  printMessage(`imported ${totalOf(check)}${held}`);
   return 0;
 }
 

@@ -6,7 +6,7 @@ import type { StoredEventDecoder } from './stored-event-decoder.ts';
 const maxPrintedBreaks = 20;
 
 /** Prints a line for a person to standard error, because standard output is for the result. */
-export function say(line: string): void {
+export function printMessage(line: string): void {
   process.stderr.write(`events: ${line}\n`);
 }
 
@@ -25,10 +25,11 @@ export function brokenLinks(): BrokenLinks {
   return {
     found: (fault) => {
       count += 1;
-      if (count <= maxPrintedBreaks) say(`BROKEN: ${fault}`);
+      if (count <= maxPrintedBreaks) printMessage(`BROKEN: ${fault}`);
     },
     report: () => {
-      if (count > 0) say(`${count} BROKEN: the log was changed, is damaged, or was written by a newer release`);
+      if (count > 0)
+        printMessage(`${count} BROKEN: the log was changed, is damaged, or was written by a newer release`);
       return count === 0 ? 0 : 1;
     },
   };
@@ -41,9 +42,10 @@ export function totalOf(check: LogCheck): string {
 }
 
 /** Says which events were not decoded because a newer release wrote them. */
-export function sayUnknown({ unknownTypes }: StoredEventDecoder): void {
+export function printUnknownTypes({ unknownTypes }: StoredEventDecoder): void {
   const types = [...unknownTypes].map(([type, count]) => `${type} (${count})`);
-  if (types.length > 0) say(`not decoded, for this release does not know their types: ${types.join(', ')}`);
+  if (types.length > 0)
+    printMessage(`not decoded, because this release does not know their types: ${types.join(', ')}`);
 }
 
 /** Says in an error's message how to continue. */

@@ -1,7 +1,7 @@
 import { streamSink } from '#event-store/transfer/log-file/line-stream.ts';
 import { PartFile } from '#event-store/transfer/log-file/part-file.ts';
 import type { EventsArguments } from './events-arguments.ts';
-import { say } from './report.ts';
+import { printMessage } from './report.ts';
 import { unarchive } from './usage-archives.ts';
 
 /** Writes the metering of an archived day to a file. @returns the exit code */
@@ -10,7 +10,7 @@ export async function unarchiveTo({ day, file }: EventsArguments, signal: AbortS
   try {
     const events = await unarchive(day, part ?? streamSink(process.stdout), signal);
     await part?.finish();
-    say(`wrote ${events} events of ${day}`);
+    printMessage(`wrote ${events} events of ${day}`);
     return 0;
   } catch (error) {
     await part?.close();

@@ -82,7 +82,7 @@ export async function unarchive(day: string, sink: LineSink, signal: AbortSignal
     const source = await archiveSource(id, blobs);
     for await (const events of readLogFile(source.open(), id)) {
       if (signal.aborted) throw new InterruptedError();
-      for (const { event, line } of events) check.take(event, line);
+      for (const { event, line } of events) check.add(event, line);
       await sink.write(events.map(({ line }) => line.toString()).join(''));
     }
   }

@@ -36,5 +36,5 @@ Read models and the checkpoints of processes are not moved: a service that is st
 models, whatever its read store held, and its processes read every event again, which changes nothing. Personal data is
 moved encrypted, as it is stored; its keys are not in the log. Copy them with npm run subject-keys.
 
-With - for a file, say npm run --silent, for npm writes to standard output too.
+With - for a file, use npm run --silent, because npm writes to standard output too.
 `;

@@ -6,7 +6,7 @@ import type { RawEvent } from '#event-store/transfer/raw-log.ts';
 import { openDigestCheck } from './digests.ts';
 import { addressOf } from './event-store-address.ts';
 import type { EventsArguments } from './events-arguments.ts';
-import { brokenLinks, say, sayUnknown, totalOf } from './report.ts';
+import { brokenLinks, printMessage, printUnknownTypes, totalOf } from './report.ts';
 import { StoredEventDecoder } from './stored-event-decoder.ts';
 import { verifyArchives } from './usage-archives.ts';
 
@@ -19,12 +19,13 @@ export async function verifyEvents(
   signal: AbortSignal,
 ): Promise<number> {
   const broken = brokenLinks();
-  const digests = folder === undefined ? null : await openDigestCheck(folder, key, { fault: broken.found, note: say });
+  const digests =
+    folder === undefined ? null : await openDigestCheck(folder, key, { fault: broken.found, note: printMessage });
   const { log, close } = await openLog(addressOf(store));
   const progress = new Progress('verified', process.stderr);
   const decoder = new StoredEventDecoder();
   const check = new LogCheck(broken.found, (event, texts) => decoder.faultOf(event, texts));
-  const onVerified = (event: RawEvent) => digests?.take(event, check.heads);
+  const onVerified = (event: RawEvent) => digests?.add(event, check.heads);
   let held: string | null = null;
   try {
     await verifyLog({ log, check, report: progress.report, signal, onVerified });
@@ -33,7 +34,7 @@ export async function verifyEvents(
     progress.end();
     await close();
   }
-  sayUnknown(decoder);
+  printUnknownTypes(decoder);
   process.stdout.write(`verified ${totalOf(check)}\n`);
   if (held !== null) process.stdout.write(`held against ${held}\n`);
   return broken.report();

@@ -67,10 +67,10 @@ export class AppendQueue {
   /** Passes the writer's answer to the oldest pending appends. */
   settle(answer: CommitSucceeded | CommitFailed): void {
     if (answer.kind === 'failed') {
-      for (const append of this.#take(answer.appends)) append.settle(unavailable(answer.detail));
+      for (const append of this.#removeOldest(answer.appends)) append.settle(unavailable(answer.detail));
     } else {
       const { outcomes } = answer;
-      for (const [index, append] of this.#take(outcomes.length / 2).entries())
+      for (const [index, append] of this.#removeOldest(outcomes.length / 2).entries())
         append.settle(outcomeOf(outcomes[2 * index] ?? 0, outcomes[2 * index + 1] ?? conflictMark));
     }
     this.#watch();
@@ -85,7 +85,7 @@ export class AppendQueue {
   /** Must be called when no more answers will arrive. It refuses waiting and further appends. */
   fail(reason: string): void {
     this.#stopped ??= reason;
-    for (const append of this.#take(this.#pending.length)) append.settle(unavailable(reason));
+    for (const append of this.#removeOldest(this.#pending.length)) append.settle(unavailable(reason));
     if (this.#flushing !== null) clearImmediate(this.#flushing);
     this.#watch();
   }
@@ -109,7 +109,7 @@ export class AppendQueue {
     if (this.#watchdog === null) this.#watch();
   }
 
-  #take(count: number): ReadonlyArray<PendingAppend> {
+  #removeOldest(count: number): ReadonlyArray<PendingAppend> {
     const taken = this.#pending.splice(0, count);
     for (const append of taken) this.#pendingBytes -= append.bytes;
     return taken;

@@ -17,11 +17,11 @@ const { file, port } = workerData as WriterThreadData;
 const writer = new Writer(openEventFile(file));
 const wakeSenders = new Set<ChangeNotifier>();
 
-port.on('message', take);
+port.on('message', handle);
 answer({ kind: 'ready', lastPosition: writer.lastPosition });
 
 /** Handles a message. Appends are handled together with the waiting ones after them. */
-function take(message: ToWriter): void {
+function handle(message: ToWriter): void {
   if (message.kind === 'append') commit(message);
   else if (message.kind === 'remove') answer(writer.remove(message));
   else if (message.kind === 'wake') addWakeSender(message.port);
@@ -41,7 +41,7 @@ function commit(first: AppendMessage): void {
   const outcome = writer.commit(messages);
   answer(outcome);
   if (outcome.kind === 'committed') for (const sender of wakeSenders) sender.send(outcome.lastPosition);
-  if (behind !== undefined && behind.kind !== 'append') take(behind);
+  if (behind !== undefined && behind.kind !== 'append') handle(behind);
 }
 
 function nextMessage(): ToWriter | undefined {

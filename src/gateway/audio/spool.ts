@@ -107,7 +107,7 @@ export class Spool {
   /** @returns false if there is no room for the waiting bytes */
   async #writeOut(): Promise<boolean> {
     const bytes = this.#waitingLength;
-    this.#refusal ??= (await this.#options.shortageOf(bytes)) ?? this.#take(bytes);
+    this.#refusal ??= (await this.#options.shortageOf(bytes)) ?? this.#reserve(bytes);
     if (this.#refusal !== null) return false;
     try {
       await this.#writeToFile();
@@ -118,7 +118,7 @@ export class Spool {
     return this.#refusal === null;
   }
 
-  #take(bytes: number): Failure | null {
+  #reserve(bytes: number): Failure | null {
     const shortage = this.#options.disk.take(bytes);
     return shortage === null ? null : spoolShortageFailure(shortage);
   }

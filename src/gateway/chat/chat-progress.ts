@@ -20,7 +20,7 @@ export class ChatProgress {
     this.#text = keepsText ? [] : null;
   }
 
-  take(chunk: ChatChunk): void {
+  add(chunk: ChatChunk): void {
     // No target continues a finished answer, so later text is not kept.
     if (this.#text !== null && !this.finished) this.#takeText(chunk.text);
     for (const index of chunk.choices) this.#seen.add(index);

@@ -63,7 +63,7 @@ export class ChatStreamInterpreter implements StreamInterpreter {
       case 'error':
         return event;
       case 'chunk':
-        this.#progress.take(event);
+        this.#progress.add(event);
         if (event.isUsageOnly && this.#takesUsageOut) return gatewayOnly;
         return event.hasContent ? content : noContent;
     }

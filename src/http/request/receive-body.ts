@@ -24,7 +24,7 @@ export function receiveBody(
   take: TakePiece,
 ): Promise<Arrival> {
   // No event reports a client that has left already.
-  if (req.destroyed) return Promise.reject(gone());
+  if (req.destroyed) return Promise.reject(clientDisconnected());
   const receiver = new BodyReceiver(req, hold, take);
   if (!req.complete) receiver.limit(limits);
   return receiver.arrival;
@@ -85,7 +85,7 @@ class BodyReceiver {
 
   readonly #onEnd = (): void => this.#end({ arrival: 'whole' });
 
-  readonly #onClose = (): void => this.#end({ error: gone() });
+  readonly #onClose = (): void => this.#end({ error: clientDisconnected() });
 
   #handOver(piece: Buffer): void {
     const more = this.#take(piece);
@@ -128,7 +128,7 @@ class BodyReceiver {
   }
 }
 
-function gone(): ClientDisconnectedError {
+function clientDisconnected(): ClientDisconnectedError {
   return new ClientDisconnectedError('The body ended early.');
 }
 

@@ -34,7 +34,7 @@ export async function runStdioProxy(options: StdioProxyOptions): Promise<void> {
   const proxy = new StdioProxy(options);
   for await (const line of readLines(options.input, maxLineBytes)) {
     if (line === null) options.onFault(`a line of more than ${maxLineBytes} bytes was left out`);
-    else if (line.trim() !== '') await proxy.take(line);
+    else if (line.trim() !== '') await proxy.forward(line);
   }
   await proxy.finished();
 }
@@ -52,7 +52,7 @@ class StdioProxy {
   }
 
   /** Starts to forward a message. Resolves when the next one may be forwarded. */
-  async take(line: string): Promise<void> {
+  async forward(line: string): Promise<void> {
     const parsed = parsedJson(line);
     const message = isObject(parsed) ? parsed : null;
     if (this.#cancel(message)) return;
@@ -83,7 +83,7 @@ class StdioProxy {
     const abort = new AbortController();
     if (id !== undefined) this.#aborts.set(id, abort);
     try {
-      for (const answer of await this.#ask(line, message, abort.signal)) this.#answer(message, answer);
+      for (const answer of await this.#send(line, message, abort.signal)) this.#answer(message, answer);
     } catch (error) {
       if (abort.signal.aborted) return;
       const reason = reasonOf(error);
@@ -94,7 +94,7 @@ class StdioProxy {
     }
   }
 
-  async #ask(line: string, message: JsonObject | null, signal: AbortSignal): Promise<ReadonlyArray<string>> {
+  async #send(line: string, message: JsonObject | null, signal: AbortSignal): Promise<ReadonlyArray<string>> {
     const { url, key, onFault } = this.#options;
     const response = await fetch(url, {
       method: 'POST',

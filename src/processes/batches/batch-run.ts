@@ -124,7 +124,7 @@ export class BatchRun {
       for await (const line of this.#lines(state)) {
         if (hasLine(state.done, line.number)) continue;
         await recorder.ready();
-        const slot = await asker.takeSlot();
+        const slot = await asker.acquireSlot();
         if (slot === null) break;
         const asked: Promise<void> = asker
           .ask(line, slot)

@@ -62,7 +62,7 @@ export class BatchStore {
 
   /** Decides on the batch and appends. @throws TermOverError, UnavailableError */
   async record(decide: Decide<BatchState, BatchEvents>): Promise<void> {
-    const { origin } = await this.#begun();
+    const { origin } = await this.#loadOrigin();
     this.#checkTerm();
     const written = await this.#options.writer.write({
       entity: batch,
@@ -79,7 +79,7 @@ export class BatchStore {
     fileId: string,
     decide: (state: FileState) => ReadonlyArray<EventOf<FileEvents>>,
   ): Promise<FileState> {
-    const { origin, tenant } = await this.#begun();
+    const { origin, tenant } = await this.#loadOrigin();
     this.#checkTerm();
     const written = await this.#options.writer.write({
       entity: file,
@@ -157,7 +157,7 @@ export class BatchStore {
   }
 
   /** Everything happens in the name of the key that created the batch. */
-  async #begun() {
+  async #loadOrigin() {
     if (this.#known === null) {
       const { id, metadata } = await this.#options.writer.eventAt(batch, this.#id, 0);
       const { actor, requestId, $correlationId, organizationId, projectId, partnerId } = metadata;

@@ -23,7 +23,7 @@ export class CallSlots {
   }
 
   /** Waits for a slot. @returns null if the signal aborts first */
-  take(projectId: string, batchId: string, signal: AbortSignal): Promise<CallSlot | null> {
+  acquire(projectId: string, batchId: string, signal: AbortSignal): Promise<CallSlot | null> {
     if (signal.aborted) return Promise.resolve(null);
     return new Promise((resolve) => {
       const waiter: Waiter = {

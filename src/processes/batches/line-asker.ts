@@ -35,9 +35,9 @@ export class LineAsker {
   }
 
   /** Waits for a slot for one more call; null when no more lines are asked. */
-  async takeSlot(): Promise<CallSlot | null> {
+  async acquireSlot(): Promise<CallSlot | null> {
     const { slots, stop } = this.#options;
-    const slot = await slots.take(this.#batch.projectId, this.#batch.facts.id, stop.asking);
+    const slot = await slots.acquire(this.#batch.projectId, this.#batch.facts.id, stop.asking);
     if (slot !== null && this.#mayCall()) return slot;
     slot?.release();
     return null;
@@ -79,12 +79,12 @@ export class LineAsker {
         const outcome = await this.#call(line);
         if (outcome.kind === 'ended') return null;
         if (outcome.kind === 'answer') {
-          const answer = await this.#kept(line.customId, outcome);
+          const answer = await this.#storeSpeech(line.customId, outcome);
           return answeredLine(id, { number, customId: line.customId }, answer);
         }
         held.release();
         await delay(outcome.afterMs, stop.asking);
-        held = await this.takeSlot();
+        held = await this.acquireSlot();
       }
       return null;
     } finally {
@@ -104,7 +104,7 @@ export class LineAsker {
   }
 
   /** Stores generated speech as a file, whose id becomes the answer. */
-  async #kept(customId: string, answer: LineAnswer): Promise<LineAnswer> {
+  async #storeSpeech(customId: string, answer: LineAnswer): Promise<LineAnswer> {
     const { facts, projectId, outputExpiresAfterSeconds: expiresAfterSeconds } = this.#batch;
     if (facts.endpoint !== '/v1/audio/speech' || answer.status < 200 || answer.status > 299) return answer;
     const { store } = this.#options;

@@ -75,14 +75,14 @@ class LineSplitter {
     for (let at = piece.indexOf(lineFeed); at !== -1; at = piece.indexOf(lineFeed, from)) {
       this.#keep(piece.subarray(from, at));
       from = at + 1;
-      yield this.#take(1);
+      yield this.#finishLine(1);
     }
     this.#keep(piece.subarray(from));
   }
 
   /** Returns what follows the last line end; null if nothing does. */
   finish(): SplitLine | null {
-    return this.#length === 0 ? null : this.#take(0);
+    return this.#length === 0 ? null : this.#finishLine(0);
   }
 
   /** Of a line that is too long, only enough is kept to show that. */
@@ -91,7 +91,7 @@ class LineSplitter {
     this.#length += bytes.length;
   }
 
-  #take(endLength: number): SplitLine {
+  #finishLine(endLength: number): SplitLine {
     const isTooLong = this.#length > this.#maxBytes;
     const bytes = isTooLong ? null : Buffer.concat(this.#pieces);
     const line = { bytes, isBlank: bytes !== null && isBlank(bytes), length: this.#length + endLength };

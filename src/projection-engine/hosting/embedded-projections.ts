@@ -52,7 +52,7 @@ class ThreadProjections implements EmbeddedProjections {
 
   constructor(options: ProjectorThreadOptions) {
     this.#thread = new ProjectorThread(options, {
-      onMessage: (message) => this.#take(message),
+      onMessage: (message) => this.#receive(message),
       onExit: () => this.#exited(),
       onState: () => this.#notifyListeners(),
     });
@@ -123,7 +123,7 @@ class ThreadProjections implements EmbeddedProjections {
     this.#waits.close();
   }
 
-  #take(message: FromProjector): void {
+  #receive(message: FromProjector): void {
     switch (message.kind) {
       case 'positions':
         this.#notifyCommit();

@@ -111,7 +111,7 @@ export class ProjectorThread {
     });
     this.#worker = worker;
     this.#startedAt = performance.now();
-    worker.on('message', (message: FromProjector) => this.#take(message));
+    worker.on('message', (message: FromProjector) => this.#receive(message));
     worker.on('error', (error) => {
       this.#failure = error instanceof Error ? error.message : String(error);
     });
@@ -119,7 +119,7 @@ export class ProjectorThread {
     return worker;
   }
 
-  #take(message: FromProjector): void {
+  #receive(message: FromProjector): void {
     if (message.kind === 'log') this.#options.log[message.level](message.fields, message.message);
     else this.#listener.onMessage?.(message);
   }

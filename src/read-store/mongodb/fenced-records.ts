@@ -28,11 +28,11 @@ export class FencedRecords {
   async takeOver(name: string): Promise<ReadModelRecord<number> | null> {
     const fence = Long.fromNumber(this.#fence);
     await this.#write((records) => records.updateOne({ _id: name, fence: { $lt: fence } }, { $set: { fence } }));
-    return this.held(name);
+    return this.read(name);
   }
 
   /** Reads a record that no newer token has written. @throws FencedError */
-  async held(name: string): Promise<ReadModelRecord<number> | null> {
+  async read(name: string): Promise<ReadModelRecord<number> | null> {
     const record = await this.get(name);
     if (record !== null && record.fence > this.#fence) throw this.superseded(name);
     return record;
@@ -51,7 +51,7 @@ export class FencedRecords {
   }
 
   /** Removes the records of all other read models, unless another node has taken them over. */
-  async keep(names: ReadonlyArray<string>): Promise<void> {
+  async removeOthers(names: ReadonlyArray<string>): Promise<void> {
     await this.#write((records) =>
       records.deleteMany({ _id: { $nin: [...names] }, fence: { $lte: Long.fromNumber(this.#fence) } }),
     );

@@ -156,7 +156,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   }
 
   async dropOthers(collections: ReadonlyArray<string>): Promise<void> {
-    await this.#records.keep(collections);
+    await this.#records.removeOthers(collections);
     // The collections are listed before the records are read, because a generation's record exists before its
     // collection.
     const stored = await this.#connection.call((database) =>
@@ -232,7 +232,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   async #assertHeld(generation: Generation, tracking: GenerationProgress): Promise<void> {
     const now = performance.now();
     if (now - tracking.heldAt < leaseTrustedMs) return;
-    const record = await this.#records.held(generation.name);
+    const record = await this.#records.read(generation.name);
     if (!generationsOf(record).some(({ number }) => number === generation.number))
       throw this.#records.superseded(generation.name);
     tracking.heldAt = now;

@@ -13,14 +13,14 @@ let isLost = false;
 let turn = Promise.resolve();
 
 parentPort?.on('message', (message: ToWriter) => {
-  turn = turn.then(() => obey(message));
+  turn = turn.then(() => execute(message));
 });
 post({ kind: 'opened' });
 
-async function obey(message: ToWriter): Promise<void> {
+async function execute(message: ToWriter): Promise<void> {
   const { request, call } = message;
   try {
-    const result = await take(message);
+    const result = await callStore(message);
     post({ kind: 'done', request, result, filling: store.filling });
   } catch (error) {
     isLost ||= message.postponed;
@@ -29,7 +29,7 @@ async function obey(message: ToWriter): Promise<void> {
   if (call === 'close') parentPort?.close();
 }
 
-function take({ call, parameters }: ToWriter): Promise<unknown> {
+function callStore({ call, parameters }: ToWriter): Promise<unknown> {
   // Later commits may build on the failed one: their checkpoints would cover events whose documents are missing.
   if (isLost && call !== 'close') throw new Error('Commits before it that were put off have failed.');
   const method = store[call] as (...given: ReadonlyArray<unknown>) => Promise<unknown>;

@@ -43,7 +43,7 @@ export class WriterThread implements RowStore {
       workerData: file,
       resourceLimits: { maxYoungGenerationSizeMb },
     });
-    this.#worker.on('message', (message: FromWriter) => this.#take(message));
+    this.#worker.on('message', (message: FromWriter) => this.#receive(message));
     this.#worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))));
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#exited = promise;
@@ -167,7 +167,7 @@ export class WriterThread implements RowStore {
     return promise as Promise<Result>;
   }
 
-  #take(message: FromWriter): void {
+  #receive(message: FromWriter): void {
     if (message.kind === 'opened') return;
     const pending = this.#calls.get(message.request);
     this.#calls.delete(message.request);

@@ -90,7 +90,7 @@ async function* linesOf(
   for await (const event of storedEventsOf(events, stream, firstRevision, signal)) {
     if (event.revision > lastRevision) break;
     const line = archiveLine(event);
-    written.take(event, line);
+    written.add(event, line);
     yield line;
     found += 1;
     last = event;

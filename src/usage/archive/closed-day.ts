@@ -36,7 +36,7 @@ export async function readClosedDay(store: Pick<EventStore, 'read'>, day: string
   const closings = new Closings();
   for (let next = 0; ; ) {
     const { events, isEnd } = await store.read(stream, next);
-    for (const event of events) closings.take(event);
+    for (const event of events) closings.add(event);
     if (isEnd) return closings;
     next = (events.at(-1)?.revision ?? next) + 1;
   }
@@ -52,7 +52,7 @@ class Closings implements ClosedDay {
   readonly entries = new Map<string, ReadonlyArray<HourlyUsageEntry>>();
   #parts: Closing[] = [];
 
-  take({ revision, metadata, data }: RecordedEvent): void {
+  add({ revision, metadata, data }: RecordedEvent): void {
     this.revision = revision;
     this.hash = metadata.hash;
     this.time = metadata.time;

@@ -70,7 +70,7 @@ export class DayClosing {
       let last: StoredEvent | null = null;
       let events = 0;
       for await (const event of storedEventsOf(this.#options.events, name, 0, signal)) {
-        stream.take(event);
+        stream.add(event);
         first ??= event;
         last = event;
         events += 1;

@@ -53,7 +53,7 @@ export class StreamCount {
    * Adds the stream's next event. Events that closings have counted may already be removed.
    * @throws UnreadableEventError
    */
-  take(event: StoredEvent): void {
+  add(event: StoredEvent): void {
     if (event.id === this.#closed?.lastEvent) this.#beginAgain(this.#closed.hash);
     else this.#count(event);
   }

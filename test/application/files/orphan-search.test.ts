@@ -11,7 +11,7 @@ const part = (number: number, token = 1) => `part_cbatchone000001_${token}_${num
 /** Returns the orphans among these blobs after these events. */
 function found(blobs: ReadonlyArray<string>, events: ReadonlyArray<SeenEvent>) {
   const search = new OrphanSearch(blobs.map((id) => ({ id, bytes: 10, storedAt })));
-  for (const event of events) search.take(event);
+  for (const event of events) search.add(event);
   return search.orphans().map(({ id, reason }) => [id, reason]);
 }
 
@@ -44,7 +44,7 @@ describe('OrphanSearch', () => {
 
   it('counts blobs that an event named, even if a later event released them', () => {
     const search = new OrphanSearch(['file-blob-1', 'file-blob-2'].map((id) => ({ id, bytes: 1, storedAt })));
-    for (const event of [fileCreated(), fileDeleted(), fileCreated({ blobId: 'file-other' })]) search.take(event);
+    for (const event of [fileCreated(), fileDeleted(), fileCreated({ blobId: 'file-other' })]) search.add(event);
     assert.deepEqual([search.size, search.named], [2, 1]);
   });
 
@@ -52,7 +52,7 @@ describe('OrphanSearch', () => {
     const naming = Object.entries({ ...fileEvents, ...batchEvents }).filter(([, { props }]) => 'blobId' in props);
     for (const [type] of naming.filter(([name]) => name !== 'FileDeleted')) {
       const search = new OrphanSearch([{ id: 'file-1', bytes: 1, storedAt }]);
-      search.take({ type, data: { id: 'one', blobId: 'file-1' } });
+      search.add({ type, data: { id: 'one', blobId: 'file-1' } });
       assert.deepEqual(search.orphans(), [], type);
     }
     assert.equal(naming.length, 3);

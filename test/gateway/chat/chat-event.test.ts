@@ -77,23 +77,23 @@ describe('parsing an event of a chat stream', () => {
 describe('ChatProgress', () => {
   it('is finished when every requested or seen choice has its finish reason', () => {
     const progress = new ChatProgress(2, false);
-    progress.take(chunk([{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }]));
+    progress.add(chunk([{ index: 0, delta: { content: 'a' }, finish_reason: 'stop' }]));
     assert.equal(progress.finished, false);
-    progress.take(chunk([{ index: 1, delta: { content: 'a' }, finish_reason: null }]));
+    progress.add(chunk([{ index: 1, delta: { content: 'a' }, finish_reason: null }]));
     assert.equal(progress.finished, false);
-    progress.take(chunk([{ index: 1, delta: {}, finish_reason: 'length' }]));
+    progress.add(chunk([{ index: 1, delta: {}, finish_reason: 'length' }]));
     assert.equal(progress.finished, true);
-    progress.take(chunk([{ index: 2, delta: {} }]));
+    progress.add(chunk([{ index: 2, delta: {} }]));
     assert.equal(progress.finished, false);
   });
 
   it('keeps the text of a stream while it holds only text', () => {
     const progress = new ChatProgress(1, true);
-    progress.take(says({ role: 'assistant', content: '' }));
-    progress.take(says({ content: 'Grüß' }));
-    progress.take(says({ content: ' Gott' }));
+    progress.add(says({ role: 'assistant', content: '' }));
+    progress.add(says({ content: 'Grüß' }));
+    progress.add(says({ content: ' Gott' }));
     assert.equal(progress.text, 'Grüß Gott');
-    progress.take(says({ tool_calls: [{ index: 0 }] }));
+    progress.add(says({ tool_calls: [{ index: 0 }] }));
     assert.equal(progress.text, null);
     assert.equal(new ChatProgress(1, false).text, null);
   });

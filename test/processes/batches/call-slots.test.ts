@@ -13,7 +13,7 @@ describe('CallSlots', () => {
     const slots = new CallSlots(2);
     const given: CallSlot[] = [];
     for (let index = 0; index < 5; index += 1) {
-      void slots.take('p', 'b', never).then((slot) => slot !== null && given.push(slot));
+      void slots.acquire('p', 'b', never).then((slot) => slot !== null && given.push(slot));
     }
     await turns(20);
     assert.equal(given.length, 2);
@@ -26,9 +26,9 @@ describe('CallSlots', () => {
   it('serves projects in turn, and the batches of a project in turn', async () => {
     const slots = new CallSlots(1);
     const order: string[] = [];
-    const first = await slots.take('hog', 'h0', never);
+    const first = await slots.acquire('hog', 'h0', never);
     const ask = (project: string, batch: string) =>
-      void slots.take(project, batch, never).then((slot) => {
+      void slots.acquire(project, batch, never).then((slot) => {
         order.push(batch);
         slot?.release();
       });
@@ -43,14 +43,14 @@ describe('CallSlots', () => {
 
   it('forgets projects and batches that have left', async () => {
     const slots = new CallSlots(1);
-    const held = await slots.take('p', 'b', never);
+    const held = await slots.acquire('p', 'b', never);
     const leaving = new AbortController();
-    const left = slots.take('p', 'b', leaving.signal);
-    const stays = slots.take('p', 'c', never);
+    const left = slots.acquire('p', 'b', leaving.signal);
+    const stays = slots.acquire('p', 'c', never);
     leaving.abort();
     assert.equal(await left, null);
     held?.release();
     assert.ok(await stays);
-    assert.equal(await slots.take('p', 'b', leaving.signal), null);
+    assert.equal(await slots.acquire('p', 'b', leaving.signal), null);
   });
 });

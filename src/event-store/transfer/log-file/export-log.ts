@@ -39,7 +39,7 @@ export async function exportLog({ log, from, sink, check, report, signal }: Expo
     for (const event of page) {
       const texts = parseTexts(event);
       const line = `${eventLine(event, texts)}\n`;
-      check.take(event, line, texts);
+      check.add(event, line, texts);
       if (held === null) lines += line;
       else {
         if (!held.equals(Buffer.from(line))) throw otherLog(check.events);
@@ -74,7 +74,7 @@ export async function verifyLog({ log, check, report, signal, onVerified }: Veri
   for await (const page of pagesOf(log, end)) {
     for (const event of page) {
       const texts = parseTexts(event);
-      check.take(event, `${eventLine(event, texts)}\n`, texts);
+      check.add(event, `${eventLine(event, texts)}\n`, texts);
       const further = onVerified?.(event);
       if (further !== undefined) await further;
     }

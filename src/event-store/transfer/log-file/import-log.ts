@@ -97,7 +97,7 @@ async function* passing({
     for (;;) {
       const next = await file.next();
       if (next.done === true) return compare(next.value, check.summary(), source.name);
-      for (const one of next.value) take(one, check, source.name);
+      for (const one of next.value) checkEvent(one, check, source.name);
       yield next.value;
       if (signal.aborted) throw new InterruptedError();
     }
@@ -110,9 +110,9 @@ async function* passing({
 }
 
 /** @throws LogError that names the line */
-function take({ event, line, number }: FileEvent, check: LogCheck, name: string): void {
+function checkEvent({ event, line, number }: FileEvent, check: LogCheck, name: string): void {
   try {
-    check.take(event, line);
+    check.add(event, line);
   } catch (error) {
     if (error instanceof LogError) throw new LogError(`Line ${number} of ${name}: ${error.message}`);
     throw error;

@@ -50,7 +50,7 @@ export class LogCheck {
    * @param texts of the event
    * @throws LogError if its stream's chain is broken, or if it does not decode
    */
-  take(event: StoredEvent, line: string | Buffer, texts: ParsedTexts = parseTexts(event)): void {
+  add(event: StoredEvent, line: string | Buffer, texts: ParsedTexts = parseTexts(event)): void {
     const broken = this.#chains.verify(event, texts);
     if (broken !== null) this.#report(describeBroken(broken));
     else {
