@@ -8,14 +8,14 @@ import { projection } from '#projection-engine/projection.ts';
 import { type TenantDocument, tenantIndexes, tenantOf } from './document.ts';
 
 export interface WebhookEndpointDocument extends TenantDocument<WebhookEndpointRecord> {
-  /** Sealed, the newest first. */
+  /** The sealed secrets, the newest first. */
   readonly secrets: ReadonlyArray<SealedSecret>;
   readonly createdByKeyId: string | null;
-  /** Of the event that made it: what came before is not delivered. */
+  /** The position of the event that created it. Earlier events are not delivered. */
   readonly createdAtPosition: number;
 }
 
-/** Every webhook endpoint that is there. */
+/** Every existing webhook endpoint. */
 export const webhookEndpoints = projection<WebhookEndpointDocument, WebhookEndpointEvents>({
   name: 'webhook-endpoints',
   version: 1,
@@ -27,7 +27,7 @@ export const webhookEndpoints = projection<WebhookEndpointDocument, WebhookEndpo
   indexes: [...tenantIndexes(['organizationId', 'partnerId', 'projectId'], []), ['createdByKeyId']],
 });
 
-/** The document is the state that decisions have, so both are folded alike. */
+/** Folds the document like the state of decisions, because both are the same. */
 function folded(document: WebhookEndpointDocument | null, event: RecordedEvent): WebhookEndpointDocument | null {
   const before = document && { record: document.record, secrets: document.secrets, requests: 0, deleted: false };
   const after = webhookEndpoint.evolve(before, event as unknown as RecordedEventOf<WebhookEndpointEvents>);

@@ -42,10 +42,10 @@ export const usageByPeriod: Readonly<Record<PeriodLength, UsageProjection>> = {
 };
 
 /**
- * Usage by rows and sums of rows (`usage-group.ts`), by periods of one length. A window counts in the period in which it
- * ended, whenever its event comes and whichever node it is from. A closed day sets rows, as `UsageDayClosed` asks for,
- * and changes the sums over them by as much as it changes the rows, so that both are the same with and without the
- * events that went into an archive.
+ * Creates the read model of usage by rows and sums of rows (`usage-group.ts`), by periods of one length. A window
+ * counts in the period in which it ended, whenever its event is stored and whichever node it is from. A closed day
+ * sets rows to the figures in `UsageDayClosed`, and changes the sums over them by the same differences. So both are
+ * the same with and without the archived events.
  */
 function usageBy(length: PeriodLength): UsageProjection {
   const add = (document: UsageDocument | null, { data }: Recorded, id: string) => {
@@ -78,7 +78,7 @@ function usageBy(length: PeriodLength): UsageProjection {
   });
 }
 
-/** By the minute no rows are kept: nobody bills by it. */
+/** Returns the documents of an event. There are no rows by the minute, because no bill needs them. */
 function keysOf(length: PeriodLength, event: RecordedEventOf<UsageEvents>): ReadonlyArray<string> {
   if (event.type === 'UsageDayClosed') return [...sharesOfClosed(length, event.data).keys()];
   const hasRows = length === 'hour' || length === 'day';
@@ -132,8 +132,8 @@ function closedRow(
 }
 
 /**
- * What a closed day changes of a row; null for nothing.
- * @param row before the event, or after it where a commit that was cut short is being completed: it says itself then
+ * Returns the change of a row by a closed day; null for no change.
+ * @param row before the event; or after it, if an interrupted commit is being completed, which the row itself shows
  */
 function changeOf(row: UsageDocument | null, sums: UsageSums, position: number): UsageSums | null {
   if (row?.closed?.position === position) return row.closed.change;
@@ -141,7 +141,7 @@ function changeOf(row: UsageDocument | null, sums: UsageSums, position: number):
   return isNothing(change) ? null : change;
 }
 
-/** Sums of seconds and costs differ by a hair when they are added up in another order. */
+/** Sums of seconds and costs differ by so little when they are added in another order. */
 const hair = 1e-6;
 
 function isNothing({

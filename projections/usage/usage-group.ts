@@ -2,9 +2,9 @@ import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { UsageEntry } from '#domain/usage/events.ts';
 
 /**
- * What usage is summed up by: whose calls, and of them which. `key/model/target` are the rows that all others are sums
- * of; sums for an operator, a partner, an organization and a project are kept so that nobody has to add up rows of
- * thousands of keys to draw a curve.
+ * The groups by which usage is summed up: the owner of the calls, and a selection of them. `key/model/target` are the
+ * rows; all other groups are sums of rows. There are sums for the operator, partners, organizations and projects, so
+ * that a chart needs no addition of rows of thousands of keys.
  */
 export type Rollup =
   | 'all'
@@ -20,17 +20,17 @@ export type Rollup =
   | 'key'
   | 'key/model/target';
 
-/** One sum of a rollup: its members that are null are added up over. */
+/** One sum of a rollup. It adds up over the members that are null. */
 export interface UsageGroup {
   readonly rollup: Rollup;
-  /** Unlike that of any other group. */
+  /** The unique name of the group. */
   readonly series: string;
   readonly organizationId: string | null;
   readonly projectId: string | null;
   readonly partnerId: string | null;
   readonly keyId: string | null;
   readonly model: string | null;
-  /** `provider/model`; null as well for calls that came to none. */
+  /** `provider/model`; null also for calls without a target. */
   readonly target: string | null;
 }
 
@@ -38,17 +38,17 @@ type Named = Partial<Omit<UsageGroup, 'rollup' | 'series'>>;
 
 const nothing = { organizationId: null, projectId: null, partnerId: null, keyId: null, model: null, target: null };
 
-/** The series of a group. @param ids what it is of: ids, the model, the target */
+/** Returns the series of a group. @param ids the ids, the model and the target of the group */
 export function seriesOf(rollup: Rollup, ...ids: ReadonlyArray<string | null>): string {
   return [rollup, ...ids.map((id) => id ?? '')].join('\n');
 }
 
-/** The row that an entry counts in: of one key, model and target. */
+/** Returns the row of an entry: of one key, model and target. */
 export function rowOf({ keyId, model, target, ...entry }: UsageEntry): UsageGroup {
   return group('key/model/target', [keyId, model, target], { ...tenantOf(entry), keyId, model, target });
 }
 
-/** The sums that an entry counts in, its row not included. */
+/** Returns the sums that include an entry, without its row. */
 export function rollupsOf(entry: UsageEntry): ReadonlyArray<UsageGroup> {
   const { keyId, model, target } = entry;
   const tenant = tenantOf(entry);

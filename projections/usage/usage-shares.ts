@@ -3,33 +3,33 @@ import { addUsage, sumsOf, type UsageSums } from '#domain/usage/usage-sums.ts';
 import { type PeriodLength, periodOf } from './period.ts';
 import { rollupsOf, rowOf, type UsageGroup } from './usage-group.ts';
 
-/** What an event adds to one document, or sets it to. */
+/** The sums that an event adds to one document, or to which it sets the document. */
 export interface UsageShare {
   readonly group: UsageGroup;
-  /** Of a closed day: the first moment of the period. */
+  /** For a closed day: the first moment of the period. */
   readonly period: string;
   readonly sums: UsageSums;
-  /** Of a sum over rows: the documents of those that the event has entries of. */
+  /** For a sum over rows: the documents of the rows with entries in the event. */
   readonly rows: ReadonlySet<string>;
 }
 
-/** The id of a document. */
+/** Returns the id of a document. */
 export function documentId(period: string, series: string): string {
   return `${period}\n${series}`;
 }
 
-/** The first moment of a document's period. @param id of the document */
+/** Returns the first moment of a document's period. @param id of the document */
 export function periodOfDocument(id: string): string {
   return id.slice(0, id.indexOf('\n'));
 }
 
 type Shares = ReadonlyMap<string, UsageShare>;
 
-/** By the data of events: shares are asked for once to know the documents, and once for each of them. */
+/** The shares by the data of events. They are needed once to find the documents, and once for each document. */
 const ofRecorded = new WeakMap<object, Shares>();
 const ofClosed = new WeakMap<object, Map<PeriodLength, Shares>>();
 
-/** What a window of calls adds, by series: periods of all lengths get the same. */
+/** Returns what a window of calls adds, by series. Periods of all lengths get the same. */
 export function sharesOfRecorded(data: UsageEvents['UsageRecorded']): Shares {
   const known = ofRecorded.get(data);
   if (known !== undefined) return known;
@@ -42,7 +42,10 @@ export function sharesOfRecorded(data: UsageEvents['UsageRecorded']): Shares {
   return made;
 }
 
-/** What a closed day sets rows to, by the ids of documents; of sums over rows, what these rows come to. */
+/**
+ * Returns the values to which a closed day sets rows, by the ids of documents; for sums over rows, the totals of these
+ * rows.
+ */
 export function sharesOfClosed(length: PeriodLength, data: UsageEvents['UsageDayClosed']): Shares {
   const byLength = ofClosed.get(data) ?? new Map<PeriodLength, Shares>();
   ofClosed.set(data, byLength);

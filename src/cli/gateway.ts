@@ -9,7 +9,7 @@ const usage = `Usage: npm run gateway -- <command>
   check <file>   judges a configuration of the gateway as a start would, without starting anything; the variables that
                  apiKeyEnv names must be set, to whatever value
 
-It prints every issue in a line of its own, with its place, and exits with 1 where there is one.
+It prints every issue on a separate line, with its place, and exits with 1 if there is one.
 `;
 
 await runTool('gateway', usage, run);

@@ -7,7 +7,7 @@ import { unknownWord } from './shared/unknown-word.ts';
 const usage = `Usage: npm run keys -- <command>
 
   generate               prints a new text for BOOTSTRAP_API_KEY, which sets the first admin key of an empty store
-  admin                  makes another admin key, in the first project, and prints it: for whoever has lost the last one
+  admin                  makes another admin key, in the first project, and prints it, for a user who has lost the last one
   revoke-before <time>   ends every secret issued before a time (RFC 3339, or "now"), whichever key it belongs to, then
                          makes a new admin key and prints it: after a backup was restored, which lacks the revocations
                          made since

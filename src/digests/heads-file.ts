@@ -47,7 +47,7 @@ export async function* readHeads(
   const lines = createHash('sha256');
   const unpacked = createGunzip();
   const unpacking = pipeline(content, unpacked);
-  // It is waited for at the end; whoever stops reading before has no use for its failure.
+  // The end of the loop waits for it. A reader that stops early ignores its failure.
   unpacking.catch(() => undefined);
   try {
     for await (const line of createInterface({ input: unpacked, crlfDelay: Number.POSITIVE_INFINITY })) {

@@ -145,7 +145,7 @@ function passes(error: unknown): error is Error {
 
 /**
  * Whether the failure of a bulk write is temporary. The driver wraps all its errors. For a broken connection the
- * wrapper has no code of its own.
+ * wrapper has no code.
  */
 function bulkPasses(error: MongoBulkWriteError): boolean {
   const met = metBy(error);

@@ -53,7 +53,7 @@ export class GenerationProjector {
   /** Whether it has seen the end of the log in this process. */
   caughtUp = false;
 
-  /** @param skipped ids of events to leave out when the projection cannot take them; it may grow */
+  /** @param skipped the ids of events to skip if the projection cannot handle them; it may grow */
   constructor(
     projection: AnyProjection,
     generation: Generation,
@@ -168,7 +168,7 @@ export class GenerationProjector {
     return touching;
   }
 
-  /** @returns false when the projection cannot handle the event and no operator has skipped it */
+  /** @returns false if the projection cannot handle the event and no operator has skipped it */
   #attempt(event: RecordedEvent, work: () => void): boolean {
     try {
       work();
@@ -180,7 +180,7 @@ export class GenerationProjector {
     }
   }
 
-  /** @returns false when the projection could not take one */
+  /** @returns false if the projection could not handle one */
   #applyAll(touching: ReadonlyArray<TouchingEvent>): boolean {
     for (const { event, keys } of touching) {
       const careful = event.position <= this.#carefulUpTo;
@@ -190,7 +190,7 @@ export class GenerationProjector {
     return true;
   }
 
-  /** @returns false when what was folded could not be written */
+  /** @returns false if the folded documents could not be written */
   async #storeNow(store: Storing): Promise<boolean> {
     const commit = this.#written();
     if (commit === null) return false;
@@ -200,13 +200,13 @@ export class GenerationProjector {
   }
 
   /**
-   * What was folded, as it is to be stored; null when some of it cannot be: then it is as if it had not been folded.
+   * Returns the folded documents for a commit; null if one of them cannot be written. Then nothing counts as folded.
    */
   #written(): GenerationCommit | null {
     try {
       return { generation: this.generation, writes: this.#fold.writes(), checkpoint: this.#seen };
     } catch {
-      // Which event made it is found by folding them again, each tried whole.
+      // The events are folded again, and each is checked, to find the one that made the document.
       this.#carefulUpTo = this.#seen;
       this.#seen = this.#position;
       this.#failure = null;
@@ -216,7 +216,10 @@ export class GenerationProjector {
     }
   }
 
-  /** @returns how many of the events have all their documents in memory: the first at least, the rest if they fit */
+  /**
+   * Loads the documents of events.
+   * @returns how many of the events have all their documents in memory: at least the first
+   */
   async #load(touching: ReadonlyArray<TouchingEvent>, store: Storing): Promise<number> {
     let missing = this.#missing(touching);
     let room = maxLoadedCharacters;
@@ -235,13 +238,16 @@ export class GenerationProjector {
       const unloaded = new Set(missing);
       const loaded = touching.findIndex(({ keys }) => keys.some((key) => unloaded.has(key)));
       if (loaded > 0) return loaded;
-      // One event alone touches more than there is room for: it cannot be folded in part.
+      // One event alone touches more than fits. It must be folded whole.
       room = maxLoadedCharacters;
     }
     return touching.length;
   }
 
-  /** In the order in which they are first needed. What an event creates is known to those after it. */
+  /**
+   * Returns the ids of documents that are not in memory, in the order of their first use. Documents that an event
+   * creates are known to later events.
+   */
   #missing(touching: ReadonlyArray<TouchingEvent>): ReadonlyArray<string> {
     const missing = new Set<string>();
     const created = new Set<string>();
@@ -256,7 +262,7 @@ export class GenerationProjector {
   }
 }
 
-/** The position of the last event before a position; 0 if there is none in the run. */
+/** Returns the position of the last event before a position; 0 if there is none in the run. */
 function lastBefore(position: number, events: ReadonlyArray<RecordedEvent>): number {
   return events.findLast((event) => event.position < position)?.position ?? 0;
 }

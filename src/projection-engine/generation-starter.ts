@@ -11,7 +11,7 @@ export interface GenerationStarterOptions {
   readonly persist: Persist;
 }
 
-/** Gives projections the generations that they are fed to: those that are stored, and new ones. */
+/** Opens the generations into which projections are folded: stored ones and new ones. */
 export class GenerationStarter {
   readonly #options: GenerationStarterOptions;
 
@@ -20,9 +20,9 @@ export class GenerationStarter {
   }
 
   /**
-   * Continues a projection from its stored generations, and begins a new one where none of them can be continued.
+   * Continues a projection from its stored generations, or begins a new one if none can be continued.
    * @param end of the log
-   * @param isFromOtherLog whether what is stored was made from another log
+   * @param isFromOtherLog whether the stored documents were made from another log
    * @throws what the store throws other than UnavailableError, which is retried
    */
   async open(runtime: ProjectionRuntime, end: number, isFromOtherLog: boolean): Promise<void> {
@@ -41,8 +41,8 @@ export class GenerationStarter {
 
   /**
    * Begins a new generation beside the one that queries read.
-   * @param begunAt where the log ends
-   * @returns what fills it
+   * @param begunAt the end of the log
+   * @returns the projector that fills it
    * @throws what the store throws other than UnavailableError, which is retried
    */
   async begin(runtime: ProjectionRuntime, begunAt: number): Promise<GenerationProjector> {
@@ -62,7 +62,7 @@ function projectorOf(
   return new GenerationProjector(projection, generation, skipped, limits);
 }
 
-/** Whether this release's projection and a log that ends there continue a generation. */
+/** Whether a generation can be continued by this release's projection, on a log with this end. */
 function canContinue(generation: Generation, projection: AnyProjection, end: number): boolean {
   return fits(generation, projection) && generation.checkpoint <= end && generation.begunAt <= end;
 }

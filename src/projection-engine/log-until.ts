@@ -5,7 +5,7 @@ import { aborted } from '#shared/async/aborted.ts';
 
 type FollowedLog = Pick<EventStore, 'subscribe' | 'read' | 'lastPosition'>;
 
-/** A log as it was when its last event had a position: nothing comes after that. */
+/** Returns a log that ends at a position. */
 export function logUntil(log: FollowedLog, last: number): FollowedLog {
   return {
     lastPosition: async () => Math.min(last, await log.lastPosition()),
@@ -32,16 +32,16 @@ async function* batchesUntil(
 
 /** A place in a log. */
 export interface LogPlace {
-  /** Of the last event up to there; 0 where there is none. */
+  /** The position of the last event up to this place; 0 without one. */
   readonly position: number;
-  /** Of that event; null where there is none. */
+  /** The time of that event; null without one. */
   readonly time: string | null;
   readonly events: number;
 }
 
 /**
- * Finds the last event up to a position, or the last one before the first event that happened later than a time.
- * @param isAfter whether an event lies behind the place
+ * Finds the last event up to a position, or the last one before the first event after a time.
+ * @param isAfter whether an event is after the place
  * @throws UnavailableError; the signal's reason
  */
 export async function findPlace(

@@ -2,18 +2,18 @@ import type { Generation, ProjectionStatus } from '#read-store/read-store.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 import type { AnyProjection } from './projection.ts';
 
-/** How fast a rebuild goes. */
+/** The speed of a rebuild. */
 export interface Pace {
   readonly target: number;
   readonly eventsPerSecond: number;
   readonly positionsPerSecond: number;
 }
 
-/** The position of one projection's documents, as queries read them. */
+/** The position of the documents of one projection that queries read. */
 export interface ServedPosition {
-  /** The position up to which they hold the log. */
+  /** The position up to which they contain the log. */
   readonly position: number;
-  /** Whether they follow the log: false once the projection has stopped, and until its current version is filled. */
+  /** Whether they follow the log: false after the projection has stopped, and until its current version is filled. */
   readonly live: boolean;
 }
 
@@ -37,7 +37,7 @@ export class ProjectionRuntime {
     return [this.current, this.filling].filter((feed) => feed !== null);
   }
 
-  /** Where the log ended when the newest of its generations was begun. */
+  /** The end of the log when the newest of its generations began. */
   get begunAt(): number {
     return (this.filling ?? this.current)?.generation.begunAt ?? 0;
   }

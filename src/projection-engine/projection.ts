@@ -1,18 +1,18 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { DocumentValue, Where } from '#read-store/read-store.ts';
 
-/** Any event of a map from event type to its data, as recorded. */
+/** Any recorded event of a map from event type to its data. */
 export type RecordedEventOf<Events> = {
   [Type in keyof Events & string]: RecordedEvent<Type, Events[Type]>;
 }[keyof Events & string];
 
-/** What a projection does with an event type of its streams that changes none of its documents. */
+/** Marks an event type that changes no document of a projection. */
 export const ignored = Symbol('ignored');
 
 /**
- * Gives a document after an event, or null to have none.
- * @param documentBefore gives another document that `keys` names for the event, as it was before the event. Where a
- *   commit that was cut short is being completed, that one may be as after it already: it must say so itself
+ * Returns a document after an event, or null for no document.
+ * @param documentBefore returns another document that `keys` names for the event, from before the event. If an
+ *   interrupted commit is being completed, that document may include the event already, which it must show itself
  */
 type Handler<Value, Event> = (
   document: Value | null,
@@ -22,7 +22,8 @@ type Handler<Value, Event> = (
 ) => Value | null;
 
 /**
- * Deletes all documents that fit an index, unread; then the documents that `keys` names go through `handle`, if any.
+ * Deletes all documents that match an index, without reading them. Then `handle` gets the documents that `keys` names,
+ * if any.
  */
 interface Removal<Value, Event> {
   readonly removeWhere: (event: Event) => Where;
@@ -30,14 +31,14 @@ interface Removal<Value, Event> {
 }
 
 /**
- * Makes each document that `keys` names. The event is the first of the log that touches them, so that they need not be
- * read: nothing but the event decides what they hold.
+ * Creates each document that `keys` names. The event is the first one that touches them, so they need not be read, and
+ * only the event decides their contents.
  */
 interface Creation<Value, Event> {
   readonly create: (event: Event, key: string) => Value;
 }
 
-/** What an index may hold of documents: their members and, by names that they do not have, those of their `record`. */
+/** The fields of an index: the members of documents and, for other names, those of their `record`. */
 export type IndexableField<Value> =
   | (keyof Value & string)
   | (Value extends { readonly record: infer Record } ? keyof NonNullable<Record> & string : never);
@@ -45,12 +46,12 @@ export type IndexableField<Value> =
 /**
  * One read model: pure functions from events to documents. The runner does the rest.
  *
- * `Events` are all events of its source streams, and `on` has an entry for each type, so that a forgotten one is a type
- * error. An event with a handler touches the documents that `keys` names.
+ * `Events` are all events of its source streams, and `on` has an entry for each type, so that a forgotten one is a
+ * type error. An event with a handler touches the documents that `keys` names.
  */
 export interface Projection<Value extends DocumentValue, Events> {
   readonly name: string;
-  /** Raise it when existing documents must change: they are rebuilt beside the old ones, then swapped in. */
+  /** Increase it when existing documents must change. They are rebuilt beside the old ones, and then swapped in. */
   readonly version: number;
   readonly keys: (event: RecordedEventOf<Events>) => ReadonlyArray<string>;
   readonly on: {
@@ -60,7 +61,7 @@ export interface Projection<Value extends DocumentValue, Events> {
       | Creation<Value, RecordedEvent<Type, Events[Type]>>
       | Removal<Value, RecordedEvent<Type, Events[Type]>>;
   };
-  /** Lists by equality on these fields, its own or its record's; each ends with the document's order. */
+  /** The indexes of lists by equality on these fields, its own or its record's. Each ends with the document's order. */
   readonly indexes: ReadonlyArray<ReadonlyArray<IndexableField<Value>>>;
 }
 
@@ -74,31 +75,34 @@ export function projection<Value extends DocumentValue, Events>(
   return definition;
 }
 
-/** The event types that a projection handles. */
+/** Returns the event types that a projection handles. */
 export function eventTypesOf({ on }: AnyProjection): ReadonlyArray<string> {
   return Object.keys(on).filter((type) => on[type] !== ignored);
 }
 
-/** The documents that an event touches. @throws what the projection's `keys` throws; Error for a key that is no text */
+/**
+ * Returns the ids of the documents that an event touches.
+ * @throws what the projection's `keys` throws; Error for a key that is no text
+ */
 export function keysOf(projection: AnyProjection, event: RecordedEvent): ReadonlyArray<string> {
   const keys = projection.keys(event);
   for (const key of keys) if (typeof key !== 'string') throw new Error(`A document's id is ${typeof key}, no text.`);
   return keys;
 }
 
-/** What a projection does with an event type that it does not ignore. */
+/** The handling of an event type that a projection does not ignore. */
 export interface Reaction {
-  /** Undefined where documents are only removed. */
+  /** Undefined if documents are only removed. */
   readonly handle: Handler<DocumentValue, RecordedEvent> | undefined;
-  /** What the event removes by an index; undefined where it removes nothing so. */
+  /** Returns what the event removes by an index; undefined if it removes nothing by an index. */
   readonly removeWhere: ((event: RecordedEvent) => Where) | undefined;
-  /** `handle` makes documents that no earlier event touches, and does not look at what it is given as a document. */
+  /** Whether `handle` creates documents that no earlier event touches, and ignores the document that it gets. */
   readonly creates: boolean;
 }
 
 const noReaction: Reaction = { handle: undefined, removeWhere: undefined, creates: false };
 
-/** What a projection does with each event type that it does not ignore. */
+/** Returns the handling of each event type that a projection does not ignore. */
 export function reactionsOf(projection: AnyProjection): ReadonlyMap<string, Reaction> {
   const reactions = new Map<string, Reaction>();
   for (const [type, declared] of Object.entries(projection.on))
@@ -106,7 +110,7 @@ export function reactionsOf(projection: AnyProjection): ReadonlyMap<string, Reac
   return reactions;
 }
 
-/** Whether no document is touched by two events: each is whole when it is first written. */
+/** Whether no two events touch the same document, so that each is complete at its first write. */
 export function isWriteOnce(projection: AnyProjection): boolean {
   return [...reactionsOf(projection).values()].every(({ creates }) => creates);
 }

@@ -16,8 +16,8 @@ export interface SubscriptionGroupOptions {
   readonly log: Logger;
   readonly batchSize: number;
   /**
-   * Whether each batch is committed by itself. Else each generation chooses when, and the end of the log is committed at
-   * once.
+   * Whether each batch is committed separately. Otherwise each generation decides when to commit, and the end of the
+   * log is committed at once.
    */
   readonly commitsEachBatch: () => boolean;
   readonly signal: AbortSignal;
@@ -45,7 +45,7 @@ export class SubscriptionGroup {
     this.#options = options;
   }
 
-  /** The position up to which it has read the log. Its members may not have stored all of that yet. */
+  /** The position up to which it has read the log. Its members may not have stored everything yet. */
   get position(): number {
     return this.#position;
   }
@@ -69,7 +69,7 @@ export class SubscriptionGroup {
     this.#renewal.abort();
   }
 
-  /** Runs until the signal aborts, and subscribes again after a failure. @throws an error that is not worth a retry */
+  /** Runs until the signal aborts, and subscribes again after a failure. @throws an error that a retry does not cure */
   async run(types: () => ReadonlyArray<string> | null): Promise<void> {
     const { signal } = this.#options;
     while (!signal.aborted) {

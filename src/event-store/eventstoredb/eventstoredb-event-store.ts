@@ -42,17 +42,17 @@ import { StreamNames, type StreamNaming } from './wire/stream-names.ts';
 export interface EventStoreDbOptions extends StreamNaming {
   /** `esdb://…`: see `connectionUrl`. */
   readonly url: string;
-  /** Brings data to its newest shape when read; without it data comes as stored. */
+  /** Converts data to its newest shape. Without it, data is returned as stored. */
   readonly upcast?: Upcast;
-  /** Stored bytes of one append at most (default 900 KiB; the server's own limit is 1 MiB of data). */
+  /** The most stored bytes of one append (default 900 KiB; the server's own limit is 1 MiB of data). */
   readonly maxAppendBytes?: number;
   /** The longest wait of an append's caller, even if the outcome is unknown (default 5,000 ms). */
   readonly answerWithinMs?: number;
-  /** The timeout of one try of an append and of the start of a subscription (default 3,000 ms). */
+  /** The timeout of one attempt of an append, and of the start of a subscription (default 3,000 ms). */
   readonly attemptMs?: number;
   /** How long an append with a lost answer is retried (default 10 minutes). */
   readonly settleWithinMs?: number;
-  /** The time limit of a read with all its tries (default 5,000 ms). */
+  /** The time limit of a read with all its attempts (default 5,000 ms). */
   readonly readWithinMs?: number;
   /** The most pending appends (default 4,096); further ones are `unavailable`. */
   readonly maxPendingAppends?: number;
@@ -89,7 +89,7 @@ export interface EventStoreDbEventStore extends EventStore, StreamRemoval, Pick<
   wakePort(): MessagePort;
 }
 
-/** Bytes of one answer to `readRawLog`, give or take an event. */
+/** The bytes of one answer to `readRawLog`; the last event may exceed them. */
 const rawLogBytes = 4 * 1024 * 1024;
 
 /** The time limit of a search for one event among any number of events of other applications. */

@@ -10,11 +10,11 @@ import { eventOf, positionOf, storedEvent } from './wire/event-message.ts';
 import { deleteRequest, logRequest, streamRequest } from './wire/requests.ts';
 import type { StreamNames } from './wire/stream-names.ts';
 
-/** Events of a page when the log is searched for streams, and their bytes, give or take an event. */
+/** The events of a page in a search for streams, and their bytes; the last event may exceed them. */
 const pageEvents = 1_000;
 const pageBytes = 4 * 1024 * 1024;
 
-/** Until a page has come: it may lie behind many events of other applications. */
+/** The time limit of a page, which may be behind many events of other applications. */
 const pageMs = 600_000;
 
 export interface RemovalsOptions {
@@ -22,9 +22,9 @@ export interface RemovalsOptions {
   readonly availability: Availability;
   readonly reads: Reads;
   readonly names: StreamNames;
-  /** Of one try. */
+  /** The time limit of one attempt. */
   readonly attemptMs: number;
-  /** Of a removal, with all its tries. */
+  /** The time limit of a removal with all its attempts. */
   readonly deadlineMs: number;
 }
 
@@ -37,12 +37,12 @@ export class Removals {
     this.#options = options;
   }
 
-  /** See `StreamRemoval`. The server has no list of streams: all their events are read. */
+  /** See `StreamRemoval`. The server has no list of streams, so all their events are read. */
   async streamNames(prefix: string): Promise<ReadonlyArray<string>> {
     const { reads, names } = this.#options;
     const found = new Set<string>();
     for (let after = 0; ; ) {
-      // The event at the position itself comes too.
+      // The answer includes the event at the position itself.
       const page = await reads.page(logRequest(after, pageEvents + 1, names.eventsOf(prefix)), pageBytes, pageMs);
       const events = page.answers.flatMap((answer) => eventOf(answer) ?? []);
       for (const event of events) found.add(storedEvent(event, names).stream);
@@ -72,12 +72,12 @@ export class Removals {
     }
   }
 
-  /** No removal is tried again from now on. */
+  /** Stops all retries of removals. */
   close(): void {
     this.#closed.abort();
   }
 
-  /** A try before, whose answer was lost, may have deleted it. */
+  /** Whether the stream is deleted, perhaps by an earlier attempt whose answer was lost. */
   async #isGone(stream: string): Promise<boolean> {
     const { reads, names } = this.#options;
     const answers: ReadonlyArray<ReadResp> = await reads.answers(streamRequest(names.onServer(stream), 0, 1));

@@ -11,7 +11,7 @@ export function readDryRun(query: string): Pick<RequestHeaders, 'dryRun'> & Part
   if (value === undefined || (value === 'false' && others.length === 0)) return {};
   if (value === 'true' && others.length === 0) return { dryRun: true };
   const message = others.length > 0 ? 'must be given once' : 'must be true or false';
-  // Whoever wanted to try it must not change anything by a mistake in a word.
+  // A misspelt value must not turn a dry run into a change.
   return { dryRun: true, fault: invalidInput([{ pointer: `/${name}`, message }]) };
 }
 

@@ -6,7 +6,7 @@ import { ClientDisconnectedError } from '#application/operations/client-disconne
 
 const heldToOwnLimits = new WeakSet<IncomingMessage>();
 
-/** Whether a request's body is received within limits of its own. */
+/** Whether a request's body has separate time limits. */
 export function hasOwnArrivalLimits(req: IncomingMessage): boolean {
   return heldToOwnLimits.has(req);
 }

@@ -12,7 +12,10 @@ const saveTimeoutMs = 5000;
 
 /** The projections of an embedded read store. A thread of this process runs them and is the store's only writer. */
 export interface EmbeddedProjections extends ProjectionsProgress {
-  /** Calls the listener when documents may have changed, before any wait for them ends. @returns unsubscribes it */
+  /**
+   * Calls a listener when documents may have changed, before any wait for them ends.
+   * @returns a function that unsubscribes it
+   */
   onCommit(listener: () => void): () => void;
   /** Stores when keys were last used; resolves when it is done. @throws UnavailableError */
   saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void>;
@@ -23,9 +26,9 @@ export interface EmbeddedProjections extends ProjectionsProgress {
 }
 
 /**
- * Starts the projections in a thread, which is started again if it dies.
+ * Starts the projections in a thread, which is restarted after a failure.
  * @returns when both stores are open
- * @throws Error when the thread cannot begin
+ * @throws Error if the thread cannot start
  */
 export async function startEmbeddedProjections(options: ProjectorThreadOptions): Promise<EmbeddedProjections> {
   const projections = new ThreadProjections(options);

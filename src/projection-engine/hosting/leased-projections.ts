@@ -16,7 +16,7 @@ export const projectionsLease = 'projections';
 export interface LeasedProjectionsOptions
   extends Pick<ProjectionRunnerOptions, 'projections' | 'knownTypes' | 'events' | 'log'>,
     Pick<UnderLeaseOptions, 'leases' | 'holder' | 'limits' | 'signal'> {
-  /** Opens a writer that writes under a fencing token; it is closed when the term has ended. */
+  /** Opens a writer with a fencing token. It is closed at the end of the term. */
   readonly openWriter: (token: number) => ReadStoreWriter & PositionsWriter;
 }
 

@@ -8,7 +8,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { ProjectionInfo } from './projector-messages.ts';
 
-/** How often the store is polled, and when the node that runs the projections is taken for dead; in milliseconds. */
+/** How often the store is polled, and when the node that runs the projections counts as dead; in milliseconds. */
 export interface PollLimits {
   /** The interval while a caller waits. Default 10. */
   readonly busy: number;
@@ -21,7 +21,7 @@ export interface PollLimits {
 const defaultLimits: PollLimits = { busy: 10, idle: 500, silence: 4000 };
 
 export interface PolledProjectionsOptions {
-  /** The projections as this node knows them; the node that runs them may be of another release. */
+  /** The projections that this node knows. The node that runs them may have another release. */
   readonly facts: ReadonlyArray<ProjectionInfo>;
   readonly store: PositionsReader & Pick<ReadStore, 'status'>;
   /** Which node runs the projections under a lease's token; null when that is not known. @throws UnavailableError */
@@ -30,13 +30,13 @@ export interface PolledProjectionsOptions {
   readonly limits?: Partial<PollLimits>;
 }
 
-/** The projections of a shared read store, as any node sees them: by what the node that runs them publishes there. */
+/** The projections of a shared read store for any node. It reads what the node that runs them publishes there. */
 export interface PolledProjections extends ProjectionsProgress {
   /** Stops polling and ends every wait. */
   close(): Promise<void>;
 }
 
-/** Starts polling. @returns after the first poll, whether or not it succeeded */
+/** Starts polling. @returns after the first poll, whether or not it has succeeded */
 export async function startPolledProjections(options: PolledProjectionsOptions): Promise<PolledProjections> {
   const projections = new Poller(options);
   await projections.start();
@@ -54,9 +54,9 @@ class Poller implements PolledProjections {
   #wake = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #published: PublishedPositions | null = null;
-  /** When, by this node's own clock, it last saw a new publication. */
+  /** The time of the last new publication, on this node's clock. */
   #heardAt = Number.NEGATIVE_INFINITY;
-  /** A second publication was seen: the first one may come from a node that is long dead. */
+  /** Whether a second publication was seen. The first one may come from a node that is long dead. */
   #alive = false;
   #holder: string | null = null;
   #answers = false;

@@ -21,7 +21,7 @@ export type ProjectorReadStore =
   /** Filled by one node at a time, under a lease; `holder` is this node's name, `urlName` the variable with the URL. */
   | { readonly kind: 'mongodb'; readonly url: string; readonly urlName: string; readonly holder: string };
 
-/** What the projector thread is started with. */
+/** The start data of the projector thread. */
 export interface ProjectorThreadData {
   readonly events: ProjectorEvents;
   readonly readStore: ProjectorReadStore;
@@ -29,7 +29,7 @@ export interface ProjectorThreadData {
   readonly projectionsModule: string;
 }
 
-/** A projection as the main thread must know it. */
+/** What the main thread must know of a projection. */
 export interface ProjectionInfo {
   readonly name: string;
   readonly types: ReadonlyArray<string>;
@@ -42,7 +42,7 @@ export type ToSave =
 
 /** A message from the main thread to the projector thread. */
 export type ToProjector =
-  /** For an embedded read store only: to a shared one, each node writes by itself. */
+  /** Only for an embedded read store. Each node writes to a shared one itself. */
   ({ readonly request: number } & ToSave) | { readonly kind: 'close' };
 
 /** A message from the projector thread to the main thread. */

@@ -12,9 +12,11 @@ import type {
 const openTimeoutMs = 30_000;
 const closeTimeoutMs = 5000;
 const restartLimits = { firstMs: 100, longestMs: 10_000 };
-/** Far more than the thread needs: other limits bound what hostile documents can use well below it. */
+/** Far more than the thread needs. Other limits keep the memory of hostile documents well below it. */
 const maxOldGenerationSizeMb = 1536;
-/** A third of V8's own choice: a rebuild fills it with garbage however large it is, and it counts as memory used. */
+/**
+ * A third of V8's default. A rebuild fills a young generation of any size with garbage, and it counts as used memory.
+ */
 const maxYoungGenerationSizeMb = 32;
 /** A thread that ran this long failed for a new reason, so the next restart does not wait longer. */
 const healthyAfterMs = 30_000;
@@ -58,7 +60,7 @@ export class ProjectorThread {
     return this.#worker === null ? 'restarting' : 'running';
   }
 
-  /** Why the thread failed last; null when it never has. */
+  /** Why the thread failed last; null if it never has. */
   get failure(): string | null {
     return this.#failure;
   }
@@ -88,7 +90,7 @@ export class ProjectorThread {
     this.#worker?.postMessage(message);
   }
 
-  /** Waits until the thread has finished its batch and stored its checkpoints; 5 s at most. */
+  /** Waits until the thread has finished its batch and stored its checkpoints, for 5 s at most. */
   async close(): Promise<void> {
     if (this.#restart !== null) clearTimeout(this.#restart);
     this.#closed = true;

@@ -1,20 +1,20 @@
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 
-/** What a node has seen of the projections' lag, by the minute, the oldest first. */
+/** The projections' lag that a node has recorded, by the minute, the oldest first. */
 export interface PastLag {
   readonly times: ReadonlyArray<string>;
   /** The highest lag of any projection that was not stopped, in positions and in ms. */
   readonly worstLag: ReadonlyArray<number>;
   readonly worstLagMs: ReadonlyArray<number>;
-  /** Positions that the log grew by. */
+  /** The growth of the log, in positions. */
   readonly growth: ReadonlyArray<number>;
 }
 
 interface LagMonitorOptions {
-  /** Where the log ends; null while that is not known. */
+  /** Reads the end of the log; null while it is not known. */
   readonly lastPosition: () => Promise<number | null>;
   readonly status: () => ReadonlyArray<Pick<ProjectionStatus, 'state' | 'position'>>;
-  /** In ms of the epoch. */
+  /** The time in ms of the epoch. */
   readonly now?: () => number;
 }
 
@@ -36,7 +36,7 @@ const minuteMs = 60_000;
 const maxSamples = 900;
 const maxMinutes = 24 * 60;
 
-/** Looks once a second where the log ends, so that a position can be said to be so long ago. Remembers one day at most. */
+/** Records the end of the log once a second, to know the age of positions. It keeps one day at most. */
 export class LagMonitor {
   readonly #options: LagMonitorOptions;
   readonly #now: () => number;
@@ -51,7 +51,7 @@ export class LagMonitor {
     this.#now = options.now ?? Date.now;
   }
 
-  /** Begins to look, until `stop`. */
+  /** Starts to record, until `stop`. */
   start(): void {
     this.#timer = setInterval(() => void this.look(), sampleIntervalMs);
     this.#timer.unref();
@@ -61,7 +61,7 @@ export class LagMonitor {
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
-  /** Looks once. Never rejects. */
+  /** Records once. Never rejects. */
   async look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
@@ -69,15 +69,15 @@ export class LagMonitor {
       const end = await this.#options.lastPosition();
       if (end !== null) this.#add({ time: this.#now(), end });
     } catch {
-      // An event store that is away has no end: the next look may find it.
+      // While the event store is away, its end is not known. The next look may find it.
     } finally {
       this.#looking = false;
     }
   }
 
   /**
-   * How long the log has been beyond a position, to the second.
-   * @returns 0 while it is not, null before anything was seen
+   * Returns for how long the log has had later events than a position, to the second.
+   * @returns 0 if it has none; null before the first record
    */
   lagMs(position: number): number | null {
     const newest = this.#samples.at(-1);

@@ -68,7 +68,7 @@ export class FencedRecords {
 
   superseded(name: string): FencedError {
     return new FencedError(
-      `The read model ${name} is written by somebody else now (this writer's token: ${this.#fence}).`,
+      `The read model ${name} is written by another node now (this writer's token: ${this.#fence}).`,
     );
   }
 

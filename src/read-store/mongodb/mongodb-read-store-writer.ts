@@ -271,7 +271,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     const { upsertedCount } = await this.#connection.call((database) =>
       notes(database).updateOne({ _id: name }, { $setOnInsert: { body: text, fence } }, { upsert: true }),
     );
-    if (upsertedCount === 0) throw new FencedError(`The note ${name} is written by somebody else now.`);
+    if (upsertedCount === 0) throw new FencedError(`The note ${name} is written by another node now.`);
   }
 
   #trackingOf(generation: Generation): GenerationProgress {

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { guarded } from './read-store-file.ts';
 
-/** Transactions of the read store's one writer. One may be left open, so that the next work is part of it. */
+/** The transactions of the read store's only writer. One may stay open, so that the next work is part of it. */
 export class DeferredTransaction {
   readonly #database: DatabaseSync;
   #begunAt = 0;
@@ -17,9 +17,9 @@ export class DeferredTransaction {
   }
 
   /**
-   * Does work in the transaction that is open, or in a new one.
-   * @param maxAgeMs how old the transaction may be to be left open for the next work
-   * @throws Error when earlier work is lost with this: it must be done again from the stored checkpoints
+   * Does work in the open transaction, or in a new one.
+   * @param maxAgeMs the greatest age of the transaction at which it stays open for further work
+   * @throws Error if earlier work is lost too, and must be repeated from the stored checkpoints
    */
   run<Result>(work: () => Result, maxAgeMs = 0): Result {
     const wasOpen = this.isOpen;
@@ -45,7 +45,7 @@ export class DeferredTransaction {
       if (performance.now() - this.#begunAt >= maxAgeMs) this.#database.exec('COMMIT');
       return result;
     } catch (error) {
-      // Some errors (a full disk) have rolled it back already.
+      // Some errors, such as a full disk, roll the transaction back themselves.
       if (this.isOpen) this.#database.exec('ROLLBACK');
       throw error;
     }

@@ -2,41 +2,40 @@ import { indexedField } from '#projection-engine/documents/where-index.ts';
 import { declaredIndex, indexedFields } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, Indexes, Where } from '#read-store/read-store.ts';
 
-/** A value as a column keeps it: a boolean is a blob of one byte, so that it equals no number and no text. */
+/** A value of a column. A boolean is a blob of one byte, so that it equals no number and no text. */
 export type ColumnValue = string | number | Uint8Array | null;
 
 const yes = new Uint8Array([1]);
 const no = new Uint8Array([0]);
 const unindexable = new Uint8Array([2]);
 
-/** The table of a generation's documents. */
+/** Returns the name of the table of a generation's documents. */
 export function tableName(generation: number): string {
   return `documents${generation}`;
 }
 
-/** SQL that makes a generation's table. */
+/** Returns the SQL that creates a generation's table. */
 export function createTable(generation: number, indexes: Indexes): string {
-  // A column for each indexed field, in their order; without a type it keeps each value as it came. Rows lie in the
-  // order
-  // they were made, whatever their ids are.
+  // There is a column for each indexed field, in their order. A column without a type stores each value unchanged.
+  // Rows are stored in the order of their creation, not of their ids.
   const columns = indexedFields(indexes).map((_, index) => `, ${column(index)}`);
   return `CREATE TABLE ${tableName(generation)} (
     id TEXT NOT NULL UNIQUE, ord INTEGER NOT NULL, position INTEGER NOT NULL, body TEXT NOT NULL${columns.join('')})`;
 }
 
-/** SQL that creates each of a generation's indexes that does not exist yet. */
+/** Returns the SQL that creates each missing index of a generation. */
 export function createIndexes(generation: number, indexes: Indexes): ReadonlyArray<string> {
   return [[], ...indexes].map((fields) => createIndex(generation, indexes, fields));
 }
 
-/** SQL that creates the index on some fields, if it does not exist. */
+/** Returns the SQL that creates the index on some fields, if it does not exist. */
 export function createIndex(generation: number, indexes: Indexes, fields: ReadonlyArray<string>): string {
   const columns = columnsOf(indexes, fields);
   const name = [`${tableName(generation)}By`, ...columns].join('_');
   return `CREATE INDEX IF NOT EXISTS ${name} ON ${tableName(generation)} (${[...columns, 'ord', 'id'].join(', ')})`;
 }
 
-/** SQL that counts the different values that an index on some fields has. */
+/** Returns the SQL that counts the different values of an index on some fields. */
 export function countValues(generation: number, indexes: Indexes, fields: ReadonlyArray<string>): string {
   const columns = columnsOf(indexes, fields);
   if (columns.length === 0) return 'SELECT 1 AS count';
@@ -44,7 +43,8 @@ export function countValues(generation: number, indexes: Indexes, fields: Readon
 }
 
 /**
- * SQL that writes a document unless a later one is stored. Its values: id, order, position, body, the indexed fields.
+ * Returns the SQL that writes a document, unless a later one is stored. Its parameters are the id, the order, the
+ * position, the body and the indexed fields.
  */
 export function putDocument(generation: number, indexes: Indexes): string {
   const names = ['id', 'ord', 'position', 'body', ...columnsOf(indexes, indexedFields(indexes))];
@@ -53,17 +53,17 @@ export function putDocument(generation: number, indexes: Indexes): string {
     ON CONFLICT (id) DO UPDATE SET ${updates.join(', ')} WHERE excluded.position >= position`;
 }
 
-/** SQL conditions that hold a document to a `Where`, in the order of `whereValues`. */
+/** Returns the SQL conditions of a `Where`, in the order of `whereValues`. */
 export function whereConditions(indexes: Indexes, where: Where): ReadonlyArray<string> {
   return columnsOf(indexes, declaredIndex(indexes, where)).map((name) => `${name} IS ?`);
 }
 
-/** The values for `whereConditions`. */
+/** Returns the parameters for `whereConditions`. */
 export function whereValues(indexes: Indexes, where: Where): ReadonlyArray<ColumnValue> {
   return declaredIndex(indexes, where).map((field) => columnValue(where[field]));
 }
 
-/** A document's values for the columns of its indexed fields. */
+/** Returns a document's values for the columns of its indexed fields. */
 export function columnValues(fields: ReadonlyArray<string>, value: DocumentValue): ReadonlyArray<ColumnValue> {
   return fields.map((field) => columnValue(indexedField(value, field)));
 }

@@ -4,19 +4,19 @@ import { callFailure, isDeleted, isRefusal, trailerOf } from '#event-store/event
 import { causeOf } from '#event-store/eventstoredb/connection/unavailable-cause.ts';
 import { positionOf } from '#event-store/eventstoredb/wire/event-message.ts';
 
-/** The outcome of one try of an append. */
+/** The outcome of one attempt of an append. */
 export type Attempt =
   /** `position` is null if the server does not report it, because a later delete hides the events. */
   | { readonly kind: 'stored'; readonly revision: number; readonly position: number | null }
-  /** Not stored, by this try. */
+  /** Not stored by this attempt. */
   | { readonly kind: 'conflict'; readonly actualRevision: number }
   /** Not stored: the server's own limit is lower than ours. */
   | { readonly kind: 'too-large'; readonly maxBytes: number }
-  /** Not stored, and never will be, because someone closed the stream for good. */
+  /** Not stored, and never will be, because the stream was closed for ever (tombstoned). */
   | { readonly kind: 'stream-deleted' }
-  /** Not stored, and not before a person changes something; `reason` contains no addresses. */
+  /** Not stored until a person changes something. `reason` contains no addresses. */
   | { readonly kind: 'refused'; readonly detail: string; readonly reason: string }
-  /** No answer: stored or not. */
+  /** No answer. It may have been stored. */
   | { readonly kind: 'lost'; readonly detail: string };
 
 /**

@@ -17,7 +17,7 @@ import { type Attempt, attemptOf, failedAttemptOf } from './append-attempt.ts';
 
 type Outcome = E.Either<AppendFailure, AppendResult>;
 
-/** The events of this stream were hidden, or the stream closed, by someone else's delete. */
+/** A delete from outside has hidden the events of this stream, or closed the stream. */
 export class StreamDeletedError extends Error {
   override readonly name = 'StreamDeleted';
 }
@@ -25,7 +25,7 @@ export class StreamDeletedError extends Error {
 export interface AppendLimits {
   /** The longest wait of the caller. */
   readonly answerWithinMs: number;
-  /** The timeout of one try. */
+  /** The timeout of one attempt. */
   readonly attemptMs: number;
   /** How long an append with a lost answer is retried in total. */
   readonly settleWithinMs: number;
@@ -68,17 +68,14 @@ export class Appends {
   readonly #giveUp = new AbortController();
   #pendingBytes = 0;
   #closing = false;
-  /** The highest position that an append was answered with. */
+  /** The highest position in an answer to an append. */
   #highestPosition = 0;
 
   constructor(options: AppendsOptions) {
     this.#options = options;
   }
 
-  /**
-   * @param bytes what the append stores
-   * @throws StreamDeletedError
-   */
+  /** @param bytes the stored bytes of the append @throws StreamDeletedError */
   async append(append: Append, bytes: number): Promise<Outcome> {
     const { availability, limits } = this.#options;
     const { maxPending, maxPendingBytes, answerWithinMs, isPatient } = limits;
@@ -148,7 +145,7 @@ export class Appends {
     }
   }
 
-  /** Retries until the outcome is known or the time is over. */
+  /** Retries until the outcome is known or the time limit has passed. */
   async #tryUntilKnown(append: Append): Promise<Result> {
     const { connection, availability, names, limits } = this.#options;
     const requests = appendRequests(names.onServer(append.stream), append.expectedRevision, append.events);
@@ -180,7 +177,7 @@ export class Appends {
   async #resultOf(append: Append, attempt: Attempt, isRepeated: boolean, highestBefore: number): Promise<Result> {
     if (attempt.kind === 'stored') return this.#appended(append, attempt, isRepeated, highestBefore);
     if (attempt.kind !== 'conflict' || !isRepeated) return attempt;
-    // The conflict may be with an earlier try whose answer was lost.
+    // The conflict may be with an earlier attempt whose answer was lost.
     const last = append.expectedRevision + append.events.length;
     const position = await this.#positionOfLast(append, last);
     return position === null ? attempt : { kind: 'appended', revision: last, position };
@@ -192,8 +189,9 @@ export class Appends {
     isRepeated: boolean,
     highestBefore: number,
   ): Promise<Result> {
-    // New events lie past all that was answered before they were sent. Any others were stored by an earlier append,
-    // whose repeat may be answered with its first position, or with none where they are hidden by now.
+    // New events have higher positions than every answer from before they were sent. Other events were stored by an
+    // earlier append. The answer to its repetition may name its first position, or none if the events are hidden by
+    // now.
     const isNew = position !== null && !isRepeated && position > highestBefore;
     const isLast = position !== null && append.events.length === 1;
     const last = isNew || isLast ? position : await this.#positionOfLast(append, revision);
@@ -207,7 +205,7 @@ export class Appends {
     return { kind: 'appended', revision, position: last };
   }
 
-  /** Null if the last event is not this append's. */
+  /** Returns the position of the append's last event; null if the stream has another event there. */
   async #positionOfLast(append: Append, revision: number): Promise<number | null> {
     const [answer] = await this.#options.reads.answers(
       streamRequest(this.#options.names.onServer(append.stream), revision, 1),
@@ -218,7 +216,7 @@ export class Appends {
   }
 }
 
-/** What is known of an append after a try, and after what had to be read. */
+/** The known outcome of an append, after an attempt and the reads that it needed. */
 type Result = Exclude<Attempt, { readonly kind: 'stored' }> | ({ readonly kind: 'appended' } & AppendResult);
 
 function lostWhileRead(error: unknown): Result {

@@ -14,10 +14,10 @@ type CallArguments = [metadata: AppendArguments[0], options: { deadline: Date | 
 export type ReadCall = ReturnType<StreamsClient['read']>;
 
 /**
- * What the client's own commands are made of (6.2.1, pinned), kept from its users by types alone. We use these parts
- * because its commands cannot do what we need: appends go in a batch that one lost connection breaks for every client
- * of the process, unless credentials are given with the call, which not every server has; reads have no deadline; and
- * no command stores a JSON text as it is.
+ * The parts of the client's own commands (6.2.1, pinned), which only its types hide. We use them because the commands
+ * cannot do what we need. The commands send appends in a batch, which one lost connection breaks for every client of
+ * the process, unless the call has credentials, which not every server uses. Reads have no deadline. No command stores
+ * a JSON text unchanged.
  */
 interface ClientParts {
   execute<Value>(
@@ -82,9 +82,9 @@ export class Connection {
   }
 
   /**
-   * Begins a read, which fails at its deadline: destroy it when it is no longer needed.
-   * @param deadlineMs until its last answer; null for a subscription
-   * @param startMs until the call is on its way
+   * Begins a read, which fails at its deadline. Destroy it when it is not needed any more.
+   * @param deadlineMs the time until its last answer; null for a subscription
+   * @param startMs the time until the call is sent
    * @throws TimedOutError
    */
   async read(request: ReadReq, deadlineMs: number | null, startMs: number): Promise<ReadCall> {
@@ -127,7 +127,7 @@ export class Connection {
   async close(): Promise<void> {
     this.#closed = true;
     await within(closeLimitMs, this.#client.dispose()).catch(() => {});
-    // Not disposed of by the client.
+    // The client does not close this channel itself.
     await within(closeLimitMs, this.#channel ?? Promise.resolve(null)).then(
       (channel) => channel?.close(),
       () => {},

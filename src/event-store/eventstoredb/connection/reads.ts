@@ -11,11 +11,11 @@ import { type Connection, endCall, type ReadCall } from './connection.ts';
 import { unavailableError } from './unavailable-error.ts';
 
 export interface ReadsOptions {
-  /** Of one try. */
+  /** The time limit of one attempt. */
   readonly attemptMs: number;
-  /** Of a read, with all its tries. */
+  /** The time limit of a read with all its attempts. */
   readonly deadlineMs: number;
-  /** Retries also while the server is known to be away. */
+  /** Whether reads are retried while the server is known to be away. */
   readonly isPatient: boolean;
 }
 
@@ -40,7 +40,7 @@ export class Reads {
   }
 
   /**
-   * All answers of a read, which is retried until its deadline, because reading twice does no harm.
+   * Returns all answers of a read. It is retried until its deadline, because reading twice does no harm.
    * @param maxBytes the bytes of events after which it does not wait for more; it returns at least two events
    * @throws UnavailableError
    */
@@ -61,9 +61,10 @@ export class Reads {
   }
 
   /**
-   * The answers of one call without a deadline, while the server is available: it may have to skip many events of other
-   * applications. If the call fails, earlier answers are kept. @param maxBytes as `answers` @throws UnavailableError if
-   * there are no answers
+   * Returns the answers of one call, which runs while the server is available, because it may have to skip many events
+   * of other applications. If the call fails, earlier answers are kept.
+   * @param maxBytes as for `answers`
+   * @throws UnavailableError if there are no answers
    */
   async page(request: ReadReq, maxBytes: number, deadlineMs: number): Promise<ReadAnswers> {
     await this.#ensureOpen();
@@ -148,7 +149,7 @@ export async function readOnce(connection: Connection, request: ReadReq, limits:
   }
 }
 
-/** Gathers the answers of a call. */
+/** Collects the answers of a call. */
 class AnswersOfCall {
   readonly finished: Promise<ReadAnswers>;
 

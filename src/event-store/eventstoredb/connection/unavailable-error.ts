@@ -4,9 +4,9 @@ import { callFailure, isDeleted } from './call-failure.ts';
 import { causeOf } from './unavailable-cause.ts';
 
 /**
- * The error that callers get for a failed call: its cause, without addresses and secrets.
- * @param what as in "The event store … : it does not answer in time."
- * @param failure a call's failure or its cause; an UnavailableError is given back as it is
+ * Returns the error that callers get for a failed call: its cause, without addresses and secrets.
+ * @param what the middle of "The event store … : it does not answer in time."
+ * @param failure a call's failure or its cause; an UnavailableError is returned unchanged
  */
 export function unavailableError(what: string, failure: unknown): UnavailableError {
   if (failure instanceof UnavailableError) return failure;

@@ -7,14 +7,11 @@ import type { WakeUpSource } from './wake-up-source.ts';
 const lingerMs = 1_000;
 
 export interface LogEndOptions {
-  /**
-   * Asks where the log ends, other applications' events included.
-   * @throws UnavailableError
-   */
+  /** Reads the end of the log, including events of other applications. @throws UnavailableError */
   readonly ask: () => Promise<number>;
   /** Reports new events during waits. It may miss some, because the end is also polled. */
   readonly wakeUps: WakeUpSource;
-  /** Gets a page that another thread has read, before those who wait for it. */
+  /** Called with a page that another thread has read, before its waiting followers. */
   readonly onPage: (page: SharedPage) => void;
 }
 

@@ -1,14 +1,14 @@
 import type { EventBatch, RecordedEvent, SubscribeOptions } from '#event-store/event-store.ts';
 import { type LogPage, threadsTime } from './log-page.ts';
 
-/** Events in a batch when the follower does not say. */
+/** The default number of events in a batch. */
 const defaultBatchSize = 1_000;
 
 /** One subscription: its position, its filter, and whether it has reported that it is caught up. */
 export class LogFollower {
   readonly #isWanted: (type: string) => boolean;
   readonly #batchSize: number;
-  /** Pages whose read began before this follower do not show the present end of the log. */
+  /** The time of the follower's start. Pages whose read began before do not show the current end of the log. */
   readonly #begunAt = threadsTime();
   #position: number;
   #isCaughtUp = false;

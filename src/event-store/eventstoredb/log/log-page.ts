@@ -9,13 +9,13 @@ export interface LogPage {
   readonly events: ReadonlyArray<LazyEvent>;
   /** The length of the events' texts. */
   readonly characters: number;
-  /** No further event of ours was stored when it was read. */
+  /** Whether no further event of ours was stored at the time of the read. */
   readonly isEnd: boolean;
-  /** When its read began, on the clock of `threadsTime`. */
+  /** The time when its read began, on the clock of `threadsTime`. */
   readonly begunAt: number;
 }
 
-/** Nanoseconds on a clock that all threads of a process share, and that never goes back. */
+/** Returns nanoseconds on a monotonic clock that all threads of a process share. */
 export function threadsTime(): number {
   return Number(process.hrtime.bigint());
 }

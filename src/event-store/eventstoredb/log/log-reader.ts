@@ -24,10 +24,13 @@ import type { WakeUpSource } from './wake-up-source.ts';
 /** The most events in a page. */
 const pageEvents = 2_000;
 
-/** Bytes of events in a page, give or take one event. */
+/** The bytes of events in a page; the last event may exceed them. */
 const pageBytes = 4 * 1024 * 1024;
 
-/** The timeout of a page. It grows with each try, because the page may be behind many events of other applications. */
+/**
+ * The first timeout of a page. It grows with each attempt, because the page may be behind many events of other
+ * applications.
+ */
 const shortestPageMs = 15_000;
 const longestPageMs = 600_000;
 
@@ -64,16 +67,16 @@ export class LogReader {
   readonly #window = new LogWindow(windowLimits);
   readonly #end: LogEnd;
   readonly #outage: OutageLog;
-  /** By the position after which they begin. */
+  /** The running reads, by the position after which the page begins. */
   readonly #underWay = new Map<number, Promise<LogPage>>();
   readonly #closed = new AbortController();
   readonly #senders = new Set<PageSender>();
   readonly #exchanges = new Set<PageExchange>();
-  /** Positions with a pending request for a page to another thread. */
+  /** The positions with a pending request to another thread. */
   readonly #asking = new Set<number>();
-  /** What a page may take. */
+  /** The current timeout of a page. */
   #pageMs = shortestPageMs;
-  /** On `performance.now()`'s clock. */
+  /** The time until which the next read waits, on the clock of `performance.now()`. */
   #gatherUntil = 0;
 
   constructor(options: LogReaderOptions) {
@@ -87,7 +90,7 @@ export class LogReader {
     if (options.partner !== undefined) this.#exchangeBy(options.partner);
   }
 
-  /** See the port. */
+  /** See `EventStore.subscribe`. */
   async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, void> {
     const signal = AbortSignal.any([options.signal, this.#closed.signal]);
     const follower = new LogFollower(options);
@@ -124,7 +127,7 @@ export class LogReader {
     return position;
   }
 
-  /** A port by which a reader in another thread gets what this one reads: for `wakeUpsByPort`. */
+  /** Creates a port by which a reader in another thread gets the pages of this one, for `wakeUpsByPort`. */
   wakePort(): MessagePort {
     const { port1, port2 } = new MessageChannel();
     const sender = new PageSender(port1);
@@ -172,15 +175,15 @@ export class LogReader {
     port.on('close', () => this.#exchanges.delete(exchange));
   }
 
-  /** The page after a position, for another thread; null if this thread neither has it nor is reading it. */
+  /** Returns the page after a position for another thread; null if this thread neither has it nor is reading it. */
   async #give(after: number): Promise<SharedPage | null> {
-    // Where two threads ask each other for the same page, the one that was given the port reads it.
+    // If two threads ask each other for the same page, the one that has created the port reads it.
     const mustRead = this.#options.partner === undefined && this.#asking.has(after);
     const page = this.#window.find(after) ?? (mustRead ? undefined : await this.#underWay.get(after));
     return page === undefined ? null : shared(page);
   }
 
-  /** Whether another thread may have read what comes after a position. At the log's end pages are sent without asking. */
+  /** Whether another thread may have the page after a position. At the log's end pages are sent without a request. */
   #mayBeElsewhere(after: number): boolean {
     return this.#exchanges.size > 0 && (after === 0 || this.#window.hasMoreAfter(after));
   }
@@ -201,7 +204,7 @@ export class LogReader {
     return { ...page, events, characters: events.reduce((sum, { characters }) => sum + characters, 0) };
   }
 
-  /** What comes after a position, from memory or by reading; those who ask at once share one reading. */
+  /** Returns the page after a position, from memory or by a read. Callers at the same time share one read. */
   async #pageAfter(position: number): Promise<LogPage> {
     const known = this.#window.find(position) ?? this.#underWay.get(position);
     if (known !== undefined) return known;
@@ -218,7 +221,8 @@ export class LogReader {
     const gatherMs = this.#gatherUntil - performance.now();
     if (gatherMs > 0) await delay(gatherMs, this.#closed.signal);
     const begunAt = threadsTime();
-    // Asked for before the page is read: all that is not in a page which is not full is another application's.
+    // The end is read before the page. If the page is not full, all other events up to this end belong to other
+    // applications.
     const end = this.#end.known > after ? this.#end.known : await this.lastPosition();
     if (end <= after) return { after, position: after, events: [], characters: 0, isEnd: true, begunAt };
     const page = await this.#readPage(after, end, begunAt);
@@ -236,7 +240,7 @@ export class LogReader {
 
   async #readPage(after: number, end: number, begunAt: number): Promise<LogPage> {
     const { reads, names, upcast } = this.#options;
-    // The event at the position itself comes too.
+    // The answer includes the event at the position itself.
     const request = logRequest(after, pageEvents + 1, names.ownEvents());
     const { answers, isWhole } = await reads.page(request, pageBytes, this.#pageMs);
     this.#pageMs = shortestPageMs;
@@ -255,7 +259,7 @@ export class LogReader {
     return event === undefined ? 0 : positionOf(event);
   }
 
-  /** @throws what no retry changes */
+  /** @throws a failure that a retry does not cure */
   #failed(error: unknown): null {
     if (!(error instanceof UnavailableError)) throw error;
     this.#pageMs = Math.min(this.#pageMs * 2, longestPageMs);

@@ -2,14 +2,14 @@ import type { LogPage } from './log-page.ts';
 
 export interface LogWindowLimits {
   readonly maxEvents: number;
-  /** Of the events' texts. */
+  /** The most characters of the events' texts. */
   readonly maxCharacters: number;
 }
 
-/** The pages that were read last, so that all who follow the log at about the same place share them. */
+/** The last pages, which followers at about the same position share. */
 export class LogWindow {
   readonly #limits: LogWindowLimits;
-  /** In the order in which they were read. */
+  /** The pages in the order of their reads. */
   #pages: LogPage[] = [];
   #events = 0;
   #characters = 0;
@@ -18,17 +18,17 @@ export class LogWindow {
     this.#limits = limits;
   }
 
-  /** The page that holds the log right after a position; undefined where none does. */
+  /** Finds the page with the events right after a position; undefined if there is none. */
   find(position: number): LogPage | undefined {
     return this.#pages.findLast((page) => page.after <= position && position < page.position);
   }
 
-  /** Whether the page that ends at a position was followed by more. */
+  /** Whether further events followed the page that ends at a position. */
   hasMoreAfter(position: number): boolean {
     return this.#pages.findLast((page) => page.position === position)?.isEnd === false;
   }
 
-  /** Keeps a page; the oldest are forgotten where there are too many. */
+  /** Adds a page. If there are too many, the oldest are dropped. */
   add(page: LogPage): void {
     if (page.position === page.after) return;
     this.#pages.push(page);

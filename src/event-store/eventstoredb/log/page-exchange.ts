@@ -2,21 +2,24 @@ import type { MessagePort } from 'node:worker_threads';
 import { withTimeout } from '#shared/async/with-timeout.ts';
 import type { PageMessage, SharedPage } from './page-port.ts';
 
-/** A thread that is busy, or waits for the server itself, is not waited for any longer: the page is read then. */
+/**
+ * The longest wait for another thread, which may be busy or wait for the server itself. Then this thread reads the
+ * page.
+ */
 const answerMs = 2_000;
 
 /**
- * Asks the reader in another thread for pages, and answers what that one asks: two threads that read through the same
- * part of the log read each page once. It only saves work: a page that is not given is read.
+ * Requests pages from the reader in another thread, and answers its requests, so that two threads that read the same
+ * part of the log read each page once. It only saves work: a page that the other thread does not have is read.
  */
 export class PageExchange {
   readonly #port: MessagePort;
   readonly #waiting = new Map<number, (page: SharedPage | null) => void>();
   #asked = 0;
-  /** Whether the other thread has begun, and has not ended. */
+  /** Whether the other thread has started and not ended. */
   #isReady = false;
 
-  /** @param find gives what comes after a position, where this thread has it or is reading it */
+  /** @param find returns the page after a position, if this thread has it or is reading it */
   constructor(port: MessagePort, find: (after: number) => Promise<SharedPage | null>) {
     this.#port = port;
     port.on('message', (message: PageMessage) => {
@@ -28,7 +31,10 @@ export class PageExchange {
     this.#post({ kind: 'ready' });
   }
 
-  /** @returns null where the other thread has no such page, or does not say so in time */
+  /**
+   * Requests the page after a position.
+   * @returns null if the other thread does not have the page, or does not answer in time
+   */
   async ask(after: number): Promise<SharedPage | null> {
     if (!this.#isReady) return null;
     this.#asked += 1;
@@ -42,7 +48,7 @@ export class PageExchange {
     this.#post({ kind: 'answer', number, page: await found.catch(() => null) });
   }
 
-  /** What is sent to a closed port is lost. */
+  /** Sends a message. A message to a closed port is lost. */
   #post(message: PageMessage): void {
     this.#port.postMessage(message);
   }

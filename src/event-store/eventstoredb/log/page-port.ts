@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { RawEvent } from '#event-store/transfer/raw-log.ts';
 
-/** A page of the log as it goes to another thread: its events as they are stored. */
+/** A page of the log for another thread, with its events as stored. */
 export interface SharedPage {
   readonly after: number;
   readonly position: number;
@@ -10,18 +10,18 @@ export interface SharedPage {
   readonly begunAt: number;
 }
 
-/** What goes over a port between the readers of two threads. */
+/** A message between the readers of two threads. */
 export type PageMessage =
-  /** A page at the log's end, for all who follow it there. */
+  /** A page at the log's end, for the followers there. */
   | { readonly kind: 'page'; readonly page: SharedPage }
   | { readonly kind: 'acknowledged' }
   /** A reader listens at this end. */
   | { readonly kind: 'ready' }
-  /** Whether the other reader has, or is reading, what comes after a position. */
+  /** Requests the page after a position, if the other reader has it or is reading it. */
   | { readonly kind: 'ask'; readonly number: number; readonly after: number }
   | { readonly kind: 'answer'; readonly number: number; readonly page: SharedPage | null };
 
-/** Pages under way at most: they must not pile up where the other thread is busy. */
+/** The most pages on their way, so that they do not accumulate while the other thread is busy. */
 const maxUnderWay = 4;
 
 /** Sends pages to a `wakeUpsByPort` in another thread. */
@@ -49,7 +49,7 @@ export class PageSender {
     return this.#closed.signal;
   }
 
-  /** @returns when there is room for another */
+  /** Sends a page. @returns when the next page may be sent */
   async send(page: SharedPage): Promise<void> {
     if (this.signal.aborted) return;
     this.#underWay += 1;

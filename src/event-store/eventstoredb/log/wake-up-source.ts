@@ -3,22 +3,25 @@ import type { PageMessage, SharedPage } from './page-port.ts';
 
 /** Reports stored events soon after they are stored. It may miss some, and may report one twice. */
 export interface WakeUpSource {
-  /** How often the end of the log is asked for besides. */
+  /** How often the end of the log is also polled. */
   readonly askEveryMs: number;
   /**
    * Starts to report.
-   * @param onStored gets the position of an event that was stored, and the page that holds it where it was read already
-   * @returns ends it
+   * @param onStored is called with the position of a stored event, and with its page if that was read already
+   * @returns a function that stops the reports
    */
   readonly start: (onStored: (position: number, page?: SharedPage) => void) => () => void;
-  /** Ends it for good. */
+  /** Closes the source. */
   readonly close: () => void;
 }
 
-/** The thread at the other end of the port asks more often, and sends what it reads. */
+/** The thread at the other end of the port polls more often, and sends the pages that it reads. */
 const askEveryMs = 1_000;
 
-/** Wake-ups from a `LogReader` in another thread, with what it read. @param port of its `wakePort`; closed with the source */
+/**
+ * Creates wake-ups from a `LogReader` in another thread, with the pages that it reads.
+ * @param port of its `wakePort`; closed with the source
+ */
 export function wakeUpsByPort(port: MessagePort): WakeUpSource {
   let listener: ((position: number, page: SharedPage) => void) | null = null;
   port.on('message', (message: PageMessage) => {

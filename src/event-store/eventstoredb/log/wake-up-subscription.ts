@@ -7,12 +7,12 @@ import { BackOff } from '#shared/async/back-off.ts';
 import type { Availability } from '#shared/availability/availability.ts';
 import type { WakeUpSource } from './wake-up-source.ts';
 
-/** A subscription that ended is opened again after so long: until then the end of the log is asked for. */
+/** The pause before an ended subscription is opened again. Meanwhile the end of the log is polled. */
 const reopenLimits = { firstMs: 100, longestMs: 5_000 };
 
 /**
- * Wakes by a subscription of the server from the log's end. Of what it carries only positions are used, so that nothing
- * is lost where the server drops it as too slow, which 23.10 does whenever more than 32 events are on their way.
+ * Wakes by a subscription from the log's end. It uses only the positions of events, so nothing is lost if the server
+ * drops the subscription as too slow. Version 23.10 does that whenever more than 32 events are on their way.
  */
 export class WakeUpSubscription implements WakeUpSource {
   readonly askEveryMs = 200;
@@ -22,7 +22,7 @@ export class WakeUpSubscription implements WakeUpSource {
   readonly #startMs: number;
   #stop: () => void = () => {};
 
-  /** @param startMs until the call is on its way */
+  /** @param startMs the time until the call is sent */
   constructor(connection: Connection, availability: Availability, names: StreamNames, startMs: number) {
     this.#connection = connection;
     this.#availability = availability;
@@ -50,7 +50,7 @@ export class WakeUpSubscription implements WakeUpSource {
     }
   }
 
-  /** @returns whether the server had confirmed it */
+  /** @returns whether the server has confirmed the subscription */
   async #runOnce(onStored: (position: number) => void, signal: AbortSignal): Promise<boolean> {
     try {
       const request = subscriptionRequest(null, this.#names.ownEvents());

@@ -5,24 +5,24 @@ import type { StreamNames } from './stream-names.ts';
 /** An event on the wire. */
 export type EventMessage = ReadResp.ReadEvent.RecordedEvent;
 
-/** The event of an answer; undefined for one that carries none. */
+/** Returns the event of an answer; undefined if it has none. */
 export function eventOf(answer: ReadResp): EventMessage | undefined {
   return answer.getEvent()?.getEvent();
 }
 
-/** The event's type; empty when it has none. */
+/** Returns the type of an event; empty if it has none. */
 export function typeOf(message: EventMessage): string {
   return message.getMetadataMap().get('type') ?? '';
 }
 
-/** Bytes of its data and metadata. */
+/** Returns the bytes of its data and metadata. */
 export function bytesOf(message: EventMessage): number {
   return message.getData_asU8().length + message.getCustomMetadata_asU8().length;
 }
 
 /**
- * The event's position in the log, in this store's numbers.
- * @throws RangeError above 2^53, where numbers are no longer exact: a log of 8 PiB
+ * Returns the position of an event in the log.
+ * @throws RangeError above 2^53, where numbers are not exact any more: a log of 8 PiB
  */
 export function positionOf(message: { getCommitPosition(): string }): number {
   const position = Number(message.getCommitPosition());
@@ -30,7 +30,7 @@ export function positionOf(message: { getCommitPosition(): string }): number {
   throw new RangeError(`The position ${message.getCommitPosition()} is too large for this release.`);
 }
 
-/** The event as it was stored, its texts unread, its stream named as here. @throws RangeError */
+/** Returns the event as stored, with unparsed texts and without the prefix of its stream. @throws RangeError */
 export function storedEvent(message: EventMessage, names: StreamNames): RawEvent {
   return {
     position: positionOf(message),

@@ -2,8 +2,8 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { type EventToAppend, noStream } from '#event-store/event-store.ts';
 
-// The client's own methods make these messages from values that it turns into JSON itself; ours are texts already, and
-// what was hashed must be what is stored.
+// The client's own methods make these messages of values that they convert to JSON. Ours are texts already, and the
+// hashed text must be stored unchanged.
 
 type AppendRequest = InstanceType<typeof streams.AppendReq>;
 type ReadRequest = InstanceType<typeof streams.ReadReq>;
@@ -11,7 +11,7 @@ type FilterOptions = InstanceType<typeof streams.ReadReq.Options.FilterOptions>;
 
 const empty = new shared.Empty();
 
-/** The messages of one append, in order. @param stream its name on the server */
+/** Returns the messages of one append, in order. @param stream its name on the server */
 export function appendRequests(
   stream: string,
   expectedRevision: number,
@@ -32,7 +32,7 @@ function appendEvent({ id, type, data, metadata }: EventToAppend): AppendRequest
   return new streams.AppendReq().setProposedMessage(message);
 }
 
-/** A delete that lets the stream be appended to again. @param stream its name on the server */
+/** Returns a delete after which the stream can be appended to again. @param stream its name on the server */
 export function deleteRequest(stream: string, lastRevision: number): InstanceType<typeof streams.DeleteReq> {
   const options = new streams.DeleteReq.Options()
     .setStreamIdentifier(streamIdentifier(stream))
@@ -41,9 +41,9 @@ export function deleteRequest(stream: string, lastRevision: number): InstanceTyp
 }
 
 /**
- * A stream's events in order, from a revision on.
+ * Requests a stream's events in order, from a revision on.
  * @param stream its name on the server
- * @param count of events at most
+ * @param count the most events
  */
 export function streamRequest(stream: string, fromRevision: number, count: number): ReadRequest {
   const from = new streams.ReadReq.Options.StreamOptions()
@@ -54,28 +54,31 @@ export function streamRequest(stream: string, fromRevision: number, count: numbe
   );
 }
 
-/** The last event of the log, whoever stored it. */
+/** Requests the last event of the log, of any application. */
 export function lastEventRequest(): ReadRequest {
   return readRequest(
     new streams.ReadReq.Options().setAll(allFromEnd()).setCount('1').setNoFilter(empty).setReadDirection(1),
   );
 }
 
-/** The last event of the log that a filter lets pass. */
+/** Requests the last event of the log that matches a filter. */
 export function lastOwnEventRequest(filter: FilterOptions): ReadRequest {
   return readRequest(
     new streams.ReadReq.Options().setAll(allFromEnd()).setCount('1').setFilter(filter).setReadDirection(1),
   );
 }
 
-/** The log's events from a position on, that one included. @param count of events at most */
+/** Requests the log's events from a position on, including that position. @param count the most events */
 export function logRequest(from: number, count: number, filter: FilterOptions): ReadRequest {
   return readRequest(
     new streams.ReadReq.Options().setAll(allFrom(from)).setCount(String(count)).setFilter(filter).setReadDirection(0),
   );
 }
 
-/** The log's events after a position and then live. @param after null for what is stored from now on */
+/**
+ * Requests the log's events after a position, and then live ones.
+ * @param after null for events that are stored from now on
+ */
 export function subscriptionRequest(after: number | null, filter: FilterOptions): ReadRequest {
   return readRequest(
     new streams.ReadReq.Options()

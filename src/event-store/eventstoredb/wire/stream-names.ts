@@ -3,9 +3,12 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 type FilterOptions = InstanceType<typeof streams.ReadReq.Options.FilterOptions>;
 
 export interface StreamNaming {
-  /** What every stream's name begins with on the server; there, and nowhere else. */
+  /** The beginning of every stream's name on the server, and only there. */
   readonly streamPrefix: string;
-  /** What follows the prefix, before the first hyphen: any other stream is not ours. Default: whatever it is. */
+  /**
+   * The kinds of our streams: the text between the prefix and the first hyphen. Other streams are not ours. Default:
+   * any kind.
+   */
   readonly streamKinds?: ReadonlyArray<string>;
 }
 
@@ -13,7 +16,7 @@ export interface StreamNaming {
 export class StreamNames {
   readonly #prefix: string;
   readonly #kinds: ReadonlyArray<string> | null;
-  /** Made once: it names every kind of stream, and each page is read by it. */
+  /** The filter for our events. It is made once, because each page needs it. */
   readonly #ownEvents: FilterOptions;
 
   constructor({ streamPrefix, streamKinds }: StreamNaming) {
@@ -22,27 +25,27 @@ export class StreamNames {
     this.#ownEvents = this.#filterFor(this.#prefix);
   }
 
-  /** A stream's name on the server. */
+  /** Returns a stream's name on the server. */
   onServer(stream: string): string {
     return `${this.#prefix}${stream}`;
   }
 
-  /** The name here of a stream of ours, from its name on the server. */
+  /** Returns the name of one of our streams, from its name on the server. */
   fromServer(name: string): string {
     return name.slice(this.#prefix.length);
   }
 
-  /** Lets our events pass, and no other application's or the server's own. */
+  /** Returns a filter for our events, without those of other applications and of the server. */
   ownEvents(): FilterOptions {
     return this.#ownEvents;
   }
 
-  /** Lets the events pass of our streams whose name begins so. */
+  /** Returns a filter for the events of our streams with a prefix. */
   eventsOf(prefix: string): FilterOptions {
     return filterOptions().setStreamIdentifier(prefixFilter([this.onServer(prefix)]));
   }
 
-  /** Lets the events pass that would be ours without the prefix; null where that cannot be known. */
+  /** Returns a filter for events that would be ours without the prefix; null if that cannot be known. */
   unprefixedEvents(): FilterOptions | null {
     return this.#kinds === null || this.#prefix === '' ? null : this.#filterFor('');
   }
@@ -67,5 +70,5 @@ function prefixFilter(prefixes: string[]) {
   return new streams.ReadReq.Options.FilterOptions.Expression().setPrefixList(prefixes);
 }
 
-/** Checkpoints are not used; so few of them, in steps that a server can look through at once. */
+/** We do not use checkpoints, so there are few, in steps that a server can scan at once. */
 const eventsBetweenCheckpoints = 500;
