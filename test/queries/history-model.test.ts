@@ -35,6 +35,7 @@ import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
 import { queriesOn } from '#test/support/harness/query-harness.ts';
 import { seedProjects } from '#test/support/harness/seed.ts';
+import { patchableJson } from '#test/support/inputs/patchable-json.ts';
 import { payload } from '#test/support/inputs/template-payload.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
@@ -51,7 +52,7 @@ const steps = fc.array(
     command: fc.nat(99),
     version: fc.nat(99),
     text: fc.string({ minLength: 1, maxLength: 12 }),
-    value: fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as Json),
+    value: patchableJson(2),
   }),
   { minLength: 1, maxLength: 25 },
 );
@@ -247,7 +248,7 @@ describe('restored and compared flow versions', () => {
     'are inverse: a restored version equals its original, and a diff leads from one to the other',
     { few: 20, many: 300 },
     async (rounds) => {
-      const schema = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
+      const schema = patchableJson(3);
       const property = fc.asyncProperty(schema, schema, async (one, two) => {
         const service = new Service();
         await seedProjects(service.store);

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import patches, { type Operation } from 'fast-json-patch';
 import type { Json } from '#shared/json/json.ts';
 import { type JsonPatch, jsonPatch } from '#shared/json/json-patch.ts';
+import { patchableJson } from '#test/support/inputs/patchable-json.ts';
 
 /** Applies a patch to a value of any type. */
 function apply(before: Json, patch: JsonPatch): Json {
@@ -10,15 +11,7 @@ function apply(before: Json, patch: JsonPatch): Json {
   return patches.applyPatch({ value: before }, moved as Operation[], true, false, false).newDocument.value;
 }
 
-/**
- * JSON values that a request can hold, except a member that the library cannot apply because it would be the
- * prototype.
- */
-const value = fc
-  .jsonValue({ maxDepth: 4 })
-  .map((made) => JSON.stringify(made))
-  .filter((text) => !text.includes('__proto__'))
-  .map((text) => JSON.parse(text) as Json);
+const value = patchableJson(4);
 
 describe('jsonPatch', () => {
   it('leads from any value to any other', () => {
