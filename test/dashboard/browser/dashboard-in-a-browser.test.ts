@@ -124,6 +124,15 @@ describeInBrowser('dashboard in a browser @long', () => {
     });
   }
 
+  it('keeps the types of audit entries on one line beside resources with long names on a narrow screen', async () => {
+    const { page } = await open(adminKey, screens.find(({ name }) => name === '360')?.options);
+    await goTo(page, '/audit');
+    await page.evaluate(`for (const link of document.querySelectorAll('main tbody td.later.end > *'))
+      link.textContent = 'Help line of Avon Valley Parcels, Bristol'`);
+    await assertNoBrokenWord(page, 'audit with long names');
+    await assertNotWider(page, 'audit with long names');
+  });
+
   it('refuses a key without access, stores no key, and signs out', async () => {
     const context = await browser.newContext();
     const page = await context.newPage();
