@@ -18,13 +18,13 @@ export interface WebhookEndpointDocument extends TenantDocument<WebhookEndpointR
 /** Every existing webhook endpoint. */
 export const webhookEndpoints = projection<WebhookEndpointDocument, WebhookEndpointEvents>({
   name: 'webhook-endpoints',
-  version: 1,
+  version: 2,
   keys: ({ data }) => [data.id],
   on: Object.fromEntries(Object.keys(webhookEndpointEvents).map((type) => [type, folded])) as Record<
     keyof WebhookEndpointEvents,
     typeof folded
   >,
-  indexes: [...tenantIndexes(['organizationId', 'partnerId', 'projectId'], []), ['createdByKeyId']],
+  indexes: [...tenantIndexes(['organizationId', 'partnerId', 'projectId'], ['status']), ['createdByKeyId']],
 });
 
 /** Folds the document like the state of decisions, because both are the same. */

@@ -1,5 +1,5 @@
 import { examples } from '#domain/shared/examples.ts';
-import { WebhookEndpointRecord } from '#domain/webhook-endpoint/record.ts';
+import { WebhookEndpointRecord, WebhookEndpointStatus } from '#domain/webhook-endpoint/record.ts';
 import { webhookEndpoints } from '#projections/webhook-endpoints.ts';
 import { listAccessible } from '#queries/shared/list-accessible.ts';
 
@@ -13,4 +13,5 @@ export const listWebhookEndpoints = listAccessible({
   record: WebhookEndpointRecord,
   example: examples.webhookEndpoint,
   collection: webhookEndpoints,
+  filters: { status: WebhookEndpointStatus },
 });

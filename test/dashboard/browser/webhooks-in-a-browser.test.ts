@@ -100,6 +100,16 @@ describeInBrowser('webhooks of the dashboard in a browser @long', () => {
     assert.deepEqual(shown, ['enabled', 'enabled', 'disabled']);
   });
 
+  it('shows endpoints that the service disabled on the overview', async () => {
+    const { page } = await open();
+    await goTo(page, '');
+    const items = page.locator('.attention li');
+    await items.filter({ hasText: '/gone gets no webhooks: its receiver answered 410' }).waitFor();
+    assert.equal(await items.count(), 1);
+    await items.getByRole('link', { name: 'Open' }).click();
+    await page.getByRole('button', { name: 'Enable', exact: true }).waitFor();
+  });
+
   it('creates an endpoint, shows its secret once, and sends the endpoint a test that the secret verifies', async () => {
     const { page } = await open();
     await goTo(page, '/webhooks');

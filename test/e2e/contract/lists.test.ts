@@ -67,6 +67,15 @@ describeOnEngines('filters and order of lists over HTTP', (engines) => {
     assert.deepEqual(await listed(`${path}?flowId=${flowId}`), []);
   });
 
+  it('lists webhook endpoints by status', async () => {
+    const create = () => made('/v1/webhook-endpoints', { url: 'https://192.0.3.1/hooks', eventTypes: ['FlowCreated'] });
+    const [enabled, disabled] = [await create(), await create()];
+    expectStatus(await client.patch(`/v1/webhook-endpoints/${disabled}`, { status: 'disabled' }), 200);
+    assert.deepEqual(await listed('/v1/webhook-endpoints?status=enabled'), [enabled]);
+    assert.deepEqual(await listed('/v1/webhook-endpoints?status=disabled'), [disabled]);
+    for (const id of [enabled, disabled]) expectStatus(await client.remove(`/v1/webhook-endpoints/${id}`), 200);
+  });
+
   it('lists to each key the projects, templates and instances that it can access, by name and status', async () => {
     const home = expectStatus(await client.get<{ projectId: string }>('/v1/me'), 200).projectId;
     const templateId = await made('/v1/templates', { name: 'Practice for lists' });

@@ -7,6 +7,7 @@ import { countOf, formatCount, formatDuration } from '#dashboard/page/text/numbe
 import type { GatewayAnswer } from '#dashboard/page/views/gateway/gateway-answer.ts';
 import type { InstanceFigures } from '#dashboard/page/views/overview/overview-answers.ts';
 import type { Followers } from '#dashboard/page/views/projections/followers.ts';
+import { type Endpoint, reasonText } from '#dashboard/page/views/webhooks/endpoint.ts';
 
 interface Item {
   readonly key: string;
@@ -21,9 +22,20 @@ interface AttentionProps {
   readonly followers: Followers | null;
   readonly gateway: GatewayAnswer | null;
   readonly instances: InstanceFigures | null;
+  /** Null also for a key that may not read endpoints. */
+  readonly disabled: DisabledEndpoints | null;
 }
 
+/** The disabled webhook endpoints that the key has access to. */
+export interface DisabledEndpoints {
+  readonly webhookEndpoints: ReadonlyArray<Endpoint>;
+}
+
+/** The address of `DisabledEndpoints`. */
+export const disabledEndpointsPath = '/v1/webhook-endpoints?status=disabled&sort=-createdAt';
+
 const shownInstances = 5;
+const shownEndpoints = 5;
 
 /** The things that need attention. Absent if there are none. */
 export function Attention(props: AttentionProps): VNode | null {
@@ -32,10 +44,11 @@ export function Attention(props: AttentionProps): VNode | null {
     ...stoppedFollowers(props.followers),
     ...openCircuits(props.gateway),
     ...instancesInNeed(props.instances, (id) => names.shown('organization', id)),
+    ...endpointsInNeed(props.disabled),
   ];
   if (items.length === 0) return null;
   return html`<section aria-labelledby="need">
-    <h2 id="need" class="sr">${countOf(items.length, 'thing')} that need somebody</h2>
+    <h2 id="need" class="sr">${countOf(items.length, 'thing')} that need attention</h2>
     <ul class="attention">${items.map(
       ({ key, tone, word, text, action, address }) =>
         html`<li key=${key}><${Badge} tone=${tone}>${word}<//><span>${text}</span><a class="btn" href=${address}>${action}</a></li>`,
@@ -104,6 +117,34 @@ function instancesInNeed(
       text: html`${countOf(left, 'instance')} more did not reach the requested version.`,
       action: 'Templates',
       address: addressOf('templates'),
+    },
+  ];
+}
+
+/** Endpoints that the service disabled. One that a request disabled needs no attention. */
+function endpointsInNeed(disabled: DisabledEndpoints | null): ReadonlyArray<Item> {
+  const all = (disabled?.webhookEndpoints ?? []).filter(({ disabledReason }) => disabledReason !== 'requested');
+  const items = all.slice(0, shownEndpoints).map(
+    ({ id, url, disabledReason }): Item => ({
+      key: id,
+      tone: 'warn',
+      word: 'Disabled',
+      text: html`<strong>${url}</strong> gets no webhooks: ${reasonText(disabledReason ?? '')}`,
+      action: 'Open',
+      address: addressOf('webhooks', id),
+    }),
+  );
+  const left = all.length - items.length;
+  if (left === 0) return items;
+  return [
+    ...items,
+    {
+      key: 'more endpoints',
+      tone: 'warn',
+      word: 'More',
+      text: html`${countOf(left, 'webhook endpoint')} more ${left === 1 ? 'is' : 'are'} disabled.`,
+      action: 'Webhooks',
+      address: addressOf('webhooks'),
     },
   ];
 }

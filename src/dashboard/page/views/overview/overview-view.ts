@@ -30,7 +30,7 @@ import {
 } from '#dashboard/page/views/gateway/gateway-answer.ts';
 import { percent, rate } from '#dashboard/page/views/gateway/traffic-panels.ts';
 import { pickRange, type Range, rangeIn, ranges, useGateway } from '#dashboard/page/views/gateway/use-gateway.ts';
-import { Attention } from '#dashboard/page/views/overview/attention.ts';
+import { Attention, type DisabledEndpoints, disabledEndpointsPath } from '#dashboard/page/views/overview/attention.ts';
 import { InstancesCard, UpgradesCard } from '#dashboard/page/views/overview/instance-cards.ts';
 import { LatestChanges } from '#dashboard/page/views/overview/latest-changes.ts';
 import {
@@ -52,13 +52,17 @@ export function OverviewView({ search }: { search: URLSearchParams }): VNode {
   const gateway = useGateway(range, scope);
   const instances = useData<InstanceFigures>(`/v1/dashboard/instances?${narrowed}`, { kinds: ['instance'] });
   const activity = useData<Activity>(`/v1/dashboard/activity?${narrowed}`, { everyMs: refreshMs, kinds: [] });
+  const hasEndpoints = (activity.value?.counts.webhookEndpoints ?? 0) > 0;
+  const disabled = useData<DisabledEndpoints>(hasEndpoints ? disabledEndpointsPath : null, {
+    kinds: ['webhook-endpoint'],
+  });
   const followers = useData<Followers>(me.keyType === 'admin' ? '/v1/dashboard/projections' : null, {
     kinds: ['projection', 'process'],
     everyMs: refreshMs,
   });
   const actions = html`<${Segments} label="Time shown" value=${range.value} options=${ranges} onPick=${pickRange} />`;
   return html`<${PageHead} title="Overview" actions=${actions} />
-    <${Attention} followers=${followers.value} gateway=${gateway.value} instances=${instances.value} />
+    <${Attention} followers=${followers.value} gateway=${gateway.value} instances=${instances.value} disabled=${disabled.value} />
     <${Loaded} data=${gateway} rows=${3}>${(answer: GatewayAnswer) => html`<${Figures} answer=${answer} range=${range} activity=${activity.value} followers=${followers.value} />`}<//>
     <div class="grid two">
       <${LatestChanges} />
