@@ -12,14 +12,14 @@ import { openLog } from './stores/event-logs.ts';
 
 const usage = `Usage: npm run blobs -- sweep
 
-  sweep       lists the contents of files, and the parts of batches, that nobody needs: no event of the log has ever named
-              them, or a later one released them because the file was deleted or has expired, or the batch has ended
+  sweep       lists the orphaned contents of files and parts of batches: no event of the log has ever named them, or a
+              later event released them because the file was deleted or has expired, or the batch has ended
     --delete  removes them, too
-    --force   removes them although no event of this log names any of the contents that are there
+    --force   removes them although no event of this log names any of the stored contents
 
-Only what was stored more than 24 hours ago is looked at. The service may run meanwhile. Run the tool with the service's
-own variables (DATA_DIR, EVENT_STORE_URL, EVENT_STORE_STREAM_PREFIX, READ_STORE_URL, BLOB_STORE_URL): held against another
-log, every content would seem to be needed by nobody.
+It checks only what was stored more than 24 hours ago. The service may run meanwhile. Run the tool with the service's own
+variables (DATA_DIR, EVENT_STORE_URL, EVENT_STORE_STREAM_PREFIX, READ_STORE_URL, BLOB_STORE_URL): compared with another
+log, every content would seem to be orphaned.
 `;
 
 const flags = ['--delete', '--force'];

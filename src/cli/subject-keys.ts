@@ -17,9 +17,9 @@ const usage = `Usage: npm run subject-keys -- copy <from> <to>
   <from>, <to>   sqlite:<file>, which is subject-keys.db in the service's DATA_DIR, or the service's READ_STORE_URL,
                  mongodb://...
 
-Stop the service first: a key that it makes meanwhile would not be copied, and nobody could read what it encrypts. What
-was destroyed in one of them is destroyed in the second. Run the same command again to resume an interrupted copy. Remove
-the first when the second is in use: erasing destroys the key in the second alone.
+Stop the service first: a key that it makes meanwhile would not be copied, and what it encrypts could never be read. A
+key that was destroyed in either store is destroyed in the second. Run the same command again to resume an interrupted
+copy. Remove the first store when the service uses the second: an erasure destroys the key in the second store only.
 `;
 
 await runTool('subject-keys', usage, run, UnavailableError);

@@ -19,7 +19,7 @@ export interface SubjectKeysDependencies {
  * the log is older than a folder without keys: the folder has lost them, or belongs to a second node.
  */
 export async function openSubjectKeys(
-  { readStore, dataDir }: Pick<Config, 'readStore' | 'dataDir'>,
+  { readStore, dataDir, readOnly }: Pick<Config, 'readStore' | 'dataDir' | 'readOnly'>,
   { isLogBegun, mongoDb, log }: SubjectKeysDependencies,
 ): Promise<SubjectKeys> {
   if (readStore.kind === 'mongodb') {
@@ -28,7 +28,7 @@ export async function openSubjectKeys(
     return openMongoDbSubjectKeys({ url, availability: await mongoDb.at(url, 'READ_STORE_URL') });
   }
   const file = join(dataDir, 'subject-keys.db');
-  if (!existsSync(file) && (await isLogBegun())) log.warn({ file }, missing);
+  if (!existsSync(file) && (await isLogBegun())) log.warn({ file }, readOnly ? notCopied : missing);
   return openSqliteSubjectKeys(file);
 }
 
@@ -36,3 +36,7 @@ const missing =
   'The log was begun before, but DATA_DIR has no keys of personal data: what was encrypted reads as erased here. ' +
   'Restore the file from a backup. If another node works on the same event store, stop this one: several nodes need ' +
   'one READ_STORE_URL=mongodb://... for all';
+
+const notCopied =
+  'The folder has no keys of personal data: what was encrypted reads as erased here. To read it, stop this service and ' +
+  'run npm run subject-keys -- copy from the keys of the service that writes the log to this file';

@@ -16,11 +16,11 @@ describe('openSubjectKeys of an embedded read store', () => {
   });
   afterEach(() => rm(dataDir, { recursive: true }));
 
-  const start = async (isLogBegun: () => Promise<boolean>) => {
+  const start = async (isLogBegun: () => Promise<boolean>, readOnly = false) => {
     const readStore = { kind: 'sqlite', path: join(dataDir, 'read.db') } as const;
     const mongoDb = new MongoDbAvailabilities(pino({ level: 'silent' }));
     const log = { warn: (_: object, message: string) => void warnings.push(message) };
-    const keys = await openSubjectKeys({ readStore, dataDir }, { isLogBegun, mongoDb, log });
+    const keys = await openSubjectKeys({ readStore, dataDir, readOnly }, { isLogBegun, mongoDb, log });
     await keys.close();
   };
 
@@ -28,6 +28,12 @@ describe('openSubjectKeys of an embedded read store', () => {
     await start(async () => true);
     assert.equal(warnings.length, 1);
     assert.match(warnings[0] ?? '', /reads as erased here\. Restore .* stop this one: .* READ_STORE_URL=mongodb:/);
+  });
+
+  it('names the copy of the keys when a read-only service has none', async () => {
+    await start(async () => true, true);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0] ?? '', /reads as erased here\. To read it, .* npm run subject-keys -- copy/);
   });
 
   it('creates the keys with a new log, and finds them at every later start', async () => {

@@ -7,7 +7,7 @@ import { type ChatContent, contentOf, lastUserText } from './chat-content.ts';
 import { eventAnswer, jsonAnswer, refusalAnswer, wordsIn } from './local-answers.ts';
 import { UnfitSchemaError } from './unfit-schema-error.ts';
 
-/** The model's name in every answer, so that nobody mistakes the sandbox for a real model. */
+/** The model's name in every answer, so that the sandbox is not mistaken for a real model. */
 export const sandboxModel = 'switchyard-sandbox';
 
 /** A fixed time, because the same request must give the same answer. */
