@@ -3,7 +3,7 @@ import type { PageAssets } from './page-assets.ts';
 /** The path of the page's files. */
 export const assetsPath = '/dashboard/assets';
 
-const styles = ['styles.tokens.css', 'styles.app.css', 'styles.page.css', 'vendor.uplot.css'];
+const styles = ['main.css', 'vendor.uplot.css'];
 const mainScript = 'main.js';
 
 /** Makes the HTML of the page. The browser loads all scripts at once, without waiting for the ones that import them. */

@@ -4,10 +4,11 @@ import { glob, readFile } from 'node:fs/promises';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { join, sep } from 'node:path';
 import { joinModules, type SourceModule } from './join-modules.ts';
+import { joinStyles } from './join-styles.ts';
 
 /** A file that the browser loads. */
 export interface PageFile {
-  /** A name without folders: `styles.app.css` for `page/styles/app.css`. */
+  /** A name without folders: `styles.mark.svg` for `page/styles/mark.svg`. */
   readonly name: string;
   readonly type: string;
   readonly text: string;
@@ -53,20 +54,24 @@ export const pageFolder = join(import.meta.dirname, 'page');
 
 const script = 'text/javascript; charset=utf-8';
 const style = 'text/css; charset=utf-8';
+const image = 'image/svg+xml';
 const ownPrefix = '#dashboard/page/';
+const stylesFolder = 'styles/';
 
 /**
- * Reads the files of this project and of packages. It removes the types of TypeScript and joins all scripts of this
- * project into one.
- * @throws Error for an import of an unknown module
+ * Reads the files of this project and of packages. It removes the types of TypeScript, and joins all scripts of this
+ * project into one, and all style sheets.
+ * @throws Error for an import of an unknown module, and for a style sheet without a place in the order
  */
 export async function readPageFiles(): Promise<PageFiles> {
   const paths = await ownPaths();
   const scripts = await Promise.all(paths.filter(isScript).map(ownModule));
   const outer = vendors.map(({ specifier, name }) => ({ specifier, address: `./${name}` }));
   const main = { name: 'main.js', type: script, text: joinModules(scripts, outer, `${ownPrefix}main.ts`) };
-  const others = await Promise.all(paths.filter((path) => !isScript(path)).map(ownFile));
-  const files = [main, ...others, ...(await Promise.all(vendors.map(vendorFile))), await vendorStyle()];
+  const mainStyle = { name: 'main.css', type: style, text: joinStyles(await ownStyles(paths.filter(isStyle))) };
+  const images = await Promise.all(paths.filter(isImage).map(ownImage));
+  const own = [main, mainStyle, ...images];
+  const files = [...own, ...(await Promise.all(vendors.map(vendorFile))), await vendorStyle()];
   const hash = createHash('sha256');
   for (const { name, text } of files) hash.update(`${name}\0${text}\0`);
   return { hash: hash.digest('base64url').slice(0, 16), files };
@@ -82,14 +87,32 @@ function isScript(path: string): boolean {
   return path.endsWith('.ts');
 }
 
+function isStyle(path: string): boolean {
+  return path.endsWith('.css');
+}
+
+function isImage(path: string): boolean {
+  return path.endsWith('.svg');
+}
+
 async function ownModule(path: string): Promise<SourceModule> {
   const text = await readFile(join(pageFolder, path), 'utf8');
   return { specifier: ownPrefix + path, text: stripTypeScriptTypes(text) };
 }
 
-async function ownFile(path: string): Promise<PageFile> {
-  const type = path.endsWith('.css') ? style : 'image/svg+xml';
-  return { name: path.replaceAll('/', '.'), type, text: await readFile(join(pageFolder, path), 'utf8') };
+/** Reads style sheets, by their path in the folder of styles. */
+async function ownStyles(paths: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
+  const sheets = paths.map(
+    async (path): Promise<[string, string]> => [
+      path.slice(stylesFolder.length),
+      await readFile(join(pageFolder, path), 'utf8'),
+    ],
+  );
+  return new Map(await Promise.all(sheets));
+}
+
+async function ownImage(path: string): Promise<PageFile> {
+  return { name: path.replaceAll('/', '.'), type: image, text: await readFile(join(pageFolder, path), 'utf8') };
 }
 
 async function vendorFile({ name, file, asModule = (text) => text }: Vendor): Promise<PageFile> {
