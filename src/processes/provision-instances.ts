@@ -219,7 +219,7 @@ const passing: ReadonlySet<FailureCode> = new Set(['unavailable', 'too-many-conf
 
 function problemOf(step: Step, { code, detail }: Failure, state: NonNullable<InstanceState>): Problem {
   if (code === 'append-too-large') {
-    const reason = `${titleOf(step)} is too large to be stored. ${detail} A retry comes to the same: ${shorter(state)}`;
+    const reason = `${titleOf(step)} is too large to be stored. ${detail} A retry fails in the same way: ${shorter(state)}`;
     return { reason, forGood: true };
   }
   return { reason: detail, forGood: !passing.has(code) };
@@ -229,7 +229,7 @@ function problemOf(step: Step, { code, detail }: Failure, state: NonNullable<Ins
 function shorter({ base }: NonNullable<InstanceState>): string {
   return base === null
     ? 'upgrade to a newer version with shorter newFieldValues, or delete the instance and create it again with shorter fieldValues.'
-    : 'upgrade again with shorter newFieldValues, or to a version that says less.';
+    : 'upgrade again with shorter newFieldValues, or to a smaller version.';
 }
 
 function titleOf({ resource, key }: Step): string {

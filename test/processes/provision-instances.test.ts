@@ -230,7 +230,7 @@ describe('provisionInstances', () => {
       const undone = await scenario.instance(id);
       assert.deepEqual([undone.templateVersionId, undone.lastOperation?.outcome], [first, 'undone']);
       const advice =
-        /too large.*A retry comes to the same: upgrade again with shorter newFieldValues, or to a version that says less\.$/;
+        /too large.*A retry fails in the same way: upgrade again with shorter newFieldValues, or to a smaller version\.$/;
       assert.match(undone.lastOperation?.reason ?? '', advice);
       await scenario.retry(id);
       await scenario.driver.settle();
@@ -250,7 +250,7 @@ describe('provisionInstances', () => {
       const failed = await scenario.instance(id);
       assert.equal(failed.status, 'failed');
       const advice =
-        /too large.*A retry comes to the same: upgrade to a newer version with shorter newFieldValues, or delete the instance and create it again with shorter fieldValues\.$/;
+        /too large.*A retry fails in the same way: upgrade to a newer version with shorter newFieldValues, or delete the instance and create it again with shorter fieldValues\.$/;
       assert.match(failed.lastOperation?.reason ?? '', advice);
       await scenario.retry(id);
       await scenario.driver.settle();
