@@ -53,6 +53,7 @@ const abandoned: AttemptOutcome = { kind: 'abandoned' };
  * ```
  *
  * - `*` or `firstContent`, whichever is shorter: both count from `onSent`.
+ * - The body of a refusal has `idle` in all; data does not extend it.
  * - `pause` and `resume` lead from `streaming` or `ending` to the same state without a timeout, and back.
  * - `readUsageOnly` (the client has left) leads to `ending`, where nothing can pause or extend the wait any more.
  *
@@ -156,8 +157,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     // undici passes empty chunks at times.
     if (this.#isSettled || chunk.length === 0) return;
     this.#arrivals += 1;
-    if (this.#contentAt !== null && !this.#isEnding && this.#timeout !== null)
-      this.#deadline.set(this.#timeouts.idleMs);
+    if (this.#isExtendedByData) this.#deadline.set(this.#timeouts.idleMs);
     if (this.#refusal !== null) this.#takeRefusal(this.#refusal, chunk);
     else this.#consumer?.onData(chunk);
   }
@@ -239,6 +239,11 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#settle(outcome);
   }
 
+  /** Whether arriving data extends the running timeout. */
+  get #isExtendedByData(): boolean {
+    return this.#timeout === 'idle' && !this.#isEnding && this.#refusal === null;
+  }
+
   #silenceMs(): number {
     return this.#isEnding ? Math.min(maxEndingSilenceMs, this.#timeouts.idleMs) : this.#timeouts.idleMs;
   }
@@ -255,10 +260,10 @@ export class Attempt implements UpstreamListener, AttemptControl {
       this.#call?.abort();
       return;
     }
-    const [limit, armings, arrivals] = [this.#timeout, this.#timeoutsSet, this.#arrivals];
+    const [limit, timeoutsSet, arrivals] = [this.#timeout, this.#timeoutsSet, this.#arrivals];
     setImmediate(() => {
-      const isQuiet = limit !== 'idle' || this.#isEnding || this.#arrivals === arrivals;
-      if (limit === null || this.#timeout !== limit || this.#timeoutsSet !== armings || !isQuiet) return;
+      const isExtended = this.#isExtendedByData && this.#arrivals !== arrivals;
+      if (limit === null || this.#timeout !== limit || this.#timeoutsSet !== timeoutsSet || isExtended) return;
       if (this.#isSettled || this.#isPaused) return;
       if (this.#refusal !== null) this.#refuse(this.#refusal);
       else if (this.#isUsageOnly) this.abandon();

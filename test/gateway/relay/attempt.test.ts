@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { Attempt } from '#gateway/relay/attempt.ts';
+import { Deadline } from '#gateway/relay/deadline.ts';
+
+const timeouts = { connectMs: 1_000, headersMs: 1_000, firstContentMs: 1_000, idleMs: 20, totalMs: 1_000 };
+const call = { abort: () => undefined, pause: () => undefined, resume: () => undefined };
+
+describe('Attempt', () => {
+  it('ends a refusal at its timeout, even if a piece of its body arrives at that moment', async () => {
+    const attempt = new Attempt(timeouts, () => assert.fail('a refusal has no consumer'));
+    attempt.start({ call: () => call, close: async () => undefined }, { body: null } as never);
+    attempt.onSent();
+    attempt.onHeaders(503, {});
+    // Deadlines fire in the order in which they were set, so this piece arrives after the timeout has fired.
+    new Deadline(() => attempt.onData(Buffer.from('{'))).set(timeouts.idleMs);
+    const outcome = await attempt.outcome;
+    assert.ok(outcome.kind === 'failed' && outcome.failure.kind === 'refused', JSON.stringify(outcome));
+  });
+});
