@@ -9,17 +9,17 @@ export interface OnOneNodeOptions extends Pick<UnderLeaseOptions, 'name' | 'sign
   /** The name of this node in its lease. */
   readonly node: string;
   readonly log: Logger;
-  /** The log message when the work fails under its lease. */
+  /** The log message when the work fails. */
   readonly failureMessage: string;
 }
 
 /**
- * Runs work on one node at a time, until a signal aborts. With leases, it runs under one and is restarted after a
- * failure. A single process runs it at once, with the token 0.
- * @throws what the work throws in a single process
+ * Runs work on one node at a time, until a signal aborts, and restarts it after a failure. With leases, it runs under
+ * one. A single process runs it at once, with the token 0. Never rejects.
  */
 export function onOneNode(options: OnOneNodeOptions): Promise<void> {
   const { name, leases, node: holder, log, signal, work, failureMessage: message } = options;
-  if (leases === null) return work(0, signal, () => true);
-  return restarting(() => underLease({ name, holder, leases, log, signal, work }), { log, signal, message });
+  const run =
+    leases === null ? () => work(0, signal, () => true) : () => underLease({ name, holder, leases, log, signal, work });
+  return restarting(run, { log, signal, message });
 }

@@ -55,7 +55,7 @@ export function runBatches(
     const stopping = new AbortController();
     const running = onOneNode({
       ...{ name: lease, leases, node, log, signal: stopping.signal },
-      failureMessage: 'The running of batches has failed under its lease and is started again',
+      failureMessage: 'The running of batches has failed and is started again',
       work: (leaseToken, signal, isHeld) => runner.run({ leaseToken, signal, isHeld }),
     });
     opened.defer(async () => {

@@ -60,7 +60,7 @@ export function runWebhooks(
   });
   const running = onOneNode({
     ...{ name: lease, leases, node, log, signal: stopping.signal },
-    failureMessage: 'The delivery of webhooks has failed under its lease and is started again',
+    failureMessage: 'The delivery of webhooks has failed and is started again',
     work: (token, signal, isHeld) => runner.run({ token, signal, isHeld }),
   });
   opened.defer(async () => {

@@ -66,22 +66,28 @@ export class WebhookRunner {
     const backOff = new BackOff(retryLimits);
     const expiring = this.#removeOldTries(signal);
     while (!signal.aborted) {
-      const states = this.#options.openStates(lease.token);
       try {
-        await this.#deliver(lease, states);
+        await this.#deliver(lease);
         backOff.succeeded();
       } catch (error) {
         if (error instanceof FencedError) throw error;
         this.#logFailure(error);
         await delay(backOff.failed(), signal);
-      } finally {
-        await states.close();
       }
     }
     await expiring;
   }
 
-  async #deliver(lease: HeldLease, states: DeliveryStateStore): Promise<void> {
+  async #deliver(lease: HeldLease): Promise<void> {
+    const states = this.#options.openStates(lease.token);
+    try {
+      await this.#runTerm(lease, states);
+    } finally {
+      await states.close();
+    }
+  }
+
+  async #runTerm(lease: HeldLease, states: DeliveryStateStore): Promise<void> {
     const { store, deliveries, countTry, clock, log, writer, ...termOptions } = this.#options;
     const { signal, isHeld } = lease;
     const logIdentity = await identityOfLog(store, signal);
