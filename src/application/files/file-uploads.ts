@@ -12,6 +12,7 @@ import type { OperationResult } from '#application/operations/operation-request.
 import { type BlobStore, BlobTooLarge } from '#blob-store/blob-store.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { ByteChannel } from '#shared/async/byte-channel.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { isObject } from '#shared/json/json-value.ts';
 import type { FileSpace, SpaceHold } from './file-space.ts';
@@ -156,9 +157,19 @@ export class FileUploads {
 
   /** Removes a blob that no file uses. If this is unknown, a sweep finds the blob later. */
   async #settle(blobId: string, outcome: E.Either<Failure, OperationResult>): Promise<void> {
-    const isUsed = E.isRight(outcome) ? (await this.#options.blobOf(idIn(outcome.right))) === blobId : null;
+    const isUsed = E.isRight(outcome) ? await this.#isUsed(blobId, outcome.right) : null;
     const isRefused = E.isLeft(outcome) && outcome.left.code !== 'unavailable';
     if (isUsed === false || isRefused) await this.#options.blobs.delete(blobId).catch(() => undefined);
+  }
+
+  /** Whether the file of a success uses a blob; null if the store cannot be asked now. */
+  async #isUsed(blobId: string, success: OperationResult): Promise<boolean | null> {
+    try {
+      return (await this.#options.blobOf(idIn(success))) === blobId;
+    } catch (error) {
+      if (error instanceof UnavailableError) return null;
+      throw error;
+    }
   }
 }
 

@@ -52,6 +52,7 @@ describe('FileUploads', () => {
   let stored: number;
   let free: number;
   let blobOf: string | null;
+  let lookUp: () => string | null;
   const bodies = new ByteBudget(defaultBodyByteLimits);
 
   beforeEach(async () => {
@@ -60,6 +61,7 @@ describe('FileUploads', () => {
     stored = 0;
     free = Number.POSITIVE_INFINITY;
     blobOf = null;
+    lookUp = () => blobOf;
   });
   afterEach(async () => {
     await blobs.close();
@@ -75,7 +77,7 @@ describe('FileUploads', () => {
       space,
       maxFileBytes: 12_000_000,
       arrival: { idleMs: 1_000, totalMs: 1_000 },
-      blobOf: async () => blobOf,
+      blobOf: async () => lookUp(),
     });
     const bodyHold = bodies.hold('p');
     try {
@@ -206,6 +208,16 @@ describe('FileUploads', () => {
     await unsure.settle(E.left({ code: 'unavailable', detail: '' }));
     assert.equal((await kept()).length, 2);
     for (const { release } of [used, repeated, refusedOne, unsure]) release();
+  });
+
+  it('keeps the success and the blob of an upload whose file cannot be looked up now', async () => {
+    const { settle, release } = await upload(arriving(form(Buffer.from('x'))));
+    lookUp = () => {
+      throw new UnavailableError('away');
+    };
+    await settle(E.right({ status: 200, body: { id: 'file-1' } }));
+    assert.equal((await kept()).length, 1);
+    release();
   });
 
   it('throws an UnavailableError while the blob store is away', async () => {
