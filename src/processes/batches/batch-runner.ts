@@ -21,15 +21,18 @@ const retryMs = 1_000;
 export class BatchRunner {
   readonly #options: BatchRunnerOptions;
   readonly #running = new Map<string, Promise<void>>();
+  /** The batches that this node has created during the term and that were not begun yet. */
   readonly #created = new Set<string>();
+  #isInTerm = false;
   #wake = new AbortController();
 
   constructor(options: BatchRunnerOptions) {
     this.#options = options;
   }
 
-  /** Receives the events that this node has appended, so that a new batch begins at once. */
+  /** Receives the events that this node has appended, so that a new batch begins at once during a term. */
   see = (events: ReadonlyArray<RecordedEvent>): void => {
+    if (!this.#isInTerm) return;
     for (const { type, data } of events) if (type === 'BatchCreated') this.#created.add(String(data.id));
     if (this.#created.size > 0) this.#wake.abort();
   };
@@ -37,10 +40,17 @@ export class BatchRunner {
   /** Runs batches until the term's signal aborts. Then it waits for work that cannot be interrupted. */
   async run(term: BatchTerm): Promise<void> {
     setMaxListeners(0, term.signal);
-    while (!term.signal.aborted) {
-      await this.#begin(term);
-      this.#wake = new AbortController();
-      await delay(lookMs, AbortSignal.any([this.#wake.signal, term.signal]));
+    this.#isInTerm = true;
+    try {
+      while (!term.signal.aborted) {
+        // A batch that is created while others begin wakes the next round.
+        this.#wake = new AbortController();
+        await this.#begin(term);
+        await delay(lookMs, AbortSignal.any([this.#wake.signal, term.signal]));
+      }
+    } finally {
+      this.#isInTerm = false;
+      this.#created.clear();
     }
     await Promise.all(this.#running.values());
   }
@@ -52,8 +62,9 @@ export class BatchRunner {
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
     }
-    for (const id of this.#created) this.#beginOne(id, term);
+    const created = [...this.#created];
     this.#created.clear();
+    for (const id of created) this.#beginOne(id, term);
   }
 
   #beginOne(id: string, term: BatchTerm): void {
