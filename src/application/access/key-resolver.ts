@@ -86,8 +86,10 @@ export class KeyResolver {
     const keyId = this.#keyIds.get(secretHash) ?? (await this.#findKeyId(secretHash));
     if (keyId === null) return null;
     const holder = this.#freshHolder(keyId) ?? (await this.#confirmedHolder(keyId, use));
+    // An event may have made the cutoff unknown while the key was read.
+    const issuedBefore = this.#issuedBefore ?? (await this.#loadCutoff());
     const time = this.#time();
-    const caller = callerWith(holder, secretHash, this.#issuedBefore ?? 0, time);
+    const caller = callerWith(holder, secretHash, issuedBefore, time);
     if (caller !== null) this.#options.usage.touch(keyId, time);
     return caller;
   };
@@ -162,12 +164,13 @@ export class KeyResolver {
     if (remembered === null) return this.#load(keyId);
     if (this.#options.follower.isStoreAway) return remembered;
     try {
-      return await withTimeout(maxReadWaitMs, this.#load(keyId), remembered);
+      const loaded = await withTimeout(maxReadWaitMs, this.#load(keyId), null);
+      if (loaded !== null) return loaded;
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      // The key may have been revoked meanwhile.
-      return this.#rememberedHolder(keyId) ?? remembered;
     }
+    // The key may have been revoked meanwhile.
+    return this.#rememberedHolder(keyId) ?? remembered;
   }
 
   #rememberedHolder(keyId: string): KeyHolder | null {
@@ -204,6 +207,11 @@ export class KeyResolver {
     const before = this.#holders.get(keyId);
     if (before === undefined || before.revision <= holder.revision) this.#holders.set(keyId, holder);
     return holder;
+  }
+
+  async #loadCutoff(): Promise<number> {
+    await this.#readCutoff(this.#now());
+    return this.#issuedBefore ?? 0;
   }
 
   /**

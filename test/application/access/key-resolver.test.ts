@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { KeyResolver, type KeyUse } from '#application/access/key-resolver.ts';
 import type { AnyCommand } from '#application/commands/command.ts';
@@ -83,6 +84,14 @@ class Node {
   cut(): void {
     this.follower.isStoreAway = true;
     this.service.store.read = () => Promise.reject(new UnavailableError('The event store is away.'));
+  }
+
+  /** Lets reads of the key's stream wait for ever. */
+  hang(): void {
+    const { store } = this.service;
+    const read = store.read.bind(store);
+    const keyStream = `apiKey-${ids.key}`;
+    store.read = (stream, ...rest) => (stream === keyStream ? new Promise(() => undefined) : read(stream, ...rest));
   }
 
   async resolves(secret = firstSecret, use: KeyUse = 'query'): Promise<boolean> {
@@ -305,6 +314,31 @@ describe('KeyResolver', () => {
       node.cut();
       node.seconds = 2;
       assert.equal(await node.resolves(), false);
+    });
+
+    it('refuses a key whose revocation it sees while it waits for the store', async () => {
+      assert.ok(await node.resolves());
+      await node.append(apiKeyRevoked());
+      node.hang();
+      node.seconds = 2;
+      const waiting = node.resolves();
+      node.follow();
+      assert.equal(await waiting, false);
+    });
+
+    it('reads the cutoff for all keys again if an event about it cannot be read while it waits for the store', async () => {
+      await node.append({ type: 'ApiKeySecretsEnded', data: { issuedBefore: at(1) } }, keyCutoff, allKeys);
+      node.follow();
+      assert.equal(await node.resolves(), false);
+      node.hang();
+      node.seconds = 2;
+      const waiting = node.resolves();
+      // The cutoff has been read by then, and only the key's stream is waited for.
+      await nextTurn();
+      const stored = { position: 1_000, stream: `keyCutoff-${allKeys}`, revision: 1, id: 'e1', data: '{}' };
+      const metadata = '{"schemaVersion":99}';
+      node.keys.see([new LazyEvent({ ...stored, type: 'ApiKeySecretsEnded', metadata }, upcastWith(upcasters))]);
+      assert.equal(await waiting, false);
     });
 
     it('refuses a secret whose overlap has ended and a key that has expired while the store is away', async () => {
