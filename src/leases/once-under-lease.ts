@@ -16,7 +16,11 @@ export async function onceUnderLease<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const ended = new AbortController();
-  const timer = setTimeout(() => ended.abort(), timeoutMs);
+  let timer: NodeJS.Timeout | undefined;
+  const limitWait = () => {
+    timer = setTimeout(() => ended.abort(), timeoutMs);
+  };
+  limitWait();
   const done: Result[] = [];
   try {
     await underLease({
@@ -24,11 +28,14 @@ export async function onceUnderLease<Result>(
       signal: AbortSignal.any([signal, ended.signal]),
       work: async (_token, workSignal) => {
         clearTimeout(timer);
+        // Then the lease is lost, and this node waits again.
+        workSignal.addEventListener('abort', limitWait, { once: true });
         done.push(await work(workSignal));
         ended.abort();
       },
     });
   } finally {
+    // The end of the work aborts its signal, too.
     clearTimeout(timer);
   }
   const [result] = done;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { onceUnderLease } from '#leases/once-under-lease.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
@@ -58,5 +59,23 @@ describe('onceUnderLease', () => {
     );
     holding.abort();
     await held;
+  });
+
+  it('gives up when it has lost the lease and another node holds it for too long', async () => {
+    const leases = new InMemoryLeaseStore();
+    const working = Promise.withResolvers<void>();
+    const losing = onceUnderLease(options('one', leases, 50), async (workSignal) => {
+      working.resolve();
+      await once(workSignal, 'abort');
+      throw new Error('The lease is lost.');
+    });
+    await working.promise;
+    await leases.begin('work', 2, 'two');
+    const renewing = setInterval(() => void leases.renew('work', 2), 10);
+    try {
+      await assert.rejects(losing, UnavailableError);
+    } finally {
+      clearInterval(renewing);
+    }
   });
 });

@@ -114,10 +114,11 @@ export class ProjectorThread {
     this.#worker = worker;
     this.#startedAt = performance.now();
     worker.on('message', (message: FromProjector) => this.#receive(message));
+    let reason: string | null = null;
     worker.on('error', (error) => {
-      this.#failure = error instanceof Error ? error.message : String(error);
+      reason = error instanceof Error ? error.message : String(error);
     });
-    worker.on('exit', (code) => this.#exited(code));
+    worker.on('exit', (code) => this.#exited(reason ?? `The thread has ended with code ${code}.`));
     return worker;
   }
 
@@ -126,17 +127,17 @@ export class ProjectorThread {
     else this.#listener.onMessage?.(message);
   }
 
-  #exited(code: number): void {
+  #exited(reason: string): void {
     this.#worker = null;
     if (performance.now() - this.#startedAt > healthyAfterMs) this.#backOff.succeeded();
-    if (!this.#closed) this.#failure ??= `The thread has ended with code ${code}.`;
+    if (!this.#closed) this.#failure = reason;
     this.#listener.onExit?.();
-    if (!this.#closed) this.#restartLater(String(this.#failure));
+    if (!this.#closed) this.#restartLater(reason);
   }
 
   #restartLater(error: string): void {
     const restartMs = this.#backOff.failed();
-    this.#options.log.error({ error, restartMs }, 'The projector thread has died and is started again');
+    this.#options.log.error({ error, restartMs }, 'The projector thread has failed and is started again');
     this.#restart = setTimeout(() => this.#startAgain(), restartMs);
     this.#listener.onState?.();
   }

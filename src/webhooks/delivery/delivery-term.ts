@@ -144,8 +144,8 @@ export class DeliveryTerm {
       } catch (error) {
         if (!(error instanceof UnavailableError)) throw error;
         log.warn({ error: String(error) }, 'The log cannot be followed for webhooks now');
-        await delay(backOff.failed(), this.#signal);
       }
+      await delay(backOff.failed(), this.#signal);
     }
   }
 
