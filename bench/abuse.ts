@@ -46,10 +46,10 @@ async function measure(scenario: AbuseScenario): Promise<ReadonlyArray<Result>> 
       });
     });
     const aboveIdle = (peak - idle) / mebibyte;
-    const silence = `${Math.round(freeze.longestMs)} ms (idle ${Math.round(idleFreeze.longestMs)} ms)`;
+    const silence = `${Math.round(freeze.maxMs)} ms (idle ${Math.round(idleFreeze.maxMs)} ms)`;
     const failures = freeze.failures > 0 ? `, ${freeze.failures} times without an answer` : '';
     print(`${scenario.title}: longest silence ${silence}${failures}, ${Math.round(aboveIdle)} MiB above idle`);
-    return [...boundsOf(scenario, freeze.longestMs, aboveIdle), ...figures];
+    return [...boundsOf(scenario, freeze.maxMs, aboveIdle), ...figures];
   } finally {
     await service.stop();
     await rm(folder, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /** The longest silence of `/healthz` in milliseconds, and the number of requests without an answer. */
 export interface Freeze {
-  readonly longestMs: number;
+  readonly maxMs: number;
   readonly failures: number;
 }
 

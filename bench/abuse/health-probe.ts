@@ -8,7 +8,7 @@ const pauseMs = 2;
 const url = process.argv[2] ?? '';
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 let isRunning = true;
-let longestMs = 0;
+let maxMs = 0;
 let failures = 0;
 
 process.on('message', () => {
@@ -20,11 +20,11 @@ let answeredAt = performance.now();
 while (isRunning) {
   if (!(await ask())) failures += 1;
   const now = performance.now();
-  longestMs = Math.max(longestMs, now - answeredAt);
+  maxMs = Math.max(maxMs, now - answeredAt);
   answeredAt = now;
   await sleep(pauseMs);
 }
-process.send?.({ longestMs, failures }, () => process.disconnect());
+process.send?.({ maxMs, failures }, () => process.disconnect());
 
 /** Returns whether `/healthz` answers. */
 function ask(): Promise<boolean> {

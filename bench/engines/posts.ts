@@ -37,14 +37,14 @@ export async function posts(url: string, isQuick: boolean): Promise<ReadonlyArra
     const underLoad = await callsPerPost(shared, connections, run.seconds);
     const longest = await interleavedRounds(
       [
-        { name: 'shared', round: async () => (await shared.load(connections, run.longestSeconds)).longestMs },
-        { name: 'embedded', round: async () => (await embedded.load(connections, run.longestSeconds)).longestMs },
+        { name: 'shared', round: async () => (await shared.load(connections, run.longestSeconds)).maxMs },
+        { name: 'embedded', round: async () => (await embedded.load(connections, run.longestSeconds)).maxMs },
       ],
       run.longestRounds,
     );
     const { post, bare, embedded: onEmbedded } = inOrder;
     const perSecond = (name: string) => together.get(name) ?? Number.NaN;
-    const longestMs = (name: string) => Math.max(...(longest.get(name) ?? []));
+    const maxMs = (name: string) => Math.max(...(longest.get(name) ?? []));
     print(
       `POST of a version, one at a time: ${format(post)} ms; on the embedded store ${format(onEmbedded)} ms; append and read by the bare client ${format(bare)} ms`,
     );
@@ -73,15 +73,15 @@ export async function posts(url: string, isQuick: boolean): Promise<ReadonlyArra
         aim: 0.6,
       },
       {
-        what: `the longest of ${connections} clients' answers (${format(longestMs('shared'))} ms)`,
-        figure: longestMs('shared') / longestMs('embedded'),
+        what: `the longest of ${connections} clients' answers (${format(maxMs('shared'))} ms)`,
+        figure: maxMs('shared') / maxMs('embedded'),
         unit: " × embedded store's longest",
         required: 5,
         aim: 2,
       },
       {
         what: 'the same, on a quiet machine',
-        figure: longestMs('shared') / 1_000,
+        figure: maxMs('shared') / 1_000,
         unit: ' s',
         required: 0.5,
         aim: 0.3,

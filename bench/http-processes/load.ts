@@ -16,7 +16,7 @@ export interface Load {
 export interface LoadResult {
   readonly perSecond: number;
   readonly p99Ms: number;
-  readonly longestMs: number;
+  readonly maxMs: number;
   /** The number of unsuccessful answers and requests without an answer. */
   readonly failed: number;
 }
@@ -45,7 +45,7 @@ const result = await autocannon({
 const outcome: LoadResult = {
   perSecond: result.requests.average,
   p99Ms: result.latency.p99,
-  longestMs: result.latency.max,
+  maxMs: result.latency.max,
   failed: result.non2xx + result.errors,
 };
 process.stdout.write(JSON.stringify(outcome));

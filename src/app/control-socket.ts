@@ -7,7 +7,7 @@ import { scopesOfKeyType } from '#domain/shared/scope.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 
 /** The system's limit for a socket's path is 108 bytes on Linux, 104 elsewhere. */
-const longestPath = 100;
+const maxPathCharacters = 100;
 
 /** The caller on the control socket: a user who can open the data folder. */
 export const localOperator: Caller = {
@@ -31,7 +31,7 @@ export function createLocalInvoke(
 /** The control socket of a data folder; null if its path is too long. */
 export function controlSocketPath(dataDir: string): string | null {
   const path = join(dataDir, 'control.sock');
-  return Buffer.byteLength(path) > longestPath ? null : path;
+  return Buffer.byteLength(path) > maxPathCharacters ? null : path;
 }
 
 /**

@@ -21,7 +21,7 @@ export interface BlobStore {
    * @param id letters, digits, `-` and `_`, at most 128
    * @param maxBytes the most bytes of the file
    * @returns the number of bytes
-   * @throws BlobTooLarge; UnavailableError; what `content` throws
+   * @throws BlobTooLargeError; UnavailableError; what `content` throws
    */
   put(id: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number>;
   /**
@@ -42,8 +42,8 @@ export interface BlobStore {
 }
 
 /** The content is larger than the limit. */
-export class BlobTooLarge extends Error {
-  override readonly name = 'BlobTooLarge';
+export class BlobTooLargeError extends Error {
+  override readonly name = 'BlobTooLargeError';
   readonly maxBytes: number;
 
   constructor(maxBytes: number) {

@@ -1,5 +1,5 @@
 import type { RawEvent } from './transfer/raw-log.ts';
-import { UpcastFailure } from './upcasting.ts';
+import { UpcastError } from './upcasting.ts';
 
 /** A stored event that this release cannot read: its text is not JSON, or a newer release wrote it. */
 export class UnreadableEventError extends Error {
@@ -8,7 +8,7 @@ export class UnreadableEventError extends Error {
   readonly eventId: string;
 
   /**
-   * @param cause why it cannot be read; only an `UpcastFailure` is quoted, because others may quote the event's data
+   * @param cause why it cannot be read; only an `UpcastError` is quoted, because others may quote the event's data
    */
   constructor({ position, stream, revision, id, type }: Omit<RawEvent, 'data' | 'metadata'>, cause: unknown) {
     const place = `Event ${id} at position ${position} (${type}, revision ${revision} of ${stream})`;
@@ -19,6 +19,6 @@ export class UnreadableEventError extends Error {
 }
 
 function reasonOf(cause: unknown): string {
-  if (cause instanceof UpcastFailure) return cause.message;
+  if (cause instanceof UpcastError) return cause.message;
   return cause instanceof SyntaxError ? 'it is not JSON.' : 'it does not have the shape that it should have.';
 }

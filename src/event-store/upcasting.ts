@@ -11,13 +11,13 @@ export type Upcasters = Readonly<Record<string, ReadonlyArray<UpcastStep>>>;
 
 /**
  * Converts an event's stored data to the newest shape of its type.
- * @throws UpcastFailure
+ * @throws UpcastError
  */
 export type Upcast = (type: string, schemaVersion: number, data: JsonObject) => JsonObject;
 
 /** An event has a shape that this code does not know, probably of a newer release. */
-export class UpcastFailure extends Error {
-  override readonly name = 'UpcastFailure';
+export class UpcastError extends Error {
+  override readonly name = 'UpcastError';
 }
 
 /** The schema version that new events of a type are written with. */
@@ -32,11 +32,11 @@ export function newestVersion(upcasters: Upcasters, type: string): number {
  */
 export function upcastWith(upcasters: Upcasters, isKnown: (type: string) => boolean = () => true): Upcast {
   return (type, schemaVersion, data) => {
-    if (!isKnown(type)) throw new UpcastFailure(`This release does not know the event type ${type}.`);
+    if (!isKnown(type)) throw new UpcastError(`This release does not know the event type ${type}.`);
     const steps = stepsOf(upcasters, type);
     if (schemaVersion === steps.length + 1) return data;
     if (!Number.isInteger(schemaVersion) || schemaVersion < 1 || schemaVersion > steps.length + 1)
-      throw new UpcastFailure(
+      throw new UpcastError(
         `An event of type ${type} has schema version ${schemaVersion}; this release knows 1 to ${steps.length + 1}.`,
       );
     return steps.slice(schemaVersion - 1).reduce<JsonObject>((older, step) => step(older) as JsonObject, data);

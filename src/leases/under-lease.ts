@@ -84,7 +84,7 @@ class Candidate {
     this.#limits = { ...defaultLimits, ...limits };
     this.#clock = clock;
     this.#outage = new OutageLog(log, 'The store of leases', { lease: name });
-    const backOff = { firstMs: this.#limits.watchIntervalMs, longestMs: maxPauseMs };
+    const backOff = { firstMs: this.#limits.watchIntervalMs, maxMs: maxPauseMs };
     this.#backOff = new BackOff(backOff, () => clock.random());
   }
 

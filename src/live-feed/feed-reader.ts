@@ -15,14 +15,13 @@ const reasons: Readonly<Record<Exclude<FeedEnd, 'left'>, string>> = {
 const headers = ['Content-Type', eventStreamType, 'Cache-Control', 'no-store', 'X-Accel-Buffering', 'no'];
 
 /** The most bytes that wait for one reader. */
-const defaultMaxQueuedBytes = 1024 * 1024;
+const maxQueuedBytes = 1024 * 1024;
 
 export interface FeedReaderOptions {
   readonly caller: Caller;
   readonly response: ResponseSink;
   /** Whether its key is still valid. Rejects if that is not known now. */
   readonly isKeyValid: () => Promise<boolean>;
-  readonly maxQueuedBytes?: number;
 }
 
 /** One open feed, with a bounded number of bytes that wait for its client. */
@@ -30,7 +29,6 @@ export class FeedReader {
   readonly caller: Caller;
   readonly #options: FeedReaderOptions;
   readonly #ended = Promise.withResolvers<FeedEnd>();
-  readonly #maxQueuedBytes: number;
   #queue: Buffer[] = [];
   #queuedBytes = 0;
   #end: FeedEnd | null = null;
@@ -44,7 +42,6 @@ export class FeedReader {
   constructor(options: FeedReaderOptions) {
     this.#options = options;
     this.caller = options.caller;
-    this.#maxQueuedBytes = options.maxQueuedBytes ?? defaultMaxQueuedBytes;
     options.response.onDisconnect(() => this.end('left'));
   }
 
@@ -73,7 +70,7 @@ export class FeedReader {
     this.#queue.push(bytes);
     this.#queuedBytes += bytes.length;
     this.#flush();
-    if (this.#queuedBytes > this.#maxQueuedBytes) this.end('too slow');
+    if (this.#queuedBytes > maxQueuedBytes) this.end('too slow');
   }
 
   /** Sends a message before all pushed ones. Resolves when the client has read it, or when the feed has ended. */

@@ -50,7 +50,7 @@ interface Follower {
 }
 
 const eventsOfBatch = 200;
-const retryLimits = { firstMs: 20, longestMs: 5_000 };
+const retryLimits = { firstMs: 20, maxMs: 5_000 };
 /** A reader with fewer missing entries than this joins the live readers. */
 const joinBelow = 100;
 

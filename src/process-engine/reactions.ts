@@ -31,7 +31,7 @@ export interface ReactionsOptions {
 const defaultMaxOpen = 10_000;
 
 /** How long a process waits before it retries an event. */
-export const retryLimits = { firstMs: 50, longestMs: 10_000 };
+export const retryLimits = { firstMs: 50, maxMs: 10_000 };
 
 /**
  * Runs reactions to events, several at once and in any order, and retries each until it succeeds. A reaction that

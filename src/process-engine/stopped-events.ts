@@ -38,7 +38,7 @@ const operatorEventTypes: ReadonlyArray<string> = ['ProcessRetried', 'ProcessEve
   keyof ProcessEvents
 >;
 
-const listenLimits = { firstMs: 50, longestMs: 5_000 };
+const listenLimits = { firstMs: 50, maxMs: 5_000 };
 
 /**
  * The events at which a process has stopped and waits for operators. Their requests are events of the log. All

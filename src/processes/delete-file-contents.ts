@@ -3,7 +3,7 @@ import type { FileEvents } from '#domain/file/events.ts';
 import type { RecordedEventOf } from '#domain/shared/entity.ts';
 import type { Process } from '#process-engine/process.ts';
 
-const deletionsAtOnce = 4;
+const maxDeletionsAtOnce = 4;
 
 /** Removes the bytes of deleted and expired files. No answer waits for this process. */
 export function deleteFileContents(blobs: Pick<BlobStore, 'delete'>): Process {
@@ -11,7 +11,7 @@ export function deleteFileContents(blobs: Pick<BlobStore, 'delete'>): Process {
     name: 'delete-file-contents',
     types: ['FileDeleted'],
     handles: () => true,
-    concurrency: deletionsAtOnce,
+    concurrency: maxDeletionsAtOnce,
     handle: async (event) => {
       const { data } = event as unknown as RecordedEventOf<Pick<FileEvents, 'FileDeleted'>>;
       await blobs.delete(data.blobId);

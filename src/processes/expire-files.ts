@@ -6,7 +6,7 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { Process, ProcessTools } from '#process-engine/process.ts';
 
 /** The most removals at once; files that have not expired yet do not count. */
-const removalsAtOnce = 4;
+const maxRemovalsAtOnce = 4;
 /** The pause before the next look at a file that a batch still reads. */
 const heldMs = 60_000;
 /** A timer of Node takes less than 25 days. */
@@ -17,7 +17,7 @@ export const expireFiles: Process = {
   name: 'expire-files',
   types: ['FileCreated'],
   handles: (event) => expiryIn(event) !== null,
-  concurrency: removalsAtOnce,
+  concurrency: maxRemovalsAtOnce,
   handle: async (event, tools) => {
     const { id } = event.data as FileEvents['FileCreated'];
     for (;;) {

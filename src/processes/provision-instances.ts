@@ -32,7 +32,7 @@ type Event = RecordedEventOf<
 
 const defaultPatience: Patience = { attempts: 8, firstPause: 250, longestPause: 60_000 };
 
-const operationsAtOnce = 16;
+const maxOperationsAtOnce = 16;
 
 /** The most characters of a filled schema. No store accepts as much in one append. */
 const maxFilledCharacters = 1024 * 1024;
@@ -47,7 +47,7 @@ export function provisionInstances(patience: Patience = defaultPatience): Proces
     name: 'provision-instances',
     types: ['InstanceCreated', 'InstanceUpgradeRequested', 'InstanceRetryRequested', 'InstanceDeleted'],
     handles: () => true,
-    concurrency: operationsAtOnce,
+    concurrency: maxOperationsAtOnce,
     handle: (recorded, tools) => {
       const event = recorded as unknown as Event;
       const number = event.type === 'InstanceCreated' ? 1 : event.data.operation;

@@ -8,7 +8,7 @@ import { retrying } from '#shared/async/retrying.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 
-const resubscribeLimits = { firstMs: 200, longestMs: 5000 };
+const resubscribeLimits = { firstMs: 200, maxMs: 5000 };
 
 export interface SubscriptionGroupOptions {
   readonly events: Pick<EventStore, 'subscribe'>;

@@ -10,8 +10,8 @@ const tokenCounts = [
 ];
 
 /** Providers name errors and operators name models. Beyond these numbers, further names share one label. */
-const mostModels = 500;
-const mostErrors = 100;
+const maxModels = 500;
+const maxErrors = 100;
 
 const byTarget = ['gen_ai_provider_name', 'gen_ai_request_model'] as const;
 const ofModel = ['gen_ai_operation_name', ...byTarget] as const;
@@ -66,8 +66,8 @@ export function genAiMetrics(registry: Registry, source: CallSource): (records: 
     registers: [registry],
   });
   countLost(registry, source);
-  const models = new BoundedNames(mostModels);
-  const errors = new BoundedNames(mostErrors);
+  const models = new BoundedNames(maxModels);
+  const errors = new BoundedNames(maxErrors);
 
   return (records) => {
     for (const record of records) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { type BlobStore, BlobTooLarge } from '#blob-store/blob-store.ts';
+import { type BlobStore, BlobTooLargeError } from '#blob-store/blob-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 const maxBytes = 8 * 1024 * 1024;
@@ -87,7 +87,7 @@ export function blobStoreContract(
           yield Buffer.alloc(1000);
         }
       };
-      await assert.rejects(store.put('file', endless(), 10_000), BlobTooLarge);
+      await assert.rejects(store.put('file', endless(), 10_000), BlobTooLargeError);
       assert.equal(given, 11);
       assert.equal(await store.get('file'), null);
       assert.equal(await store.put('file', from([Buffer.alloc(10_000)]), 10_000), 10_000);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { newestVersion, UpcastFailure, upcastWith } from '#event-store/upcasting.ts';
+import { newestVersion, UpcastError, upcastWith } from '#event-store/upcasting.ts';
 
 const knownOnly = upcastWith({}, (type) => type === 'Known');
 
@@ -31,7 +31,7 @@ describe('upcastWith', () => {
 
   it('throws for an unknown version', () => {
     for (const version of [0, 4, 1.5, Number.NaN])
-      assert.throws(() => upcast('Renamed', version, { name: 'abc' }), UpcastFailure);
+      assert.throws(() => upcast('Renamed', version, { name: 'abc' }), UpcastError);
     assert.throws(() => upcast('Created', 2, {}), /Created has schema version 2; this release knows 1 to 1/);
   });
 

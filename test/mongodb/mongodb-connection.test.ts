@@ -67,7 +67,7 @@ describe('MongoDbConnection', () => {
     opened.push(connection);
     await assert.rejects(
       connection.call(() => Promise.reject(new MongoServerError({ code: 18, errmsg: 'Authentication failed.' }))),
-      /^Unavailable: MongoDB cannot be used: the user or password in READ_STORE_URL is wrong/,
+      /^UnavailableError: MongoDB cannot be used: the user or password in READ_STORE_URL is wrong/,
     );
     await connection.close();
     await availability.close();
@@ -246,7 +246,7 @@ describeOnFerretDb('MongoDbConnection to a server that is away', (ferret) => {
   for (const [name, leave, come] of outages)
     it(`knows that the server was ${name}: refuses calls at once with the cause, and calls again after its return`, async () => {
       await leave();
-      const unavailable = /^Unavailable: MongoDB cannot be used: /;
+      const unavailable = /^UnavailableError: MongoDB cannot be used: /;
       await eventually(async () =>
         ask().then(
           () => false,

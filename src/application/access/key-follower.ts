@@ -27,7 +27,7 @@ const readIntervalMs = 200;
 const readTimeoutMs = 1_000;
 /** The most known ends of the log that are not reached yet. */
 const maxKnownEnds = 50;
-const retryLimits = { firstMs: 20, longestMs: 1_000 };
+const retryLimits = { firstMs: 20, maxMs: 1_000 };
 
 /** An end of the log, and the time at which the read began. */
 interface KnownEnd {

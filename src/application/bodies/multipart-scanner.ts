@@ -21,9 +21,9 @@ export type TakeFileContent = (file: Pick<Part, 'name' | 'filename'>, bytes: Buf
 /** A fault of a multipart body. */
 export type MultipartFault = 'ended-early' | 'malformed' | 'ambiguous-part' | 'too-many-parts' | 'text-too-long';
 
-const headerBytesAtMost = 16 * 1024;
-const textBytesAtMost = 1024 * 1024;
-const partsAtMost = 1_000;
+const maxHeaderBytes = 16 * 1024;
+const maxTextBytes = 1024 * 1024;
+const maxParts = 1_000;
 const lineEnd = '\r\n';
 
 type State = 'preamble' | 'after-delimiter' | 'headers' | 'content' | 'epilogue';
@@ -160,7 +160,7 @@ export class MultipartScanner {
     }
     const end = this.#window.indexOf(lineEnd);
     if (end === -1) {
-      if (this.#window.length > headerBytesAtMost) this.fault = 'malformed';
+      if (this.#window.length > maxHeaderBytes) this.fault = 'malformed';
       return false;
     }
     if (!/^[ \t]*$/.test(this.#window.toString('latin1', 0, end))) this.fault = 'malformed';
@@ -174,11 +174,11 @@ export class MultipartScanner {
     const noHeaders = this.#window.toString('latin1', 0, 2) === lineEnd;
     const end = noHeaders ? 0 : this.#window.indexOf(lineEnd + lineEnd);
     if (end === -1) {
-      if (this.#window.length > headerBytesAtMost) this.fault = 'malformed';
+      if (this.#window.length > maxHeaderBytes) this.fault = 'malformed';
       return false;
     }
     const { name, filename, contentType, isAmbiguous } = dispositionIn(this.#window.toString('utf8', 0, end));
-    if (this.parts.length >= partsAtMost) return this.#fail('too-many-parts');
+    if (this.parts.length >= maxParts) return this.#fail('too-many-parts');
     if (isAmbiguous) return this.#fail('ambiguous-part', name);
     if (name === null) return this.#fail('malformed');
     this.#drop(end + (noHeaders ? lineEnd.length : 2 * lineEnd.length));
@@ -209,7 +209,7 @@ export class MultipartScanner {
       if (this.#open !== null && bytes > 0) this.#takeFileContent?.(this.#open, this.#window.subarray(0, bytes));
     } else {
       this.#textBytes += bytes;
-      if (this.#textBytes > textBytesAtMost) this.fault = 'text-too-long';
+      if (this.#textBytes > maxTextBytes) this.fault = 'text-too-long';
       else this.#text.push(Buffer.from(this.#window.subarray(0, bytes)));
     }
     this.#drop(bytes);

@@ -5,7 +5,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { StreamWriter } from './stream-writer.ts';
 
-const retryLimits = { firstMs: 50, longestMs: 5_000 };
+const retryLimits = { firstMs: 50, maxMs: 5_000 };
 
 export interface StateFollowerOptions {
   readonly store: Pick<EventStore, 'subscribe' | 'lastPosition'>;

@@ -6,7 +6,7 @@ import { eventCodecs } from '#domain/shared/event-codecs.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import { describeUndecodable, InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
 import { pagesOf, type RawEvent, type RawLog } from '#event-store/transfer/raw-log.ts';
-import { UpcastFailure, upcastWith } from '#event-store/upcasting.ts';
+import { UpcastError, upcastWith } from '#event-store/upcasting.ts';
 import { fileBlobPrefix } from './file-uploads.ts';
 import { concernsBlobs, type Orphan, OrphanSearch } from './orphan-search.ts';
 
@@ -126,7 +126,7 @@ function decoded(event: RawEvent): { readonly type: string; readonly data: unkno
     const [fault] = read === undefined ? [] : inputErrors(read.left);
     throw new LogError(describeUndecodable(event, `${fault?.pointer} ${fault?.message}`));
   } catch (error) {
-    if (!(error instanceof UpcastFailure || error instanceof SyntaxError)) throw error;
+    if (!(error instanceof UpcastError || error instanceof SyntaxError)) throw error;
     throw new LogError(describeUndecodable(event, error.message));
   }
 }

@@ -9,7 +9,7 @@ import { boundaryOf, MultipartScanner, type Part } from '#application/bodies/mul
 import { invalidInput } from '#application/operations/input-errors.ts';
 import type { ReceivedUpload, UploadSource } from '#application/operations/operation.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
-import { type BlobStore, BlobTooLarge } from '#blob-store/blob-store.ts';
+import { type BlobStore, BlobTooLargeError } from '#blob-store/blob-store.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { ByteChannel } from '#shared/async/byte-channel.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -107,7 +107,7 @@ export class FileUploads {
     } catch (error) {
       content.fail(error);
       await stored.catch(() => undefined);
-      if (error instanceof BlobTooLarge) return E.left(fileTooLarge(maxFileBytes));
+      if (error instanceof BlobTooLargeError) return E.left(fileTooLarge(maxFileBytes));
       throw error;
     }
   }
@@ -259,7 +259,7 @@ function numberOr(text: string): string | number {
   return /^\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-const longestName = 255;
+const maxNameCharacters = 255;
 
 /** A filename without the folders that some clients add, and without forbidden characters. */
 function cleanName(filename: string): string {
@@ -268,7 +268,7 @@ function cleanName(filename: string): string {
     .toWellFormed()
     .replace(/\p{Cc}/gu, '')
     .trim();
-  return clean === '' ? 'file' : Array.from(clean).slice(0, longestName).join('');
+  return clean === '' ? 'file' : Array.from(clean).slice(0, maxNameCharacters).join('');
 }
 
 const mediaType = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:\s*;\s*[\w-]{1,50}=[\w."-]{1,100}){0,3}$/;

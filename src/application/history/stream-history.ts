@@ -12,12 +12,8 @@ export interface HistoryStep<State> {
   readonly after: FoldedStream<State>;
 }
 
-export interface StreamHistoryOptions {
-  /** The most bytes of the states in memory; default 64 MiB. */
-  readonly keptBytes?: number;
-}
-
-const defaultKeptBytes = 64 * 1024 * 1024;
+/** The most bytes of the states in memory. */
+const maxKeptBytes = 64 * 1024 * 1024;
 /** The events between two kept states. One read has the same number of events. */
 const eventsBetween = 100;
 /** The bytes that a state of versions takes in addition to one a hundred events older: the paths to the changes. */
@@ -29,11 +25,10 @@ const bytesOfKeptState = 64 * 1024;
  */
 export class StreamHistory {
   readonly #store: Pick<EventStore, 'read'>;
-  readonly #kept: KeptStates;
+  readonly #kept = new KeptStates(maxKeptBytes);
 
-  constructor(store: Pick<EventStore, 'read'>, { keptBytes = defaultKeptBytes }: StreamHistoryOptions = {}) {
+  constructor(store: Pick<EventStore, 'read'>) {
     this.#store = store;
-    this.#kept = new KeptStates(keptBytes);
   }
 
   /**

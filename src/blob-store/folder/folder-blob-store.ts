@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { assertBlobId, type BlobStore, BlobTooLarge, type ByteRange, type ListedBlob } from '#blob-store/blob-store.ts';
+import {
+  assertBlobId,
+  type BlobStore,
+  BlobTooLargeError,
+  type ByteRange,
+  type ListedBlob,
+} from '#blob-store/blob-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 
@@ -115,7 +121,7 @@ async function writeDurably(file: string, content: AsyncIterable<Uint8Array>, ma
     let bytes = 0;
     for await (const chunk of content) {
       bytes += chunk.byteLength;
-      if (bytes > maxBytes) throw new BlobTooLarge(maxBytes);
+      if (bytes > maxBytes) throw new BlobTooLargeError(maxBytes);
       await writeWhole(handle, chunk);
     }
     await handle.sync();

@@ -1,6 +1,12 @@
 import { Readable } from 'node:stream';
 import { type Db, GridFSBucket, type GridFSBucketWriteStream, MongoRuntimeError, ObjectId } from 'mongodb';
-import { assertBlobId, type BlobStore, BlobTooLarge, type ByteRange, type ListedBlob } from '#blob-store/blob-store.ts';
+import {
+  assertBlobId,
+  type BlobStore,
+  BlobTooLargeError,
+  type ByteRange,
+  type ListedBlob,
+} from '#blob-store/blob-store.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
@@ -124,7 +130,7 @@ class GridFsBlobStore implements BlobStore {
     let bytes = 0;
     for await (const chunk of content) {
       bytes += chunk.byteLength;
-      if (bytes > maxBytes) throw new BlobTooLarge(maxBytes);
+      if (bytes > maxBytes) throw new BlobTooLargeError(maxBytes);
       await this.#connection.call(() => called((done) => stream.write(chunk, done)));
     }
     await this.#connection.call(() => called((done) => stream.end(done)));

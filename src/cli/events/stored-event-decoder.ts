@@ -5,7 +5,7 @@ import { eventCodecs, eventMetadataCodec, isKnownEventType } from '#domain/share
 import { upcasters } from '#domain/shared/upcasters.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { type ParsedTexts, parseTexts } from '#event-store/parsed-texts.ts';
-import { UpcastFailure, upcastWith } from '#event-store/upcasting.ts';
+import { UpcastError, upcastWith } from '#event-store/upcasting.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
 const upcast = upcastWith(upcasters);
@@ -38,7 +38,7 @@ export class StoredEventDecoder {
       const decoded = dataCodecs.get(type)?.decode({ data: newest });
       return decoded === undefined || E.isRight(decoded) ? null : faultsIn(decoded.left);
     } catch (error) {
-      if (error instanceof UpcastFailure || error instanceof SyntaxError) return error.message;
+      if (error instanceof UpcastError || error instanceof SyntaxError) return error.message;
       // An upcaster failed on a shape that no release has written.
       return `its data is not what schema versions before had: ${error}`;
     }

@@ -57,7 +57,7 @@ export class Removals {
     const { connection, availability, names, attemptMs, deadlineMs } = this.#options;
     const request = deleteRequest(names.onServer(stream), lastRevision);
     const end = Date.now() + deadlineMs;
-    const backOff = new BackOff({ firstMs: 20, longestMs: 500 });
+    const backOff = new BackOff({ firstMs: 20, maxMs: 500 });
     for (;;) {
       const error = await connection.delete(request, attemptMs).then(() => null, asError);
       if (error === null) return true;

@@ -15,7 +15,7 @@ const maxAppendsInCommit = 2_000;
 
 const { file, port } = workerData as WriterThreadData;
 const writer = new Writer(openEventFile(file));
-const wakeSenders = new Set<ChangeNotifier>();
+const notifiers = new Set<ChangeNotifier>();
 
 port.on('message', handle);
 answer({ kind: 'ready', lastPosition: writer.lastPosition });
@@ -24,7 +24,7 @@ answer({ kind: 'ready', lastPosition: writer.lastPosition });
 function handle(message: ToWriter): void {
   if (message.kind === 'append') commit(message);
   else if (message.kind === 'remove') answer(writer.remove(message));
-  else if (message.kind === 'wake') addWakeSender(message.port);
+  else if (message.kind === 'wake') addNotifier(message.port);
   else close();
 }
 
@@ -40,7 +40,7 @@ function commit(first: AppendMessage): void {
   }
   const outcome = writer.commit(messages);
   answer(outcome);
-  if (outcome.kind === 'committed') for (const sender of wakeSenders) sender.send(outcome.lastPosition);
+  if (outcome.kind === 'committed') for (const sender of notifiers) sender.send(outcome.lastPosition);
   if (behind !== undefined && behind.kind !== 'append') handle(behind);
 }
 
@@ -52,15 +52,15 @@ function answer(message: FromWriter): void {
   port.postMessage(message);
 }
 
-function addWakeSender(wakePort: MessagePort): void {
-  const sender = new ChangeNotifier(wakePort, () => wakeSenders.delete(sender));
-  wakeSenders.add(sender);
+function addNotifier(wakePort: MessagePort): void {
+  const sender = new ChangeNotifier(wakePort, () => notifiers.delete(sender));
+  notifiers.add(sender);
   sender.send(writer.lastPosition);
 }
 
 /** The thread ends by itself when nothing is open. */
 function close(): void {
-  for (const sender of wakeSenders) sender.close();
+  for (const sender of notifiers) sender.close();
   writer.close();
   port.close();
 }

@@ -10,7 +10,7 @@ export class LogError extends Error {
 
 /** A person has interrupted the work. Finished work stays. */
 export class InterruptedError extends Error {
-  override readonly name = 'Interrupted';
+  override readonly name = 'InterruptedError';
 }
 
 /** Describes a broken link. */

@@ -5,7 +5,7 @@ import type { BatchEvents } from '#domain/batch/events.ts';
 import { briefMember, lastMember, MemberCollector, wantedNames } from '#gateway/wire/json-members.ts';
 
 const openBrace = 0x7b;
-const longestCustomId = 512;
+const maxCustomIdCharacters = 512;
 
 const lineNames = wantedNames({ custom_id: [], method: [], url: [], body: [] });
 
@@ -24,8 +24,12 @@ export async function readLine(
   if (E.isLeft(scanned)) return fault('invalid_json_line', scanned.left.detail.replace('The body', 'The line'));
   const said = (name: string) => briefMember(bytes, members, name);
   const customId = said('custom_id');
-  if (typeof customId !== 'string' || customId === '' || customId.length > longestCustomId) {
-    return fault('invalid_custom_id', `custom_id must be a text of 1 to ${longestCustomId} characters.`, 'custom_id');
+  if (typeof customId !== 'string' || customId === '' || customId.length > maxCustomIdCharacters) {
+    return fault(
+      'invalid_custom_id',
+      `custom_id must be a text of 1 to ${maxCustomIdCharacters} characters.`,
+      'custom_id',
+    );
   }
   if (said('method') !== 'POST') return fault('invalid_method', 'method must be "POST".', 'method');
   if (said('url') !== endpoint) {

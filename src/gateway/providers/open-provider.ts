@@ -18,9 +18,9 @@ export function openProvider(name: string, configuration: ProviderConfiguration,
 }
 
 /** The shortest limit for connecting, because a model may have a longer timeout than its provider. */
-const connectMsAtLeast = 15_000;
+const minConnectMs = 15_000;
 
 function transportTo({ baseUrl, timeouts }: ProviderConfiguration, byDefault: string): HttpTransport {
-  const connectMs = Math.max(connectMsAtLeast, timeouts.connectMs ?? 0);
+  const connectMs = Math.max(minConnectMs, timeouts.connectMs ?? 0);
   return new HttpTransport(new URL(baseUrl ?? byDefault).origin, connectMs);
 }

@@ -26,7 +26,7 @@ const giveUp: NextStep = { kind: 'give-up' };
 const other: NextStep = { kind: 'other' };
 
 /** Used if the target does not say how long to wait. */
-const backOffLimits = { firstMs: 200, longestMs: 4_000 };
+const backOffLimits = { firstMs: 200, maxMs: 4_000 };
 /**
  * Decides the step after a failed attempt.
  * @param random from 0 to 1, for jitter: calls that failed together must not retry together

@@ -18,14 +18,14 @@ export function isPlain(headers: IncomingHttpHeaders): boolean {
 
 /**
  * The content of an answer that came whole.
- * @param mostBytes how large it may be once it is decompressed
+ * @param maxBytes how large it may be once it is decompressed
  * @returns null where it cannot be had
  */
-export function contentOf(headers: IncomingHttpHeaders, body: Buffer, mostBytes: number): Buffer | null {
+export function contentOf(headers: IncomingHttpHeaders, body: Buffer, maxBytes: number): Buffer | null {
   if (isPlain(headers)) return body;
   const decompress = decompressors.get((headers['content-encoding'] ?? '').trim().toLowerCase());
   try {
-    return decompress?.(body, { maxOutputLength: mostBytes }) ?? null;
+    return decompress?.(body, { maxOutputLength: maxBytes }) ?? null;
   } catch {
     return null;
   }

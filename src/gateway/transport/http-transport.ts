@@ -8,7 +8,7 @@ import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from 
  * Connections to one provider at most, for answers that stream and for those that do not. Each call needs one of its
  * own: a low cap would let a few slow answers hold up all others.
  */
-const connectionsAtMost = 4_096;
+const maxConnections = 4_096;
 
 const keepAliveTimeoutMs = 30_000;
 
@@ -57,7 +57,7 @@ class Connections {
   constructor(origin: string, connectMs: number) {
     const undici = loadUndici();
     this.pool = new undici.Pool(origin, {
-      connections: connectionsAtMost,
+      connections: maxConnections,
       pipelining: 1,
       keepAliveTimeout: keepAliveTimeoutMs,
       headersTimeout: 0,

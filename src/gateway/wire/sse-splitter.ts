@@ -33,11 +33,6 @@ export class SseSplitter {
   /** The last three characters held: a blank line may be cut in two. */
   #tail = '';
 
-  /** Bytes of an event whose end has not come. */
-  get heldBytes(): number {
-    return this.#heldBytes;
-  }
-
   /** Whether an event is longer than is taken: the stream cannot be trusted any more. */
   get overflown(): boolean {
     return this.#heldBytes > maxEventBytes;

@@ -11,7 +11,7 @@ import type {
 
 const openTimeoutMs = 30_000;
 const closeTimeoutMs = 5000;
-const restartLimits = { firstMs: 100, longestMs: 10_000 };
+const restartLimits = { firstMs: 100, maxMs: 10_000 };
 /** Far more than the thread needs. Other limits keep the memory of hostile documents well below it. */
 const maxOldGenerationSizeMb = 1536;
 /**

@@ -1,7 +1,7 @@
 /** The limits of the waits between failed attempts. */
 export interface BackOffLimits {
   readonly firstMs: number;
-  readonly longestMs: number;
+  readonly maxMs: number;
 }
 
 /**
@@ -10,8 +10,8 @@ export interface BackOffLimits {
  * @param random from 0 to 1, 1 excluded
  * @returns whole milliseconds, randomized by `spread`
  */
-export function backOffMs(failures: number, { firstMs, longestMs }: BackOffLimits, random: number): number {
-  return Math.round(spread(Math.min(firstMs * 2 ** (failures - 1), longestMs), random));
+export function backOffMs(failures: number, { firstMs, maxMs }: BackOffLimits, random: number): number {
+  return Math.round(spread(Math.min(firstMs * 2 ** (failures - 1), maxMs), random));
 }
 
 /**

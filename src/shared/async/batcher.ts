@@ -1,8 +1,8 @@
 /** How long the first item of a batch waits. */
 const batchDelayMs = 50;
 /** The most items that are handled in one turn of the event loop. More would delay other work of the turn. */
-const itemsAtOnce = 100;
-const mostWaiting = 10_000;
+const maxItemsAtOnce = 100;
+const maxWaiting = 10_000;
 
 /**
  * Collects items after requests and handles them a little later, many at a time. To handle each at once would delay
@@ -21,7 +21,7 @@ export class Batcher<Item> {
 
   /** Adds an item. If ten thousand wait, it handles them first. */
   add(item: Item): void {
-    if (this.#waiting.push(item) >= mostWaiting) this.drain();
+    if (this.#waiting.push(item) >= maxWaiting) this.drain();
     else this.#timer ??= setTimeout(this.#handOver, batchDelayMs).unref();
   }
 
@@ -34,7 +34,7 @@ export class Batcher<Item> {
 
   readonly #handOver = (): void => {
     this.#timer = null;
-    const items = this.#waiting.splice(0, itemsAtOnce);
+    const items = this.#waiting.splice(0, maxItemsAtOnce);
     if (items.length > 0) this.#take(items);
     if (this.#waiting.length > 0) setImmediate(this.#handOver);
   };

@@ -3,7 +3,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { BackOff } from './back-off.ts';
 import { delay } from './delay.ts';
 
-const retryLimits = { firstMs: 20, longestMs: 5000 };
+const retryLimits = { firstMs: 20, maxMs: 5000 };
 
 /** The options of a retried call. */
 export interface RetryOptions {

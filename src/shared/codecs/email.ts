@@ -1,6 +1,6 @@
 import { codePoints, textThat } from './text.ts';
 
-const longestEmail = 254;
+const maxEmailCharacters = 254;
 const emailPattern =
   /^(?=.{1,64}@)[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
@@ -11,8 +11,9 @@ const emailPattern =
 export const email = textThat(
   'email',
   (value) => {
-    if (value.length > longestEmail) return `must have at most ${longestEmail} characters, has ${codePoints(value)}`;
+    if (value.length > maxEmailCharacters)
+      return `must have at most ${maxEmailCharacters} characters, has ${codePoints(value)}`;
     return emailPattern.test(value) ? null : 'must be an e-mail address, like name@example.com';
   },
-  { format: 'email', maxLength: longestEmail },
+  { format: 'email', maxLength: maxEmailCharacters },
 );

@@ -3,5 +3,5 @@
  * shared stores throw it.
  */
 export class FencedError extends Error {
-  override readonly name = 'Superseded';
+  override readonly name = 'FencedError';
 }

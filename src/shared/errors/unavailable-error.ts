@@ -3,7 +3,7 @@
  * `Retry-After`.
  */
 export class UnavailableError extends Error {
-  override readonly name = 'Unavailable';
+  override readonly name: string = 'UnavailableError';
   readonly retryAfterSeconds: number;
 
   /** @param message what is unavailable, without secrets @param retryAfterSeconds when to retry */
@@ -15,5 +15,6 @@ export class UnavailableError extends Error {
 
 /** A store cannot be used until a person changes something, such as a password. A start does not wait for that. */
 export class PermanentlyUnavailableError extends UnavailableError {
+  override readonly name = 'PermanentlyUnavailableError';
   readonly isPermanent = true;
 }

@@ -16,7 +16,7 @@ export interface FreeSpaceOptions {
   readonly volumeOf?: (folder: string) => Promise<VolumeSpace>;
 }
 
-const mostFreeByDefault = 1024 * 1024 * 1024;
+const maxDefaultFreeBytes = 1024 * 1024 * 1024;
 const freeShareByDefault = 0.05;
 
 /** Checks whether volumes keep their required free space. */
@@ -49,7 +49,7 @@ export class FreeSpace {
 }
 
 function minFreeByDefault({ totalBytes }: VolumeSpace): number {
-  return Math.min(mostFreeByDefault, Math.floor(totalBytes * freeShareByDefault));
+  return Math.min(maxDefaultFreeBytes, Math.floor(totalBytes * freeShareByDefault));
 }
 
 async function systemVolumeOf(folder: string): Promise<VolumeSpace> {

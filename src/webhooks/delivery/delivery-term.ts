@@ -55,7 +55,7 @@ const ownTypes: ReadonlySet<string> = new Set(Object.keys(webhookEndpointEvents)
 const saveIntervalMs = 1_000;
 /** How long the end of a term waits for running tries. */
 const endTimeoutMs = 1_000;
-const retryLimits = { firstMs: 100, longestMs: 5_000 };
+const retryLimits = { firstMs: 100, maxMs: 5_000 };
 
 type EndpointEvent = RecordedEventOf<WebhookEndpointEvents> & { readonly position: number };
 

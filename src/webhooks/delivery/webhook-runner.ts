@@ -37,7 +37,7 @@ export interface HeldLease {
 }
 
 const endpointsCollection = 'webhook-endpoints';
-const retryLimits = { firstMs: 250, longestMs: 10_000 };
+const retryLimits = { firstMs: 250, maxMs: 10_000 };
 const readModelRetryMs = 500;
 const expiryIntervalMs = 10 * 60_000;
 const retentionMs = 30 * 24 * 60 * 60_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
 import { MongoClient, ObjectId } from 'mongodb';
-import { BlobTooLarge } from '#blob-store/blob-store.ts';
+import { BlobTooLargeError } from '#blob-store/blob-store.ts';
 import { openGridFsBlobStore } from '#blob-store/gridfs/gridfs-blob-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { blobStoreContract } from '#test/contract/blob-store.ts';
@@ -59,7 +59,7 @@ describeOnMongoDb('openGridFsBlobStore', (server) => {
     try {
       for (const id of ['a', 'a', 'b']) await store.put(id, oneChunk(), 100);
       await store.delete('b');
-      await assert.rejects(store.put('c', oneChunk(), 1), BlobTooLarge);
+      await assert.rejects(store.put('c', oneChunk(), 1), BlobTooLargeError);
       const counts = ['blobContents.files', 'blobContents.chunks', 'blobLeftovers'].map((name) =>
         client.db().collection(name).countDocuments(),
       );

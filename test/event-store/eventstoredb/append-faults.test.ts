@@ -160,7 +160,7 @@ describe('EventStoreDbEventStore with failing appends', function () {
         Array.from({ length: 20 }, (_, index) => mustRefuse(store, `${stream}-${index}`, noStream, someEvents(2))),
       );
       assert.ok(failures.every(({ kind }) => kind === 'unavailable'));
-      await assert.rejects(readEvents(store, stream, 0), { name: 'Unavailable', message: unreadable });
+      await assert.rejects(readEvents(store, stream, 0), { name: 'UnavailableError', message: unreadable });
       double.thaw();
       await eventuallyAppended(stream, 0);
       await eventually(() =>
@@ -220,7 +220,7 @@ describe('EventStoreDbEventStore with failing appends', function () {
       store = open(shortLimits);
       await double.kill();
       assert.equal((await mustRefuse(store, stream, noStream, [someEvent()])).kind, 'unavailable');
-      await assert.rejects(store.lastPosition(), { name: 'Unavailable', message: unreadable });
+      await assert.rejects(store.lastPosition(), { name: 'UnavailableError', message: unreadable });
       await double.start();
       await eventually(() => stored(stream) === 1);
       await eventually(async () => (await readEvents(store, stream, 0).catch(() => [])).length === 1);
@@ -270,7 +270,7 @@ describe('EventStoreDbEventStore with failing appends', function () {
       Array.from({ length: 10 }, () => mustRefuse(lost, someStream(), noStream, [someEvent()])),
     );
     assert.ok(failures.every(({ kind }) => kind === 'unavailable'));
-    await assert.rejects(readEvents(lost, stream, 0), { name: 'Unavailable' });
+    await assert.rejects(readEvents(lost, stream, 0), { name: 'UnavailableError' });
     await sleep(300);
   });
 
@@ -296,13 +296,13 @@ describe('EventStoreDbEventStore with failing appends', function () {
       const events = [someEvent()];
       await mustAppend(store, stream, noStream, events);
       double.log.softDelete(`${streamPrefix}${stream}`, 'any');
-      await assert.rejects(store.append(stream, noStream, events)(), { name: 'StreamDeleted' });
+      await assert.rejects(store.append(stream, noStream, events)(), { name: 'StreamDeletedError' });
     });
 
     it('reports a deleted stream for a tombstone, without a retry', async () => {
       await mustAppend(store, stream, noStream, [someEvent()]);
       double.log.tombstone(`${streamPrefix}${stream}`, 'any');
-      await assert.rejects(store.append(stream, 0, [someEvent()])(), { name: 'StreamDeleted' });
+      await assert.rejects(store.append(stream, 0, [someEvent()])(), { name: 'StreamDeletedError' });
     });
 
     it('throws for an append without events before it calls the server', () => {

@@ -42,7 +42,7 @@ describe('EventStoreDB that is away', function () {
         const failure = await mustRefuse(store, someStream(), noStream, [someEvent()]);
         assert.ok(failure.kind === 'unavailable' && failure.retryAfterSeconds >= 1);
         assert.match(failure.detail, /^The event store cannot take writes: it /);
-        await assert.rejects(store.lastPosition(), /^Unavailable: The event store cannot be read: it /);
+        await assert.rejects(store.lastPosition(), /^UnavailableError: The event store cannot be read: it /);
       }
       assert.equal(double.calls, calls, 'nobody but the probe asks the server');
       await come();

@@ -87,7 +87,7 @@ describe('SseSplitter', () => {
     const splitter = new SseSplitter();
     assert.equal(splitter.push(Buffer.from('data: {"a":1}\n')).events.length, 0);
     assert.equal(splitter.push(Buffer.from('\ndata: x')).bytes.toString(), 'data: {"a":1}\n\n');
-    assert.equal(splitter.heldBytes, 7);
+    assert.equal(splitter.finish().bytes.toString(), 'data: x\n\n');
   });
 
   it('skips a byte order mark, and data without a colon', () => {

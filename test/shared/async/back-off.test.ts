@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { BackOff, backOffMs, spread } from '#shared/async/back-off.ts';
 
-const limits = { firstMs: 100, longestMs: 450 };
+const limits = { firstMs: 100, maxMs: 450 };
 const almostOne = 1 - Number.EPSILON;
 
 describe('BackOff', () => {
@@ -16,7 +16,7 @@ describe('BackOff', () => {
 
   it('waits at least half of the time, in whole milliseconds', () => {
     assert.deepEqual(
-      [0, 0.25, 0.5].map((random) => backOffMs(1, { firstMs: 5, longestMs: 10 }, random)),
+      [0, 0.25, 0.5].map((random) => backOffMs(1, { firstMs: 5, maxMs: 10 }, random)),
       [3, 3, 4],
     );
     assert.deepEqual([spread(100, 0), spread(100, 0.5)], [50, 75]);
@@ -31,7 +31,7 @@ describe('BackOff', () => {
 
   it('spreads its waits at random by default', () => {
     const waits = new Set(
-      Array.from({ length: 100 }, () => new BackOff({ firstMs: 10_000, longestMs: 10_000 }).failed()),
+      Array.from({ length: 100 }, () => new BackOff({ firstMs: 10_000, maxMs: 10_000 }).failed()),
     );
     assert.ok(waits.size > 1);
     for (const wait of waits) assert.ok(wait >= 5_000 && wait <= 10_000, `${wait} ms`);

@@ -19,7 +19,7 @@ type Outcome = E.Either<AppendFailure, AppendResult>;
 
 /** A delete from outside has hidden the events of this stream, or closed the stream. */
 export class StreamDeletedError extends Error {
-  override readonly name = 'StreamDeleted';
+  override readonly name = 'StreamDeletedError';
 }
 
 export interface AppendLimits {
@@ -151,7 +151,7 @@ export class Appends {
     const requests = appendRequests(names.onServer(append.stream), append.expectedRevision, append.events);
     const end = Date.now() + limits.settleWithinMs;
     const highestBefore = this.#highestPosition;
-    const backOff = new BackOff({ firstMs: 20, longestMs: 1_000 });
+    const backOff = new BackOff({ firstMs: 20, maxMs: 1_000 });
     for (let tries = 1; ; tries += 1) {
       const attempt = await connection
         .append(requests, limits.attemptMs)

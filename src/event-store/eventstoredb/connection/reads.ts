@@ -46,7 +46,7 @@ export class Reads {
    */
   async answers(request: ReadReq, maxBytes = Number.POSITIVE_INFINITY): Promise<ReadonlyArray<ReadResp>> {
     const end = Date.now() + this.#options.deadlineMs;
-    const backOff = new BackOff({ firstMs: 20, longestMs: 500 });
+    const backOff = new BackOff({ firstMs: 20, maxMs: 500 });
     for (;;) {
       await this.#ensureOpen();
       const left = Math.min(end - Date.now(), this.#options.attemptMs);

@@ -43,7 +43,7 @@ const windowLimits = { maxEvents: 20_000, maxCharacters: 12 * 1024 * 1024 };
  */
 const longestGatherMs = 10;
 
-const retryLimits = { firstMs: 20, longestMs: 2_000 };
+const retryLimits = { firstMs: 20, maxMs: 2_000 };
 
 export interface LogReaderOptions {
   readonly reads: Reads;

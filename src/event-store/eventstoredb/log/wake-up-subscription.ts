@@ -8,7 +8,7 @@ import type { Availability } from '#shared/availability/availability.ts';
 import type { WakeUpSource } from './wake-up-source.ts';
 
 /** The pause before an ended subscription is opened again. Meanwhile the end of the log is polled. */
-const reopenLimits = { firstMs: 100, longestMs: 5_000 };
+const reopenLimits = { firstMs: 100, maxMs: 5_000 };
 
 /**
  * Wakes by a subscription from the log's end. It uses only the positions of events, so nothing is lost if the server

@@ -2,7 +2,7 @@ import { wavHeader, wavHeaderBytes } from '#gateway/providers/wav-header.ts';
 
 const sampleRate = 24_000;
 const secondsPerWord = 0.25;
-const wordsAtMost = 400;
+const maxWords = 400;
 const loudness = 0.2 * 0x7fff;
 
 /**
@@ -10,7 +10,7 @@ const loudness = 0.2 * 0x7fff;
  * @returns a header of 44 bytes and the samples
  */
 export function toneWav(words: number): Buffer {
-  const tones = Math.min(wordsAtMost, Math.max(1, words));
+  const tones = Math.min(maxWords, Math.max(1, words));
   const samplesPerTone = sampleRate * secondsPerWord;
   const wav = Buffer.alloc(wavHeaderBytes + tones * samplesPerTone * 2);
   wavHeader(sampleRate, wav.length - wavHeaderBytes).copy(wav);
