@@ -30,9 +30,7 @@ describe('BackOff', () => {
   });
 
   it('spreads its waits at random by default', () => {
-    const waits = new Set(
-      Array.from({ length: 100 }, () => new BackOff({ firstMs: 10_000, maxMs: 10_000 }).failed()),
-    );
+    const waits = new Set(Array.from({ length: 100 }, () => new BackOff({ firstMs: 10_000, maxMs: 10_000 }).failed()));
     assert.ok(waits.size > 1);
     for (const wait of waits) assert.ok(wait >= 5_000 && wait <= 10_000, `${wait} ms`);
   });
