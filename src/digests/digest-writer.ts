@@ -17,15 +17,15 @@ const digestsPerFullFile = 24;
 export interface DigestWriterOptions {
   readonly eventLog: RawLog;
   readonly store: DigestStore;
-  /** The copy outside. */
+  /** The external folder with copies. */
   readonly folder: DigestFolder;
-  /** Private, Ed25519. */
+  /** The private key, Ed25519. */
   readonly key: KeyObject;
-  /** Milliseconds since 1970. */
+  /** The time in ms since 1970. */
   readonly now: () => number;
 }
 
-/** Writes digests. One at a time may work on a store: see `DigestSchedule`. */
+/** Writes digests. Only one may write to a store at a time: see `DigestSchedule`. */
 export class DigestWriter {
   readonly #options: DigestWriterOptions;
 
@@ -33,17 +33,14 @@ export class DigestWriter {
     this.#options = options;
   }
 
-  /**
-   * The newest digest; null where there is none.
-   * @throws UnavailableError
-   */
+  /** Returns the newest digest; null without one. @throws UnavailableError */
   newest(): Promise<Digest | null> {
     return this.#options.store.newest();
   }
 
   /**
    * Continues the chain.
-   * @returns the new digest, or the newest one where no chained stream has changed since; null for an empty log
+   * @returns the new digest, or the newest one if no chained stream has changed since; null for an empty log
    * @throws DigestRefusedError; UnavailableError; what the file system throws; the signal's reason
    */
   async write(signal: AbortSignal): Promise<Digest | null> {
@@ -69,8 +66,8 @@ export class DigestWriter {
   }
 
   /**
-   * Copies the digests that the folder outside lacks.
-   * @throws DigestRefusedError where the folder has others than the store
+   * Copies the digests that the external folder lacks.
+   * @throws DigestRefusedError if the folder has other digests than the store
    */
   async copy(): Promise<void> {
     const { store, folder } = this.#options;
@@ -113,7 +110,7 @@ export class DigestWriter {
     throw new DigestRefusedError(`Digest ${copied.number} of chain ${copied.chain} in ${folder.path} cannot be read.`);
   }
 
-  /** @param since the digest whose heads the new ones follow; null for all of the log */
+  /** @param since the digest whose heads the new ones follow; null for the whole log */
   async #put(
     place: DigestPlace,
     previous: Digest | null,

@@ -6,16 +6,16 @@ import { onceUnderLease } from './once-under-lease.ts';
 export interface ExclusiveTurnsOptions {
   /** The name of the lease. */
   readonly name: string;
-  /** Where nodes agree on which one works; null where this process is the only one. */
+  /** The leases by which nodes choose one; null if this process is the only one. */
   readonly leases: LeaseStore | null;
-  /** This node, as its lease shows it. */
+  /** The name of this node in its lease. */
   readonly node: string;
   /** How long to wait for another node. */
   readonly timeoutMs: number;
   readonly log: Logger;
 }
 
-/** Work that is asked for now and then, and of which one piece at a time is done on all nodes. */
+/** Runs occasional work, one piece at a time across all nodes. */
 export class ExclusiveTurns {
   readonly #options: ExclusiveTurnsOptions;
   readonly #stopping = new AbortController();
@@ -26,8 +26,8 @@ export class ExclusiveTurns {
   }
 
   /**
-   * Does a piece of work when its turn comes.
-   * @throws UnavailableError when another node works for too long, or this one stops; what the work throws
+   * Runs a piece of work when its turn comes.
+   * @throws UnavailableError if another node works for too long, or if this one stops; what the work throws
    */
   run<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const turn = this.#last.then(() => this.#work(work));
@@ -35,7 +35,7 @@ export class ExclusiveTurns {
     return turn;
   }
 
-  /** Cuts off what is being done, and does nothing more. */
+  /** Aborts the running work, and refuses further work. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#last;

@@ -13,7 +13,7 @@ import { isObject, parsedJson } from '#shared/json/json-value.ts';
 /** The response that a client receives when no attempt is left. */
 export interface ErrorResponse {
   readonly status: number;
-  /** The body; a provider's own is passed on byte for byte. */
+  /** The body. A provider's body is passed on unchanged. */
   readonly body: string | Buffer;
   readonly contentType: string;
   readonly retryAfterMs: number | null;
@@ -21,7 +21,9 @@ export interface ErrorResponse {
   readonly code: string | null;
 }
 
-/** Makes the client's response to the failure of the last attempt: a provider's own 4xx, or the gateway's words. */
+/**
+ * Makes the client's response to the failure of the last attempt: the provider's own 4xx, or an error of the gateway.
+ */
 export function errorResponseFor(failed: AttemptFailure): ErrorResponse {
   const isForwarded =
     failed.kind === 'refused' && failed.status >= 400 && failed.status < 500 && classifyRefusal(failed) !== 'operator';
@@ -29,9 +31,10 @@ export function errorResponseFor(failed: AttemptFailure): ErrorResponse {
 }
 
 /**
- * Makes the response of a call whose tries have come to an end. A client that repeated it would multiply the tries, so
- * `x-should-retry` says no.
- * @param isLeftToClient the gateway has not tried again itself, so the client may: the provider's word passes
+ * Makes the response of a call after its last try. A client that repeated it would multiply the tries, so
+ * `x-should-retry` is false.
+ * @param isLeftToClient whether the gateway has not retried, so that the client may. Then the provider's own header is
+ *   passed on
  */
 export function finalErrorResponse(failed: AttemptFailure, isLeftToClient: boolean): ErrorResponse {
   const response = errorResponseFor(failed);
@@ -39,10 +42,10 @@ export function finalErrorResponse(failed: AttemptFailure, isLeftToClient: boole
   return { ...response, retryAfterMs, shouldRetry: isLeftToClient ? response.shouldRetry : 'false' };
 }
 
-/** Where a provider refuses for now and does not say until when. */
+/** The wait after a temporary refusal without `Retry-After`. */
 const defaultRetryAfterMs = 1_000;
 
-/** Makes the client's response to a failure of the gateway's own. */
+/** Makes the client's response to a failure of the gateway itself. */
 export function gatewayErrorResponse(failed: Failure): ErrorResponse {
   const { retryAfterSeconds } = failed;
   return {
@@ -55,7 +58,7 @@ export function gatewayErrorResponse(failed: Failure): ErrorResponse {
   };
 }
 
-/** Makes the event that reports a failure in mid-stream; an error inside the stream keeps the provider's words. */
+/** Makes the event that reports a failure inside a stream. An error of the provider keeps its text. */
 export function errorInStream(failed: AttemptFailure): JsonObject {
   const isProvidersOwn =
     failed.kind === 'refused' &&
@@ -65,7 +68,7 @@ export function errorInStream(failed: AttemptFailure): JsonObject {
   return isProvidersOwn ? { error: { ...errorObjectOf(failed) } } : gatewayError(failureOf(failed), 'body');
 }
 
-/** A provider's 4xx keeps its status and body; a body without an error is put into one. */
+/** A provider's 4xx keeps its status and body. A body without an error is wrapped in one. */
 function forwardedErrorResponse(refused: ProviderRefusal): ErrorResponse {
   const { status, error, body, retryAfterMs, shouldRetry } = refused;
   const value = body === null ? undefined : parsedJson(body);
@@ -80,7 +83,7 @@ function forwardedErrorResponse(refused: ProviderRefusal): ErrorResponse {
   };
 }
 
-/** How an attempt failed, by name, for records: the provider's own code, else the gateway's. Never a text. */
+/** Returns the name of a failure for records: the provider's code, or else the gateway's. It is never a free text. */
 export function failureName(failed: AttemptFailure): string {
   if (failed.kind !== 'refused') return errorCode(failureOf(failed).code);
   const { error, status } = failed;
@@ -103,7 +106,7 @@ function textOf(body: Buffer | null): string | null {
   return text === '' ? null : text.slice(0, maxForwardedTextLength);
 }
 
-/** What failed, in the gateway's own words. */
+/** Describes a failure of an attempt as a failure of the gateway. */
 function failureOf(failed: AttemptFailure): Failure {
   switch (failed.kind) {
     case 'limit':

@@ -19,7 +19,7 @@ export interface EventStreamResponseOptions {
   readonly canContinue: boolean;
 }
 
-/** What is held before it may go out, at most: before the first content, and of an answer that is held whole. */
+/** The most bytes that are held before the first content. */
 const maxHeldBytes = 1024 * 1024;
 const maxWholeBytes = 16 * 1024 * 1024;
 
@@ -28,13 +28,13 @@ const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
 const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 
 /**
- * Passes a stream on event by event, as it came. Headers and what comes before the first content wait for it, so that
- * a failure before can be served by another attempt.
+ * Passes a stream on event by event, unchanged. Headers and events before the first content wait for it, so that
+ * another attempt can replace an earlier failure.
  */
 export class EventStreamResponse implements ResponseHandler {
   readonly options: EventStreamResponseOptions;
   hasBegun = false;
-  /** Texts of attempts that broke after their content had gone out. */
+  /** The texts of attempts that broke after their content was sent. */
   readonly #texts: string[] = [];
   #interpreter: StreamInterpreter | null = null;
   #canContinue: boolean;
@@ -81,7 +81,7 @@ export class EventStreamResponse implements ResponseHandler {
   }
 }
 
-/** Reads JSON that came instead of a stream: at best it says why there is no stream. */
+/** Reads JSON that came instead of a stream. It may contain the reason. */
 class JsonInsteadOfStream implements BodyConsumer {
   readonly #attempt: AttemptControl;
   #chunks: Buffer[] = [];
@@ -109,12 +109,12 @@ class StreamConsumer implements BodyConsumer {
   readonly #stream: EventStreamResponse;
   readonly #response: ResponseSink;
   readonly #status: number;
-  /** Of the answer that it begins. Made when the provider's come: its content comes later. */
+  /** The headers of the answer that it begins. They are made with the provider's headers, before any content. */
   readonly #headers: ReadonlyArray<string>;
   readonly #attempt: AttemptControl;
   readonly #interpreter: StreamInterpreter;
   readonly #splitter = new SseSplitter();
-  /** Another attempt's answer had begun, and this one continues it. */
+  /** Whether it continues the answer of another attempt. */
   readonly #isContinuation: boolean;
   #arrived: Buffer[] = [];
   #held: Buffer[] = [];
@@ -142,7 +142,7 @@ class StreamConsumer implements BodyConsumer {
     queueMicrotask(() => attempt.fail(malformed));
   }
 
-  /** Reads and writes what arrives in one turn of the event loop at once. */
+  /** Reads and writes all events of a piece together. */
   onData(chunk: Buffer): void {
     if (this.#arrived.push(chunk) === 1) queueMicrotask(this.#flush);
   }
@@ -158,14 +158,14 @@ class StreamConsumer implements BodyConsumer {
 
   onAbort(): void {
     this.#take();
-    // The answer is whole: how the connection ended does not matter any more.
+    // The answer is complete, so the end of the connection does not matter.
     if (!this.#isOver && this.#interpreter.isFinished) this.#complete(this.#interpreter.endMark);
     this.#isOver = true;
   }
 
   readonly #flush = (): void => {
     this.#take();
-    // The first content waits for the end of its turn: after a failure that came with it another target can still serve.
+    // The first content waits for the end of its turn. If a failure came with it, another target can still answer.
     if (this.#hasContent && this.#held.length > 0 && !this.#isOver && !this.#stream.options.isHeldWhole)
       this.#write(noBytes);
   };
@@ -181,7 +181,7 @@ class StreamConsumer implements BodyConsumer {
   }
 
   #pass({ bytes, events }: SseBatch): void {
-    /** From here on bytes of this batch are not written yet. */
+    /** The start of the bytes of this batch that are not written yet. */
     let from = 0;
     let hasData = false;
     for (const { start, end, data } of events) {
@@ -190,7 +190,7 @@ class StreamConsumer implements BodyConsumer {
       if (event.kind === 'content' && !this.#hasContent) {
         this.#hasContent = true;
         this.#attempt.markContent();
-        // The first attempt has sent already what comes before the content.
+        // The first attempt has already sent the events before the content.
         if (this.#isContinuation) from = start;
       } else if (event.kind === 'gateway-only') {
         this.#send(bytes.subarray(from, start));
@@ -205,7 +205,7 @@ class StreamConsumer implements BodyConsumer {
     if (hasData && this.#interpreter.isFinished && !this.#isOver) this.#attempt.markEnding();
   }
 
-  /** An event after which nothing else counts. */
+  /** Handles an event that ends the stream. */
   #conclude(event: Extract<EventClassification, { kind: 'end' | 'malformed' | 'error' }>, bytes: Buffer): void {
     if (event.kind === 'error') this.#fail(refusalInBody(event.error));
     else if (event.kind === 'malformed') this.#fail(malformed);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, unzipSync, zstdDecompressSync } from 'node:zlib';
 
-/** What some providers send though they are asked for `identity`. */
+/** The encodings that some providers send although the request asks for `identity`. */
 const decompressors = new Map<string, (body: Buffer, options: { readonly maxOutputLength: number }) => Buffer>([
   ['gzip', unzipSync],
   ['x-gzip', unzipSync],
@@ -10,16 +10,16 @@ const decompressors = new Map<string, (body: Buffer, options: { readonly maxOutp
   ['zstd', zstdDecompressSync],
 ]);
 
-/** Whether an answer's bytes are those of its content: it was asked for without compression. */
+/** Whether an answer is not compressed, as the request asks. */
 export function isPlain(headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding'];
   return encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity';
 }
 
 /**
- * The content of an answer that came whole.
- * @param maxBytes how large it may be once it is decompressed
- * @returns null where it cannot be had
+ * Returns the content of a complete answer.
+ * @param maxBytes the most bytes after decompression
+ * @returns null if the body cannot be decompressed
  */
 export function contentOf(headers: IncomingHttpHeaders, body: Buffer, maxBytes: number): Buffer | null {
   if (isPlain(headers)) return body;

@@ -5,32 +5,35 @@ import type { Dispatcher, Pool } from 'undici';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
 
 /**
- * Connections to one provider at most, for answers that stream and for those that do not. Each call needs one of its
- * own: a low cap would let a few slow answers hold up all others.
+ * The most connections to one provider, for streamed answers and for others. Each call needs its own connection, so
+ * with a low limit a few slow answers would delay all others.
  */
 const maxConnections = 4_096;
 
 const keepAliveTimeoutMs = 30_000;
 
-/** What a call that was given up leaves behind in undici's queue. */
+/** The error of an abandoned call that is still in undici's queue. */
 const givenUp = new Error('The call was given up');
 
-/** How soon it shows that the provider had closed a kept connection when a request went out on it. */
+/**
+ * How long after a request on a kept connection its failure may mean that the provider had closed the connection
+ * before.
+ */
 const closeRaceMs = 1_000;
-/** How that shows: the connection ended or broke; nothing came that could not be read. */
+/** The errors of a closed connection. None of them means an unreadable answer. */
 const closings = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** Loads undici with the first provider that is called over HTTP, because it is a tenth of what a start loads. */
+/** Loads undici with the first provider that uses HTTP, because it is a tenth of what a start loads. */
 const loadUndici = (): typeof import('undici') => createRequire(import.meta.url)('undici');
 
-/** Calls over HTTP/1.1, with connections kept. Time limits are the caller's: undici's own are off. */
+/** Calls over HTTP/1.1 on kept connections. The caller limits the times, so undici's own limits are off. */
 export class HttpTransport implements Transport {
   readonly #streams: Connections;
   readonly #others: Connections;
 
   /**
    * @param origin scheme, host and port
-   * @param connectMs how long connecting may take, also when the call that began it was abandoned
+   * @param connectMs the time to connect, also after the call that began it was abandoned
    */
   constructor(origin: string, connectMs: number) {
     this.#streams = new Connections(origin, connectMs);
@@ -51,7 +54,7 @@ export class HttpTransport implements Transport {
 /** Connections to a provider, and whether one of them has just been made. */
 class Connections {
   readonly pool: Pool;
-  /** True while a new connection is given its first request, which undici does in the same turn. */
+  /** True while a new connection gets its first request, which undici does in the same turn. */
   isNew = false;
 
   constructor(origin: string, connectMs: number) {
@@ -83,7 +86,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   #stored: Readable | null = null;
   #over = false;
   #sending = false;
-  /** When it went out on a connection that had been kept; null when it did not, or an answer has begun. */
+  /** When it was sent on a kept connection; null if it was not, or if the answer has begun. */
   #sentOnKeptAt: number | null = null;
   #isSecond = false;
 
@@ -103,7 +106,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     const stored = body.open();
     this.#stored = stored;
     stored.on('data', this.#sent);
-    // undici reports it to the listener while the call runs; after that it does not matter.
+    // undici reports the error to the listener while the call runs. After that it does not matter.
     stored.on('error', () => undefined);
     stored.pause();
     const all = [...headers, 'content-length', String(body.bytes)];
@@ -131,7 +134,8 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Given up while it waited for a connection: what is thrown here ends it and leaves the connection to others.
+    // The call was abandoned while it waited for a connection. This error ends it, and leaves the connection to
+    // others.
     if (this.#over) throw givenUp;
     this.#controller = controller;
     this.#sending = true;
@@ -162,7 +166,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     this.#stored?.destroy();
     if (this.#wasClosedMeanwhile(error)) {
       this.#isSecond = true;
-      // The connection is still being taken down.
+      // The connection is still being closed.
       queueMicrotask(this.start);
       return;
     }
@@ -170,7 +174,9 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     this.#listener.onError(error);
   }
 
-  /** A provider may close a kept connection just when it is used again: that says nothing of the request. */
+  /**
+   * A provider may close a kept connection in the moment in which it is used again. That is no failure of the request.
+   */
   #wasClosedMeanwhile(error: Error & { readonly code?: unknown }): boolean {
     if (this.#isSecond || this.#sentOnKeptAt === null || !closings.has(String(error.code))) return false;
     return performance.now() - this.#sentOnKeptAt < closeRaceMs;

@@ -1,10 +1,10 @@
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
 
-/** An answer made in this process. */
+/** An answer that this process makes. */
 export interface LocalAnswer {
   readonly status: number;
   readonly contentType: string;
-  /** Sent one after the other, each in a turn of its own. */
+  /** The pieces of the body, each sent in a separate turn of the event loop. */
   readonly pieces: Iterable<Buffer>;
 }
 
@@ -23,7 +23,7 @@ export class LocalTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    // There is nothing open.
+    // Nothing is open.
   }
 }
 
@@ -74,7 +74,7 @@ class LocalCall implements UpstreamCall {
     this.#goOn?.();
   }
 
-  /** The next turn, and one in which data may come. */
+  /** Waits for the next turn, and until data may come. */
   async #turn(): Promise<void> {
     await new Promise(setImmediate);
     while (this.#paused && !this.#over) {

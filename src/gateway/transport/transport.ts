@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 
-/** A body too large for memory: it can be read as often as it must be sent. */
+/** A body that is too large for memory. It can be read again for each attempt. */
 export interface StoredBody {
   readonly bytes: number;
   readonly open: () => Readable;
@@ -9,18 +9,18 @@ export interface StoredBody {
 
 /** A call to a provider. */
 export interface UpstreamRequest {
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
   /** Names and values in turn; without length and host. */
   readonly headers: ReadonlyArray<string>;
   readonly body: Buffer | StoredBody;
-  /** Whether the answer takes long: such calls have connections of their own. */
+  /** Whether the answer takes long. Such calls have separate connections. */
   readonly streams: boolean;
 }
 
-/** Receives the events of a call; none after `onEnd`, `onError` or an abort. */
+/** Receives the events of a call. No event follows `onEnd`, `onError` or an abort. */
 export interface UpstreamListener {
-  /** There is a connection and the request is sent; again for each further piece of a stored body. */
+  /** The request is sent on a connection. Called again for each further piece of a stored body. */
   readonly onSent: () => void;
   readonly onHeaders: (status: number, headers: IncomingHttpHeaders) => void;
   readonly onData: (chunk: Buffer) => void;
@@ -29,18 +29,18 @@ export interface UpstreamListener {
   readonly onError: (error: Error) => void;
 }
 
-/** A call under way. */
+/** A running call. */
 export interface UpstreamCall {
-  /** Ends it at once, in whatever phase; its connection is closed. */
+  /** Ends it at once in any phase, and closes its connection. */
   readonly abort: () => void;
-  /** No data comes until `resume`. */
+  /** Stops the data until `resume`. */
   readonly pause: () => void;
   readonly resume: () => void;
 }
 
-/** What reaches a provider. */
+/** Sends calls to a provider. */
 export interface Transport {
   readonly call: (request: UpstreamRequest, listener: UpstreamListener) => UpstreamCall;
-  /** Takes no more calls, lets running ones end, closes its connections. */
+  /** Refuses further calls, waits for the running ones, and closes its connections. */
   readonly close: () => Promise<void>;
 }

@@ -6,10 +6,10 @@ const quote = 0x22;
 const openBracket = 0x5b;
 const openBrace = 0x7b;
 
-/** Where a value is in its bytes. */
+/** The place of a value in its bytes. */
 export interface Place {
   readonly valueStart: number;
-  /** The offset past it. */
+  /** The offset after its last byte. */
   readonly end: number;
 }
 
@@ -18,41 +18,41 @@ export interface Member extends Place {
   readonly name: string;
   /** The offset of the name's opening quote. */
   readonly start: number;
-  /** The offset past the member before it; null for the first one. */
+  /** The offset after the previous member; null for the first one. */
   readonly previousEnd: number | null;
-  /** The start of the member behind it; null for the last one. */
+  /** The start of the next member; null for the last one. */
   readonly nextStart: number | null;
-  /** How many values are directly inside of its value. */
+  /** The number of values directly inside its value. */
   readonly size: number;
-  /** What was looked for inside of its value; null where nothing was, or the value is no object. */
+  /** The wanted members inside its value; null if none are wanted there or the value is not an object. */
   readonly inside: Members | null;
 }
 
-/** The members of an object that were looked for, in order, every one of a doubled name. */
+/** The wanted members of an object, in order. A name that occurs twice has two entries. */
 export interface Members {
-  /** The offset of the object's brace. */
+  /** The offset of the object's opening brace. */
   readonly open: number;
-  /** How many members the object has, those included that were not looked for. */
+  /** The number of all members of the object, wanted or not. */
   readonly count: number;
   readonly found: ReadonlyArray<Member>;
-  /** Names that differ in case alone from those that must be spelled as they are, each once. */
+  /** Names that differ only in case from those with a fixed spelling, each once. */
   readonly otherSpellings: ReadonlySet<string>;
 }
 
-/** Names of members to look for, and those to look for inside of each. */
+/** The names of the wanted members, and of those inside each of them. */
 export interface WantedNames {
   readonly inside: ReadonlyMap<string, WantedNames | null>;
   readonly byLength: ReadonlyMap<number, ReadonlyArray<string>>;
   readonly longest: number;
-  /** Those of which other spellings are collected, too; in lower case. */
+  /** The names, in lower case, whose other spellings are collected too. */
   readonly spelledSo: ReadonlySet<string>;
   readonly spelledLengths: ReadonlySet<number>;
 }
 
 /**
- * Makes the names to look for.
- * @param names each with those to look for inside of its value
- * @param spelledSo names, in lower case, of which other spellings in case are looked for, too
+ * Makes the names of wanted members.
+ * @param names each with the names that are wanted inside its value
+ * @param spelledSo names, in lower case, whose spellings in other case are collected too
  */
 export function wantedNames(
   names: Readonly<Record<string, ReadonlyArray<string>>>,
@@ -71,7 +71,7 @@ export function wantedNames(
   };
 }
 
-/** Members found at most: each is kept, and all of a doubled name are replaced. */
+/** The most members that are found. Each is kept, and all members of a name are replaced. */
 export const maxFoundMembers = 100;
 
 type Growing = { -readonly [Key in keyof Member]: Member[Key] };
@@ -83,18 +83,18 @@ export class MemberCollector implements JsonListener, Members {
   readonly otherSpellings = new Set<string>();
   open = -1;
   count = 0;
-  /** The name that came when enough had been found, after the name of what it is inside of; null where none did. */
+  /** The wanted name that came after the most members were found, with the names around it; null if none did. */
   repeated: string | null = null;
   readonly #bytes: Buffer;
   readonly #level: number;
   readonly #wanted: WantedNames;
   #current: Growing | null = null;
   #inside: MemberCollector | null = null;
-  /** The latest member, where it was wanted. */
+  /** The latest member if it is wanted; else null. */
   #latest: Growing | null = null;
   #previousEnd: number | null = null;
 
-  /** @param level of the object */
+  /** @param level the level of the object */
   constructor(bytes: Buffer, wanted: WantedNames, level = 0) {
     this.#bytes = bytes;
     this.#wanted = wanted;
@@ -102,7 +102,7 @@ export class MemberCollector implements JsonListener, Members {
     this.maxLevel = level + 2;
   }
 
-  /** The name of the wanted member whose value is being read; null between those. */
+  /** The name of the wanted member whose value is being read; null between members. */
   get current(): string | null {
     return this.#current?.name ?? null;
   }
@@ -160,12 +160,12 @@ export class MemberCollector implements JsonListener, Members {
     this.#previousEnd = end;
   }
 
-  /** A name with its escapes read (`"\u006dodel"` is `model`, too); null where it is not wanted. */
+  /** A name without its escapes (`"\u006dodel"` is `model`, too); null if it is not wanted. */
   #wantedName(start: number, end: number): string | null {
     const bytes = this.#bytes;
     const length = end - start - 2;
     const { byLength, inside, longest, spelledSo, spelledLengths } = this.#wanted;
-    // A character takes six bytes at most.
+    // A character takes at most six bytes.
     if (length > 6 * longest) return null;
     const isEscaped = hasEscape(bytes, start, end);
     if (!isEscaped) for (const name of byLength.get(length) ?? []) if (isNamed(bytes, start, end, name)) return name;
@@ -177,23 +177,23 @@ export class MemberCollector implements JsonListener, Members {
   }
 }
 
-/** The member of a name that counts: the last one, as for JSON.parse. */
+/** Returns the member of a name that counts: the last one, as for JSON.parse. */
 export function lastMember({ found }: Members, name: string): Member | undefined {
   return found.findLast((member) => member.name === name);
 }
 
-/** What the member of a name says, as `briefValue` gives it; undefined where there is none. */
+/** Returns the value of a member as `briefValue` does; undefined without such a member. */
 export function briefMember(bytes: Buffer, members: Members, name: string): Json | undefined {
   const member = lastMember(members, name);
   return member === undefined ? undefined : briefValue(bytes, member);
 }
 
-/** Bytes of a number at most that is read: beyond it none can be held. */
+/** The most bytes of a number that is read. No longer number can be represented. */
 const maxNumberBytes = 1_024;
 
 /**
- * A member's value: a string, number, flag or null as it is. Of an array or object only that it is one: an empty one
- * is in its place.
+ * Returns a member's value: a string, number, boolean or null unchanged, and an empty array or object for any array or
+ * object.
  */
 export function briefValue(bytes: Buffer, { valueStart, end }: Place): Json {
   const first = bytes[valueStart];

@@ -1,6 +1,6 @@
 import type { Member, Members } from './json-members.ts';
 
-/** What is put where into a text's bytes. */
+/** Replaces a range of bytes with a text. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
@@ -10,17 +10,17 @@ export interface Edit {
 
 /** Changes of an object's members, by name. */
 export interface MemberChanges {
-  /** JSON texts (ASCII) that replace the values of these members, of all where a name is doubled. */
+  /** JSON texts (ASCII) that replace the values of these members. If a name occurs twice, both values are replaced. */
   readonly replace?: Readonly<Record<string, string>>;
-  /** Those of `replace` that are put first where the object has no such member. */
+  /** Members of `replace` that are added at the beginning if the object does not have them. */
   readonly add?: ReadonlyArray<string>;
-  /** Taken out, with one comma each. */
+  /** Members to remove, each with one comma. */
   readonly remove?: ReadonlyArray<string>;
 }
 
 /**
- * The edits that change an object's members and leave every other byte as it is.
- * @param members must have been looked for by the names of all changes
+ * Returns the edits that change an object's members and leave every other byte unchanged.
+ * @param members must have been collected for the names of all changes
  */
 export function editsOf({ open, count, found }: Members, changes: MemberChanges): ReadonlyArray<Edit> {
   const { replace = {}, add = [], remove = [] } = changes;
@@ -40,7 +40,7 @@ export function editsOf({ open, count, found }: Members, changes: MemberChanges)
   return inPlace(edits);
 }
 
-/** A member goes with the comma before it; at the object's beginning with the one behind it. */
+/** A member is removed with the comma before it, and the first member with the comma after it. */
 function removals(removed: ReadonlyArray<Member>): ReadonlyArray<Edit> {
   const edits: Edit[] = [];
   let leadingEnd: number | null = null;
@@ -53,13 +53,13 @@ function removals(removed: ReadonlyArray<Member>): ReadonlyArray<Edit> {
   return edits;
 }
 
-/** Edits in the order of their places; what is put before a place comes before what is done from there on. */
+/** Sorts edits by their start. An insertion comes before a replacement at the same place. */
 export function inPlace(edits: ReadonlyArray<Edit>): ReadonlyArray<Edit> {
   if (edits.length < 2) return edits;
   return edits.toSorted((one, other) => one.start - other.start || one.end - other.end);
 }
 
-/** Bytes with edits made. @param edits in order, none over another */
+/** Returns bytes after edits. @param edits in order, without overlaps */
 export function applyEdits(bytes: Buffer, edits: ReadonlyArray<Edit>): Buffer {
   const [only] = edits;
   if (only === undefined) return bytes;
@@ -76,7 +76,7 @@ export function applyEdits(bytes: Buffer, edits: ReadonlyArray<Edit>): Buffer {
   return result;
 }
 
-/** A text as JSON in ASCII alone: what is not ASCII is escaped. */
+/** Returns a text as JSON in ASCII. Other characters are escaped. */
 export function asciiJson(text: string): string {
   return JSON.stringify(text).replace(
     /[^\x20-\x7e]/g,

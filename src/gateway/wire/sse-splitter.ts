@@ -1,20 +1,20 @@
-/** One event of a stream of server-sent events, by its offsets in a batch's bytes. */
+/** An event of a stream of server-sent events, with its offsets in a batch's bytes. */
 export interface SseEvent {
   readonly start: number;
-  /** Past its blank line. */
+  /** After its blank line. */
   readonly end: number;
-  /** What its data lines say, joined by line feeds; null without any (a comment, for one). */
+  /** Its data lines joined by line feeds; null without any, for example in a comment. */
   readonly data: string | null;
 }
 
-/** The events that one arrival of bytes completed. */
+/** The events that a piece of the stream completes. */
 export interface SseBatch {
-  /** Those of the events, in order, and nothing else. */
+  /** The bytes of the events, in order, and nothing else. */
   readonly bytes: Buffer;
   readonly events: ReadonlyArray<SseEvent>;
 }
 
-/** The bytes of one event at most. */
+/** The most bytes of an event. */
 export const maxEventBytes = 1024 * 1024;
 
 const nothing: SseBatch = { bytes: Buffer.alloc(0), events: [] };
@@ -24,21 +24,21 @@ const carriageReturn = 0x0d;
 const byteOrderMark = '\xef\xbb\xbf';
 
 /**
- * Splits a stream into its events (WHATWG HTML, 9.2.6). Pieces may be cut anywhere; it holds each event until its
- * blank line. Never throws: it only looks for line ends.
+ * Splits a stream into its events (WHATWG HTML, 9.2.6). Pieces may be cut anywhere. It holds each event until its
+ * blank line. It never throws, because it only searches for line ends.
  */
 export class SseSplitter {
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** The last three characters held: a blank line may be cut in two. */
+  /** The last three held characters, because a blank line may be cut in two. */
   #tail = '';
 
-  /** Whether an event is longer than is taken: the stream cannot be trusted any more. */
+  /** Whether an event is longer than allowed. The rest of the stream cannot be split then. */
   get overflown(): boolean {
     return this.#heldBytes > maxEventBytes;
   }
 
-  /** Takes bytes and gives the events that they complete. */
+  /** Adds bytes, and returns the events that they complete. */
   push(chunk: Buffer): SseBatch {
     if (chunk.length === 0) return nothing;
     const arrived = chunk.toString('latin1');
@@ -59,7 +59,7 @@ export class SseSplitter {
     return { bytes: bytes.subarray(0, end), events: eventsIn(text, bytes, end) };
   }
 
-  /** The stream has ended: what is held without its blank line, as an event, with that line. */
+  /** Ends the stream. Returns the held bytes as a last event, and adds the missing blank line. */
   finish(): SseBatch {
     if (this.#heldBytes === 0) return nothing;
     const bytes = Buffer.concat([...this.#held, blankLine]);
@@ -70,8 +70,8 @@ export class SseSplitter {
 }
 
 /**
- * The offset past the last blank line; 0 where there is none. A carriage return that ends the text is not judged: a
- * line feed may follow.
+ * Returns the offset after the last blank line; 0 without one. A carriage return at the end of the text does not count
+ * yet, because a line feed may follow.
  */
 function lastBoundary(text: string): number {
   const feeds = text.lastIndexOf('\n\n');
@@ -81,7 +81,7 @@ function lastBoundary(text: string): number {
   mixed.lastIndex = Math.max(0, end - 1);
   for (let match = mixed.exec(text); match !== null; match = mixed.exec(text)) {
     end = Math.max(end, match.index + match[0].length);
-    // The second line end may be the first of the next blank line.
+    // The second line end may also be the first one of the next blank line.
     mixed.lastIndex = match.index + 1;
   }
   return end;
@@ -122,7 +122,7 @@ function afterLine(text: string, lineEnd: number): number {
   return lineEnd + (isPair ? 2 : 1);
 }
 
-/** What a line says where it is one of data; else null. */
+/** Returns the text of a data line; null for any other line. */
 function dataOf(text: string, bytes: Buffer, start: number, end: number): string | null {
   if (!text.startsWith('data', start)) return null;
   const colon = start + 4;

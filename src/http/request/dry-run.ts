@@ -3,7 +3,7 @@ import type { RequestHeaders } from '#application/operations/operation-request.t
 
 const name = 'dryRun';
 
-/** Whether a command's query asks to try it alone, or why that cannot be read: beside what its headers ask. */
+/** Reads `dryRun` from a command's query. `fault` is why its value is invalid. */
 export function readDryRun(query: string): Pick<RequestHeaders, 'dryRun'> & Partial<Pick<RequestHeaders, 'fault'>> {
   // Most requests have no query.
   if (!query.includes(name)) return {};
@@ -15,7 +15,7 @@ export function readDryRun(query: string): Pick<RequestHeaders, 'dryRun'> & Part
   return { dryRun: true, fault: invalidInput([{ pointer: `/${name}`, message }]) };
 }
 
-/** The query of the same request without that wish, for what recognizes a repeated request. */
+/** Returns the query without `dryRun`, to recognize a repeated request. */
 export function withoutDryRun(query: string): string {
   if (!query.includes(name)) return query;
   const parameters = new URLSearchParams(query);

@@ -12,10 +12,10 @@ export function hasOwnArrivalLimits(req: IncomingMessage): boolean {
 }
 
 /**
- * Receives a body piece by piece. It may take long as long as it keeps coming. Where it is not whole at the end, what
- * still comes of it is not read: the connection must be closed after the answer.
- * @param hold counts what arrives; until the arrival ends it may be evicted
- * @throws ClientDisconnectedError, and whatever `take` rejects with; never before a promise of `take` has settled
+ * Receives a body piece by piece. The idle limit restarts with each piece. After an incomplete body the connection
+ * must be closed after the answer, because the rest is not read.
+ * @param hold counts the bytes that arrive; it may be evicted until the arrival ends
+ * @throws ClientDisconnectedError, and what `take` rejects with; never before a promise of `take` has settled
  */
 export function receiveBody(
   req: IncomingMessage,
@@ -23,19 +23,19 @@ export function receiveBody(
   hold: ByteHold,
   take: TakePiece,
 ): Promise<Arrival> {
-  // No event reports a client that has left already.
+  // No event reports a client that has already left.
   if (req.destroyed) return Promise.reject(clientDisconnected());
   const receiver = new BodyReceiver(req, hold, take);
   if (!req.complete) receiver.limit(limits);
   return receiver.arrival;
 }
 
-/** Takes a body that came as a whole with its headers, as small ones do; null for one that must be received. */
+/** Returns a body that has arrived completely with its headers, as small ones do; null for any other body. */
 export function bufferedBody(req: IncomingMessage): Buffer | null {
   if (req.readableFlowing !== null || req.readableLength !== Number(req.headers['content-length'])) return null;
   const bytes: unknown = req.read();
   if (!Buffer.isBuffer(bytes)) return null;
-  // All that is left of it is its end.
+  // Only its end is left.
   req.resume();
   return bytes;
 }
@@ -49,7 +49,7 @@ class BodyReceiver {
   readonly #take: TakePiece;
   #idle: NodeJS.Timeout | null = null;
   #total: NodeJS.Timeout | null = null;
-  /** What `take` works on. */
+  /** The running call of `take`. */
   #taking: Promise<unknown> | null = null;
   #pieces = 0;
   #over = false;
@@ -64,11 +64,11 @@ class BodyReceiver {
     this.#take = take;
     hold.begin(() => this.#end({ arrival: 'evicted' }));
     req.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose);
-    // The close that follows reports what broke.
+    // The close event that follows reports the cause.
     req.on('error', ignored);
   }
 
-  /** A body that is there already needs no limits. */
+  /** A body that has already arrived needs no limits. */
   limit({ idleMs, totalMs }: ArrivalLimits): void {
     heldToOwnLimits.add(this.#req);
     this.#idle = setTimeout(() => this.#onIdle(), idleMs);
@@ -107,7 +107,7 @@ class BodyReceiver {
     }
   }
 
-  /** After a long turn timers come before what has arrived meanwhile: that is looked at first. */
+  /** After a long turn of the event loop, timers fire before arrived data is read. This reads the data first. */
   #onIdle(): void {
     const pieces = this.#pieces;
     setImmediate(() => {

@@ -9,7 +9,7 @@ import { ClientDisconnectedError } from '#application/operations/client-disconne
 import type { Failure } from '#domain/shared/failure.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** A body's members, and its bytes for hashing. */
+/** The members of a body, and its bytes for hashing. */
 export interface JsonBody {
   readonly members: JsonObject;
   readonly bytes: Buffer;
@@ -20,11 +20,11 @@ const empty: JsonBody = { members: {}, bytes: noBytes };
 
 /**
  * Makes the reader of JSON bodies.
- * @param maxBytes the size of a body at most
- * @param maxValues the values in a body at most
- * @returns a function that reads a request's body once, counting it in the hold: its members (none without a body), or
- * unsupported-media-type, body-too-large, that there is no room for it, or what is wrong with the JSON. Throws
- * `ClientDisconnectedError`.
+ * @param maxBytes the most bytes of a body
+ * @param maxValues the most values in a body
+ * @returns a function that reads a request's body once and counts it in the hold. It returns the members (none without
+ *   a body), or unsupported-media-type, body-too-large, the lack of room, or the fault of the JSON. It throws
+ *   `ClientDisconnectedError`.
  */
 export function jsonBodyReader(
   maxBytes: number,
@@ -49,18 +49,18 @@ export function jsonBodyReader(
   };
 }
 
-/** Whether a request says that it has a body. */
+/** Whether a request announces a body. */
 export function hasBody(ctx: Context): boolean {
   const { headers } = ctx.req;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** The bytes that a request says its body has; 0 where it does not say. */
+/** The bytes that a request announces for its body; 0 if it announces none. */
 export function announcedBytesOf(ctx: Context): number {
   return Number(ctx.req.headers['content-length'] ?? 0);
 }
 
-/** Ends the reading of a body that there is no room for. */
+/** Ends the reading of a body for which there is no room. */
 class BodyRefusedError extends Error {
   override readonly name = 'BodyRefusedError';
   readonly failure: Failure;
@@ -71,11 +71,11 @@ class BodyRefusedError extends Error {
   }
 }
 
-/** Reads a body's bytes, whatever they are. */
+/** Makes the reader of a body's bytes. */
 function bytesReader(maxBytes: number): (ctx: Context, hold: ByteHold) => Promise<E.Either<Failure, Buffer>> {
   let middleware: Middleware | null = null;
   return async (ctx, hold) => {
-    // Before the counting begins: that makes the body flow.
+    // This comes before the counting, because the counting makes the body flow.
     middleware ??= await loadKoaBody(maxBytes);
     const stopCounting = countArriving(ctx.req, hold);
     try {
@@ -94,10 +94,10 @@ function bytesReader(maxBytes: number): (ctx: Context, hold: ByteHold) => Promis
   };
 }
 
-/** Loads koa-body with the first body: with it, and the packages it brings, a start would take a twelfth longer. */
+/** Loads koa-body with the first body. With it and its packages a start would take a twelfth longer. */
 async function loadKoaBody(maxBytes: number): Promise<Middleware> {
   const { koaBody } = await import('koa-body');
-  // With no encoding named, koa-body hands over the bytes themselves: text would hide what is not UTF-8.
+  // Without an encoding, koa-body returns the bytes. A text would hide bytes that are not UTF-8.
   return koaBody({
     text: true,
     textTypes: ['*/*'],
@@ -110,9 +110,9 @@ async function loadKoaBody(maxBytes: number): Promise<Middleware> {
 }
 
 /**
- * Counts what arrives of a body while another listener reads it. What there is no room for ends the reading: koa-body
- * stops at any error of the stream, and rejects with it.
- * @returns ends the counting; what is counted stays so
+ * Counts the bytes of a body while another listener reads it. Bytes without room end the reading, because koa-body
+ * stops at any error of the stream and rejects with it.
+ * @returns a function that ends the counting and keeps the count
  */
 function countArriving(req: IncomingMessage, hold: ByteHold): () => void {
   const refuse = (refusal: Failure) => req.emit('error', new BodyRefusedError(refusal));

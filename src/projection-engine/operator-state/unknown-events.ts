@@ -1,4 +1,4 @@
-/** How many events of one type there are that this release does not know: a newer release wrote them. */
+/** The count of events of a type that this release does not know. A newer release wrote them. */
 export interface UnknownEventType {
   readonly type: string;
   readonly count: number;
@@ -6,17 +6,20 @@ export interface UnknownEventType {
   readonly lastPosition: number;
 }
 
-/** What was counted, and the types that were known then: once one of them is not, the log is counted again. */
+/**
+ * The counts, and the types that were known at that time. If this release does not know one of these, the log is
+ * counted again.
+ */
 export interface UnknownEventsState {
   readonly types: ReadonlyArray<UnknownEventType>;
   readonly knownTypes: ReadonlyArray<string>;
 }
 
-/** Types counted by their name at most; further ones are counted together. */
+/** The most types that are counted by name. Further ones are counted together. */
 const maxTypes = 100;
 const furtherTypes = '(further types)';
 
-/** Counts the events that no part of this release handles, for operators: they are passed. */
+/** Counts the events that no part of this release handles, for operators. Such events are skipped. */
 export class UnknownEvents {
   readonly #knownTypes: ReadonlySet<string>;
   readonly #types = new Map<string, UnknownEventType>();
@@ -29,14 +32,17 @@ export class UnknownEvents {
     return { types: [...this.#types.values()], knownTypes: [...this.#knownTypes] };
   }
 
-  /** Takes over what an earlier run counted. @returns false where that holds no more, and the log must be counted again */
+  /**
+   * Restores the counts of an earlier run. @returns false if they are not valid any more, so that the log must be
+   * counted again
+   */
   restore(state: UnknownEventsState | undefined): boolean {
     if (state?.knownTypes.every((type) => this.#knownTypes.has(type)) !== true) return false;
     for (const counted of state.types) if (!this.#knownTypes.has(counted.type)) this.#types.set(counted.type, counted);
     return true;
   }
 
-  /** @returns whether the event is of an unknown type, and was counted */
+  /** Counts an event of an unknown type. @returns whether it was one */
   count({ type, position }: { readonly type: string; readonly position: number }): boolean {
     if (this.#knownTypes.has(type)) return false;
     const name = this.#types.has(type) || this.#types.size < maxTypes ? type : furtherTypes;
