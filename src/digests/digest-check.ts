@@ -64,8 +64,8 @@ export class DigestCheck {
 
   /**
    * Adds the next event of the log.
-   * @param heads of all streams, this event included
-   * @returns a promise only where a digest ends with the event
+   * @param heads the heads of all streams, with this event
+   * @returns a promise only if a digest ends with the event
    */
   add(event: RawEvent, heads: Heads): Promise<void> | undefined {
     if (!isChained(event.stream)) return undefined;

@@ -27,18 +27,18 @@ export class DigestFolder {
       .sort(comparePlaces);
   }
 
-  /** One digest; null where it cannot be read as one. */
+  /** Reads a digest; null if the file is no digest. */
   async read(place: DigestPlace): Promise<Digest | null> {
     const digest = digestOf(await readFile(this.#digestFile(place), 'utf8'));
     return digest !== null && comparePlaces(digest, place) === 0 ? digest : null;
   }
 
-  /** A digest's compressed file of heads; null if it is missing. */
+  /** Reads a digest's compressed file of heads; null if it is missing. */
   heads(place: DigestPlace): Readable | null {
     return this.hasHeads(place) ? createReadStream(this.#headsFile(place)) : null;
   }
 
-  /** Whether a digest's file of heads is there. */
+  /** Whether a digest's file of heads exists. */
   hasHeads(place: DigestPlace): boolean {
     return existsSync(this.#headsFile(place));
   }

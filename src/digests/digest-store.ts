@@ -12,36 +12,24 @@ export class DigestStore {
     this.#blobs = blobs;
   }
 
-  /**
-   * The newest digest; null without one.
-   * @throws UnavailableError; Error for one that cannot be read
-   */
+  /** Reads the newest digest; null without one. @throws UnavailableError; Error for one that cannot be read */
   async newest(): Promise<Digest | null> {
     const chain = await this.lastChain();
     const number = await this.lastNumber(chain);
     return number === 0 ? null : this.read({ chain, number });
   }
 
-  /**
-   * The number of the newest chain; 0 without one.
-   * @throws UnavailableError
-   */
+  /** Returns the number of the newest chain; 0 without one. @throws UnavailableError */
   lastChain(): Promise<number> {
     return lastThat((chain) => this.#exists({ chain, number: 1 }));
   }
 
-  /**
-   * The number of a chain's newest digest; 0 without one.
-   * @throws UnavailableError
-   */
+  /** Returns the number of a chain's newest digest; 0 without one. @throws UnavailableError */
   lastNumber(chain: number): Promise<number> {
     return lastThat((number) => this.#exists({ chain, number }));
   }
 
-  /**
-   * One digest.
-   * @throws UnavailableError; Error where it is not there or cannot be read
-   */
+  /** Reads a digest. @throws UnavailableError; Error if it is missing or cannot be read */
   async read(place: DigestPlace): Promise<Digest> {
     const content = await this.#blobs.get(digestId(place));
     const digest = content === null ? null : digestOf(await textFrom(content));
@@ -49,10 +37,7 @@ export class DigestStore {
     return digest;
   }
 
-  /**
-   * A digest's compressed file of heads.
-   * @throws UnavailableError; Error where it is not there
-   */
+  /** Reads a digest's compressed file of heads. @throws UnavailableError; Error if it is missing */
   async heads(place: DigestPlace): Promise<Readable> {
     const content = await this.#blobs.get(headsId(place));
     if (content === null) throw new Error(`Digest ${place.number} of chain ${place.chain} has no file of heads.`);
@@ -91,7 +76,7 @@ function headsId(place: DigestPlace): string {
   return `${digestId(place)}-heads`;
 }
 
-/** The last number from 1 on that has a property which all numbers before it have; 0 if none has it. */
+/** Returns the last number from 1 on that has a property which all numbers before it have; 0 if none has it. */
 async function lastThat(holds: (number: number) => Promise<boolean>): Promise<number> {
   let low = 0;
   let high = 1;

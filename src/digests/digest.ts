@@ -3,19 +3,19 @@ import * as t from 'io-ts';
 import { canonicalJson } from '#shared/json/canonical-json.ts';
 import { keyIdOf } from './digest-keys.ts';
 
-/** Where a digest is: chains count from 1, and so do the digests of a chain. */
+/** The place of a digest. Chains count from 1, and so do the digests of a chain. */
 const Place = t.type({ chain: t.number, number: t.number });
 
 const PreviousDigest = t.intersection([Place, t.type({ hash: t.string })]);
 
-/** What a digest says of the log. All hashes are SHA-256 in hex. */
+/** The statement of a digest about the log. All hashes are SHA-256 in hex. */
 export const DigestStatement = t.type({
   chain: t.number,
   number: t.number,
   time: t.string,
-  /** How many events the chained streams had. */
+  /** The number of events of the chained streams. */
   events: t.number,
-  /** The id of the last of these. */
+  /** The id of the last of these events. */
   lastEvent: t.string,
   /** The position of that event in the log, in the store that it was on. */
   position: t.number,
@@ -27,9 +27,9 @@ export const DigestStatement = t.type({
   streams: t.number,
   /** The root of the Merkle tree (RFC 9162) over the heads of all chained streams. */
   root: t.string,
-  /** Of the file of heads beside it, uncompressed. */
+  /** The hash of its file of heads, uncompressed. */
   headsHash: t.string,
-  /** Whether that file has all heads, or those that changed since the digest before. */
+  /** Whether that file has all heads; else it has those that changed since the digest before. */
   headsOf: t.union([t.literal('all'), t.literal('changed')]),
   /** The digest before; null for the first of all. A chain's first names the last of the chain before. */
   previous: t.union([PreviousDigest, t.null]),
@@ -56,28 +56,31 @@ export type DigestPlace = Readonly<t.TypeOf<typeof Place>>;
 /** The sequence before the first event. */
 export const emptySequence = '0'.repeat(64);
 
-/** The hash of an order of events, one event later: over the texts of the hash before and of the event's hash. */
+/**
+ * Returns the hash of an order of events after one more event: over the texts of the hash before and of the event's
+ * hash.
+ */
 export function sequenceAfter(before: string, eventHash: string): string {
   return hash('sha256', before + eventHash);
 }
 
-/** Signs a statement. @param key private, Ed25519 */
+/** Signs a statement. @param key the private key, Ed25519 */
 export function signDigest(statement: Omit<DigestStatement, 'key'>, key: KeyObject): Digest {
   const signed = { ...statement, key: keyIdOf(key) };
   return { ...signed, signature: sign(null, signedText(signed), key).toString('base64url') };
 }
 
-/** Whether the key signed the digest. @param key public, Ed25519 */
+/** Whether the key signed the digest. @param key the public key, Ed25519 */
 export function isSignedBy({ signature, ...statement }: Digest, key: KeyObject): boolean {
   return verify(null, signedText(statement), key, Buffer.from(signature, 'base64url'));
 }
 
-/** A digest as it is kept: canonical JSON. */
+/** Returns a digest as it is stored: canonical JSON. */
 export function textOf(digest: Digest): string {
   return canonicalJson(digest);
 }
 
-/** Reads what `textOf` wrote. @returns null for another text */
+/** Reads a text of `textOf`. @returns null for any other text */
 export function digestOf(text: string): Digest | null {
   try {
     const digest: unknown = JSON.parse(text);
@@ -87,7 +90,7 @@ export function digestOf(text: string): Digest | null {
   }
 }
 
-/** What the digest after this one names it by. */
+/** Returns the hash by which the next digest names this one. */
 export function referenceTo(digest: Digest): NonNullable<Digest['previous']> {
   const { chain, number } = digest;
   return { chain, number, hash: hash('sha256', textOf(digest)) };

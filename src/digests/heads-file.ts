@@ -9,17 +9,14 @@ import { headOfLine, leafOf, type StreamHead } from './stream-head.ts';
 // A file of heads is NDJSON, compressed by gzip: a line for each stream, in the order of their names. The lines are the
 // leaves of the Merkle tree.
 
-/** A file of heads on its way to a store. */
+/** A file of heads to store. */
 export interface HeadsFile {
   readonly content: AsyncIterable<Uint8Array>;
-  /** SHA-256 in hex of the uncompressed lines; complete once the content was read to its end. */
+  /** The SHA-256 in hex of the uncompressed lines. It is complete after the content was read to its end. */
   readonly hash: () => string;
 }
 
-/**
- * Makes a file of heads.
- * @param heads in order
- */
+/** Makes a file of heads. @param heads the heads, in order */
 export function headsFile(heads: AsyncIterable<StreamHead>): HeadsFile {
   const lines = createHash('sha256');
   async function* texts() {
@@ -38,7 +35,7 @@ export function headsFile(heads: AsyncIterable<StreamHead>): HeadsFile {
 /**
  * Reads a file of heads.
  * @param onEnd is called with the SHA-256 in hex of its uncompressed lines
- * @throws what cannot be read or unpacked, or is no head
+ * @throws Error for a file that cannot be read or decompressed, or a line that is no head
  */
 export async function* readHeads(
   content: Readable,
@@ -62,7 +59,7 @@ export async function* readHeads(
   }
 }
 
-/** Heads between two turns of the event loop. */
+/** The number of heads between two turns of the event loop. */
 const headsPerTurn = 500;
 
 /**

@@ -6,13 +6,13 @@ import type { DigestStore } from './digest-store.ts';
 import { MerkleTree } from './merkle-tree.ts';
 import { leafOf, StreamHead } from './stream-head.ts';
 
-/** That a stream's head is in a digest (RFC 9162, 2.1.3). */
+/** The proof that a digest contains a stream's head (RFC 9162, 2.1.3). */
 export const InclusionProof = t.type(
   {
     digest: Digest,
-    /** The leaf is its canonical JSON (RFC 8785). */
+    /** The stream's head. The leaf is its canonical JSON (RFC 8785). */
     head: StreamHead,
-    /** Of the leaf, from 0. */
+    /** The index of the leaf, from 0. */
     index: t.number,
     /** Hashes in hex, from the leaf's sibling up. */
     path: t.readonlyArray(t.string),
@@ -22,7 +22,7 @@ export const InclusionProof = t.type(
 
 export type InclusionProof = Readonly<t.TypeOf<typeof InclusionProof>>;
 
-/** Proofs that may wait for others: each reads the heads of all streams. */
+/** The most waiting proofs. Each reads the heads of all streams. */
 const maxWaiting = 16;
 
 /** Proves inclusion for one stream after the other. */
@@ -37,8 +37,8 @@ export class InclusionProofs {
 
   /**
    * Proves that a stream is in the newest digest.
-   * @returns null where there is no digest, or none with the stream
-   * @throws UnavailableError, where too many are asked for, too; DigestRefusedError for files that were altered
+   * @returns null without a digest that contains the stream
+   * @throws UnavailableError, also for too many requests; DigestRefusedError for files that were altered
    */
   prove(stream: string): Promise<InclusionProof | null> {
     if (this.#waiting >= maxWaiting) throw new UnavailableError('Too many proofs are asked for at once.', 5);

@@ -7,15 +7,12 @@ export class MerkleTree {
   #leaves = 0;
   readonly #path: Buffer[] = [];
 
-  /** How many leaves were added. */
+  /** The number of leaves. */
   get size(): number {
     return this.#leaves;
   }
 
-  /**
-   * Adds the next leaf.
-   * @param isProven whether `inclusionPath` is to be of this leaf; of one at most
-   */
+  /** Adds the next leaf. @param isProven whether `inclusionPath` is that of this leaf; true for at most one leaf */
   add(leaf: string, isProven = false): void {
     this.#leaves += 1;
     let added: Subtree = { leaves: 1, hash: leafHash(leaf), isProven };
@@ -26,7 +23,7 @@ export class MerkleTree {
     this.#subtrees.push(added);
   }
 
-  /** Ends the tree. @returns its root */
+  /** Ends the tree and returns its root. */
   root(): Buffer {
     const [smallest, ...others] = this.#subtrees.reverse();
     this.#subtrees = [];
@@ -34,7 +31,7 @@ export class MerkleTree {
     return others.reduce((right, left) => this.#join(left, right), smallest).hash;
   }
 
-  /** The inclusion proof (RFC 9162, 2.1.3) of the leaf that it was asked for; complete once the tree has ended. */
+  /** The inclusion proof (RFC 9162, 2.1.3) of the proven leaf. It is complete after the tree has ended. */
   get inclusionPath(): ReadonlyArray<Buffer> {
     return this.#path;
   }
@@ -53,13 +50,13 @@ export class MerkleTree {
 interface Subtree {
   readonly leaves: number;
   readonly hash: Buffer;
-  /** Whether it holds the leaf whose path is wanted. */
+  /** Whether it contains the proven leaf. */
   readonly isProven: boolean;
 }
 
 /**
- * The root that a leaf and its inclusion proof lead to (RFC 9162, 2.1.3.2).
- * @returns null where the proof cannot be one of a leaf at this index in a tree of this size
+ * Computes the root from a leaf and its inclusion proof (RFC 9162, 2.1.3.2).
+ * @returns null if no leaf at this index in a tree of this size has such a proof
  */
 export function rootOfProof(leaf: string, index: number, size: number, path: ReadonlyArray<Buffer>): Buffer | null {
   if (index >= size) return null;

@@ -9,26 +9,26 @@ import { type StreamHead, sortedStreams } from './stream-head.ts';
 
 /** A stream that has new events. */
 export interface ChangedHead extends StreamHead {
-  /** The head that its first new event says to follow. */
+  /** The head that its first new event names as the one before. */
   readonly follows: ChainHead;
 }
 
-/** What a part of a log adds to the digest before. */
+/** The additions of a part of a log to the digest before it. */
 export interface NewHeads extends Pick<Digest, 'events' | 'lastEvent' | 'position' | 'positionBefore' | 'sequence'> {
-  /** In the order of files of heads. They are made when they are asked for: there may be very many. */
+  /** The changed heads, in the order of files of heads. They are made on demand, because there may be very many. */
   readonly changed: Iterable<ChangedHead> & { readonly length: number };
 }
 
 type ReadPart = Omit<NewHeads, 'changed'>;
 
-/** Events read in one turn of the event loop: requests are answered in between. */
+/** The events that are read in one turn of the event loop. Requests are answered between turns. */
 const eventsPerTurn = 200;
 
 /**
  * Reads a log from a digest on, and verifies every event.
  * @param since null to begin at the beginning
- * @throws DigestRefusedError where a chain is broken, or the log is not the one that the digest was made of;
- *   UnavailableError; the signal's reason
+ * @throws DigestRefusedError if a chain is broken, or if the digest was made of another log; UnavailableError; the
+ *   signal's reason
  */
 export async function readNewHeads(log: RawLog, since: Digest | null, signal: AbortSignal): Promise<NewHeads> {
   const end = await log.lastPosition();
@@ -44,7 +44,7 @@ export async function readNewHeads(log: RawLog, since: Digest | null, signal: Ab
   return collector.result();
 }
 
-/** A log that was restored may end earlier, or have other events where the digest's were. */
+/** A restored log may end earlier, or have other events than the digest. */
 async function ensureSameLog(log: RawLog, digest: Digest): Promise<void> {
   const { chain, number, position, positionBefore, lastEvent } = digest;
   const [found] = (await log.lastPosition()) < position ? [] : await log.readRawLog(positionBefore, 1);
@@ -72,7 +72,7 @@ class HeadCollector {
     return before;
   });
   #result: ReadPart;
-  /** Of the last event taken, whatever its stream. */
+  /** The position of the last event that was read, of any stream. */
   #position: number;
 
   constructor(since: Digest | null) {

@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import type { ReadonlyChainHeads } from '#event-store/chain-heads.ts';
 import { canonicalJson } from '#shared/json/canonical-json.ts';
 
-/** The last event of a stream: what the stream's hash chain says of all its events. */
+/** The last event of a stream, whose hash covers all events of the stream. */
 export const StreamHead = t.type({ hash: t.string, revision: t.number, stream: t.string });
 
 export type StreamHead = Readonly<t.TypeOf<typeof StreamHead>>;
@@ -12,7 +12,7 @@ export function leafOf({ hash, revision, stream }: StreamHead): string {
   return canonicalJson({ hash, revision, stream });
 }
 
-/** Reads a line that `leafOf` wrote. @throws SyntaxError, TypeError for another */
+/** Reads a line of `leafOf`. @throws SyntaxError or TypeError for any other line */
 export function headOfLine(line: string): StreamHead {
   const head: unknown = JSON.parse(line);
   if (!StreamHead.is(head)) throw new TypeError('It is no head of a stream.');

@@ -6,25 +6,22 @@ import type { StoredEvent } from './hash-chain.ts';
  */
 export interface StreamRemoval {
   /**
-   * The streams whose names have this prefix and that may have events, each once, in no order.
+   * Lists the streams whose names have this prefix and that may have events, each once, in any order.
    * @throws UnavailableError
    */
   streamNames(prefix: string): Promise<ReadonlyArray<string>>;
-  /**
-   * A stream's events as stored, in order, from a revision on, `limit` at most.
-   * @throws UnavailableError
-   */
+  /** Reads at most `limit` events of a stream as stored, in order, from a revision on. @throws UnavailableError */
   readRaw(
     stream: string,
     fromRevision: number,
     limit: number,
   ): ReadonlyArray<StoredEvent> | Promise<ReadonlyArray<StoredEvent>>;
   /**
-   * Removes all events of a stream durably: reads of the stream no longer return them. A later append continues its
+   * Removes all events of a stream durably. Reads of the stream no longer return them. A later append continues its
    * revisions. On EventStoreDB the log shows the events until the server is scavenged.
-   * @param lastRevision of its last event
-   * @returns false where it has later events: nothing is removed then
-   * @throws UnavailableError: some of its first events may be removed
+   * @param lastRevision the revision of its last event
+   * @returns false if it has later events; then nothing is removed
+   * @throws UnavailableError; some of its first events may be removed
    */
   removeStream(stream: string, lastRevision: number): Promise<boolean>;
 }

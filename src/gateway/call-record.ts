@@ -25,27 +25,27 @@ export interface CallRecord extends Consumption, Tenant {
   readonly keyId: string;
   /** The catalogue tag, or the voice that chose the model. */
   readonly model: string;
-  /** `provider/model` of the last attempt; null where none was made. */
+  /** `provider/model` of the last attempt; null without an attempt. */
   readonly target: string | null;
-  /** Its provider's name. */
+  /** The name of that target's provider. */
   readonly provider: string | null;
   readonly streamed: boolean;
   readonly outcome: CallOutcome;
-  /** OpenAI's error code, or the gateway's; null where it was served. */
+  /** OpenAI's error code, or the gateway's; null if the call was served. */
   readonly errorCode: string | null;
   readonly attempts: number;
-  /** Of the attempts, those that failed, in order. */
+  /** The failed attempts, in order. */
   readonly failedTries: ReadonlyArray<FailedTry>;
   readonly headersMs: number | null;
   readonly firstContentMs: number | null;
   readonly totalMs: number;
-  /** By the configured price, in its currency; null without a price, or if the consumption is unknown. */
+  /** The cost by the configured price, in its currency; null without a price, or if the consumption is unknown. */
   readonly cost: number | null;
 }
 
-/** Where records of calls go. */
+/** Receives records of calls. */
 export interface Usage {
-  /** Never throws, never waits. */
+  /** Adds a record. It never throws and never waits. */
   readonly record: (record: CallRecord) => void;
 }
 
@@ -65,7 +65,7 @@ export class UsageBuffer implements Usage {
     });
   }
 
-  /** Records lost since the start. */
+  /** The number of records that were lost since the start. */
   get dropped(): number {
     return this.#dropped;
   }

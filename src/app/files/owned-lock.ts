@@ -7,7 +7,7 @@ export interface LockOwner {
   readonly pid: number;
   /** RFC 3339 UTC. */
   readonly startedAt: string;
-  /** The address on which the service listens, when it does. */
+  /** The address on which the service listens; undefined before it listens. */
   readonly url?: string;
 }
 
@@ -18,7 +18,7 @@ export interface LockFiles {
    * ends. The owning process must not open the file in any other way, because closing it would release the lock.
    */
   readonly lock: string;
-  /** Names the owner, in JSON. This is only a hint: the lock alone decides. */
+  /** Names the owner, in JSON. This is only a hint, because only the lock decides. */
   readonly owner: string;
 }
 
@@ -105,7 +105,7 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Records the owner. On a full disk it writes nothing, and removes the record of an earlier owner. The lock alone
+ * Records the owner. On a full disk it writes nothing, and removes the record of an earlier owner. Only the lock
  * decides who the owner is.
  */
 function writeOwner(file: string, owner: LockOwner): void {

@@ -5,9 +5,9 @@ import { endOnClosedPipe } from './closed-pipe.ts';
 /**
  * Runs a command-line tool and sets the exit code of the process: the tool's result, or 1 for a failure that the user
  * can fix. Such a failure is printed in one line. `--help` prints the usage.
- * @param run takes the arguments after the tool's name; gives null where one is missing
- * @param expected the classes of such failures, beside StartupError
- * @throws any other failure: a bug
+ * @param run gets the arguments after the tool's name; it returns null if one is missing
+ * @param expected the classes of such failures besides StartupError
+ * @throws any other failure, which is a bug
  */
 export async function runTool(
   name: string,

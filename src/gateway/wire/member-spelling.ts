@@ -2,9 +2,9 @@ import type { InputError } from '#domain/shared/failure.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
 /**
- * Finds names that differ from a resolved one in case alone. The gateway replaces `model` by what the catalogue says; a
- * provider that reads names without regard to case would take `Model` instead, which the catalogue has not seen.
- * @param names of a request's members or parts
+ * Finds names that differ only in case from a resolved one. The gateway replaces `model` by the name in the catalogue.
+ * A provider that ignores case would read `Model` instead, which the catalogue has not checked.
+ * @param names the names of a request's members or parts
  * @param resolved the names, in lower case, whose values the gateway resolves
  * @returns a fault for each spelling, once
  */

@@ -16,7 +16,7 @@ export interface RequestContext {
   hasBody: boolean;
   /** The operation's name, for logs and metrics: never the path. */
   name: string;
-  /** The path of the operation, with `{name}` for parameters; null where there is none. */
+  /** The path of the operation, with `{name}` for parameters; null without an operation. */
   pathTemplate: string | null;
   /** The code of its refusal; null if it was not refused. */
   code: string | null;

@@ -27,8 +27,8 @@ export interface OperatorProgressOptions {
 }
 
 /**
- * What is stored beside the read models: up to which position the operators' requests are applied, which events to
- * skip, from which log each read model was made, and which events of unknown types there are.
+ * The state that is stored beside the read models: the position up to which the operators' requests are applied, the
+ * events to skip, the log of each read model, and the events of unknown types.
  */
 export class OperatorProgress {
   readonly #options: OperatorProgressOptions;
@@ -45,7 +45,10 @@ export class OperatorProgress {
     this.#unknown = options.knownTypes === undefined ? null : new UnknownEvents(options.knownTypes);
   }
 
-  /** Reads what is stored. @param end of the log; @returns the state, without what holds for another log alone */
+  /**
+   * Reads the stored state. @param end the end of the log @returns the state, without the parts that are only valid
+   * for another log
+   */
   async load(end: number): Promise<OperatorState> {
     const { events, store, persist, signal } = this.#options;
     const state = await persist('Reading the operator state', () => store.operatorState());

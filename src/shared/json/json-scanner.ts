@@ -27,11 +27,11 @@ export interface JsonListener {
   readonly maxLevel: number;
   /**
    * A value begins.
-   * @param nameStart the offset of its name's opening quote; -1 where it has no name
-   * @param nameEnd the offset past its name's closing quote
+   * @param nameStart the offset of its name's opening quote; -1 for a value without a name
+   * @param nameEnd the offset after its name's closing quote
    */
   begin(level: number, start: number, nameStart: number, nameEnd: number): void;
-  /** The latest value on a level ends. @param end the offset past it */
+  /** The latest value on a level ends. @param end the offset after it */
   end(level: number, end: number): void;
 }
 

@@ -29,7 +29,7 @@ export function pastPlainText(bytes: Buffer, at: number, until: number): number 
   return end;
 }
 
-/** Skips an escape. @returns the offset past it; the offset of its backslash where it is faulty */
+/** Skips an escape. @returns the offset after it; the offset of its backslash if the escape is faulty */
 export function pastEscape(bytes: Buffer, at: number): number {
   const escaped = bytes[at + 1] ?? 0;
   if (isEscape[escaped] === 1) return at + 2;
@@ -42,7 +42,7 @@ function hasHexDigits(bytes: Buffer, at: number): boolean {
   return true;
 }
 
-/** Skips a number or a literal. @returns the offset past it; the complement (`~`) of the faulty byte's offset */
+/** Skips a number or a literal. @returns the offset after it; the complement (`~`) of the faulty byte's offset */
 export function endOfWord(bytes: Buffer, at: number, code: number): number {
   if (code === minus || isDigit(code)) return endOfNumber(bytes, at);
   for (const literal of literals) if (code === literal[0]) return endOfLiteral(bytes, at, literal);

@@ -10,7 +10,7 @@ type AppendCall = ReturnType<StreamsClient['append']>;
 type AppendArguments = Parameters<StreamsClient['append']>;
 type CallArguments = [metadata: AppendArguments[0], options: { deadline: Date | number }];
 
-/** A read under way: an object-mode stream of answers. */
+/** A running read: an object-mode stream of answers. */
 export type ReadCall = ReturnType<StreamsClient['read']>;
 
 /**
