@@ -78,15 +78,15 @@ export class ChangeListener {
 }
 
 /**
- * Wake-ups that come by a port, from a `WakeSender` in another thread.
- * @returns the wake-ups; they close with the port
+ * Listens on a port to the `ChangeNotifier` of another thread.
+ * @returns the notifications; they close with the port
  */
 export function listenForChanges(port: MessagePort): ChangeListener {
-  const wakeUps = new ChangeListener();
+  const changes = new ChangeListener();
   port.on('message', (position: number) => {
     port.postMessage('acknowledged');
-    wakeUps.notify(position);
+    changes.notify(position);
   });
-  port.on('close', () => wakeUps.close());
-  return wakeUps;
+  port.on('close', () => changes.close());
+  return changes;
 }

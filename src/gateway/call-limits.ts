@@ -49,7 +49,7 @@ export class CallLimits {
     else this.#rate.configure(requestsPerMinute, this.#factors);
   }
 
-  /** Admits or refuses a call. For each admitted call, `leave` must be called once when it ends. */
+  /** Admits or refuses a call. When an admitted call ends, `release` must be called once. */
   async acquire(caller: Caller): Promise<RateLimitResult> {
     const levels = limitLevelsOf(caller);
     const refusal = this.#tooManyCalls(levels);

@@ -8,7 +8,7 @@ export interface Consumption {
   readonly tokens: Tokens | null;
   /** Unicode characters of the text that was spoken. */
   readonly characters: number | null;
-  /** Of the transcribed audio, where the provider states it. */
+  /** The length of the transcribed audio in seconds, if the provider states it. */
   readonly audioSeconds: number | null;
 }
 

@@ -128,10 +128,10 @@ class Candidate {
     log.info({ lease: name, holder, token }, 'This node holds the lease');
     try {
       if (!workSignal.aborted) await work(token, workSignal, isHeld);
-      if (!workSignal.aborted) throw new Error(`What is done under the lease ${name} has ended by itself.`);
+      if (!workSignal.aborted) throw new Error(`The work under the lease ${name} ended unexpectedly.`);
     } catch (error) {
       if (!(error instanceof FencedError || workSignal.aborted)) throw error;
-      log.warn({ lease: name, token, error: String(error) }, 'What was done under the lease was cut off');
+      log.warn({ lease: name, token, error: String(error) }, 'The work under the lease was aborted');
     } finally {
       ended.abort();
       await this.#release(token, keeping);

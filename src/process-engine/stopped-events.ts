@@ -123,7 +123,7 @@ export class StoppedEvents {
     while (!signal.aborted) {
       try {
         for await (const batch of store.subscribe({ after: position, types: operatorEventTypes, signal })) {
-          for (const event of batch.events) this.#obey(event as OperatorEvent);
+          for (const event of batch.events) this.#applyRequest(event as OperatorEvent);
           position = batch.position;
           backOff.succeeded();
           if (batch.caughtUp) this.#caughtUp.resolve();
@@ -135,7 +135,7 @@ export class StoppedEvents {
     }
   }
 
-  #obey(event: OperatorEvent): void {
+  #applyRequest(event: OperatorEvent): void {
     const { process, log } = this.#options;
     try {
       ensureReadable(event as RecordedEvent);

@@ -60,7 +60,7 @@ export function provisionInstances(patience: Patience = defaultPatience): Proces
 interface Found {
   readonly state: NonNullable<InstanceState>;
   readonly tenant: Tenant;
-  readonly standing: OperationProgress;
+  readonly progress: OperationProgress;
 }
 
 /** Works on one operation until it has ended or another has superseded it. */
@@ -80,7 +80,7 @@ class Provisioning {
 
   async run(): Promise<void> {
     for (let found = await this.#find(); found !== null; found = await this.#find()) {
-      const { problem } = found.standing.operation;
+      const { problem } = found.progress.operation;
       if (problem !== null) await this.#tools.pauseUntil(problem.retryAt);
       await this.#advance(problem === null ? found : await this.#find());
     }
@@ -88,24 +88,24 @@ class Provisioning {
 
   async #find(): Promise<Found | null> {
     const { state, tenant } = await this.#tools.load(instance, this.#id);
-    const standing = progressOf(state, this.#number);
-    return state === null || tenant === null || standing === null ? null : { state, tenant, standing };
+    const progress = progressOf(state, this.#number);
+    return state === null || tenant === null || progress === null ? null : { state, tenant, progress };
   }
 
   /** Attempts the next steps and reports the outcome. */
   async #advance(found: Found | null): Promise<void> {
     if (found === null) return;
-    const { standing } = found;
-    const outcomes = await Promise.all(standing.steps.map((step) => this.#attempt(step, found)));
+    const { progress } = found;
+    const outcomes = await Promise.all(progress.steps.map((step) => this.#attempt(step, found)));
     const firstProblem = outcomes.findIndex((problem) => problem !== null);
     const done = firstProblem === -1 ? outcomes.length : firstProblem;
     await this.#tools.write({
       entity: instance,
       id: this.#id,
       decide: ({ state }) => {
-        const unchanged = state !== null && isUnchanged(state, standing);
+        const unchanged = state !== null && isUnchanged(state, progress);
         const problem = outcomes[done] ?? null;
-        const events = unchanged ? reportOn(state, standing, done, problem, this.#patience, this.#tools.now()) : [];
+        const events = unchanged ? reportOn(state, progress, done, problem, this.#patience, this.#tools.now()) : [];
         return E.right({ events, tenant: null });
       },
     });
@@ -123,16 +123,16 @@ class Provisioning {
     }
   }
 
-  async #do(step: Step, { state, tenant, standing }: Found): Promise<void> {
+  async #do(step: Step, { state, tenant, progress }: Found): Promise<void> {
     const { projectId, base, target } = state;
     const { id, key } = step;
-    const { committed, undoneFor, done, clearing } = standing.operation;
+    const { committed, undoneFor, done, clearing } = progress.operation;
     const comesUpToTarget = !committed && undoneFor === null && done >= clearing;
     const { resources } = comesUpToTarget ? target : (base ?? { resources: null });
     const change = <State, Events>(
       entity: Entity<State, Events>,
       decide: (state: State) => E.Either<Failure, ReadonlyArray<EventOf<Events>>>,
-    ) => this.#change(entity, id, standing, tenant, decide);
+    ) => this.#change(entity, id, progress, tenant, decide);
     switch (step.resource) {
       case 'flow': {
         const wanted = resources?.flows.find((each) => each.id === id) ?? null;
@@ -166,7 +166,7 @@ class Provisioning {
   #change<State, Events>(
     entity: Entity<State, Events>,
     id: string,
-    standing: OperationProgress,
+    progress: OperationProgress,
     tenant: Tenant,
     decide: (state: State) => E.Either<Failure, ReadonlyArray<EventOf<Events>>>,
   ): Promise<void> {
@@ -175,7 +175,7 @@ class Provisioning {
       id,
       decide: async ({ state }) => {
         const now = await this.#tools.load(instance, this.#id);
-        if (!isUnchanged(now.state, standing)) return E.right({ events: [], tenant: null });
+        if (!isUnchanged(now.state, progress)) return E.right({ events: [], tenant: null });
         return E.map((events: ReadonlyArray<EventOf<Events>>) => ({ events, tenant }))(decide(state));
       },
     });

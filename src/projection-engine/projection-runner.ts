@@ -247,7 +247,7 @@ class Runner implements ProjectionRunner {
     const runtime = this.#runtimeOf(feed);
     this.#options.log.error(
       { projection: runtime.projection.name, ...feed.failure },
-      'A projection has stopped at an event that it cannot take: retry it, or skip the event',
+      'A projection has stopped at an event that it cannot handle: retry it, or skip the event',
     );
     await this.#reportStatus();
   }

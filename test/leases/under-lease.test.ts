@@ -166,7 +166,7 @@ describe('underLease', () => {
   it('rejects when the work ends without being stopped', async () => {
     const ending = start('ending', { work: async () => 'end' });
     await time.pass(100);
-    await assert.rejects(ending.ended, /ended by itself/);
+    await assert.rejects(ending.ended, /ended unexpectedly/);
   });
 
   it('ignores an error of work that was stopped', async () => {

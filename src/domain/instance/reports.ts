@@ -49,18 +49,18 @@ export interface Problem {
  */
 export function reportOn(
   state: NonNullable<InstanceState>,
-  standing: OperationProgress,
+  progress: OperationProgress,
   done: number,
   problem: Problem | null,
   patience: Patience,
   now: Date,
 ): Reported {
   const { id } = state;
-  const { number: operation, done: before } = standing.operation;
+  const { number: operation, done: before } = progress.operation;
   const progressed = done > 0 ? [newEvent('InstanceProgressed', { id, operation, done: before + done })] : [];
-  const after: RunningOperation = { ...standing.operation, done: before + done };
+  const after: RunningOperation = { ...progress.operation, done: before + done };
   if (problem === null) return [...progressed, ...reached(state, after)];
-  const attempt = (done > 0 ? 0 : standing.operation.attempts) + 1;
+  const attempt = (done > 0 ? 0 : progress.operation.attempts) + 1;
   const canFail = !after.committed && after.undoneFor === null && after.done >= after.clearing;
   if (canFail && (problem.forGood || attempt >= patience.attempts)) {
     const reason = problem.forGood ? problem.reason : `${problem.reason} (tried ${attempt} times)`;

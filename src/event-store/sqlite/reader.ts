@@ -41,7 +41,7 @@ export interface EventReader
    */
   readRaw(stream: string, fromRevision: number, limit?: number): ReadonlyArray<StoredEvent>;
   /**
-   * The log as stored, not upcast, after a position. Stops early (with one event at least) where the texts grow large.
+   * The log as stored, not upcast, after a position. Stops early, after at least one event, if the texts are large.
    * @throws UnavailableError
    */
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent>;

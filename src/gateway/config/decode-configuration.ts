@@ -110,7 +110,7 @@ function findProviderIssues(provider: ProviderConfiguration, environment: Enviro
   if (apiKeyEnv !== undefined && !environment[apiKeyEnv])
     found.push([['apiKeyEnv'], `names ${apiKeyEnv}, which is not set in the environment`]);
   else if (apiKeyEnv !== undefined && checkHeaderValue(environment[apiKeyEnv] ?? '') !== null)
-    found.push([['apiKeyEnv'], `names ${apiKeyEnv}, whose value cannot stand in a header`]);
+    found.push([['apiKeyEnv'], `names ${apiKeyEnv}, whose value is not valid in a header`]);
   for (const header of Object.keys(headers)) {
     const isKeys = header.toLowerCase() === 'authorization';
     const fault = isKeys ? 'is no place for secrets: use apiKeyEnv' : checkHeaderName(header);

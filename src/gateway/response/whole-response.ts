@@ -9,11 +9,11 @@ import { createResponseHeaders, type ResponseHandler, type ResponseHead } from '
 
 export interface WholeResponseOptions {
   readonly response: ResponseSink;
-  /** The member that a JSON answer must have; null where the answer may be of any kind. */
+  /** The member that a JSON answer must have; null if the answer may be of any kind. */
   readonly requiredMember: string | null;
 }
 
-/** The bytes of a whole answer that are held at most. */
+/** The most bytes of a held answer. */
 const maxResponseBytes = 64 * 1024 * 1024;
 /** A few bytes may decompress to very many, which blocks the event loop. */
 const maxDecompressedBytes = 16 * 1024 * 1024;
@@ -21,7 +21,7 @@ const maxDecompressedBytes = 16 * 1024 * 1024;
 const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
 const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 
-/** Holds an answer until it is complete: what breaks before can still be served by another attempt. */
+/** Holds an answer until it is complete, so that another attempt can replace one that breaks. */
 export class WholeResponse implements ResponseHandler {
   readonly #options: WholeResponseOptions;
   tokens: Tokens | null = null;

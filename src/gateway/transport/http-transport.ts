@@ -13,7 +13,7 @@ const maxConnections = 4_096;
 const keepAliveTimeoutMs = 30_000;
 
 /** The error of an abandoned call that is still in undici's queue. */
-const givenUp = new Error('The call was given up');
+const abandoned = new Error('The call was abandoned');
 
 /**
  * How long after a request on a kept connection its failure may mean that the provider had closed the connection
@@ -69,11 +69,11 @@ class Connections {
     });
     this.pool.on('connect', () => {
       this.isNew = true;
-      queueMicrotask(this.#getsOld);
+      queueMicrotask(this.#markOld);
     });
   }
 
-  readonly #getsOld = (): void => {
+  readonly #markOld = (): void => {
     this.isNew = false;
   };
 }
@@ -88,7 +88,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   #sending = false;
   /** When it was sent on a kept connection; null if it was not, or if the answer has begun. */
   #sentOnKeptAt: number | null = null;
-  #isSecond = false;
+  #isRetry = false;
 
   constructor(connections: Connections, request: UpstreamRequest, listener: UpstreamListener) {
     this.#connections = connections;
@@ -122,7 +122,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     if (this.#over) return;
     this.#over = true;
     this.#stored?.destroy();
-    this.#controller?.abort(givenUp);
+    this.#controller?.abort(abandoned);
   }
 
   pause(): void {
@@ -136,7 +136,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // The call was abandoned while it waited for a connection. This error ends it, and leaves the connection to
     // others.
-    if (this.#over) throw givenUp;
+    if (this.#over) throw abandoned;
     this.#controller = controller;
     this.#sending = true;
     this.#sentOnKeptAt = this.#connections.isNew ? null : performance.now();
@@ -165,7 +165,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     if (this.#over) return;
     this.#stored?.destroy();
     if (this.#wasClosedMeanwhile(error)) {
-      this.#isSecond = true;
+      this.#isRetry = true;
       // The connection is still being closed.
       queueMicrotask(this.start);
       return;
@@ -178,7 +178,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
    * A provider may close a kept connection in the moment in which it is used again. That is no failure of the request.
    */
   #wasClosedMeanwhile(error: Error & { readonly code?: unknown }): boolean {
-    if (this.#isSecond || this.#sentOnKeptAt === null || !closings.has(String(error.code))) return false;
+    if (this.#isRetry || this.#sentOnKeptAt === null || !closings.has(String(error.code))) return false;
     return performance.now() - this.#sentOnKeptAt < closeRaceMs;
   }
 }

@@ -30,7 +30,7 @@ export class LocalTransport implements Transport {
 class LocalCall implements UpstreamCall {
   readonly #listener: UpstreamListener;
   #over = false;
-  #goOn: (() => void) | null = null;
+  #wake: (() => void) | null = null;
   #paused = false;
 
   constructor(listener: UpstreamListener) {
@@ -62,7 +62,7 @@ class LocalCall implements UpstreamCall {
 
   abort(): void {
     this.#over = true;
-    this.#goOn?.();
+    this.#wake?.();
   }
 
   pause(): void {
@@ -71,7 +71,7 @@ class LocalCall implements UpstreamCall {
 
   resume(): void {
     this.#paused = false;
-    this.#goOn?.();
+    this.#wake?.();
   }
 
   /** Waits for the next turn, and until data may come. */
@@ -79,9 +79,9 @@ class LocalCall implements UpstreamCall {
     await new Promise(setImmediate);
     while (this.#paused && !this.#over) {
       const { promise, resolve } = Promise.withResolvers<void>();
-      this.#goOn = resolve;
+      this.#wake = resolve;
       await promise;
-      this.#goOn = null;
+      this.#wake = null;
     }
   }
 }

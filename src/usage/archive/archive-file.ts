@@ -57,7 +57,7 @@ export interface ArchiveWriterOptions {
 /**
  * Writes an archive, and reads it again.
  * @returns its bytes
- * @throws UsageArchiveError where the streams do not hold what is expected, or the archive is not what was written:
+ * @throws UsageArchiveError if the streams lack the expected events, or if the archive differs from what was written:
  *   nothing is stored in the first case; UnavailableError; the signal's reason
  */
 export async function writeArchive(

@@ -172,7 +172,7 @@ export class WebhookRunner {
     const { log, clock } = this.#options;
     log.warn(
       { webhookEndpoint, position: end },
-      'How far the delivery to a webhook endpoint was is lost: it begins at the end of the log. Replay what it missed',
+      'The delivery position of a webhook endpoint is lost: delivery begins at the end of the log. Replay the missed events',
     );
     return newDeliveryState(end, new Date(clock.now()).toISOString());
   }

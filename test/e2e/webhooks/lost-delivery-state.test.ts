@@ -54,7 +54,7 @@ describeOnEngines('webhooks whose delivery state is lost', (engines) => {
       () =>
         service.stdout
           .split('\n')
-          .find((each) => each.includes('How far the delivery to a webhook endpoint was') && each.endsWith('}')) ??
+          .find((each) => each.includes('The delivery position of a webhook endpoint is lost') && each.endsWith('}')) ??
         null,
       'the log has a line',
     );

@@ -232,7 +232,7 @@ describe('gateway configuration', () => {
       '/providers/openai/apiKeyEnv names OPENAI_API_KEY, which is not set in the environment',
     ]);
     const [found] = issues(example, { OPENAI_API_KEY: 'se\ncret' });
-    assert.match(found ?? '', /cannot stand in a header/);
+    assert.match(found ?? '', /is not valid in a header/);
     assert.doesNotMatch(found ?? '', /se\ncret/);
   });
 });

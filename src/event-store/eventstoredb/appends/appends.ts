@@ -134,7 +134,7 @@ export class Appends {
         return E.left({ kind: 'append-too-large', bytes, maxBytes: result.maxBytes });
       case 'stream-deleted':
         throw new StreamDeletedError(
-          `The stream ${append.stream} was deleted in EventStoreDB: an append cannot stand in it.`,
+          `The stream ${append.stream} was deleted in EventStoreDB: nothing can be appended to it.`,
         );
       case 'refused':
         this.#options.log.error({ detail: result.detail }, 'EventStoreDB refuses an append');
