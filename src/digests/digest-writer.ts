@@ -121,10 +121,11 @@ export class DigestWriter {
     const { store, folder, key, now } = this.#options;
     const headsOf = place.number % digestsPerFullFile === 1 ? 'all' : 'changed';
     const tree = new MerkleTree();
-    const all = inTree(tree, currentHeads(store, since, changed));
+    const all = inTree(tree, currentHeads(store, since, changed), signal);
     const file = headsFile(headsOf === 'all' ? all : inOrder(changed));
     await store.putHeads(place, file);
-    for await (const _head of all) signal.throwIfAborted();
+    // A file of all heads has passed them through the tree already.
+    if (headsOf === 'changed') await readToEnd(all);
     const root = tree.root().toString('hex');
     const statement = { ...place, ...read, time: new Date(now()).toISOString(), streams: tree.size, root };
     const reference = previous === null ? null : referenceTo(previous);
@@ -136,11 +137,21 @@ export class DigestWriter {
   }
 }
 
-async function* inTree(tree: MerkleTree, heads: AsyncIterable<StreamHead>): AsyncGenerator<StreamHead, void, void> {
+/** Adds each head to the tree as it is read. @throws the signal's reason */
+async function* inTree(
+  tree: MerkleTree,
+  heads: AsyncIterable<StreamHead>,
+  signal: AbortSignal,
+): AsyncGenerator<StreamHead, void, void> {
   for await (const head of heads) {
+    signal.throwIfAborted();
     tree.add(leafOf(head));
     yield head;
   }
+}
+
+async function readToEnd(heads: AsyncIterator<StreamHead>): Promise<void> {
+  while ((await heads.next()).done !== true);
 }
 
 async function* inOrder(heads: Iterable<StreamHead>): AsyncGenerator<StreamHead, void, void> {

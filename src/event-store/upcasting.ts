@@ -15,6 +15,9 @@ export type Upcasters = Readonly<Record<string, ReadonlyArray<UpcastStep>>>;
  */
 export type Upcast = (type: string, schemaVersion: number, data: JsonObject) => JsonObject;
 
+/** Returns data as stored, for readers without upcasters. */
+export const asStored: Upcast = (_type, _schemaVersion, data) => data;
+
 /** An event has a shape that this code does not know, probably of a newer release. */
 export class UpcastError extends Error {
   override readonly name = 'UpcastError';

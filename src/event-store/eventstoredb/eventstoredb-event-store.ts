@@ -19,7 +19,7 @@ import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { recordedEvent } from '#event-store/lazy-event.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
-import type { Upcast } from '#event-store/upcasting.ts';
+import { asStored, type Upcast } from '#event-store/upcasting.ts';
 import { delay } from '#shared/async/delay.ts';
 import { TurnBudget } from '#shared/async/turn-budget.ts';
 import { Availability } from '#shared/availability/availability.ts';
@@ -107,8 +107,6 @@ const closeLimitMs = 6_000;
 export function openEventStoreDbEventStore(options: EventStoreDbOptions): EventStoreDbEventStore {
   return new ConnectedEventStore(options);
 }
-
-const asStored: Upcast = (_type, _schemaVersion, data) => data;
 
 class ConnectedEventStore implements EventStoreDbEventStore {
   readonly #connection: Connection;

@@ -14,7 +14,7 @@ import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { LazyEvent, recordedEvent } from '#event-store/lazy-event.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
-import type { Upcast } from '#event-store/upcasting.ts';
+import { asStored, type Upcast } from '#event-store/upcasting.ts';
 import { TurnBudget } from '#shared/async/turn-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { openEventFileForReading, streamRangeSql } from './event-file.ts';
@@ -64,9 +64,6 @@ export function openSqliteEventReader(options: EventReaderOptions): EventReader 
     options.wake.close(),
   );
 }
-
-/** Returns data as stored, for readers without upcasters. */
-export const asStored: Upcast = (_type, _schemaVersion, data) => data;
 
 const columns = 'position, stream, revision, id, type, data, metadata';
 

@@ -13,14 +13,14 @@ import {
   type EventToAppend,
 } from '#event-store/event-store.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
-import type { Upcast } from '#event-store/upcasting.ts';
+import { asStored, type Upcast } from '#event-store/upcasting.ts';
 import { withTimeout } from '#shared/async/with-timeout.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { AppendQueue } from './append-queue.ts';
 import { eventsPerRemoval, openEventFile } from './event-file.ts';
 import type { FromWriter, RemovalAnswer, RemoveMessage } from './messages.ts';
-import { asStored, type EventReader, SqliteEventReader } from './reader.ts';
+import { type EventReader, SqliteEventReader } from './reader.ts';
 import type { WriterThreadData } from './writer-thread.ts';
 
 export interface SqliteEventStoreOptions {

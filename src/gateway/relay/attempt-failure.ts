@@ -37,6 +37,10 @@ export interface ProviderRefusal {
 
 /** An answer that cannot be read. */
 export const malformed: AttemptFailure = { kind: 'broken', how: 'malformed' };
+/** An answer that ended early. */
+export const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
+/** An answer that exceeds a limit. */
+export const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
 
 /** The most bytes of a refusal that are read. */
 export const maxRefusalBytes = 1024 * 1024;

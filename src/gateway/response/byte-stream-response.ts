@@ -1,9 +1,7 @@
 import type { ResponseSink } from '#application/responses/response-sink.ts';
-import { type AttemptFailure, malformed } from '#gateway/relay/attempt-failure.ts';
+import { malformed, unfinished } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { copyHeader, createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
-
-const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 
 /** Passes bytes on as they arrive, such as audio. The answer begins with the first of them. */
 export class ByteStreamResponse implements ResponseHandler {

@@ -1,7 +1,7 @@
 import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { providerErrorIn, type Tokens } from '#gateway/chat/chat-event.ts';
 import type { EventClassification, StreamInterpreter } from '#gateway/chat/stream-interpreter.ts';
-import { type AttemptFailure, malformed, refusalInBody } from '#gateway/relay/attempt-failure.ts';
+import { type AttemptFailure, malformed, refusalInBody, tooLarge, unfinished } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { isPlain } from '#gateway/transport/content-encoding.ts';
 import { type SseBatch, SseSplitter } from '#gateway/wire/sse-splitter.ts';
@@ -24,8 +24,6 @@ const maxHeldBytes = 1024 * 1024;
 const maxWholeBytes = 16 * 1024 * 1024;
 
 const noBytes = Buffer.alloc(0);
-const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
-const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 
 /**
  * Passes a stream on event by event, unchanged. Headers and events before the first content wait for it, so that

@@ -1,7 +1,7 @@
 import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { providerErrorIn, type Tokens, tokensIn } from '#gateway/chat/chat-event.ts';
 import { audioSecondsIn } from '#gateway/cost.ts';
-import { type AttemptFailure, malformed, refusalInBody } from '#gateway/relay/attempt-failure.ts';
+import { type AttemptFailure, malformed, refusalInBody, tooLarge, unfinished } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { contentOf } from '#gateway/transport/content-encoding.ts';
 import { isObject, parsedJson } from '#shared/json/json-value.ts';
@@ -17,9 +17,6 @@ export interface WholeResponseOptions {
 const maxResponseBytes = 64 * 1024 * 1024;
 /** A few bytes may decompress to very many, which blocks the event loop. */
 const maxDecompressedBytes = 16 * 1024 * 1024;
-
-const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
-const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 
 /** Holds an answer until it is complete, so that another attempt can replace one that breaks. */
 export class WholeResponse implements ResponseHandler {

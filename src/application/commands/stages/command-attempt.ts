@@ -35,9 +35,11 @@ export async function beginAttempt(
 ): Promise<CommandAttempt> {
   const newIds = key === null ? createNewIds() : deriveNewIds(number === 0 ? key : `${key}\n${number}`);
   const id = newId?.(input as never, newIds) ?? request.parameters[named?.parameter ?? ''] ?? '';
-  const isHashed = key !== null && personal === true;
   const isTried = request.dryRun === true;
-  const body = isHashed ? await stored[isTried ? 'knownHash' : 'keyedHash'](id, bodyHash) : bodyHash;
+  let body = bodyHash;
+  // A dry run must not create the key of a subject.
+  if (key !== null && personal === true)
+    body = await (isTried ? stored.knownHash(id, bodyHash) : stored.keyedHash(id, bodyHash));
   const idempotency = key === null ? null : { key, body };
   const personalData =
     isTried && (personal === true || seals === true) ? new PersonalData(new PassingSubjectKeys()) : stored;
