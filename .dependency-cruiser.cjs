@@ -40,6 +40,27 @@ module.exports = {
       to: { path: '^src/(http|gateway|cli|app|mcp)/|node_modules/(koa|@koa|koa-body|undici)' },
     },
     {
+      name: 'read-store-knows-no-engine',
+      comment: 'The read store is a port: what fills it and what queries it depend on it.',
+      severity: 'error',
+      from: { path: '^src/read-store/' },
+      to: { path: '^src/(?!read-store/|domain/|shared/|mongodb/)' },
+    },
+    {
+      name: 'application-knows-no-process-engine',
+      comment: 'Processes write with the application, and not the other way round.',
+      severity: 'error',
+      from: { path: '^src/application/' },
+      to: { path: '^src/(process-engine|processes)/' },
+    },
+    {
+      name: 'projection-engine-knows-no-application',
+      comment: 'Projections follow the log whoever reads their documents.',
+      severity: 'error',
+      from: { path: '^src/projection-engine/' },
+      to: { path: '^src/(application|process-engine|processes)/' },
+    },
+    {
       name: 'commands-know-no-reading-side',
       comment: 'Writing and reading meet through events alone.',
       severity: 'error',

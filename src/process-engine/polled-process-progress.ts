@@ -1,3 +1,4 @@
+import type { ProcessProgress } from '#application/commands/process-progress.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import { delay } from '#shared/async/delay.ts';
@@ -10,7 +11,6 @@ import {
   watchedCheckpoint,
 } from './checkpoints/checkpoint-store.ts';
 import { handlesOneOf, type Process } from './process.ts';
-import type { ProcessProgress } from './process-progress.ts';
 import { ProcessedPositions } from './processed-positions.ts';
 
 const pollIntervalMs = 10;

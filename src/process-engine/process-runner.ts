@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { ProcessProgress } from '#application/commands/process-progress.ts';
 import type { EventFailure } from '#domain/shared/event-failure.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
@@ -13,7 +14,6 @@ import { type Checkpoint, type CheckpointStore, startOfLog } from './checkpoints
 import { createProcessTools, type ProcessToolsOptions, type ReactionContext } from './create-process-tools.ts';
 import { MetStreams } from './met-streams.ts';
 import { handlesOneOf, mayHandle, type Process, type ProcessTools } from './process.ts';
-import type { ProcessProgress } from './process-progress.ts';
 import { ProcessedPositions } from './processed-positions.ts';
 import { type Aside, inPlace, notInOrder, Reactions, retryLimits } from './reactions.ts';
 import { ReadModelBehindError } from './read-model-behind-error.ts';

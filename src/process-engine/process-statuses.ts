@@ -1,19 +1,9 @@
-import type { EventFailure } from '#domain/shared/event-failure.ts';
+import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
 import { firstEventOf } from '#projection-engine/operator-state/log-identity-check.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type CheckpointStore, startOfLog, watchedCheckpoint } from './checkpoints/checkpoint-store.ts';
-
-/** The status of a process, whichever node runs it. */
-export interface ProcessStatus {
-  readonly name: string;
-  readonly state: 'running' | 'stopped';
-  /** The position up to which it has reacted to every event of its types. */
-  readonly position: number;
-  /** The event at which it has stopped; null while it runs. */
-  readonly failure: EventFailure | null;
-}
 
 export interface ProcessStatusesOptions {
   readonly processes: ReadonlyArray<{ readonly name: string }>;

@@ -5,8 +5,8 @@ import type { FlowEvents } from '#domain/flow/events.ts';
 import { type FlowState, flow } from '#domain/flow/flow.ts';
 import type { RecordedEventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { paginateAll } from '#process-engine/paginate-all.ts';
 import type { Process, ProcessTools } from '#process-engine/process.ts';
+import { paginateAll } from '#read-store/paginate-all.ts';
 
 type Event = RecordedEventOf<
   Pick<AgentProfileEvents, 'AgentProfileCreated' | 'AgentProfileReplaced' | 'AgentProfileDeleted'> &

@@ -5,8 +5,8 @@ import type { PhoneNumberEvents } from '#domain/phone-number/events.ts';
 import { phoneNumber } from '#domain/phone-number/phone-number.ts';
 import type { RecordedEventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { paginateAll } from '#process-engine/paginate-all.ts';
 import type { Process, ProcessTools } from '#process-engine/process.ts';
+import { paginateAll } from '#read-store/paginate-all.ts';
 
 type Event = RecordedEventOf<
   Pick<FlowEvents, 'FlowDeleted'> & Pick<PhoneNumberEvents, 'PhoneNumberCreated' | 'PhoneNumberFlowSet'>

@@ -5,8 +5,8 @@ import type { RecordedEventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { WebhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
 import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
-import { paginateAll } from '#process-engine/paginate-all.ts';
 import type { Process, ProcessTools } from '#process-engine/process.ts';
+import { paginateAll } from '#read-store/paginate-all.ts';
 
 type Event = RecordedEventOf<
   Pick<ApiKeyEvents, 'ApiKeyRevoked'> & Pick<WebhookEndpointEvents, 'WebhookEndpointCreated'>

@@ -4,8 +4,8 @@ import { file } from '#domain/file/file.ts';
 import type { RecordedEventOf } from '#domain/shared/entity.ts';
 import type { StoreEvents } from '#domain/store/events.ts';
 import { store, storeFileRemoved } from '#domain/store/store.ts';
-import { paginateAll } from '#process-engine/paginate-all.ts';
 import type { Process, ProcessTools } from '#process-engine/process.ts';
+import { paginateAll } from '#read-store/paginate-all.ts';
 
 type Event = RecordedEventOf<Pick<FileEvents, 'FileDeleted'> & Pick<StoreEvents, 'StoreFileAdded'>>;
 

@@ -3,8 +3,8 @@ import { apiKey } from '#domain/api-key/api-key.ts';
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import type { RecordedEventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { paginateAll } from '#process-engine/paginate-all.ts';
 import type { Process, ProcessTools } from '#process-engine/process.ts';
+import { paginateAll } from '#read-store/paginate-all.ts';
 
 type Event = RecordedEventOf<ApiKeyEvents>;
 

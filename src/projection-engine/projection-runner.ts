@@ -1,4 +1,5 @@
 import type { EventBatch, EventStore } from '#event-store/event-store.ts';
+import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { OperatorState, ProjectionStatus, ReadStoreWriter } from '#read-store/read-store.ts';
 import { abortable } from '#shared/async/abortable.ts';
 import { type RetryOptions, retrying } from '#shared/async/retrying.ts';
@@ -11,7 +12,7 @@ import { OperatorCommands } from './operator-state/operator-commands.ts';
 import { OperatorProgress } from './operator-state/operator-progress.ts';
 import type { Persist } from './persist.ts';
 import type { AnyProjection } from './projection.ts';
-import { ProjectionRuntime, type ServedPosition } from './projection-runtime.ts';
+import { ProjectionRuntime } from './projection-runtime.ts';
 import { SubscriptionGroup } from './subscription-group.ts';
 
 /** A projection whose lag is larger than this catches up separately, so that it does not delay the others. */

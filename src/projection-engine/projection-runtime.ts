@@ -1,3 +1,4 @@
+import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { Generation, ProjectionStatus } from '#read-store/read-store.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 import type { AnyProjection } from './projection.ts';
@@ -7,14 +8,6 @@ export interface Pace {
   readonly target: number;
   readonly eventsPerSecond: number;
   readonly positionsPerSecond: number;
-}
-
-/** The position of the documents of one projection that queries read. */
-export interface ServedPosition {
-  /** The position up to which they contain the log. */
-  readonly position: number;
-  /** Whether they follow the log: false after the projection has stopped, and until its current version is filled. */
-  readonly live: boolean;
 }
 
 /** One projection in the runner: the generation that queries read, and the one that is being filled. */

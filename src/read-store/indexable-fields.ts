@@ -1,5 +1,5 @@
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import type { Indexes, Where } from './read-store.ts';
+import type { DocumentValue, Indexes, Where } from './read-store.ts';
 
 /** The fields of all indexes, always in the same order. */
 export function indexedFields(indexes: Indexes): ReadonlyArray<string> {
@@ -25,4 +25,25 @@ export function findIndex(indexes: Indexes, where: Where): ReadonlyArray<string>
 
 function noIndex(where: Where): UnavailableError {
   return new UnavailableError(`The read model has no index on ${Object.keys(where).join(', ')} yet.`);
+}
+
+/** The most UTF-16 units of a text in an index, because engines limit the size of an entry. */
+const maxIndexedText = 500;
+
+/** Equals no value of a filter. */
+const unindexed = {};
+
+/**
+ * Returns the value of a document's field in an index: its own field or, if it has none with this name, that of its
+ * `record`. An absent field is null. No index finds a long text.
+ */
+export function indexedField(value: DocumentValue, field: string): unknown {
+  const holder = Object.hasOwn(value, field) ? value : memberOf(value, 'record');
+  const found = memberOf(holder, field) ?? null;
+  return typeof found === 'string' && found.length > maxIndexedText ? unindexed : found;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[name];
 }

@@ -1,6 +1,6 @@
-import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import type { EventFailure } from '#domain/shared/event-failure.ts';
-import type { UnknownEventsState, UnknownEventType } from '#projection-engine/operator-state/unknown-events.ts';
+import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
+import type { UnknownEventsState, UnknownEventType } from '#read-store/unknown-event-types.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { DocumentValue, StoredDocument } from './stored-document.ts';
 

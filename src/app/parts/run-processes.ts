@@ -1,9 +1,9 @@
+import type { ProcessProgress } from '#application/commands/process-progress.ts';
 import type { LeaseStore } from '#leases/lease-store.ts';
 import type { CheckpointStore } from '#process-engine/checkpoints/checkpoint-store.ts';
 import { runProcessUnderLease } from '#process-engine/leased-process.ts';
 import { PolledProcessProgress } from '#process-engine/polled-process-progress.ts';
 import type { Process } from '#process-engine/process.ts';
-import type { ProcessProgress } from '#process-engine/process-progress.ts';
 import { ProcessRunner, type ProcessRunnerOptions } from '#process-engine/process-runner.ts';
 import { restarting } from '#shared/async/restarting.ts';
 import type { Logger } from '#shared/logging/logger.ts';

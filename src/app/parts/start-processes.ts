@@ -1,8 +1,8 @@
 import type { Config } from '#app/config.ts';
 import type { WaitForPosition } from '#app/progress/wait-for-position.ts';
 import type { Stores } from '#app/stores/open-stores.ts';
+import type { ProcessProgress } from '#application/commands/process-progress.ts';
 import type { Process } from '#process-engine/process.ts';
-import type { ProcessProgress } from '#process-engine/process-progress.ts';
 import { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { runProcesses, runProcessesUnderLeases, watchProcesses } from './run-processes.ts';

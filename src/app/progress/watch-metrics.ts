@@ -1,7 +1,8 @@
 import type { ByteBudget } from '#application/access/byte-budget.ts';
+import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { Metrics, ProjectionLag, Stopped } from '#http/routes/metrics.ts';
-import type { ProcessStatus, ProcessStatuses } from '#process-engine/process-statuses.ts';
+import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { withTimeout } from '#shared/async/with-timeout.ts';

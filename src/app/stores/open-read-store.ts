@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import type { Config } from '#app/config.ts';
 import { waitForStore } from '#app/startup/wait-for-store.ts';
 import type { ReadStoreConfig } from '#app/store-config.ts';
-import type { SnapshotStore } from '#application/snapshots/snapshot-store.ts';
 import type { LeaseStore } from '#leases/lease-store.ts';
 import { startEmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
 import { projectionsLease } from '#projection-engine/hosting/leased-projections.ts';
@@ -13,6 +12,7 @@ import type { ProjectionsProgress } from '#projection-engine/progress/projection
 import { eventTypesOf } from '#projection-engine/projection.ts';
 import { projections as projectionTable } from '#projections/table.ts';
 import type { ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
+import type { SnapshotStore } from '#read-store/snapshot-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { withVariableName } from '#shared/errors/startup-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { paginateAll } from '#process-engine/paginate-all.ts';
+import { paginateAll } from '#read-store/paginate-all.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 
 /** The most keys visited in one turn of the event loop. */

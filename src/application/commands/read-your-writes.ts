@@ -1,5 +1,5 @@
+import type { ProcessProgress } from '#application/commands/process-progress.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import type { ProcessProgress } from '#process-engine/process-progress.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 
 /**

@@ -3,8 +3,8 @@ import type { StreamState } from '#application/commands/stream-state.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { noStream } from '#event-store/event-store.ts';
+import type { SnapshotStore, StoredSnapshot } from '#read-store/snapshot-store.ts';
 import { withTimeout } from '#shared/async/with-timeout.ts';
-import type { SnapshotStore, StoredSnapshot } from './snapshot-store.ts';
 import { readSnapshot, writeSnapshot } from './snapshot-text.ts';
 
 /** A snapshot is due after this many events, or after this part of the stream's events if that is more. */

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { UnknownEventType } from '#projection-engine/operator-state/unknown-events.ts';
+import type { UnknownEventType } from '#read-store/unknown-event-types.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 
 /** A projection or process that has stopped at an event. */

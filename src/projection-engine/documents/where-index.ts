@@ -1,26 +1,6 @@
+import { indexedField } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, Where } from '#read-store/read-store.ts';
 import type { BufferedDocument } from './buffered-document.ts';
-
-/** The most UTF-16 units of a text in an index, because engines limit the size of an entry. */
-const maxIndexedText = 500;
-
-/** Equals no value of a filter. */
-const unindexed = {};
-
-/**
- * Returns the value of a document's field in an index: its own field or, if it has none with this name, that of its
- * `record`. An absent field is null. No index finds a long text.
- */
-export function indexedField(value: DocumentValue, field: string): unknown {
-  const holder = Object.hasOwn(value, field) ? value : memberOf(value, 'record');
-  const found = memberOf(holder, field) ?? null;
-  return typeof found === 'string' && found.length > maxIndexedText ? unindexed : found;
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as Readonly<Record<string, unknown>>)[name];
-}
 
 interface FieldsIndex {
   readonly fields: ReadonlyArray<string>;

@@ -1,9 +1,9 @@
-import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import type { WaitOutcome } from '#projection-engine/progress/position-waiter.ts';
 import { ProjectionWaiter } from '#projection-engine/progress/projection-waiter.ts';
 import type { FollowingStatus, ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
-import type { ServedPosition } from '#projection-engine/projection-runtime.ts';
+import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
+import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { FromProjector, ToSave } from './projector-messages.ts';
 import { ProjectorThread, type ProjectorThreadOptions } from './projector-thread.ts';

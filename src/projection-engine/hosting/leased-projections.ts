@@ -1,12 +1,12 @@
 import { type UnderLeaseOptions, underLease } from '#leases/under-lease.ts';
 import { PositionPublisher } from '#projection-engine/progress/position-publisher.ts';
-import type { PositionsWriter, ProjectionPositions } from '#projection-engine/progress/published-positions.ts';
 import type { AnyProjection } from '#projection-engine/projection.ts';
 import {
   type ProjectionRunner,
   type ProjectionRunnerOptions,
   startProjectionRunner,
 } from '#projection-engine/projection-runner.ts';
+import type { PositionsWriter, ProjectionPositions } from '#read-store/published-positions.ts';
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
 

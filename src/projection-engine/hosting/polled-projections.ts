@@ -1,7 +1,7 @@
 import type { WaitOutcome } from '#projection-engine/progress/position-waiter.ts';
 import { ProjectionWaiter } from '#projection-engine/progress/projection-waiter.ts';
 import type { FollowingStatus, ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
-import type { PositionsReader, PublishedPositions } from '#projection-engine/progress/published-positions.ts';
+import type { PositionsReader, PublishedPositions } from '#read-store/published-positions.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 import { delay } from '#shared/async/delay.ts';
 import type { Logger } from '#shared/logging/logger.ts';

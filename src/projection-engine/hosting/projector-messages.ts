@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
-import type { ServedPosition } from '#projection-engine/projection-runtime.ts';
+import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
+import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
 
 /** The log that the projector thread follows; `wake` signals new events; it is transferred to the thread. */
 export type ProjectorEvents =

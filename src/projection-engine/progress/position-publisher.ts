@@ -1,8 +1,8 @@
+import type { ProjectionPositions } from '#read-store/published-positions.ts';
 import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
-import type { ProjectionPositions } from './published-positions.ts';
 
 /** Other nodes take a node for dead when it has published nothing for several of these intervals. */
 const heartbeatMs = 1000;

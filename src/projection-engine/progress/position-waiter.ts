@@ -1,4 +1,4 @@
-import type { ServedPosition } from '#projection-engine/projection-runtime.ts';
+import type { ServedPosition } from '#read-store/published-positions.ts';
 
 /** `reached`: the projections have passed the position. `timeout`: the time ran out first. */
 export type WaitOutcome = 'reached' | 'timeout';

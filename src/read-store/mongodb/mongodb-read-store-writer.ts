@@ -1,7 +1,6 @@
 import { type Db, Long, MongoServerError } from 'mongodb';
-import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
-import type { PositionsWriter, ProjectionPositions } from '#projection-engine/progress/published-positions.ts';
+import type { PositionsWriter, ProjectionPositions } from '#read-store/published-positions.ts';
 import type {
   CollectionDefinition,
   CollectionGenerations,
@@ -12,6 +11,7 @@ import type {
   ProjectionStatus,
   ReadStoreWriter,
 } from '#read-store/read-store.ts';
+import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { applyWrites, forgetRemoved } from './document-writes.ts';

@@ -1,8 +1,6 @@
 import type { Collection, Db, Filter } from 'mongodb';
-import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
-import type { UnknownEventType } from '#projection-engine/operator-state/unknown-events.ts';
-import type { PositionsReader, PublishedPositions } from '#projection-engine/progress/published-positions.ts';
+import type { PositionsReader, PublishedPositions } from '#read-store/published-positions.ts';
 import type {
   DocumentValue,
   Generation,
@@ -13,7 +11,9 @@ import type {
   ReadStore,
   Where,
 } from '#read-store/read-store.ts';
+import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
+import type { UnknownEventType } from '#read-store/unknown-event-types.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type KeyLastUsedRecord, keysLastUsedName, readNote, type SnapshotRecord, snapshotsName } from './notes.ts';
 import { currentGeneration, type ReadModelRecord, readModelsName } from './read-model-record.ts';

@@ -1,5 +1,5 @@
 import type { Db, Long } from 'mongodb';
-import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
+import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
 
 /** The collection of single records: the projections' positions, their status, and the operators' requests. */
 export const notesName = 'notes';

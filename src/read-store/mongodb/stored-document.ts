@@ -1,6 +1,5 @@
 import { type IndexDescription, Long } from 'mongodb';
-import { indexedField } from '#projection-engine/documents/where-index.ts';
-import { declaredIndex } from '#read-store/indexable-fields.ts';
+import { declaredIndex, indexedField } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, DocumentWrite, FoldedDocument, Indexes, Where } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 

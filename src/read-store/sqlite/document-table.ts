@@ -1,5 +1,4 @@
-import { indexedField } from '#projection-engine/documents/where-index.ts';
-import { declaredIndex, indexedFields } from '#read-store/indexable-fields.ts';
+import { declaredIndex, indexedField, indexedFields } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, Indexes, Where } from '#read-store/read-store.ts';
 
 /** A value of a column. A boolean is a blob of one byte, so that it equals no number and no text. */

@@ -1,4 +1,3 @@
-import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import type {
   CollectionDefinition,
   CollectionGenerations,
@@ -9,6 +8,7 @@ import type {
   ProjectionStatus,
   ReadStoreWriter,
 } from '#read-store/read-store.ts';
+import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
 import { openReadStoreFile, ReadStoreDamagedError, setAside } from './read-store-file.ts';
 import { countPuts, type DocumentRow, type RowStore, rowCommit } from './row-commits.ts';
 import { SqliteRowStore } from './sqlite-row-store.ts';

@@ -1,7 +1,5 @@
 import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
-import type { UnknownEventType } from '#projection-engine/operator-state/unknown-events.ts';
 import type {
   DocumentValue,
   Indexes,
@@ -12,7 +10,9 @@ import type {
   ReadStore,
   Where,
 } from '#read-store/read-store.ts';
+import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
+import type { UnknownEventType } from '#read-store/unknown-event-types.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { DocumentCache } from './document-cache.ts';
 import * as table from './document-table.ts';

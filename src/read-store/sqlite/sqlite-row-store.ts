@@ -1,5 +1,4 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import { declaredIndex } from '#read-store/indexable-fields.ts';
 import type {
   CollectionDefinition,
@@ -8,6 +7,7 @@ import type {
   OperatorState,
   ProjectionStatus,
 } from '#read-store/read-store.ts';
+import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { DeferredTransaction } from './deferred-transaction.ts';
 import * as table from './document-table.ts';

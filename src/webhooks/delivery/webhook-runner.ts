@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
-import { paginateAll } from '#process-engine/paginate-all.ts';
 import type { WebhookEndpointDocument } from '#projections/webhook-endpoints.ts';
+import { paginateAll } from '#read-store/paginate-all.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';

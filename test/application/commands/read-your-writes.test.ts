@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import type { ProcessProgress } from '#application/commands/process-progress.ts';
 import { createWaitForReadModels } from '#application/commands/read-your-writes.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import type { ProcessProgress } from '#process-engine/process-progress.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import { testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ProcessStatus } from '#process-engine/process-statuses.ts';
+import type { ProcessStatus } from '#application/queries/process-status.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
 import { runningService } from '#test/e2e/support/running-service.ts';
 import type { Client } from '#test/support/service/client.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { PositionsReader } from '#projection-engine/progress/published-positions.ts';
 import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
+import type { PositionsReader } from '#read-store/published-positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { expectConsistent } from '#test/e2e/support/consistent-stores.ts';
 import { SettlingLoad } from '#test/e2e/support/settling-load.ts';

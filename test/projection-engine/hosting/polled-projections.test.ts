@@ -4,7 +4,7 @@ import {
   type PollLimits,
   startPolledProjections,
 } from '#projection-engine/hosting/polled-projections.ts';
-import type { PublishedPositions } from '#projection-engine/progress/published-positions.ts';
+import type { PublishedPositions } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';

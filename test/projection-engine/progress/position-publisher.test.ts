@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { PositionPublisher } from '#projection-engine/progress/position-publisher.ts';
-import type { ProjectionPositions } from '#projection-engine/progress/published-positions.ts';
+import type { ProjectionPositions } from '#read-store/published-positions.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';

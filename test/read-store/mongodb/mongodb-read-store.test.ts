@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { MongoClient } from 'mongodb';
-import type { PositionsWriter } from '#projection-engine/progress/published-positions.ts';
 import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
 import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
+import type { PositionsWriter } from '#read-store/published-positions.ts';
 import type { DocumentWrite, Generation, ReadStoreWriter } from '#read-store/read-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';

@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { indexedField } from '#projection-engine/documents/where-index.ts';
 import { type AnyProjection, reactionsOf } from '#projection-engine/projection.ts';
 import { projections } from '#projections/table.ts';
+import { indexedField } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, Page, PageKey, PageRequest, ReadStore, Where } from '#read-store/read-store.ts';
 import { recordLast, StoredDocument } from '#read-store/stored-document.ts';
 

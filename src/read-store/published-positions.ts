@@ -1,4 +1,10 @@
-import type { ServedPosition } from '#projection-engine/projection-runtime.ts';
+/** The position of the documents of one projection that queries read. */
+export interface ServedPosition {
+  /** The position up to which they contain the log. */
+  readonly position: number;
+  /** Whether they follow the log: false after the projection has stopped, and until its current version is filled. */
+  readonly live: boolean;
+}
 
 /** The positions of the projections, as the node that runs them publishes them. */
 export interface ProjectionPositions {

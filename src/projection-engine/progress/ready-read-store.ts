@@ -1,7 +1,7 @@
-import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
+import type { DocumentValue, Page, PageRequest, ProjectionStatus, ReadStore, Where } from '#read-store/read-store.ts';
+import type { StoredDocument } from '#read-store/stored-document.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import type { DocumentValue, Page, PageRequest, ProjectionStatus, ReadStore, Where } from './read-store.ts';
-import type { StoredDocument } from './stored-document.ts';
+import type { ProjectionsProgress } from './projections-progress.ts';
 
 /**
  * A read store that refuses reads of a read model that has never contained the whole log. Otherwise a document that is

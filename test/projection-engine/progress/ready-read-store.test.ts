@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { readyOnly } from '#projection-engine/progress/ready-read-store.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
-import { readyOnly } from '#read-store/ready-read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 

@@ -1,5 +1,5 @@
-import type { DocumentValue, PageKey, ReadStore, Where } from '#read-store/read-store.ts';
-import type { StoredDocument } from '#read-store/stored-document.ts';
+import type { DocumentValue, PageKey, ReadStore, Where } from './read-store.ts';
+import type { StoredDocument } from './stored-document.ts';
 
 const pageItems = 500;
 const pageBytes = 4 * 1024 * 1024;
