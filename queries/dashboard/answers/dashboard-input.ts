@@ -5,7 +5,7 @@ import { textThat } from '#shared/codecs/text.ts';
 import { Interval } from './gateway-answer.ts';
 
 /** The most days that `/v1/dashboard/activity`, `flows` and `instances` cover, today included. */
-export const maxDays = 90;
+const maxDays = 90;
 
 /** The filters of every panel: one organization or project that the key has access to; otherwise 404. */
 export const narrowing = {

@@ -7,7 +7,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 
 /** The event types that decide which keys and secrets are valid. */
-export const keyEventTypes: ReadonlyArray<string> = [...Object.keys(apiKeyEvents), ...Object.keys(keyCutoffEvents)];
+const keyEventTypes: ReadonlyArray<string> = [...Object.keys(apiKeyEvents), ...Object.keys(keyCutoffEvents)];
 
 /** Receives the stored key events in order; an event may come twice. */
 export type KeyEventListener = (events: ReadonlyArray<RecordedEvent>) => void;

@@ -12,7 +12,7 @@ export interface RememberedRequest {
 }
 
 /** How long an `Idempotency-Key` is remembered. */
-export const rememberedForMs = 24 * 60 * 60 * 1000;
+const rememberedForMs = 24 * 60 * 60 * 1000;
 
 /**
  * The most expired requests that one event removes: more than one, so that they do not accumulate, but few, so that no

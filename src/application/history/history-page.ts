@@ -14,7 +14,7 @@ import type { HistoryStep, StreamHistory } from './stream-history.ts';
 const known = new Set(listedTypes);
 
 /** A type of event that histories list. */
-export const ListedType = textThat(
+const ListedType = textThat(
   'listed event type',
   (value) => (known.has(value) ? null : 'must be the type of an event that histories list, like FlowCreated'),
   { enum: [...listedTypes] },
@@ -112,7 +112,7 @@ function encoded({ revision }: RecordedEvent, described: DescribedEvent): Encode
 }
 
 /** Whether an event matches the filters. */
-export function fits(
+function fits(
   { type, metadata }: Pick<RecordedEvent, 'type' | 'metadata'>,
   { type: wanted, actor, since, until }: EventFilters,
 ): boolean {

@@ -14,7 +14,7 @@ interface NeededScopes {
 }
 
 /** Returns a refusal if a key lacks a scope; null if it has it. */
-export function checkScope(caller: Caller, scope: Scope | null): Failure | null {
+function checkScope(caller: Caller, scope: Scope | null): Failure | null {
   if (scope === null || caller.scopes.has(scope)) return null;
   if (!scopesOfKeyType[caller.keyType].has(scope)) {
     return failure('key-type-not-allowed', `This needs the scope ${scope}, which no ${caller.keyType} key can have.`);

@@ -34,7 +34,7 @@ export function encodeCursor({ order, id }: PageKey): string {
 }
 
 /** The place after which a page begins: the `nextCursor` of the page before. */
-export const Cursor = withJsonSchema(
+const Cursor = withJsonSchema(
   new t.Type<PageKey, string, unknown>(
     'cursor',
     (value): value is PageKey => typeof value === 'object' && value !== null,
@@ -51,7 +51,7 @@ export const Cursor = withJsonSchema(
 export const pageInput = { limit: wholeNumber(1, maxPageItems), cursor: Cursor };
 
 /** The order of a list: `-createdAt` is from the newest. */
-export const ListSort = withJsonSchema(oneOf('createdAt', '-createdAt'), {
+const ListSort = withJsonSchema(oneOf('createdAt', '-createdAt'), {
   type: 'string',
   enum: ['createdAt', '-createdAt'],
   description: 'Oldest first, or newest first with `-createdAt`. Default `createdAt`',

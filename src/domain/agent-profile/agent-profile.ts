@@ -111,7 +111,7 @@ const inOrder = ({ name, supportedInputLanguages, reasoningMode, outputVoiceId }
 ];
 
 /** A profile that was created. */
-export function knownAgentProfile({ profiles }: AgentProfilesState, id: string): AgentProfileState {
+function knownAgentProfile({ profiles }: AgentProfilesState, id: string): AgentProfileState {
   const profile = profiles.get(id);
   if (profile === undefined) throw new Error('this needs an agent profile that was created');
   return profile;

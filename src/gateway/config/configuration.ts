@@ -50,7 +50,7 @@ export const defaultTimeouts: Timeouts = {
   totalMs: 600_000,
 };
 
-export const providerKinds = ['openai-compatible', 'elevenlabs', 'sandbox'] as const;
+const providerKinds = ['openai-compatible', 'elevenlabs', 'sandbox'] as const;
 export type ProviderKind = (typeof providerKinds)[number];
 
 /** Whether providers of a kind answer chats; all kinds speak and transcribe. */

@@ -48,7 +48,7 @@ export function ifMatchOf(headers: IncomingHttpHeaders): number | null {
 }
 
 /** Returns `Idempotency-Key`, or why it is invalid; null without one. */
-export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | Failure | null {
+function idempotencyKeyOf(headers: IncomingHttpHeaders): string | Failure | null {
   const header = headers['idempotency-key'];
   if (header === undefined) return null;
   return checkIdempotencyKey(header) ?? (header as string);
@@ -57,7 +57,7 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | Failure
 const position = /^\d{1,15}$/;
 
 /** Returns `Switchyard-Min-Position`, or why it is invalid; null without one. */
-export function minPositionOf(headers: IncomingHttpHeaders): number | Failure | null {
+function minPositionOf(headers: IncomingHttpHeaders): number | Failure | null {
   const header = headers['switchyard-min-position'];
   if (header === undefined) return null;
   if (typeof header === 'string' && position.test(header)) return Number(header);

@@ -26,7 +26,7 @@ const writeControls: Readonly<Record<string, JsonObject>> = {
 };
 
 /** The names of these arguments. */
-export const controlNames: ReadonlySet<string> = new Set(Object.keys(writeControls));
+const controlNames: ReadonlySet<string> = new Set(Object.keys(writeControls));
 
 /**
  * Returns the JSON Schema of the arguments of an operation's tool.

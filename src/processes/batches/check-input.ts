@@ -5,9 +5,9 @@ import type { BatchError, BatchEvents } from '#domain/batch/events.ts';
 import type { NumberedLine } from './read-lines.ts';
 
 /** The most lines of a batch. */
-export const maxBatchLines = 50_000;
+const maxBatchLines = 50_000;
 /** The most bytes of a batch's input. */
-export const maxBatchBytes = 200 * 1024 * 1024;
+const maxBatchBytes = 200 * 1024 * 1024;
 
 /** The most faults that are reported for one input. */
 const maxErrors = 100;

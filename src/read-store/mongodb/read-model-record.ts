@@ -29,7 +29,7 @@ export interface GenerationRecord<Position = Long> {
 }
 
 /** A generation's member in its record. */
-export function generationKey(number: number): string {
+function generationKey(number: number): string {
   return `g${number}`;
 }
 

@@ -43,7 +43,7 @@ export function refusals(operation: AnyOperation): JsonObject {
 }
 
 /** Returns the failures of an operation: its own and those of its kind. */
-export function failuresOf(operation: AnyOperation): ReadonlyArray<FailureCode> {
+function failuresOf(operation: AnyOperation): ReadonlyArray<FailureCode> {
   const { scope, kind, hasRevision, failures: own } = operation;
   return [
     ...new Set([

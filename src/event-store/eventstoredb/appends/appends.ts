@@ -18,7 +18,7 @@ import { type Attempt, attemptOf, failedAttemptOf } from './append-attempt.ts';
 type Outcome = E.Either<AppendFailure, AppendResult>;
 
 /** A delete from outside has hidden the events of this stream, or closed the stream. */
-export class StreamDeletedError extends Error {
+class StreamDeletedError extends Error {
   override readonly name = 'StreamDeletedError';
 }
 
