@@ -98,6 +98,105 @@ const common = {
   produces: [],
 } as const;
 
+const chatCompletion = {
+  ...common,
+  name: 'complete_chat',
+  summary: 'Complete a chat',
+  description:
+    'As OpenAI’s. `model` is a tag of the catalogue, or `auto`, which picks one by `reasoning`. Every other member is passed on as it is.',
+  scope: 'gateway:write',
+  http: post('/v1/chat/completions'),
+  input: t.intersection([
+    t.type({ model: t.string, messages: t.array(Message) }),
+    t.partial({ stream: nullable(t.boolean), reasoning: Reasoning }),
+  ]),
+  output: ChatCompletion,
+  produces: ['text/event-stream'],
+  failures: relayFailures,
+  example: {
+    input: { model: 'auto', reasoning: 'fast', messages: [{ role: 'user', content: 'Hello' }] },
+    output: {
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1_767_225_600,
+      model: 'gpt-4.1',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hello!' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
+    },
+  },
+} as const;
+
+const speech = {
+  ...common,
+  name: 'create_speech',
+  summary: 'Speak a text',
+  description:
+    'As OpenAI’s. `voice` is an entry of the configuration, by its name or id, or an object with that id; without `model`, or with `auto`, the voice brings its own. Every other member is passed on as it is.',
+  scope: 'gateway:write',
+  http: post('/v1/audio/speech'),
+  input: t.intersection([
+    t.type({ input: t.string, voice: t.union([t.string, t.type({ id: t.string })]) }),
+    t.partial({
+      model: nullable(t.string),
+      response_format: nullable(t.string),
+      speed: nullable(t.number),
+      stream: nullable(t.boolean),
+    }),
+  ]),
+  output: null,
+  produces: ['audio/*', 'text/event-stream'],
+  failures: relayFailures,
+  example: { input: { input: 'Hello', voice: 'alloy' } },
+} as const;
+
+const transcription = {
+  ...common,
+  name: 'create_transcription',
+  summary: 'Transcribe audio',
+  description:
+    'As OpenAI’s. `model` is a tag of the catalogue, or `auto`. Every other field is passed on as it is. Text formats come as text.',
+  scope: 'gateway:write',
+  http: post('/v1/audio/transcriptions'),
+  consumes: 'multipart/form-data',
+  input: t.intersection([
+    t.type({ file: binary, model: t.string }),
+    t.partial({ language: t.string, response_format: t.string }),
+  ]),
+  output: t.type({ text: t.string }, 'Transcription'),
+  produces: ['text/plain', 'text/vtt', 'text/event-stream'],
+  failures: relayFailures,
+  example: {
+    input: { file: 'speech.mp3', model: 'auto', language: 'en', response_format: 'json' },
+    output: { text: 'Hello' },
+  },
+} as const;
+
+const modelListing = {
+  ...common,
+  name: 'list_models',
+  summary: 'List models',
+  description: 'The tags of the catalogue, and `auto`.',
+  scope: 'gateway:read',
+  http: get('/v1/models'),
+  input: t.type({}),
+  output: t.type({ object: t.literal('list'), data: t.array(Model) }, 'ModelList'),
+  failures: [],
+  example: { output: { object: 'list', data: [exampleModel] } },
+} as const;
+
+const singleModel = {
+  ...common,
+  name: 'get_model',
+  summary: 'Get a model',
+  description: 'One of the list, by its tag. A slash in a tag is written `%2F`.',
+  scope: 'gateway:read',
+  http: get('/v1/models/:model'),
+  input: t.type({ model: t.string }),
+  output: Model,
+  failures: ['model-not-found'],
+  example: { output: exampleModel },
+} as const;
+
 /**
  * The gateway's calls as operations.
  * @param gateway null on a node without the role `gateway`, which only documents them
@@ -111,105 +210,26 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
     };
   return [
     {
-      ...common,
-      name: 'complete_chat',
-      summary: 'Complete a chat',
-      description:
-        'As OpenAI’s. `model` is a tag of the catalogue, or `auto`, which picks one by `reasoning`. Every other member is passed on as it is.',
-      scope: 'gateway:write',
-      http: post('/v1/chat/completions'),
-      input: t.intersection([
-        t.type({ model: t.string, messages: t.array(Message) }),
-        t.partial({ stream: nullable(t.boolean), reasoning: Reasoning }),
-      ]),
-      output: ChatCompletion,
-      produces: ['text/event-stream'],
-      failures: relayFailures,
-      example: {
-        input: { model: 'auto', reasoning: 'fast', messages: [{ role: 'user', content: 'Hello' }] },
-        output: {
-          id: 'chatcmpl-1',
-          object: 'chat.completion',
-          created: 1_767_225_600,
-          model: 'gpt-4.1',
-          choices: [{ index: 0, message: { role: 'assistant', content: 'Hello!' }, finish_reason: 'stop' }],
-          usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
-        },
-      },
+      ...chatCompletion,
       relay: answering((call) => createChatCompletion(call, limits)),
     },
     {
-      ...common,
-      name: 'create_speech',
-      summary: 'Speak a text',
-      description:
-        'As OpenAI’s. `voice` is an entry of the configuration, by its name or id, or an object with that id; without `model`, or with `auto`, the voice brings its own. Every other member is passed on as it is.',
-      scope: 'gateway:write',
-      http: post('/v1/audio/speech'),
-      input: t.intersection([
-        t.type({ input: t.string, voice: t.union([t.string, t.type({ id: t.string })]) }),
-        t.partial({
-          model: nullable(t.string),
-          response_format: nullable(t.string),
-          speed: nullable(t.number),
-          stream: nullable(t.boolean),
-        }),
-      ]),
-      output: null,
-      produces: ['audio/*', 'text/event-stream'],
-      failures: relayFailures,
-      example: { input: { input: 'Hello', voice: 'alloy' } },
+      ...speech,
       relay: answering((call) => createSpeech(call, limits)),
     },
     {
-      ...common,
-      name: 'create_transcription',
-      summary: 'Transcribe audio',
-      description:
-        'As OpenAI’s. `model` is a tag of the catalogue, or `auto`. Every other field is passed on as it is. Text formats come as text.',
-      scope: 'gateway:write',
-      http: post('/v1/audio/transcriptions'),
-      consumes: 'multipart/form-data',
-      input: t.intersection([
-        t.type({ file: binary, model: t.string }),
-        t.partial({ language: t.string, response_format: t.string }),
-      ]),
-      output: t.type({ text: t.string }, 'Transcription'),
-      produces: ['text/plain', 'text/vtt', 'text/event-stream'],
-      failures: relayFailures,
-      example: {
-        input: { file: 'speech.mp3', model: 'auto', language: 'en', response_format: 'json' },
-        output: { text: 'Hello' },
-      },
+      ...transcription,
       relay: answering((call) => createTranscription(call, limits)),
     },
     {
-      ...common,
-      name: 'list_models',
-      summary: 'List models',
-      description: 'The tags of the catalogue, and `auto`.',
-      scope: 'gateway:read',
-      http: get('/v1/models'),
-      input: t.type({}),
-      output: t.type({ object: t.literal('list'), data: t.array(Model) }, 'ModelList'),
-      failures: [],
-      example: { output: { object: 'list', data: [exampleModel] } },
+      ...modelListing,
       relay: answering(async ({ response, configuration }) => {
         response.send(200, ['Content-Type', 'application/json'], JSON.stringify(modelList(configuration)));
         return answeredHere;
       }),
     },
     {
-      ...common,
-      name: 'get_model',
-      summary: 'Get a model',
-      description: 'One of the list, by its tag. A slash in a tag is written `%2F`.',
-      scope: 'gateway:read',
-      http: get('/v1/models/:model'),
-      input: t.type({ model: t.string }),
-      output: Model,
-      failures: ['model-not-found'],
-      example: { output: exampleModel },
+      ...singleModel,
       relay: answering(async ({ response, configuration, parameters: { model = '' } }) => {
         const found = modelNamed(configuration, model);
         if (found === null) return E.left(catalogueFailure({ kind: 'unknown-model', model }));

@@ -145,22 +145,7 @@ class AbsentSubject extends StoredDocument<Tenant> {
 async function answer(
   definition: AnyQuery,
   read: Readonly<Record<string, CollectionReader>>,
-  {
-    documents,
-    streams,
-    history,
-    keyUsage,
-    personalData,
-    waitForPosition,
-    comparer,
-    proveInclusion,
-    webhooks,
-    lastPosition,
-    projectionStatus,
-    processStatus,
-    gatewayHealth,
-    lag,
-  }: QueryDependencies,
+  { documents, personalData, ...services }: QueryDependencies,
   { request, subject, input }: ValidRequest<StoredDocument<Tenant>>,
 ): Promise<E.Either<Failure, OperationResult>> {
   if (subject instanceof AbsentSubject && (input as { readonly asOf?: unknown }).asOf === undefined) {
@@ -168,6 +153,7 @@ async function answer(
   }
   const maxBytes = Math.min(request.maxPageBytes ?? maxPageBytes, maxPageBytes);
   const answered = await definition.answer({
+    ...services,
     input,
     subject,
     caller: request.caller,
@@ -175,19 +161,7 @@ async function answer(
     accept: acceptedType(request.accept, definition.produces ?? []),
     time: new Date().toISOString(),
     read: withinPageBytes(read, maxBytes),
-    history,
-    streams,
-    keyUsage,
     personalReader: (subjects) => personalData.readerOf(subjects),
-    waitForPosition,
-    comparer,
-    proveInclusion,
-    webhooks,
-    lastPosition,
-    projectionStatus,
-    processStatus,
-    gatewayHealth,
-    lag,
     unknownEvents: () => documents.unknownEvents(),
   });
   if (E.isLeft(answered)) return answered;
