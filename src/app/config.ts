@@ -122,8 +122,6 @@ export function readConfig(environment: Environment): Config {
   const eventStore = readEventStore(environment, dataDir);
   const readStore = readReadStore(environment, dataDir);
   const port = readWholeNumber(environment, 'PORT', 8080, 0, 65_535);
-  const requestTimeoutMs = readWholeNumber(environment, 'REQUEST_TIMEOUT_MS', 60_000, 100, 3_600_000);
-  // Node refuses a limit for the headers that is longer than the limit for the request.
   const metricsPort = readWholeNumber(environment, 'METRICS_PORT', null, 0, 65_535, 9_100);
   return {
     host: readText(environment, 'HOST') ?? '127.0.0.1',
@@ -143,52 +141,52 @@ export function readConfig(environment: Environment): Config {
     mcpAllowedOrigins: mcpAllowedOriginsOf(environment),
     webhooks: webhooksOf(environment),
     logLevel: logLevelOf(environment),
-    limits: {
-      maxBodyBytes: readWholeNumber(environment, 'MAX_BODY_BYTES', 768 * 1024, 1_024, 64 * 1024 * 1024),
-      maxBodyValues: readWholeNumber(environment, 'MAX_BODY_VALUES', 50_000, 100, 10_000_000),
-      maxJsonBytes: readWholeNumber(environment, 'MAX_JSON_BYTES', 32 * 1024 * 1024, 1_024, 512 * 1024 * 1024),
-      maxGatewayValues: readWholeNumber(environment, 'MAX_GATEWAY_VALUES', 2_000_000, 100, 100_000_000),
-      maxAudioBytes: readWholeNumber(environment, 'MAX_AUDIO_BYTES', 100 * 1024 * 1024, 1_024, 4 * 1024 * 1024 * 1024),
-      maxFileBytes: readWholeNumber(environment, 'MAX_FILE_BYTES', 512 * 1024 * 1024, 1_024, maxLimitBytes),
-      filesQuotaBytes: readWholeNumber(environment, 'FILES_QUOTA_BYTES', 10 * 1024 * 1024 * 1024, 0, maxLimitBytes),
-      batchCallsAtOnce: readWholeNumber(environment, 'BATCH_CALLS_AT_ONCE', 32, 1, 10_000),
-      bodies: byteLimitsOf(environment, 'MAX_BODY_BYTES_IN_FLIGHT', defaultBodyByteLimits),
-      spools: byteLimitsOf(environment, 'MAX_SPOOL_BYTES', defaultSpoolByteLimits),
-      minFreeBytes: readWholeNumber(environment, 'MIN_FREE_BYTES', null, 0, maxLimitBytes, 1024 * 1024 * 1024),
-      feeds: {
-        maxFeeds: readWholeNumber(environment, 'MAX_LIVE_FEEDS', 2_000, 1, 1_000_000),
-        maxFeedsPerProject: readWholeNumber(environment, 'MAX_LIVE_FEEDS_PER_PROJECT', 1_000, 1, 1_000_000),
-      },
-      requestsPerMinute: readWholeNumber(environment, 'REQUESTS_PER_MINUTE', null, 1, 1_000_000_000, 600),
-      limitFactors: {
-        organization: readWholeNumber(environment, 'ORGANIZATION_LIMIT_FACTOR', defaultLimitFactor, 1, 1_000_000),
-        partner: readWholeNumber(environment, 'PARTNER_LIMIT_FACTOR', defaultLimitFactor, 1, 1_000_000),
-      },
-      // The first start stores an event that lists every scope.
-      maxAppendBytes: readWholeNumber(environment, 'MAX_APPEND_BYTES', 900 * 1024, 4_096, 64 * 1024 * 1024),
-      maxFilledBytes: readWholeNumber(
-        environment,
-        'MAX_FILLED_BYTES',
-        defaultMaxFilledBytes,
-        1_024,
-        1024 * 1024 * 1024,
-      ),
-      maxHeaderBytes: readWholeNumber(environment, 'MAX_HEADER_BYTES', 16 * 1024, 1_024, 1024 * 1024),
-      maxConnections: readWholeNumber(environment, 'MAX_CONNECTIONS', 10_000, 1, 1_000_000),
-      headersTimeoutMs: readWholeNumber(
-        environment,
-        'HEADERS_TIMEOUT_MS',
-        Math.min(10_000, requestTimeoutMs),
-        100,
-        Math.min(600_000, requestTimeoutMs),
-      ),
-      requestTimeoutMs,
-      uploadTimeoutMs: readWholeNumber(environment, 'UPLOAD_TIMEOUT_MS', 3_600_000, 100, 86_400_000),
-      keepAliveTimeoutMs: readWholeNumber(environment, 'KEEP_ALIVE_TIMEOUT_MS', 65_000, 1, 600_000),
-      idleTimeoutMs: readWholeNumber(environment, 'IDLE_TIMEOUT_MS', 120_000, 100, 3_600_000),
-      readYourWritesTimeoutMs: readWholeNumber(environment, 'READ_YOUR_WRITES_TIMEOUT_MS', 1_000, 0, 60_000),
-      stopTimeoutMs: readWholeNumber(environment, 'STOP_TIMEOUT_MS', 10_000, 0, 600_000),
+    limits: readLimits(environment),
+  };
+}
+
+function readLimits(environment: Environment): Limits {
+  const requestTimeoutMs = readWholeNumber(environment, 'REQUEST_TIMEOUT_MS', 60_000, 100, 3_600_000);
+  return {
+    maxBodyBytes: readWholeNumber(environment, 'MAX_BODY_BYTES', 768 * 1024, 1_024, 64 * 1024 * 1024),
+    maxBodyValues: readWholeNumber(environment, 'MAX_BODY_VALUES', 50_000, 100, 10_000_000),
+    maxJsonBytes: readWholeNumber(environment, 'MAX_JSON_BYTES', 32 * 1024 * 1024, 1_024, 512 * 1024 * 1024),
+    maxGatewayValues: readWholeNumber(environment, 'MAX_GATEWAY_VALUES', 2_000_000, 100, 100_000_000),
+    maxAudioBytes: readWholeNumber(environment, 'MAX_AUDIO_BYTES', 100 * 1024 * 1024, 1_024, 4 * 1024 * 1024 * 1024),
+    maxFileBytes: readWholeNumber(environment, 'MAX_FILE_BYTES', 512 * 1024 * 1024, 1_024, maxLimitBytes),
+    filesQuotaBytes: readWholeNumber(environment, 'FILES_QUOTA_BYTES', 10 * 1024 * 1024 * 1024, 0, maxLimitBytes),
+    batchCallsAtOnce: readWholeNumber(environment, 'BATCH_CALLS_AT_ONCE', 32, 1, 10_000),
+    bodies: byteLimitsOf(environment, 'MAX_BODY_BYTES_IN_FLIGHT', defaultBodyByteLimits),
+    spools: byteLimitsOf(environment, 'MAX_SPOOL_BYTES', defaultSpoolByteLimits),
+    minFreeBytes: readWholeNumber(environment, 'MIN_FREE_BYTES', null, 0, maxLimitBytes, 1024 * 1024 * 1024),
+    feeds: {
+      maxFeeds: readWholeNumber(environment, 'MAX_LIVE_FEEDS', 2_000, 1, 1_000_000),
+      maxFeedsPerProject: readWholeNumber(environment, 'MAX_LIVE_FEEDS_PER_PROJECT', 1_000, 1, 1_000_000),
     },
+    requestsPerMinute: readWholeNumber(environment, 'REQUESTS_PER_MINUTE', null, 1, 1_000_000_000, 600),
+    limitFactors: {
+      organization: readWholeNumber(environment, 'ORGANIZATION_LIMIT_FACTOR', defaultLimitFactor, 1, 1_000_000),
+      partner: readWholeNumber(environment, 'PARTNER_LIMIT_FACTOR', defaultLimitFactor, 1, 1_000_000),
+    },
+    // The first start stores an event that lists every scope.
+    maxAppendBytes: readWholeNumber(environment, 'MAX_APPEND_BYTES', 900 * 1024, 4_096, 64 * 1024 * 1024),
+    maxFilledBytes: readWholeNumber(environment, 'MAX_FILLED_BYTES', defaultMaxFilledBytes, 1_024, 1024 * 1024 * 1024),
+    maxHeaderBytes: readWholeNumber(environment, 'MAX_HEADER_BYTES', 16 * 1024, 1_024, 1024 * 1024),
+    maxConnections: readWholeNumber(environment, 'MAX_CONNECTIONS', 10_000, 1, 1_000_000),
+    // Node refuses a limit for the headers that is longer than the limit for the request.
+    headersTimeoutMs: readWholeNumber(
+      environment,
+      'HEADERS_TIMEOUT_MS',
+      Math.min(10_000, requestTimeoutMs),
+      100,
+      Math.min(600_000, requestTimeoutMs),
+    ),
+    requestTimeoutMs,
+    uploadTimeoutMs: readWholeNumber(environment, 'UPLOAD_TIMEOUT_MS', 3_600_000, 100, 86_400_000),
+    keepAliveTimeoutMs: readWholeNumber(environment, 'KEEP_ALIVE_TIMEOUT_MS', 65_000, 1, 600_000),
+    idleTimeoutMs: readWholeNumber(environment, 'IDLE_TIMEOUT_MS', 120_000, 100, 3_600_000),
+    readYourWritesTimeoutMs: readWholeNumber(environment, 'READ_YOUR_WRITES_TIMEOUT_MS', 1_000, 0, 60_000),
+    stopTimeoutMs: readWholeNumber(environment, 'STOP_TIMEOUT_MS', 10_000, 0, 600_000),
   };
 }
 

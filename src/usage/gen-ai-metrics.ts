@@ -30,77 +30,82 @@ export interface CallSource {
  * @returns a function that receives records of calls
  */
 export function genAiMetrics(registry: Registry, source: CallSource): (records: ReadonlyArray<CallRecord>) => void {
-  const durations = new Histogram({
-    name: 'gen_ai_client_operation_duration_seconds',
-    help: 'Time from a call to the end of its answer, all attempts included',
-    labelNames: [...ofModel, 'error_type'],
-    buckets: seconds,
-    registers: [registry],
-    // This instrument is read first.
-    collect: () => source.handOut(),
-  });
-  const firstChunks = new Histogram({
-    name: 'gen_ai_client_operation_time_to_first_chunk_seconds',
-    help: 'Time from a call to the first content of its answer, of streamed calls that were served',
-    labelNames: ofModel,
-    buckets: seconds,
-    registers: [registry],
-  });
-  const tokens = new Histogram({
-    name: 'gen_ai_client_token_usage',
-    help: 'Tokens of a call, as its provider counts them',
-    labelNames: [...ofModel, 'gen_ai_token_type'],
-    buckets: tokenCounts,
-    registers: [registry],
-  });
-  const characters = new Counter({
-    name: 'switchyard_speech_characters_total',
-    help: 'Unicode characters of texts that were spoken',
-    labelNames: byTarget,
-    registers: [registry],
-  });
-  const audioSeconds = new Counter({
-    name: 'switchyard_transcription_audio_seconds_total',
-    help: 'Length of the audio that was transcribed, where providers tell it',
-    labelNames: byTarget,
-    registers: [registry],
-  });
+  const instruments = createInstruments(registry, source);
   countLost(registry, source);
-  const models = new BoundedNames(maxModels);
-  const errors = new BoundedNames(maxErrors);
-
+  const names = { models: new BoundedNames(maxModels), errors: new BoundedNames(maxErrors) };
   return (records) => {
-    for (const record of records) {
-      const {
-        operation,
-        provider,
-        target,
-        streamed,
-        outcome,
-        errorCode,
-        firstContentMs,
-        totalMs,
-        tokens: used,
-      } = record;
-      const isNamed = provider !== null && target !== null && models.has(target);
-      const of = {
-        gen_ai_provider_name: isNamed ? provider : other,
-        gen_ai_request_model: isNamed ? target.slice(provider.length + 1) : other,
-      };
-      const labels = { gen_ai_operation_name: operation, ...of };
-      const error = errorCode ?? outcome;
-      const errorType = isErrorType(error) && errors.has(error) ? error : other;
-      durations.observe({ ...labels, error_type: outcome === 'served' ? '' : errorType }, totalMs / 1_000);
-      // The conventions define it only for streamed calls. For others it would be the whole duration.
-      if (streamed && outcome === 'served' && firstContentMs !== null)
-        firstChunks.observe(labels, firstContentMs / 1_000);
-      if (record.characters !== null) characters.inc(of, record.characters);
-      if (record.audioSeconds !== null) audioSeconds.inc(of, record.audioSeconds);
-      if (used === null) continue;
-      tokens.observe({ ...labels, gen_ai_token_type: 'input' }, used.input);
-      tokens.observe({ ...labels, gen_ai_token_type: 'output' }, used.output);
-    }
+    for (const record of records) observe(instruments, names, record);
   };
+}
+
+type Instruments = ReturnType<typeof createInstruments>;
+
+function createInstruments(registry: Registry, source: CallSource) {
+  const registers = [registry];
+  return {
+    durations: new Histogram({
+      name: 'gen_ai_client_operation_duration_seconds',
+      help: 'Time from a call to the end of its answer, all attempts included',
+      labelNames: [...ofModel, 'error_type'],
+      buckets: seconds,
+      registers,
+      // This instrument is read first.
+      collect: () => source.handOut(),
+    }),
+    firstChunks: new Histogram({
+      name: 'gen_ai_client_operation_time_to_first_chunk_seconds',
+      help: 'Time from a call to the first content of its answer, of streamed calls that were served',
+      labelNames: ofModel,
+      buckets: seconds,
+      registers,
+    }),
+    tokens: new Histogram({
+      name: 'gen_ai_client_token_usage',
+      help: 'Tokens of a call, as its provider counts them',
+      labelNames: [...ofModel, 'gen_ai_token_type'],
+      buckets: tokenCounts,
+      registers,
+    }),
+    characters: new Counter({
+      name: 'switchyard_speech_characters_total',
+      help: 'Unicode characters of texts that were spoken',
+      labelNames: byTarget,
+      registers,
+    }),
+    audioSeconds: new Counter({
+      name: 'switchyard_transcription_audio_seconds_total',
+      help: 'Length of the audio that was transcribed, if the provider states it',
+      labelNames: byTarget,
+      registers,
+    }),
+  };
+}
+
+/** The names of models and errors that may be labels. */
+interface LabelNames {
+  readonly models: BoundedNames;
+  readonly errors: BoundedNames;
+}
+
+function observe(instruments: Instruments, { models, errors }: LabelNames, record: CallRecord): void {
+  const { operation, provider, target, streamed, outcome, errorCode, firstContentMs, totalMs, tokens } = record;
+  const isNamed = provider !== null && target !== null && models.has(target);
+  const of = {
+    gen_ai_provider_name: isNamed ? provider : other,
+    gen_ai_request_model: isNamed ? target.slice(provider.length + 1) : other,
+  };
+  const labels = { gen_ai_operation_name: operation, ...of };
+  const error = errorCode ?? outcome;
+  const errorType = isErrorType(error) && errors.has(error) ? error : other;
+  instruments.durations.observe({ ...labels, error_type: outcome === 'served' ? '' : errorType }, totalMs / 1_000);
+  // The conventions define it only for streamed calls. For others it would be the whole duration.
+  if (streamed && outcome === 'served' && firstContentMs !== null)
+    instruments.firstChunks.observe(labels, firstContentMs / 1_000);
+  if (record.characters !== null) instruments.characters.inc(of, record.characters);
+  if (record.audioSeconds !== null) instruments.audioSeconds.inc(of, record.audioSeconds);
+  if (tokens === null) return;
+  instruments.tokens.observe({ ...labels, gen_ai_token_type: 'input' }, tokens.input);
+  instruments.tokens.observe({ ...labels, gen_ai_token_type: 'output' }, tokens.output);
 }
 
 function countLost(registry: Registry, source: CallSource): void {
