@@ -26,7 +26,7 @@ export interface CatchUpOptions {
   readonly store: Pick<ReadStoreWriter, 'finish' | 'publish'>;
   readonly log: Logger;
   readonly persist: Persist;
-  readonly runtimeOf: (feed: GenerationProjector) => ProjectionRuntime;
+  readonly runtimeOf: (projector: GenerationProjector) => ProjectionRuntime;
   /** The names of the projections that are being rebuilt. */
   readonly rebuilding: () => ReadonlyArray<string>;
   /** Called when queries read a new generation. */
@@ -71,21 +71,21 @@ export class CatchUp {
   }
 
   /** Adds generations, which are fed from their checkpoints. */
-  add(feeds: ReadonlyArray<GenerationProjector>): void {
-    for (const feed of feeds) this.#group.add(feed);
+  add(projectors: ReadonlyArray<GenerationProjector>): void {
+    for (const projector of projectors) this.#group.add(projector);
     this.#renew();
   }
 
   /** Feeds generations again after a failure, from their checkpoints. */
-  retry(feeds: ReadonlyArray<GenerationProjector>): void {
-    if (feeds.length === 0) return;
-    for (const feed of feeds) feed.retry();
-    this.add(feeds);
+  retry(projectors: ReadonlyArray<GenerationProjector>): void {
+    if (projectors.length === 0) return;
+    for (const projector of projectors) projector.retry();
+    this.add(projectors);
   }
 
   /** Removes a generation, which is not fed any more. */
-  remove(feed: GenerationProjector): void {
-    this.#group.remove(feed);
+  remove(projector: GenerationProjector): void {
+    this.#group.remove(projector);
   }
 
   /** Must be called when live events were folded. */
@@ -124,50 +124,50 @@ export class CatchUp {
   }
 
   async #end(batch: EventBatch): Promise<void> {
-    for (const feed of [...this.#group.members]) {
-      await this.#finish(feed);
+    for (const projector of [...this.#group.members]) {
+      await this.#finish(projector);
       // More events may have arrived. A generation may join the live group only after it has seen what that group has
       // read.
-      if (feed.position < this.#live.position) continue;
-      if (this.#group.members.has(feed)) await this.#goLive(feed);
+      if (projector.position < this.#live.position) continue;
+      if (this.#group.members.has(projector)) await this.#goLive(projector);
     }
     // A subscription to some types may never report how far the log has grown; a new one does.
     if (this.#group.members.size === 0 || batch.caughtUp) this.#renew();
   }
 
-  async #finish(feed: GenerationProjector): Promise<void> {
-    if (feed.finished) return;
+  async #finish(projector: GenerationProjector): Promise<void> {
+    if (projector.finished) return;
     const { store, persist } = this.#options;
-    await persist('Indexing a read model', () => store.finish(feed.generation));
-    feed.finished = true;
+    await persist('Indexing a read model', () => store.finish(projector.generation));
+    projector.finished = true;
   }
 
-  async #goLive(feed: GenerationProjector): Promise<void> {
+  async #goLive(projector: GenerationProjector): Promise<void> {
     // From here on it is in the live group, so it misses no event until it is published.
-    this.#group.remove(feed);
-    this.#live.add(feed);
-    feed.caughtUp = true;
-    feed.limit(liveLimits);
-    if (!feed.complete) await this.#publish(feed);
+    this.#group.remove(projector);
+    this.#live.add(projector);
+    projector.caughtUp = true;
+    projector.limit(liveLimits);
+    if (!projector.complete) await this.#publish(projector);
     await this.#options.onLive();
   }
 
   /** Makes a generation the current one, which queries read. */
-  async #publish(feed: GenerationProjector): Promise<void> {
+  async #publish(projector: GenerationProjector): Promise<void> {
     const { store, persist, runtimeOf, onPublished } = this.#options;
-    const runtime = runtimeOf(feed);
-    await persist('Publishing a read model', () => store.publish(feed.generation));
-    feed.complete = true;
+    const runtime = runtimeOf(projector);
+    await persist('Publishing a read model', () => store.publish(projector.generation));
+    projector.complete = true;
     if (runtime.current !== null) this.#forget(runtime.current);
-    runtime.current = feed;
-    runtime.frozen = null;
+    runtime.current = projector;
+    runtime.previous = null;
     runtime.filling = null;
     this.#report.built(runtime.projection.name);
     await onPublished(runtime);
   }
 
-  #forget(feed: GenerationProjector): void {
-    this.#live.remove(feed);
-    this.#group.remove(feed);
+  #forget(projector: GenerationProjector): void {
+    this.#live.remove(projector);
+    this.#group.remove(projector);
   }
 }

@@ -45,7 +45,7 @@ export class GenerationProjector {
   #failure: EventFailure | null = null;
   /** Up to this position the document of each event is checked, because one of them cannot be written. */
   #carefulUpTo = 0;
-  #wentBack = false;
+  #mustReplay = false;
   /** Whether it has contained the whole log once. */
   complete: boolean;
   /** Whether all its indexes are built. */
@@ -86,7 +86,7 @@ export class GenerationProjector {
 
   /** Whether folded documents could not be written, so that it must be fed again from `position`, after `retry`. */
   get mustReplay(): boolean {
-    return this.#wentBack;
+    return this.#mustReplay;
   }
 
   /** Changes how much of it is kept in memory. */
@@ -97,7 +97,7 @@ export class GenerationProjector {
   /** Allows feeding again, from `position` or from the event that it could not handle. */
   retry(): void {
     this.#failure = null;
-    this.#wentBack = false;
+    this.#mustReplay = false;
     this.caughtUp = false;
   }
 
@@ -210,7 +210,7 @@ export class GenerationProjector {
       this.#carefulUpTo = this.#seen;
       this.#seen = this.#position;
       this.#failure = null;
-      this.#wentBack = true;
+      this.#mustReplay = true;
       this.#fold.forget();
       return null;
     }

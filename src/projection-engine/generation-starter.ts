@@ -33,7 +33,7 @@ export class GenerationStarter {
       generation !== null && !isFromOtherLog && canContinue(generation, projection, end);
     if (isUsable(current) && current.complete) runtime.current = projectorOf(runtime, current, liveLimits);
     // Documents from another log must not answer queries about this one.
-    else if (current?.complete === true && !isFromOtherLog) runtime.frozen = current;
+    else if (current?.complete === true && !isFromOtherLog) runtime.previous = current;
     const unfinished = [filling, current].find((generation) => isUsable(generation) && !generation.complete);
     if (unfinished) runtime.filling = projectorOf(runtime, unfinished, rebuildLimits);
     if (runtime.current === null && runtime.filling === null) await this.begin(runtime, end);

@@ -121,7 +121,7 @@ class Runner implements ProjectionRunner {
       log,
       group: this.#groupOptions(),
       persist: this.#persist,
-      runtimeOf: (feed) => this.#runtimeOf(feed),
+      runtimeOf: (projector) => this.#runtimeOf(projector),
       rebuilding: () => this.#rebuilding(),
       onPublished: (runtime) => this.#operator.noteMade([runtime]),
       onLive: () => this.#reportStatus(),
@@ -136,8 +136,8 @@ class Runner implements ProjectionRunner {
       store,
       log,
       signal: this.#signal,
-      onFailed: (feed) => this.#stopped(feed),
-      onWentBack: (feed) => this.#catchUp.retry([feed]),
+      onFailed: (projector) => this.#stopped(projector),
+      onMustReplay: (projector) => this.#catchUp.retry([projector]),
       runExclusive: (work) => this.#runExclusive(work),
     };
   }
@@ -198,11 +198,13 @@ class Runner implements ProjectionRunner {
   /** Projections near the newest position follow the log together. The others catch up. */
   #assignGroups(end: number): void {
     const current = this.#runtimes.flatMap((runtime) => (runtime.current === null ? [] : [runtime.current]));
-    const newest = current.reduce((position, feed) => Math.max(position, feed.position), 0);
+    const newest = current.reduce((position, projector) => Math.max(position, projector.position), 0);
     const near = current.filter(({ position }) => position >= newest - liveWindow);
-    this.#live.renew(near.reduce((position, feed) => Math.min(position, feed.position), end));
-    for (const feed of near) this.#live.add(feed);
-    this.#catchUp.add(this.#runtimes.flatMap(({ feeds }) => feeds).filter((feed) => !near.includes(feed)));
+    this.#live.renew(near.reduce((position, projector) => Math.min(position, projector.position), end));
+    for (const projector of near) this.#live.add(projector);
+    this.#catchUp.add(
+      this.#runtimes.flatMap(({ projectors }) => projectors).filter((projector) => !near.includes(projector)),
+    );
   }
 
   async #run(): Promise<void> {
@@ -220,9 +222,9 @@ class Runner implements ProjectionRunner {
   async #afterLiveBatch(batch: EventBatch): Promise<void> {
     if (batch.events.length > 0) this.#catchUp.noteLiveEvents();
     let settled = true;
-    for (const feed of this.#live.members) {
-      settled &&= feed.caughtUp;
-      feed.caughtUp ||= batch.caughtUp;
+    for (const projector of this.#live.members) {
+      settled &&= projector.caughtUp;
+      projector.caughtUp ||= batch.caughtUp;
     }
     this.#options.onPositions?.();
     if (this.#operator.seesFirst(batch.events))
@@ -244,10 +246,10 @@ class Runner implements ProjectionRunner {
     return filling.map(({ projection }) => projection.name);
   }
 
-  async #stopped(feed: GenerationProjector): Promise<void> {
-    const runtime = this.#runtimeOf(feed);
+  async #stopped(projector: GenerationProjector): Promise<void> {
+    const runtime = this.#runtimeOf(projector);
     this.#options.log.error(
-      { projection: runtime.projection.name, ...feed.failure },
+      { projection: runtime.projection.name, ...projector.failure },
       'A projection has stopped at an event that it cannot handle: retry it, or skip the event',
     );
     await this.#reportStatus();
@@ -258,8 +260,8 @@ class Runner implements ProjectionRunner {
   }
 
   async #saveCheckpoints(): Promise<void> {
-    const feeds = this.#runtimes.flatMap((runtime) => runtime.feeds);
-    const commits = feeds.map((feed) => feed.unsaved()).filter((commit) => commit !== null);
+    const projectors = this.#runtimes.flatMap((runtime) => runtime.projectors);
+    const commits = projectors.map((projector) => projector.unsaved()).filter((commit) => commit !== null);
     await this.#options.store.commit(commits);
     await this.#options.store.saveStatus(this.status());
   }
@@ -271,9 +273,9 @@ class Runner implements ProjectionRunner {
     await this.#persist('Storing the status', () => this.#options.store.saveStatus(this.status()));
   }
 
-  #runtimeOf(feed: GenerationProjector): ProjectionRuntime {
-    const runtime = this.#runtimes.find(({ projection }) => projection === feed.projection);
-    if (runtime === undefined) throw new Error(`No projection ${feed.projection.name} is run here.`);
+  #runtimeOf(projector: GenerationProjector): ProjectionRuntime {
+    const runtime = this.#runtimes.find(({ projection }) => projection === projector.projection);
+    if (runtime === undefined) throw new Error(`No projection ${projector.projection.name} is run here.`);
     return runtime;
   }
 

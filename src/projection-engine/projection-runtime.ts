@@ -18,7 +18,7 @@ export class ProjectionRuntime {
   /** The generation that queries read, if this release's version of the projection filled it. */
   current: GenerationProjector | null = null;
   /** The generation of another version, which queries read until this version is filled. It gets no more events. */
-  frozen: Generation | null = null;
+  previous: Generation | null = null;
   filling: GenerationProjector | null = null;
 
   constructor(projection: AnyProjection, skipped: Iterable<string>) {
@@ -26,8 +26,8 @@ export class ProjectionRuntime {
     this.skipped = new Set(skipped);
   }
 
-  get feeds(): ReadonlyArray<GenerationProjector> {
-    return [this.current, this.filling].filter((feed) => feed !== null);
+  get projectors(): ReadonlyArray<GenerationProjector> {
+    return [this.current, this.filling].filter((projector) => projector !== null);
   }
 
   /** The end of the log when the newest of its generations began. */
@@ -37,14 +37,14 @@ export class ProjectionRuntime {
 
   /** Whether it has seen the end of the log since the start, or has stopped. */
   get settled(): boolean {
-    const feed = this.current ?? this.filling;
-    return feed !== null && (feed.caughtUp || feed.failure !== null);
+    const projector = this.current ?? this.filling;
+    return projector !== null && (projector.caughtUp || projector.failure !== null);
   }
 
   /** The position of the documents that queries read. */
   get served(): ServedPosition {
     const live = this.current !== null && this.current.failure === null;
-    return { position: this.current?.position ?? this.frozen?.checkpoint ?? this.filling?.position ?? 0, live };
+    return { position: this.current?.position ?? this.previous?.checkpoint ?? this.filling?.position ?? 0, live };
   }
 
   /** The status for queries and operators. @param pace of the rebuild, if one runs */
@@ -55,7 +55,7 @@ export class ProjectionRuntime {
       name: this.projection.name,
       version: this.projection.version,
       state: rebuilding ? 'rebuilding' : failure === null ? 'running' : 'stopped',
-      ready: this.current !== null || this.frozen !== null,
+      ready: this.current !== null || this.previous !== null,
       begunAt: this.begunAt,
       position: this.served.position,
       failure,

@@ -26,9 +26,9 @@ export interface SubscriptionGroupOptions {
   /** Called when a batch has been folded and stored. The next batch is read after it returns. */
   readonly onBatch: (batch: EventBatch) => Promise<void>;
   /** Called when a member could not handle an event, after it was removed. */
-  readonly onFailed: (feed: GenerationProjector) => Promise<void>;
+  readonly onFailed: (projector: GenerationProjector) => Promise<void>;
   /** Called when a member must be fed again from its position, after it was removed. */
-  readonly onWentBack: (feed: GenerationProjector) => void;
+  readonly onMustReplay: (projector: GenerationProjector) => void;
 }
 
 /** Generations that read the log together, through one subscription. */
@@ -55,12 +55,12 @@ export class SubscriptionGroup {
   }
 
   /** Adds a generation. Events that it has seen are not fed to it again. */
-  add(feed: GenerationProjector): void {
-    this.#members.add(feed);
+  add(projector: GenerationProjector): void {
+    this.#members.add(projector);
   }
 
-  remove(feed: GenerationProjector): void {
-    this.#members.delete(feed);
+  remove(projector: GenerationProjector): void {
+    this.#members.delete(projector);
   }
 
   /** Subscribes again after the current batch. @param after the position after which the new subscription begins */
@@ -108,29 +108,32 @@ export class SubscriptionGroup {
   }
 
   async #handle(batch: EventBatch): Promise<void> {
-    const feeds = [...this.#members];
+    const projectors = [...this.#members];
     const store = { read: this.#read, commit: this.#commit };
-    const folded: { readonly feed: GenerationProjector; readonly commit: GenerationCommit; readonly due: boolean }[] =
-      [];
+    const folded: {
+      readonly projector: GenerationProjector;
+      readonly commit: GenerationCommit;
+      readonly due: boolean;
+    }[] = [];
     const run = { ...batch, types: new Set(batch.events.map(({ type }) => type)) };
     const mustCommit = batch.caughtUp || this.#options.commitsEachBatch();
-    for (const feed of feeds) {
-      const commit = await feed.fold(run, mustCommit, store);
-      if (commit !== null) folded.push({ feed, commit, due: feed.shouldCommit(commit) });
+    for (const projector of projectors) {
+      const commit = await projector.fold(run, mustCommit, store);
+      if (commit !== null) folded.push({ projector, commit, due: projector.shouldCommit(commit) });
     }
     const commits = folded.filter(({ due }) => due).map(({ commit }) => commit);
     if (commits.length > 0) await this.#commit(commits, !batch.caughtUp);
-    for (const { feed, commit, due } of folded) feed.markCommitted(commit, due);
-    for (const feed of feeds) await this.#dropFailed(feed);
+    for (const { projector, commit, due } of folded) projector.markCommitted(commit, due);
+    for (const projector of projectors) await this.#dropFailed(projector);
     await this.#options.onBatch(batch);
   }
 
   /** Removes a member that has failed or must replay. */
-  async #dropFailed(feed: GenerationProjector): Promise<void> {
-    if (feed.failure === null && !feed.mustReplay) return;
-    this.#members.delete(feed);
-    if (feed.mustReplay) this.#options.onWentBack(feed);
-    else await this.#options.onFailed(feed);
+  async #dropFailed(projector: GenerationProjector): Promise<void> {
+    if (projector.failure === null && !projector.mustReplay) return;
+    this.#members.delete(projector);
+    if (projector.mustReplay) this.#options.onMustReplay(projector);
+    else await this.#options.onFailed(projector);
   }
 
   readonly #read: ReadStoreWriter['read'] = (generation, ids, maxCharacters) =>

@@ -19,8 +19,8 @@ interface Part {
  * @returns why the file cannot be written; null after writing it, or if the client has left
  * @throws UnavailableError before anything was written
  */
-export async function writeDownload(exchange: RequestContext, download: Download): Promise<Failure | null> {
-  const { ctx, limitFields } = exchange;
+export async function writeDownload(context: RequestContext, download: Download): Promise<Failure | null> {
+  const { ctx, limitFields } = context;
   const { headers, method } = ctx.req;
   const { bytes } = download;
   const etag = `"${download.etag}"`;

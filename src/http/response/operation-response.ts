@@ -8,17 +8,17 @@ import { apiSecurityHeaders, noStoreHeaders } from './response.ts';
 
 /** Returns the headers of a success, names and values in turn. */
 export function createResponseHeaders(
-  exchange: RequestContext,
+  context: RequestContext,
   route: OperationRoute,
   answer: OperationResult,
 ): ReadonlyArray<string> {
-  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...exchange.limitFields];
+  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...context.limitFields];
   if (answer.body !== undefined) fields.push('Content-Type', 'application/json');
   if (answer.revision !== undefined) fields.push('ETag', `"${answer.revision}"`);
-  if (isStrict(exchange.ctx.req.headers)) fields.push('Preference-Applied', 'handling=strict');
+  if (isStrict(context.ctx.req.headers)) fields.push('Preference-Applied', 'handling=strict');
   if (answer.isReplay === true) fields.push('Idempotency-Replayed', 'true');
   if (answer.position !== undefined) fields.push('Switchyard-Position', String(answer.position));
-  if (answer.nextCursor !== undefined) fields.push('Link', `<${nextPage(exchange, answer.nextCursor)}>; rel="next"`);
+  if (answer.nextCursor !== undefined) fields.push('Link', `<${nextPage(context, answer.nextCursor)}>; rel="next"`);
   const id = answer.status === 201 && route.createdUnder !== null ? idOf(answer, route.createdId) : null;
   if (id !== null) fields.push('Location', `${route.createdUnder}${id}`);
   return fields;

@@ -77,10 +77,10 @@ export function createMetricsApp(metrics: Metrics): Koa {
   const dispatch = createRouter([metricsRoute(metrics)]);
   const app = new SlimKoa();
   app.use(async (ctx) => {
-    const exchange = createRequestContext(ctx);
-    ctx.state = exchange;
+    const context = createRequestContext(ctx);
+    ctx.state = context;
     try {
-      const found = await dispatch.handle(ctx, exchange.path);
+      const found = await dispatch.handle(ctx, context.path);
       if (!found) writeResponse(ctx, 404, apiSecurityHeaders, null);
     } catch {
       // A figure was not available: the next reading may have it.
@@ -96,7 +96,7 @@ class HttpAdapter {
   readonly #requestLog: RequestLog;
   readonly #inputs: OperationInputReader;
   readonly #servesDocs: boolean;
-  readonly #dispatch: RequestRouter;
+  readonly #router: RequestRouter;
   readonly #gatewayPaths: RequestRouter;
   readonly #bodies: ByteBudget;
   readonly #findUnsupported: FindUnsupportedEndpoint;
@@ -120,31 +120,31 @@ class HttpAdapter {
       ...(options.publicRoutes ?? []),
     ];
     const served = routes.map((route) => this.#operationRoute(route));
-    this.#dispatch = createRouter([...open.map((route) => this.#publicRoute(route)), ...served]);
+    this.#router = createRouter([...open.map((route) => this.#publicRoute(route)), ...served]);
     this.#gatewayPaths = createRouter(served.filter((_, index) => routes[index]?.operation.plane === 'gateway'));
   }
 
   /** Answers one request; never rejects. */
   async answer(ctx: Context): Promise<void> {
-    const exchange = createRequestContext(ctx);
-    ctx.state = exchange;
+    const context = createRequestContext(ctx);
+    ctx.state = context;
     try {
-      const found = await this.#dispatch.handle(ctx, exchange.path);
-      if (!found) await this.#answerUnfound(exchange);
+      const found = await this.#router.handle(ctx, context.path);
+      if (!found) await this.#answerUnfound(context);
     } catch (error) {
-      const { requestId, name: operation } = exchange;
-      this.#refuse(exchange, failureOfError(error, { requestId, operation }, this.#options.log));
+      const { requestId, name: operation } = context;
+      this.#refuse(context, failureOfError(error, { requestId, operation }, this.#options.log));
     } finally {
-      exchange.body?.release();
+      context.body?.release();
     }
-    this.#requestLog.record(exchange);
+    this.#requestLog.record(context);
   }
 
   #publicRoute(route: Route): Route {
     const handler: Route['handler'] = (ctx, parameters) => {
-      const exchange = requestContextOf(ctx);
-      exchange.name = route.path;
-      exchange.pathTemplate = route.path;
+      const context = requestContextOf(ctx);
+      context.name = route.path;
+      context.pathTemplate = route.path;
       return route.handler(ctx, parameters);
     };
     return { ...route, handler };
@@ -154,19 +154,19 @@ class HttpAdapter {
     const { operation, method } = route;
     const pathTemplate = operation.http.path.replace(/:(\w+)/g, '{$1}');
     const handler: Route['handler'] = (ctx, parameters) => {
-      const exchange = requestContextOf(ctx);
-      exchange.name = operation.name;
-      exchange.pathTemplate = pathTemplate;
-      exchange.plane = operation.plane;
-      exchange.onBothPlanes = operation.onBothPlanes === true;
-      exchange.hasBody = route.hasBody;
-      return this.#invoke(exchange, { kind: 'operation', route, parameters });
+      const context = requestContextOf(ctx);
+      context.name = operation.name;
+      context.pathTemplate = pathTemplate;
+      context.plane = operation.plane;
+      context.onBothPlanes = operation.onBothPlanes === true;
+      context.hasBody = route.hasBody;
+      return this.#invoke(context, { kind: 'operation', route, parameters });
     };
     return { method, path: operation.http.path, handler };
   }
 
-  async #invoke(exchange: RequestContext, target: CallTarget): Promise<void> {
-    const { ctx, path, requestId } = exchange;
+  async #invoke(context: RequestContext, target: CallTarget): Promise<void> {
+    const { ctx, path, requestId } = context;
     const { method, headers } = ctx.req;
     const isCommand = target.kind === 'operation' && isWriting(target.route.operation);
     const { outcome, keyId, limitHeaders } = await this.#options.invoke({
@@ -174,71 +174,71 @@ class HttpAdapter {
       presentedKey: presentedKeyOf(headers),
       requestId,
       requestTarget: `${method} ${path}`,
-      headers: { ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(exchange.query) : {}) },
-      loadBody: (caller) => this.#inputs.read(exchange, target, () => this.#holdBody(exchange, caller)),
+      headers: { ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(context.query) : {}) },
+      loadBody: (caller) => this.#inputs.read(context, target, () => this.#holdBody(context, caller)),
       openUpload: (caller) => ({
         caller,
         headers,
         body: new HttpBody(ctx),
-        bodyHold: this.#holdBody(exchange, caller),
+        bodyHold: this.#holdBody(context, caller),
       }),
       openConnection: (caller, limitHeaders) => ({
         headers,
-        query: exchange.query,
+        query: context.query,
         body: new HttpBody(ctx),
-        bodyHold: this.#holdBody(exchange, caller),
+        bodyHold: this.#holdBody(context, caller),
         response: new HttpResponse(ctx, limitHeaders),
       }),
     });
-    exchange.keyId = keyId;
-    exchange.limitFields = limitHeaders;
-    if (E.isLeft(outcome)) return this.#refuse(exchange, outcome.left, target);
+    context.keyId = keyId;
+    context.limitFields = limitHeaders;
+    if (E.isLeft(outcome)) return this.#refuse(context, outcome.left, target);
     const result = outcome.right;
     if (result === null || target.kind === 'none') return;
     if ('kind' in result) {
-      if (result.kind === 'download') return this.#download(exchange, result, target);
-      exchange.relayed = result;
+      if (result.kind === 'download') return this.#download(context, result, target);
+      context.relayed = result;
       return;
     }
     const { status, body, stream } = result;
-    if (stream !== undefined) return this.#stream(exchange, stream);
-    const fields = createResponseHeaders(exchange, target.route, result);
-    if (isNotModified(exchange, target.route, result)) return writeResponse(ctx, 304, fields, null);
+    if (stream !== undefined) return this.#stream(context, stream);
+    const fields = createResponseHeaders(context, target.route, result);
+    if (isNotModified(context, target.route, result)) return writeResponse(ctx, 304, fields, null);
     const text = body === undefined ? null : await answerText(body);
     writeResponse(ctx, status, fields, text);
   }
 
-  #stream(exchange: RequestContext, stream: TextStream): Promise<void> {
-    const { requestId, name: operation } = exchange;
-    return writeStream(exchange, stream, (error) => failureOfError(error, { requestId, operation }, this.#options.log));
+  #stream(context: RequestContext, stream: TextStream): Promise<void> {
+    const { requestId, name: operation } = context;
+    return writeStream(context, stream, (error) => failureOfError(error, { requestId, operation }, this.#options.log));
   }
 
-  async #download(exchange: RequestContext, download: Download, target: CallTarget): Promise<void> {
-    const refusal = await writeDownload(exchange, download);
+  async #download(context: RequestContext, download: Download, target: CallTarget): Promise<void> {
+    const refusal = await writeDownload(context, download);
     if (refusal === null) return;
     if (refusal.code === 'range-not-satisfiable') {
-      exchange.limitFields = [...exchange.limitFields, 'Content-Range', `bytes */${download.bytes}`];
+      context.limitFields = [...context.limitFields, 'Content-Range', `bytes */${download.bytes}`];
     }
-    this.#refuse(exchange, refusal, target);
+    this.#refuse(context, refusal, target);
   }
 
   /** The bytes of a request's body count for the project of its key until the request is answered. */
-  #holdBody(exchange: RequestContext, { projectId }: Caller): ByteHold {
+  #holdBody(context: RequestContext, { projectId }: Caller): ByteHold {
     const hold = this.#bodies.hold(projectId);
-    exchange.body = hold;
+    context.body = hold;
     return hold;
   }
 
   /** Redirects a browser that asks for `/` to a page. */
-  async #answerUnfound(exchange: RequestContext): Promise<void> {
-    const { path, ctx } = exchange;
-    if (path === '/' && this.#servesDocs && isBrowser(ctx)) return this.#sendHome(exchange);
-    const allowedMethods = this.#dispatch.allowed(path);
-    if (this.#gatewayPaths.allowed(path).length > 0) exchange.plane = 'gateway';
-    exchange.onBothPlanes = allowedMethods.length === 0;
+  async #answerUnfound(context: RequestContext): Promise<void> {
+    const { path, ctx } = context;
+    if (path === '/' && this.#servesDocs && isBrowser(ctx)) return this.#sendHome(context);
+    const allowedMethods = this.#router.allowed(path);
+    if (this.#gatewayPaths.allowed(path).length > 0) context.plane = 'gateway';
+    context.onBothPlanes = allowedMethods.length === 0;
     const failure = allowedMethods.length === 0 ? this.#findUnsupported(path) : null;
-    if (failure !== null) exchange.plane = 'gateway';
-    await this.#invoke(exchange, { kind: 'none', method: ctx.req.method ?? '', allowedMethods, failure });
+    if (failure !== null) context.plane = 'gateway';
+    await this.#invoke(context, { kind: 'none', method: ctx.req.method ?? '', allowedMethods, failure });
   }
 
   #sendHome({ ctx }: RequestContext): void {
@@ -247,9 +247,9 @@ class HttpAdapter {
     writeResponse(ctx, 303, fields, '');
   }
 
-  #refuse(exchange: RequestContext, refusal: Failure, target: CallTarget | null = null): void {
+  #refuse(context: RequestContext, refusal: Failure, target: CallTarget | null = null): void {
     const allowedMethods = target?.kind === 'none' ? target.allowedMethods : [];
-    writeFailure(exchange, refusal, allowedMethods);
+    writeFailure(context, refusal, allowedMethods);
   }
 }
 

@@ -27,13 +27,13 @@ export class OperationInputReader {
    * @param holdBody makes the hold that counts the bytes of its body
    */
   async read(
-    exchange: RequestContext,
+    context: RequestContext,
     target: CallTarget,
     holdBody: () => ByteHold,
   ): Promise<E.Either<Failure, RequestInput>> {
     if (target.kind === 'none') return E.right({ fields: {}, bodyHash: hashOfNothing });
     const { route, parameters } = target;
-    const { ctx, query } = exchange;
+    const { ctx, query } = context;
     const { headers } = ctx.req;
     if (!route.hasBody) {
       const refusal = checkKnown(route, { headers, query, body: {} });

@@ -20,15 +20,15 @@ export class RequestLog {
     this.#metrics = metrics;
   }
 
-  record(exchange: RequestContext): void {
-    const { ctx, name, pathTemplate, keyId, requestId, started, relayed } = exchange;
+  record(context: RequestContext): void {
+    const { ctx, name, pathTemplate, keyId, requestId, started, relayed } = context;
     const milliseconds = performance.now() - started;
     const method = methodOf(ctx.req.method);
     const status = relayed?.status ?? statusOf(ctx);
     this.#metrics.request(name, method, status, milliseconds / 1_000);
     const level = pathTemplate !== null && polledPaths.has(pathTemplate) ? 'debug' : 'info';
     if (!this.#log.isLevelEnabled(level)) return;
-    const code = exchange.code ?? relayed?.code ?? null;
+    const code = context.code ?? relayed?.code ?? null;
     this.#log[level](
       {
         method,

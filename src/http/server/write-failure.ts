@@ -8,15 +8,15 @@ import type { RequestContext } from './request-context.ts';
  * Answers a request with a failure, in the form of its plane.
  * @param allowedMethods the methods that its path has, for `Allow`
  */
-export function writeFailure(exchange: RequestContext, refusal: Failure, allowedMethods: ReadonlyArray<string>): void {
-  const answer = createErrorResponse(isTagUnknown(exchange, refusal) ? noSuchTag : refusal, exchange);
-  exchange.code = refusal.code;
-  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...exchange.limitFields];
+export function writeFailure(context: RequestContext, refusal: Failure, allowedMethods: ReadonlyArray<string>): void {
+  const answer = createErrorResponse(isTagUnknown(context, refusal) ? noSuchTag : refusal, context);
+  context.code = refusal.code;
+  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...context.limitFields];
   fields.push('Content-Type', answer.contentType);
   if (refusal.code === 'method-not-allowed') fields.push('Allow', allowedMethods.join(', '));
   if (answer.status === 401) fields.push('WWW-Authenticate', challenge(refusal));
   if (answer.retryAfterSeconds !== null) fields.push('Retry-After', String(answer.retryAfterSeconds));
-  writeResponse(exchange.ctx, answer.status, fields, JSON.stringify(answer.body));
+  writeResponse(context.ctx, answer.status, fields, JSON.stringify(answer.body));
 }
 
 const noSuchTag = failure(

@@ -46,6 +46,6 @@ export class OperatorCommands {
   }
 
   #retryFailed(runtime: ProjectionRuntime): void {
-    this.#options.catchUp.retry(runtime.feeds.filter(({ failure }) => failure !== null));
+    this.#options.catchUp.retry(runtime.projectors.filter(({ failure }) => failure !== null));
   }
 }
