@@ -4,6 +4,7 @@ import type { FlowEvents } from '#domain/flow/events.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 import { changed, type TenantDocument, tenantOf } from './document.ts';
 
+/** An agent profile. */
 export type AgentProfileDocument = TenantDocument<AgentProfileRecord>;
 
 /**

@@ -4,6 +4,7 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 import { type TenantDocument, tenantOf } from './document.ts';
 
+/** A version of a flow. */
 export interface FlowVersionDocument extends Omit<TenantDocument<FlowVersionRecord>, 'revision'> {
   readonly flowId: string;
 }

@@ -4,6 +4,7 @@ import { streamKeyOf } from '#domain/shared/entity.ts';
 import { projection } from '#projection-engine/projection.ts';
 import { changed, moved, type TenantDocument, tenantOf } from './document.ts';
 
+/** A flow. */
 export interface FlowDocument extends TenantDocument<FlowRecord> {
   /** For the lookup of an agent profile's flows. */
   readonly agentProfileId: string | null;

@@ -6,6 +6,7 @@ import type { Tenant } from '#domain/shared/tenancy.ts';
 import { projection, type RecordedEventOf } from '#projection-engine/projection.ts';
 import { tenantIndexes, tenantOf } from './document.ts';
 
+/** An instance. */
 export interface InstanceDocument extends Tenant {
   readonly revision: number;
   /**

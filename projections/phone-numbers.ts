@@ -3,6 +3,7 @@ import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 import { changed, type TenantDocument, tenantOf } from './document.ts';
 
+/** A phone number. */
 export interface PhoneNumberDocument extends TenantDocument<PhoneNumberRecord> {
   /** For the lookup of a flow's phone numbers. */
   readonly flowId: string | null;

@@ -3,6 +3,7 @@ import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 import { type TenantDocument, tenantOf } from './document.ts';
 
+/** A version of a template. */
 export interface TemplateVersionDocument extends Omit<TenantDocument<TemplateVersionRecord>, 'revision'> {
   readonly templateId: string;
 }

@@ -7,6 +7,7 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import { projection } from '#projection-engine/projection.ts';
 import { type TenantDocument, tenantIndexes, tenantOf } from './document.ts';
 
+/** A webhook endpoint. */
 export interface WebhookEndpointDocument extends TenantDocument<WebhookEndpointRecord> {
   /** The sealed secrets, the newest first. */
   readonly secrets: ReadonlyArray<SealedSecret>;

@@ -3,6 +3,7 @@ import type { ApiKeyRecord } from '#domain/api-key/record.ts';
 import { projection } from '#projection-engine/projection.ts';
 import { changed, type TenantDocument, tenantOf } from '#projections/document.ts';
 
+/** An API key. */
 export type ApiKeyDocument = TenantDocument<Omit<ApiKeyRecord, 'lastUsedAt'>>;
 
 /** The valid API keys, without their secrets. */

@@ -27,6 +27,7 @@ export interface ActivityDocument {
 
 /** The most actors of a day that are counted separately. Events of others count for `otherActors`. */
 const maxActors = 50;
+/** The name under which further actors are counted. */
 export const otherActors = '';
 
 /** Returns the id of an owner's document for all time. */

@@ -6,6 +6,7 @@ import type { Tenant } from '#domain/shared/tenancy.ts';
 import { projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 
+/** A batch. */
 export interface BatchDocument extends Tenant, ListedDocument<BatchRecord> {
   readonly projectId: string | null;
   /** Whether the batch is unfinished, so that a node runs it. */

@@ -6,6 +6,7 @@ import type { Tenant } from '#domain/shared/tenancy.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 
+/** A file. */
 export interface FileDocument extends Tenant, ListedDocument<FileRecord> {
   readonly projectId: string | null;
   readonly purpose: string;

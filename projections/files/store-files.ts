@@ -5,6 +5,7 @@ import { newStoreFileRecord, type StoreFileRecord } from '#domain/store/file-rec
 import { ignored, projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 
+/** A file in a store. */
 export interface StoreFileDocument extends Tenant, ListedDocument<StoreFileRecord> {
   readonly projectId: string | null;
   readonly storeId: string;

@@ -6,6 +6,7 @@ import { describedStoreRecord, newStoreRecord } from '#domain/store/store.ts';
 import { projection, type RecordedEventOf } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 
+/** A store. */
 export interface StoreDocument extends Tenant, ListedDocument<StoreRecord> {
   readonly projectId: string | null;
   readonly revision: number;

@@ -5,6 +5,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
+/** The length of each kind of period, in ms. */
 export const periodMs: Readonly<Record<PeriodLength, number>> = {
   minute: minuteMs,
   'quarter-hour': 15 * minuteMs,

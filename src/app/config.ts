@@ -26,7 +26,9 @@ import {
   readStoreExample,
 } from './store-config.ts';
 
+/** The parts of the service that a node can run. */
 export const roles = ['control-plane', 'gateway', 'projections'] as const;
+/** One of `roles`. */
 export type Role = (typeof roles)[number];
 
 /** The configuration, decoded from the environment. */

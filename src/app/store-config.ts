@@ -29,7 +29,9 @@ export type BlobStoreConfig =
   /** In MongoDB. The address may hold a password: no message shows it. */
   | { readonly kind: 'gridfs'; readonly url: string };
 
+/** An example of `EVENT_STORE_URL` for messages. */
 export const eventStoreExample = 'esdb://events.example:2113?tls=true';
+/** An example of `READ_STORE_URL` for messages. */
 export const readStoreExample = 'mongodb://documents.example:27017/switchyard';
 
 /** The beginning of stream names on EventStoreDB, because other applications have streams there too. */

@@ -38,6 +38,7 @@ export interface AppendResult {
   readonly position: number;
 }
 
+/** Why an append was refused. */
 export type AppendFailure =
   /** The stream is not at the expected revision: nothing was stored. */
   | { readonly kind: 'conflict'; readonly actualRevision: number }

@@ -10,6 +10,7 @@ export interface Clock {
   random(): number;
 }
 
+/** The clock of this process. It never goes back. */
 export const monotonicClock: Clock = {
   now: () => performance.now(),
   pause: delay,

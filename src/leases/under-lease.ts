@@ -6,6 +6,7 @@ import { OutageLog } from '#shared/logging/outage-log.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import type { LeaseStore, LeaseTerm } from './lease-store.ts';
 
+/** The times of a lease. */
 export interface LeaseLimits {
   /** How often the holder renews its term. */
   readonly renewIntervalMs: number;

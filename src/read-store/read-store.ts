@@ -9,6 +9,7 @@ export type { DocumentValue } from './stored-document.ts';
 /** Equality on the fields of one declared index. */
 export type Where = Readonly<Record<string, string | number | boolean | null>>;
 
+/** A request for a page of a list. */
 export interface PageRequest {
   /** The place after which the page begins: the `next` of the previous page. */
   readonly after?: PageKey;
@@ -19,11 +20,13 @@ export interface PageRequest {
   readonly newestFirst?: boolean;
 }
 
+/** The place of a document in a list. */
 export interface PageKey {
   readonly order: number;
   readonly id: string;
 }
 
+/** A page of a list. */
 export interface Page<Value extends DocumentValue> {
   readonly documents: ReadonlyArray<StoredDocument<Value>>;
   /** The place after which the next page begins; null at the end. */
@@ -124,6 +127,7 @@ export interface Generation extends CollectionDefinition {
   readonly checkpoint: number;
 }
 
+/** The generations of a collection. */
 export interface CollectionGenerations {
   /** The generation that queries read. It is incomplete only if there was never a complete one. */
   readonly current: Generation | null;

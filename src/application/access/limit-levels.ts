@@ -6,8 +6,10 @@ export interface LimitFactors {
   readonly partner: number;
 }
 
+/** The default multiple of a project's limit for its organization and its partner. */
 export const defaultLimitFactor = 10;
 
+/** The default of `LimitFactors`. */
 export const defaultLimitFactors: LimitFactors = { organization: defaultLimitFactor, partner: defaultLimitFactor };
 
 /** One level for which a request counts. */

@@ -13,6 +13,7 @@ const idleTimeoutMs = 30_000;
 /** This is far more than the largest versions need. */
 const maxOldGenerationSizeMb = 512;
 
+/** The limits of a comparison. */
 export interface VersionComparerLimits {
   readonly maxCharactersHere?: number;
   readonly maxQueue?: number;

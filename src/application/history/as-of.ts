@@ -37,6 +37,7 @@ export const AsOf = withJsonSchema(
 /** The member of an input that requests a past state. */
 export const asOfInput = { asOf: AsOf };
 
+/** The query parameter of a read of the past. */
 export interface AsOfInput {
   readonly asOf?: Moment;
 }

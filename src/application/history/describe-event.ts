@@ -31,6 +31,7 @@ export const describedEvent = {
 
 const Described = t.type(describedEvent);
 
+/** An event in an answer of a history. */
 export type DescribedEvent = t.TypeOf<typeof Described>;
 
 /** The reads for descriptions of one stream's events. */

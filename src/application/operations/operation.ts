@@ -12,6 +12,7 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { OperationEffect } from './operation-effect.ts';
 import type { OperationRequest, OperationResult, RequestInput, ValidRequest } from './operation-request.ts';
 
+/** A method of an operation, in lower case. */
 export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** How an operation is reached over HTTP. */
@@ -179,6 +180,7 @@ export interface DownloadOperation<Subject = any> extends Omit<Operation<Subject
   readonly execute: (request: ValidRequest<Subject>) => Promise<E.Either<Failure, Download>>;
 }
 
+/** An operation of any kind. */
 export type AnyOperation = Operation | StreamingOperation | UploadOperation | DownloadOperation;
 
 /** The members that a definition and its operation have in common. */
@@ -214,8 +216,13 @@ const line =
   (method: HttpMethod) =>
   (path: string, status: 200 | 201 | 204 = 200): HttpRoute => ({ method, path, status });
 
+/** Makes the HTTP route of an operation that reads. */
 export const get = line('get');
+/** Makes the HTTP route of an operation with `POST`. */
 export const post = line('post');
+/** Makes the HTTP route of an operation with `PUT`. */
 export const put = line('put');
+/** Makes the HTTP route of an operation with `PATCH`. */
 export const patch = line('patch');
+/** Makes the HTTP route of an operation with `DELETE`. */
 export const remove = line('delete');

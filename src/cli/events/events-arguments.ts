@@ -19,6 +19,7 @@ interface Command {
   readonly options: ReadonlyArray<string>;
 }
 
+/** The arguments of `npm run events`. */
 export interface EventsArguments {
   readonly command: 'help' | keyof typeof commands;
   /** Empty if the command takes none. */

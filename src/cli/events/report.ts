@@ -10,6 +10,7 @@ export function printMessage(line: string): void {
   process.stderr.write(`events: ${line}\n`);
 }
 
+/** The broken links of hash chains that a verification found. */
 export interface BrokenLinks {
   readonly found: (fault: string) => void;
   /**

@@ -22,6 +22,7 @@ export interface Stoppable {
  */
 export type Action = (service: LocalService) => Promise<number>;
 
+/** A tool for followers of the log that can stop at an event, such as projections and processes. */
 export interface StoppableTool<Status extends Stoppable> {
   /** The name of the tool, of its path under `/v1` and of the list in the answer. */
   readonly name: 'projections' | 'processes';

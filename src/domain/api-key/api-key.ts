@@ -23,6 +23,7 @@ export type ApiKeyState = {
 /** The most replaced secrets of one key that are valid at once; beyond that the oldest expire. */
 const maxReplacedSecrets = 16;
 
+/** The entity of an API key. */
 export const apiKey: Entity<ApiKeyState, ApiKeyEvents> = {
   category: 'apiKey',
   initial: null,

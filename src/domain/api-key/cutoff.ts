@@ -17,6 +17,7 @@ export interface KeyCutoffState {
 /** The only id, because the cutoff concerns all keys. */
 export const allKeys = 'all';
 
+/** The entity of the cutoff of all API keys. */
 export const keyCutoff: Entity<KeyCutoffState, KeyCutoffEvents> = {
   category: 'keyCutoff',
   initial: { issuedBefore: null },

@@ -5,6 +5,7 @@ const linesOfBlock = 1_024;
 /** A set of line numbers, from 1: for each block of lines a bit mask, in hex. */
 export type LineSet = PersistentMap<string, string>;
 
+/** A set without lines. */
 export const noLines: LineSet = PersistentMap();
 
 /** Whether a line is in a set. */

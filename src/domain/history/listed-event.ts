@@ -24,6 +24,7 @@ export const resourceKinds = [
   'process',
 ] as const;
 
+/** The kind of a resource in histories. */
 export type ResourceKind = (typeof resourceKinds)[number];
 
 /** A resource in histories and the audit. */

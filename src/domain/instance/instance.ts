@@ -2,6 +2,7 @@ import type { Entity, RecordedEventOf } from '#domain/shared/entity.ts';
 import type { InstanceEvents, Target } from './events.ts';
 import { type Step, stepsFromCommit, stepsToCommit, stepsToRemove, stepsToUndo } from './steps.ts';
 
+/** The kind of an operation on an instance. */
 export type OperationKind = 'provision' | 'upgrade' | 'delete';
 
 /** A running operation: a list of steps, done in order. */

@@ -15,6 +15,7 @@ export type OrganizationState =
     })
   | null;
 
+/** The entity of an organization. */
 export const organization: Entity<OrganizationState, OrganizationEvents> = {
   category: 'organization',
   initial: null,

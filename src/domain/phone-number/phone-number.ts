@@ -33,6 +33,7 @@ export async function phoneNumberRecord(state: PhoneNumberState, dataAt: DataAt)
 
 type Created = PhoneNumberEvents['PhoneNumberCreated'];
 
+/** The entity of a phone number. */
 export const phoneNumber: Entity<PhoneNumberState, PhoneNumberEvents> = {
   category: 'phoneNumber',
   stateVersion: 1,

@@ -6,6 +6,7 @@ import type { ProjectRecord } from './record.ts';
 /** A project as decisions need it, or null before it was created. */
 export type ProjectState = (Omit<ProjectRecord, 'name'> & { readonly name: TextReference }) | null;
 
+/** The entity of a project. */
 export const project: Entity<ProjectState, ProjectEvents> = {
   category: 'project',
   stateVersion: 1,

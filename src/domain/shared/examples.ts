@@ -88,6 +88,7 @@ const customer = {
 
 const erasure = '2026-03-02T16:05:00.000Z';
 
+/** Example resources for the documentation. */
 export const examples = {
   organization: { id: id.organization, name: 'Northwind Voice', partner: true, ...times },
   customer,

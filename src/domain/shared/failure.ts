@@ -98,6 +98,7 @@ export const failures = {
   'provider-timeout': { status: 504, title: 'The provider took too long' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
+/** The code of a failure, which clients can rely on. */
 export type FailureCode = keyof typeof failures;
 
 /** The HTTP status of a failure on the gateway, where a body that is not JSON is invalid input. */

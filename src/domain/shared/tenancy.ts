@@ -7,6 +7,7 @@ export interface Tenant {
   readonly partnerId: string | null;
 }
 
+/** The type of an API key, which decides the tenants that it has access to. */
 export type KeyType = 'admin' | 'partner' | 'organization' | 'project';
 
 /** The resources that a key of this type, organization and project has access to. */

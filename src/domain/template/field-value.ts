@@ -1,6 +1,7 @@
 /** The types of a template's fields. Values are texts for every type. */
 export const fieldTypes = ['string', 'number', 'boolean'] as const;
 
+/** The type of a field of a template. */
 export type FieldType = (typeof fieldTypes)[number];
 
 /** RFC 8259, section 6. */

@@ -11,6 +11,7 @@ const gamma = (1 + relativeAccuracy) / (1 - relativeAccuracy);
  */
 export type LatencyBins = ReadonlyArray<number>;
 
+/** A distribution without values. */
 export const noBins: LatencyBins = [];
 
 /**

@@ -30,6 +30,7 @@ export type Counts = Readonly<Record<string, number>>;
 const maxKindsOfTries = 50;
 const otherTries = '_OTHER\n_OTHER';
 
+/** The sums of no calls. */
 export const noUsage: UsageSums = {
   calls: 0,
   failed: 0,

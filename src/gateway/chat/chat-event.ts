@@ -24,6 +24,7 @@ export type ChatEvent =
   | { readonly kind: 'error'; readonly error: ProviderError }
   | ChatChunk;
 
+/** A chunk of a chat stream. */
 export interface ChatChunk {
   readonly kind: 'chunk';
   /** Whether it has more than a role: text, a tool call, a finish reason. */

@@ -30,6 +30,7 @@ export interface Target {
   readonly voice?: string;
 }
 
+/** A target with its share of the calls. */
 export interface WeightedTarget extends Target {
   readonly weight: number;
 }

@@ -42,6 +42,7 @@ export interface Timeouts {
   readonly totalMs: number;
 }
 
+/** The timeouts of a configuration without its own. */
 export const defaultTimeouts: Timeouts = {
   connectMs: 5_000,
   headersMs: 60_000,
@@ -51,6 +52,7 @@ export const defaultTimeouts: Timeouts = {
 };
 
 const providerKinds = ['openai-compatible', 'elevenlabs', 'sandbox'] as const;
+/** The kind of a provider, which decides how the gateway calls it. */
 export type ProviderKind = (typeof providerKinds)[number];
 
 /** Whether providers of a kind answer chats; all kinds speak and transcribe. */
@@ -113,6 +115,7 @@ const Model = strictObject({
 
 /** The hints by which `auto` picks. */
 export const reasoningHints = ['fast', 'balanced', 'smart', 'turbo'] as const;
+/** A hint by which `auto` picks a model. */
 export type ReasoningHint = (typeof reasoningHints)[number];
 
 const Auto = strictObject({
@@ -161,12 +164,19 @@ export const Configuration = strictObject({
   limits: withDefaultInput(Limits, {}),
 });
 
+/** A whole configuration. */
 export type GatewayConfiguration = t.TypeOf<typeof Configuration>;
+/** A provider in the configuration. */
 export type ProviderConfiguration = t.TypeOf<typeof Provider>;
+/** A model in the configuration. */
 export type ModelConfiguration = t.TypeOf<typeof Model>;
+/** A price in the configuration. */
 export type Price = t.TypeOf<typeof Price>;
+/** A target of a voice in the configuration. */
 export type VoiceTarget = Pick<VoiceConfiguration, keyof typeof voiceTarget | 'price'>;
+/** A voice in the configuration. */
 export type VoiceConfiguration = t.TypeOf<typeof Voice>;
+/** The codec of timeouts in the configuration. */
 export type TimeoutsConfiguration = StrictObjectOf<{ [Name in keyof Timeouts]: t.Type<number | undefined> }>;
 
 /** Values by names that the operator chooses. */

@@ -22,6 +22,7 @@ import {
 import type { SecretRedactor } from './secret-redactor.ts';
 import { wavHeader } from './wav-header.ts';
 
+/** The default base URL of ElevenLabs. */
 export const elevenLabsBaseUrl = 'https://api.elevenlabs.io/v1';
 
 /** ElevenLabs' names for OpenAI's formats of speech, and their content types. It has no others. */

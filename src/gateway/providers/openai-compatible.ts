@@ -12,6 +12,7 @@ import {
 } from './provider.ts';
 import type { SecretRedactor } from './secret-redactor.ts';
 
+/** The default base URL of OpenAI. */
 export const defaultBaseUrl = 'https://api.openai.com/v1';
 
 /** A provider with OpenAI's API under any base URL. Bodies and answers pass unchanged. */

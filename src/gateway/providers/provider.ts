@@ -77,6 +77,7 @@ export interface UnsupportedRequest {
   readonly message: string;
 }
 
+/** Whether a provider does not support a request. */
 export function isUnsupportedRequest(asked: ProviderRequest | UnsupportedRequest): asked is UnsupportedRequest {
   return 'member' in asked;
 }

@@ -103,6 +103,7 @@ export type RefusalClass =
   | 'request'
   | 'server';
 
+/** Returns the class of a refusal, by its status and its error. */
 export function classifyRefusal({ status, error }: ProviderRefusal): RefusalClass {
   if (status === 429 || status === 408 || status === 409 || status === 425) return 'busy';
   if (status === 401 || status === 403) return error !== null && isContentPolicy(error) ? 'request' : 'operator';

@@ -5,6 +5,7 @@ import { type AttemptFailure, maxRefusalBytes, parseRefusal, type TimeoutName } 
 import type { AttemptControl, BodyConsumer, CreateBodyConsumer } from './body-consumer.ts';
 import { Deadline } from './deadline.ts';
 
+/** The outcome of an attempt. */
 export type AttemptOutcome =
   | { readonly kind: 'completed' }
   | { readonly kind: 'abandoned' }

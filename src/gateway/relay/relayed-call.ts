@@ -29,6 +29,7 @@ export interface RelayedCall {
   readonly requestFor: (target: Target, continueFrom: string | null) => OutgoingRequest;
 }
 
+/** A request to a provider, with the means to send it. */
 export interface OutgoingRequest extends ProviderRequest {
   readonly transport: Transport;
   /** Removes the operator's secrets from a refusal; null if there are none. */

@@ -9,6 +9,7 @@ export interface NumberedLine {
   readonly bytes: Buffer | null;
 }
 
+/** A file that is read line by line. */
 export interface LinesSource {
   /** Opens the file at a byte; null if the file is gone. @throws UnavailableError */
   readonly open: (start: number) => Promise<Readable | null>;

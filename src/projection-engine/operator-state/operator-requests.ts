@@ -15,6 +15,7 @@ export type OperatorRequest = {
   [Type in keyof OperatorRequestEvents]: RecordedEvent<Type, OperatorRequestEvents[Type]>;
 }[keyof OperatorRequestEvents];
 
+/** The types of events that are requests of operators. */
 export const operatorRequestTypes: ReadonlyArray<string> = [
   'ProjectionRebuildRequested',
   'ProjectionRetried',

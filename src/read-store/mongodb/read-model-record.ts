@@ -19,6 +19,7 @@ export interface ReadModelRecord<Position = Long> {
   readonly generations: Readonly<Record<string, GenerationRecord<Position>>>;
 }
 
+/** A generation in the record of its read model. */
 export interface GenerationRecord<Position = Long> {
   readonly version: number;
   /** JSON text. */

@@ -12,6 +12,7 @@ const sliceValues = 64 * 1024;
 /** Why a text is refused. */
 export type JsonFaultKind = 'malformed' | 'too-deep' | 'too-many-values';
 
+/** The fault of a JSON text. */
 export interface JsonFault {
   readonly kind: JsonFaultKind;
   /** The byte at which the fault is; the length of the text if it ends early. */
@@ -35,6 +36,7 @@ export interface JsonListener {
   end(level: number, end: number): void;
 }
 
+/** The limits of a JSON text. */
 export interface JsonLimits {
   /** The most values: arrays, objects, strings, numbers, true, false and null all count. */
   readonly maxValues: number;

@@ -1,6 +1,8 @@
 import { type DestinationStream, destination, type Logger, pino, stdTimeFunctions } from 'pino';
 
+/** The levels of the log, the most severe first. */
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+/** One of `logLevels`. */
 export type LogLevel = (typeof logLevels)[number];
 
 /** The logger of the process, and a function that writes its waiting lines. */

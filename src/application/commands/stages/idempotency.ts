@@ -18,6 +18,7 @@ export interface IdAlreadyUsed {
   readonly kind: 'id-already-used';
 }
 
+/** The outcome of a request whose new id belongs to another request. */
 export const idAlreadyUsed: IdAlreadyUsed = { kind: 'id-already-used' };
 
 /**

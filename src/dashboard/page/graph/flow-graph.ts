@@ -91,6 +91,7 @@ function describeStep(node: Record<string, unknown>): string {
   return all.length <= maxWhat ? all : `${all.slice(0, maxWhat - 1).replace(/[\s,]+$/, '')}…`;
 }
 
+/** Whether a value is a JSON object. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

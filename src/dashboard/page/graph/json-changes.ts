@@ -72,6 +72,7 @@ export function shown(value: unknown): string {
   return typeof value === 'string' ? `“${shortened(value)}”` : shortened(JSON.stringify(value) ?? 'nothing');
 }
 
+/** Whether two JSON values are equal. */
 export function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -17,6 +17,7 @@ const shapes: Readonly<Record<string, string>> = {
   next: 'm6 3.5 4.5 4.5L6 12.5',
 };
 
+/** An icon, which assistive technology ignores. */
 export function Icon({ name }: { name: keyof typeof shapes }): VNode {
   return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${shapes[name]} /></svg>`;
 }
@@ -50,6 +51,7 @@ const tones: Readonly<Record<string, Tone>> = {
   disabled: 'idle',
 };
 
+/** Returns the tone of a status. */
 export function toneOf(status: string): Tone {
   return tones[status] ?? 'idle';
 }
@@ -59,6 +61,7 @@ export function Badge(props: { tone?: Tone; plain?: boolean; children?: Children
   return html`<span class=${classes('badge', props.tone, props.plain && 'plain')}>${props.children}</span>`;
 }
 
+/** A status as a badge. */
 export function Status({ status, plain = false }: { status: string; plain?: boolean }): VNode {
   return html`<${Badge} tone=${toneOf(status)} plain=${plain}>${status}<//>`;
 }

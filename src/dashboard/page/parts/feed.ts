@@ -16,6 +16,7 @@ export interface FeedItem {
   readonly isNew?: boolean;
 }
 
+/** A list of entries of the audit, one line each. */
 export function Feed({ items, short = false }: { items: ReadonlyArray<FeedItem>; short?: boolean }): VNode {
   return html`<ol class="feed">
     ${items.map(

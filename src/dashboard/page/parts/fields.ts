@@ -51,6 +51,7 @@ export function TextField(
   </div>`;
 }
 
+/** The problem of a field, below it. */
 export function FieldProblem({ id, text }: { id: string; text: string }): VNode {
   return html`<p class="error-text" id=${id}><${Icon} name="alert" /><span>${text}</span></p>`;
 }

@@ -22,6 +22,7 @@ class StreamDeletedError extends Error {
   override readonly name = 'StreamDeletedError';
 }
 
+/** The time limits of appends. */
 export interface AppendLimits {
   /** The longest wait of the caller. */
   readonly answerWithinMs: number;

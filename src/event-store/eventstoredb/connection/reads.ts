@@ -119,6 +119,7 @@ function isFinal(error: unknown): boolean {
   return isDeleted(failure) || isRefusal(failure);
 }
 
+/** The time limits of reads. */
 export interface ReadLimits {
   readonly maxBytes: number;
   readonly deadlineMs: number;

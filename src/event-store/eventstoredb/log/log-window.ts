@@ -1,5 +1,6 @@
 import type { LogPage } from './log-page.ts';
 
+/** The limits of the events in memory. */
 export interface LogWindowLimits {
   readonly maxEvents: number;
   /** The most characters of the events' texts. */

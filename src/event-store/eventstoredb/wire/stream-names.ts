@@ -2,6 +2,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 
 type FilterOptions = InstanceType<typeof streams.ReadReq.Options.FilterOptions>;
 
+/** The naming of streams on a server. */
 export interface StreamNaming {
   /** The beginning of every stream's name on the server, and only there. */
   readonly streamPrefix: string;

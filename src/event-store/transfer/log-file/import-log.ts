@@ -9,6 +9,7 @@ import type { Report } from './progress.ts';
 const batchEvents = 2_000;
 const batchCharacters = 2 * 1024 * 1024;
 
+/** The source of an exported log. */
 export interface LogFileSource {
   /** The name of the file in messages. */
   readonly name: string;

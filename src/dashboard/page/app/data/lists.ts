@@ -22,14 +22,17 @@ export interface ProjectItems<Item> {
 const maxConcurrentReads = 6;
 const maxItems = 5_000;
 
+/** Reads all flows in the scope. */
 export function useFlows(projects: ReadonlyArray<Project>): Data<ProjectItems<Flow>> {
   return useProjectItems<Flow>(projects, 'flows', 'flows', ['flow', 'project', 'instance']);
 }
 
+/** Reads all phone numbers in the scope. */
 export function usePhoneNumbers(projects: ReadonlyArray<Project>): Data<ProjectItems<PhoneNumber>> {
   return useProjectItems<PhoneNumber>(projects, 'phone-numbers', 'phoneNumbers', ['phone-number', 'project']);
 }
 
+/** Reads all agent profiles in the scope. */
 export function useAgentProfiles(projects: ReadonlyArray<Project>): Data<ProjectItems<AgentProfile>> {
   return useProjectItems<AgentProfile>(projects, 'agent-profiles', 'agentProfiles', [
     'agent-profile',
@@ -38,14 +41,17 @@ export function useAgentProfiles(projects: ReadonlyArray<Project>): Data<Project
   ]);
 }
 
+/** Reads all API keys in the scope. */
 export function useApiKeys(projects: ReadonlyArray<Project>): Data<ProjectItems<ApiKey>> {
   return useProjectItems<ApiKey>(projects, 'keys', 'keys', ['key', 'project']);
 }
 
+/** Reads all templates. */
 export function useTemplates(): Data<{ readonly templates: ReadonlyArray<Template> }> {
   return useData('/v1/templates', { kinds: ['template', 'template-version'] });
 }
 
+/** Reads all instances. */
 export function useInstances(): Data<{ readonly items: ReadonlyArray<Instance>; readonly isWhole: boolean }> {
   const { api } = useSession();
   return useData('/v1/instances', { kinds: ['instance'] }, (signal) =>

@@ -14,6 +14,7 @@ export interface ScopeChoice {
 
 export const ScopeContext = createContext<ScopeChoice>({ scope: { organizationId: null }, choose: () => undefined });
 
+/** Returns the organization and project to which the page is limited. */
 export function useScope(): ScopeChoice {
   return useContext(ScopeContext);
 }

@@ -14,12 +14,15 @@ export const ranges = [
   { value: '30d', text: '30 d', ms: 30 * 24 * hourMs },
 ] as const;
 
+/** One of `ranges`. */
 export type Range = (typeof ranges)[number];
 
+/** Returns the chosen length of time in the address; the default without one. */
 export function rangeIn(search: URLSearchParams): Range {
   return ranges.find(({ value }) => value === search.get('range')) ?? ranges[1];
 }
 
+/** Puts a chosen length of time into the address. */
 export function pickRange(value: string): void {
   setSearch({ range: value === ranges[1].value ? null : value });
 }
