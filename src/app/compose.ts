@@ -32,7 +32,7 @@ import { startProcesses } from './parts/start-processes.ts';
 import { startLagMonitor } from './progress/start-lag-monitor.ts';
 import { createWaitForPosition } from './progress/wait-for-position.ts';
 import { watchMetrics } from './progress/watch-metrics.ts';
-import type { AsOf } from './read-only/as-of.ts';
+import { type AsOf, refuseAsOf } from './read-only/as-of.ts';
 import { refuseWrites } from './read-only/refuse-writes.ts';
 import { createReadiness } from './readiness.ts';
 import { bootstrapEmptyStore } from './startup/first-start.ts';
@@ -97,7 +97,8 @@ async function openLiveService(
   options: ComposeOptions,
   opened: AsyncDisposableStack,
 ): Promise<Service> {
-  // Comes first: a start that must fail makes no key.
+  refuseAsOf(config.dataDir);
+  // Comes before the stores: a start that must fail makes no key.
   const gatewaySource = await readGatewaySource(config, options.log);
   const stores = await openStores(config, options, opened);
   if (config.roles.has('control-plane')) {

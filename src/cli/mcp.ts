@@ -66,7 +66,8 @@ async function keyOf(file: string | undefined): Promise<string> {
     file === undefined
       ? [process.env.SWITCHYARD_API_KEY, 'SWITCHYARD_API_KEY']
       : [await readFile(file, 'utf8').catch(() => undefined), `the file ${file}`];
-  if (key === undefined) throw new StartupError(`There is no API key: ${source} cannot be read or is not set.`);
+  if (key === undefined)
+    throw new StartupError(`There is no API key: ${source} ${file === undefined ? 'is not set' : 'cannot be read'}.`);
   const fault = faultOfKeyText(key.trim());
   if (fault !== null) throw new StartupError(`${source} holds no API key: it ${fault}.`);
   return key.trim();

@@ -48,7 +48,7 @@ export function readSigningKey(source: string, name: string): KeyObject {
  */
 export function readPublicKeys(source: string, name: string): ReadonlyArray<KeyObject> {
   const blocks = pemOf(source, name).match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----/g) ?? [];
-  if (blocks.length === 0) throw new StartupError(`${name} holds no public key (SPKI, PEM). ${hint}`);
+  if (blocks.length === 0) throw new StartupError(`${name} holds no public key (SPKI, PEM). ${publicHint}`);
   return blocks.map((pem) => ed25519Of(() => createPublicKey(pem), name, 'public keys (SPKI, PEM)'));
 }
 
@@ -75,6 +75,8 @@ export function publishedKey(key: KeyObject): PublishedKey {
 }
 
 const hint = 'Make a key with: npm run --silent events -- digest-key > digest-key.pem';
+const publicHint =
+  'Print the public half of DIGEST_SIGNING_KEY with: npm run --silent events -- digest-key --public > digest-public.pem';
 
 /** A variable may hold a PEM with "\n" instead of line ends. */
 function pemOf(source: string, name: string): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projections } from '#projections/table.ts';
 import { compileCache } from '#test/support/run/compile-cache.ts';
@@ -256,6 +256,14 @@ describe('command-line tools', function () {
     await service.stop();
     assert.equal(answer.status, 200);
     assert.doesNotMatch(service.stdout, /sy_live_/);
+  });
+
+  it('refuses a DATA_DIR that does not exist, and creates nothing there', async () => {
+    const missing = join(folder.path, 'typo');
+    const listed = await run('processes.ts', ['list'], missing);
+    assert.deepEqual([listed.code, listed.stdout], [1, '']);
+    assert.match(listed.stderr, /^processes: DATA_DIR=\S+typo is not there: name the folder of the service\.\n$/);
+    assert.ok(!existsSync(missing));
   });
 
   it('generates a key that BOOTSTRAP_API_KEY accepts', async () => {

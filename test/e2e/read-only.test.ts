@@ -138,6 +138,10 @@ describe('a service with READ_ONLY=true', function () {
 
   it('refuses a folder that is not a replay, and a replay that would overwrite files', async () => {
     await assert.rejects(startPast(inFolder('none')), /READ_ONLY=true needs a folder that was made by npm run replay/);
+    await assert.rejects(
+      startService({ dataDir: inFolder('past') }),
+      /shows a past moment .*: start it with READ_ONLY=true/,
+    );
     const full = await replay('--until', String(position), '--into', inFolder('past'));
     assert.deepEqual([full.code, /is not empty/.test(full.stderr)], [1, true]);
     const day = await replay('--until', '2026-01-05', '--into', inFolder('other'));

@@ -135,6 +135,10 @@ describe('archived metering of a service', function () {
     const missing = await events('unarchive', '2026-01-04', inFolder('none.ndjson'));
     assert.equal(missing.code, 1);
     assert.match(missing.stderr, /There is no archive of 2026-01-04\./);
+    assert.deepEqual(
+      readdirSync(inFolder('')).filter((name) => name.startsWith('none.')),
+      [],
+    );
   });
 
   it('refuses days that are too recent and invalid arguments', async () => {

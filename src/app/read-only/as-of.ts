@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as t from 'io-ts';
@@ -43,6 +43,17 @@ export function readAsOf(folder: string): AsOf {
   }
   throw new StartupError(
     `READ_ONLY=true needs a folder that was made by npm run replay -- --until <time|position> --into <folder>; DATA_DIR=${folder} is none, or is not whole.`,
+  );
+}
+
+/**
+ * Refuses a folder of a past moment for a normal service, which would bring its read models to the end of the log.
+ * @throws StartupError
+ */
+export function refuseAsOf(folder: string): void {
+  if (!existsSync(join(folder, fileName))) return;
+  throw new StartupError(
+    `DATA_DIR=${folder} shows a past moment (npm run replay): start it with READ_ONLY=true, or name another folder.`,
   );
 }
 

@@ -10,7 +10,8 @@ Starts Switchyard. It takes no arguments: environment variables set everything, 
   GATEWAY_CONFIG=<file>       the providers and models of the gateway; npm run gateway -- check <file> judges it
 
 All variables: docs/configuration.md. When it runs, its log says where the documentation of the API is (/docs).
-Other commands: npm run demo | keys | projections | processes | events | subject-keys | gateway, each with -- --help.
+Other commands: npm run demo | keys | projections | processes | events | replay | blobs | subject-keys | gateway | mcp,
+each with -- --help.
 `;
 
 /** Whether the arguments ask for help. @throws StartupError for any other argument */

@@ -13,7 +13,7 @@ export async function unarchiveTo({ day, file }: EventsArguments, signal: AbortS
     printMessage(`wrote ${events} events of ${day}`);
     return 0;
   } catch (error) {
-    await part?.close();
+    await part?.discard();
     throw error;
   }
 }

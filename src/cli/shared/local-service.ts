@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Client } from 'undici';
 import { type Config, readConfig } from '#app/config.ts';
 import { controlSocketPath } from '#app/control-socket.ts';
@@ -50,6 +51,10 @@ export async function openLocalService(timeoutMs = defaultTimeoutMs): Promise<Lo
 
 /** Loaded only here, because a tool beside a running service needs little of the code. */
 async function startOwn(config: Config, path: string): Promise<() => Promise<void>> {
+  const { dataDir, eventStore } = config;
+  // In a misspelt folder a start would create stores and a first key.
+  if (eventStore.kind === 'sqlite' && !existsSync(dataDir))
+    throw new StartupError(`DATA_DIR=${dataDir} is not there: name the folder of the service.`);
   const { startOwnService } = await import('./own-service.ts');
   return startOwnService(config, path);
 }

@@ -46,12 +46,11 @@ export function countOf(bins: LatencyBins): number {
 }
 
 /**
- * A quantile of the latencies, in ms to the tenth; null without any.
+ * Returns a quantile of the latencies by nearest rank, in ms to the tenth; null without any.
  * @param part from 0 to 1
  */
 export function quantileOf(bins: LatencyBins, part: number): number | null {
-  const rank = part * (countOf(bins) - 1);
-  if (rank < 0) return null;
+  const rank = Math.max(0, Math.ceil(part * countOf(bins)) - 1);
   let seen = 0;
   for (let index = 1; index < bins.length; index += 1) {
     seen += bins[index] ?? 0;

@@ -110,7 +110,12 @@ export class TargetHealth {
 const noAttempts: Readonly<Record<AttemptResult, number>> = { served: 0, refused: 0, failed: 0, abandoned: 0 };
 const results = Object.keys(noAttempts) as ReadonlyArray<AttemptResult>;
 
-/** To the tenth of a millisecond. */
+/** Returns a quantile by nearest rank, in ms to the tenth; null without durations. */
 function quantile(durations: DDSketch, part: number): number | null {
-  return durations.count === 0 ? null : Math.round(durations.getValueAtQuantile(part) * 10) / 10;
+  const { count } = durations;
+  if (count === 0) return null;
+  // The sketch finds the value at `part * (count - 1)`, rounded down, which leaves out the slowest call.
+  const rank = Math.max(0, Math.ceil(part * count) - 1);
+  const sketchPart = count === 1 ? 0 : Math.min(1, (rank + Number.EPSILON * count) / (count - 1));
+  return Math.round(durations.getValueAtQuantile(sketchPart) * 10) / 10;
 }

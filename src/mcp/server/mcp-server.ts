@@ -1,7 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import * as E from 'fp-ts/lib/Either.js';
 import type { InvokeAs } from '#application/operations/invoke.ts';
-import { interfaceVersion } from '#application/operations/openapi.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';
 import { getPrompt, listedPrompt, visiblePrompts } from '#mcp/prompts/get-prompt.ts';
 import { prompts } from '#mcp/prompts/prompt-table.ts';
@@ -17,6 +16,7 @@ import { createToolCatalogue, type OperationTool, passes, visibleTools } from '#
 import { failureResult, successResult } from '#mcp/tools/tool-result.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
 import { type AskOperation, createAskOperation, maxPageBytes } from './ask-operation.ts';
 import { pageOf } from './list-page.ts';
 import type { McpExchange } from './mcp-exchange.ts';
@@ -57,7 +57,7 @@ export class McpServers {
   /** Makes the server for one request. */
   create(exchange: McpExchange): Server {
     const server = new Server(
-      { name: 'switchyard', title: 'Switchyard', version: interfaceVersion },
+      { name: 'switchyard', title: 'Switchyard', version: packageJson.version },
       { capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} }, instructions },
     );
     this.#serveTools(server, exchange);

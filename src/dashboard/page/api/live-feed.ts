@@ -27,6 +27,7 @@ export class LiveFeed {
   #state: LiveState = firstLiveState;
   #waiting: AuditEntry[] = [];
   #lastId: string | null = null;
+  #readOnly: string | null = null;
   #tries = 0;
   #open: AbortController | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -40,6 +41,11 @@ export class LiveFeed {
 
   get state(): LiveState {
     return this.#state;
+  }
+
+  /** The service's own words if it is read-only; else null. */
+  get readOnly(): string | null {
+    return this.#readOnly;
   }
 
   start(): void {
@@ -98,8 +104,9 @@ export class LiveFeed {
       this.#lose();
     } catch (error) {
       if (this.#stopped) return;
-      const { status } = toApiError(error);
-      if (!isAbort(error) && (status === 404 || status === 403)) this.#poll();
+      const { status, code, message } = toApiError(error);
+      if (code === 'read-only') this.#readOnly = message;
+      if (!isAbort(error) && (status === 404 || status === 403 || code === 'read-only')) this.#poll();
       else if (status !== 401) this.#lose();
     }
   }

@@ -29,6 +29,7 @@ export function Shell(): VNode {
       <${SideNavigation} place=${place} />
       <div class="column">
         <${TopBar} place=${place} onFind=${() => setOverlay('palette')} />
+        <${ReadOnlyNotice} />
         <main id="main" tabindex="-1"><${ViewOf} key=${`${place.view} ${place.id ?? ''}`} place=${place} /></main>
       </div>
     </div>
@@ -36,6 +37,14 @@ export function Shell(): VNode {
     <${ToastList} />
     ${overlay === 'palette' ? html`<${Palette} onClose=${close} />` : null}
     ${overlay === 'keys' ? html`<${KeyList} onClose=${close} />` : null}`;
+}
+
+/** Names the moment that a read-only service shows, in the service's own words. */
+function ReadOnlyNotice(): VNode | null {
+  const { live } = useSession();
+  const [text, setText] = useState(live.readOnly);
+  useEffect(() => live.onState(() => setText(live.readOnly)), [live]);
+  return text === null ? null : html`<p class="read-only" role="status">${text}</p>`;
 }
 
 function SideNavigation({ place }: { place: Place }): VNode {

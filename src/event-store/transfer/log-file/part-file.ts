@@ -1,5 +1,5 @@
 import { createReadStream, existsSync } from 'node:fs';
-import { type FileHandle, open, rename } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { LogError } from '#event-store/transfer/log-failure.ts';
 import type { LineSink } from './export-log.ts';
@@ -72,6 +72,12 @@ export class PartFile implements LineSink {
     await rename(partOf(this.#file), this.#file);
     const folder = await open(dirname(this.#file), 'r');
     await folder.sync().finally(() => folder.close());
+  }
+
+  /** Closes and removes the part, which cannot be continued. */
+  async discard(): Promise<void> {
+    await this.close();
+    await rm(partOf(this.#file));
   }
 
   /** Closes the part without completing it. */

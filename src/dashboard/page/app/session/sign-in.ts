@@ -70,7 +70,8 @@ export function SignIn(props: { reason: string | null; onSignIn: (key: string, m
         <div class="body">
           <p class="muted">
             The first start prints an admin key once. To choose the key yourself, generate one and start the service
-            with it as <code>BOOTSTRAP_API_KEY</code>. Partners get a key from their operator.
+            with it as <code>BOOTSTRAP_API_KEY</code>. If the key is lost, <code>npm run keys -- admin</code> makes another
+            one. Partners get a key from their operator.
           </p>
           <pre class="block" tabindex="0" role="region" aria-label="Command">npm run keys -- generate</pre>
         </div>
