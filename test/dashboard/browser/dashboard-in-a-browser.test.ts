@@ -255,7 +255,7 @@ describeInBrowser('dashboard in a browser @long', () => {
   });
 
   it('shows a partner its customers, and neither projections nor other tenants’ resources', async () => {
-    const { page } = await open(variables.PARTNER);
+    const { page, refused } = await open(variables.PARTNER);
     const navigation = page.getByRole('navigation', { name: 'Main', exact: true });
     await navigation.getByRole('link', { name: 'Customers' }).waitFor();
     assert.equal(await navigation.getByRole('link', { name: 'Projections' }).count(), 0);
@@ -265,5 +265,6 @@ describeInBrowser('dashboard in a browser @long', () => {
     await holds(page, `document.querySelectorAll('main tbody tr').length === ${customers.length}`);
     await goTo(page, '/flows');
     assert.equal(await page.locator('main tbody tr').count(), (await flowsOf(partner)).length);
+    assert.deepEqual(refused, []);
   });
 });

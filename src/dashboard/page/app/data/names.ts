@@ -27,6 +27,8 @@ export class Names {
   readonly #known = new Map<string, string | null>();
   readonly #queue: Array<{ readonly kind: string; readonly id: string }> = [];
   readonly #listeners = new Set<() => void>();
+  /** Only operators may read organizations one by one. */
+  #mayReadOrganizations = false;
   #running = 0;
   #lookups = 0;
   #version = 0;
@@ -40,6 +42,7 @@ export class Names {
 
   /** Reads the names of tenants that this key may see. */
   async load(me: Me): Promise<void> {
+    this.#mayReadOrganizations = me.keyType === 'admin';
     const isPartner = me.keyType === 'admin' || me.keyType === 'partner';
     const none =
       <Member extends string>(member: Member) =>
@@ -117,6 +120,7 @@ export class Names {
   #lookUp(kind: string, id: string): void {
     this.#known.set(`${kind} ${id}`, null);
     if (pathOfKind[kind] === undefined || this.#lookups >= maxLookups) return;
+    if (kind === 'organization' && !this.#mayReadOrganizations) return;
     this.#lookups += 1;
     this.#queue.push({ kind, id });
     this.#work();
