@@ -78,7 +78,7 @@ export function SignIn(props: { reason: string | null; onSignIn: (key: string, m
       <//>
     </main>
     <footer>
-      ${health === null ? null : html`<span><${Badge} tone="ok" plain=${true}>${health.service} is running<//></span>`}
+      ${health === null ? null : html`<span><${Badge} tone="ok" plain=${true}>The service is running<//></span>`}
       <a href="/docs">API docs</a>
       ${health === null ? null : html`<span>version ${health.version}</span>`}
     </footer>

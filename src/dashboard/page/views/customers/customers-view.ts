@@ -72,7 +72,7 @@ function CustomerRow({ customer, instances, day, month }: RowProps): VNode {
     )}</td>
     <td class="num later" data-l="calls">${day === null ? '–' : formatCount(today?.calls ?? 0)}</td>
     <td class="num later end" data-l="errors">${day === null ? '–' : formatCount(today?.errors ?? 0)}</td>
-    <td class="num later" data-l="30 d">${month === null ? '–' : formatMoney(cost ?? null)}</td>
+    <td class="num later" data-l="cost, 30 d">${month === null ? '–' : formatMoney(cost ?? null)}</td>
   </tr>`;
 }
 

@@ -62,7 +62,7 @@ function HealthRow({ target }: { target: TargetHealth }): VNode {
     <th scope="row">${target.target}</th><td><${Badge} tone=${tone}>${word}<//></td>
     <td class="muted wide">${target.servesModels.join(', ')}</td>
     <td class="num later" data-l="served">${formatCount(attempts.served)}</td><td class="num later end" data-l="failed">${formatCount(attempts.failed)}</td>
-    <td class="later">${lastFailure === null ? html`<span class="faint">none</span>` : html`<${Time} at=${lastFailure.time} />, ${lastFailure.status ?? lastFailure.code}`}</td>
+    <td class="later" data-l="last failure">${lastFailure === null ? html`<span class="faint">none</span>` : html`<${Time} at=${lastFailure.time} />, ${lastFailure.status ?? lastFailure.code}`}</td>
     <td class="num later end" data-l="p95 ms">${formatMs(target.p95Ms)}</td>
   </tr>`;
 }

@@ -203,7 +203,7 @@ function NewTemplateDialog({ onClose }: { onClose: () => void }): VNode {
     setSearch({ template: made.id, instance: null });
     return true;
   };
-  return html`<${FormDialog} title="New template" doLabel="Make template" onClose=${onClose} onSave=${save} fields=${['/name', '/description']}>
+  return html`<${FormDialog} title="New template" doLabel="Create template" onClose=${onClose} onSave=${save} fields=${['/name', '/description']}>
     ${(problemAt: (pointer: string) => string | null) => html`
       <${TextField} label="Name" value=${name} autofocus=${true} onText=${setName} problem=${problemAt('/name')} hint="1 to 200 characters" />
       <${TextField} label="Description" rows=${3} value=${description} onText=${setDescription} problem=${problemAt('/description')} />`}
