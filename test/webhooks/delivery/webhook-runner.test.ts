@@ -65,7 +65,7 @@ describe('WebhookRunner', () => {
     const { beganAtEndAt, position } = await stored();
     assert.equal(position, missed);
     assert.ok(beganAtEndAt !== null);
-    assert.match(node.logged.map(({ message }) => message).join(), /is lost: it begins at the end of the log/);
+    assert.match(node.logged.map(({ message }) => message).join(), /is lost: delivery begins at the end of the log/);
     const next = await node.createFlow('cflownext0000001');
     await eventually(() => node.tried.length > 0);
     assert.deepEqual(positionsTried(), [next]);
