@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
-import { notFound } from '#application/operations/not-found.ts';
 import { remove } from '#application/operations/operation.ts';
 import { deletedObject, deletionOf } from '#application/queries/object-list.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { fileId } from '#domain/file/record.ts';
 import { examples } from '#domain/shared/examples.ts';
+import { notInStore } from '#domain/store/not-in-store.ts';
 import { store, storeFileRemoved } from '#domain/store/store.ts';
 
 export const removeStoreFile = command({
@@ -25,7 +25,7 @@ export const removeStoreFile = command({
   subject: { entity: store, parameter: 'store_id' },
   decide: ({ store_id, file_id }, state) => {
     const events = storeFileRemoved({ id: store_id, fileId: file_id, reason: 'requested' }, state);
-    return events.length === 0 ? E.left(notFound('file-not-found', file_id)) : E.right(events);
+    return events.length === 0 ? E.left(notInStore(store_id, file_id)) : E.right(events);
   },
   answer: ({ input }) => deletionOf('store.file', input.file_id),
 });

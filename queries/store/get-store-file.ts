@@ -7,6 +7,7 @@ import { cuid } from '#domain/codecs/id.ts';
 import { fileId } from '#domain/file/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { StoreFileRecord } from '#domain/store/file-record.ts';
+import { notInStore } from '#domain/store/not-in-store.ts';
 import { type StoreFileDocument, storeFileKey, storeFiles } from '#projections/files/store-files.ts';
 import { type StoreDocument, stores } from '#projections/files/stores.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
@@ -29,7 +30,7 @@ export const getStoreFile = query<t.TypeOf<typeof Input>, StoreDocument, StoreFi
   answer: async ({ input: { store_id, file_id }, subject, read }) => {
     if (subject.head.listedIn === null) return E.left(notFound('store-not-found', store_id));
     const found = await read.storeFiles.get<StoreFileDocument>(storeFileKey(store_id, file_id));
-    if (found === null || found.head.listedIn === null) return E.left(notFound('file-not-found', file_id));
+    if (found === null || found.head.listedIn === null) return E.left(notInStore(store_id, file_id));
     return E.right({ body: found.record as EncodedJson<StoreFileRecord> });
   },
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type FeedMessage, messagesIn } from '#test/live-feed/feed-client.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
 import { adminKey, startService, temporaryFolder } from '#test/support/service/service-process.ts';
@@ -69,6 +70,18 @@ describeOnEngines('live feed', (engines) => {
 
   afterEach(() => {
     for (const feed of feeds.splice(0)) feed.close();
+  });
+
+  it('answers HEAD with its headers at once, and holds no feed', async () => {
+    const answer = await fetch(`${running.url}/v1/events`, {
+      method: 'HEAD',
+      headers: { authorization: `Bearer ${adminKey}` },
+      signal: AbortSignal.timeout(5_000),
+    });
+    assert.equal(answer.status, 200);
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/event-stream/);
+    const metrics = async () => (await fetch(`${running.url}/metrics`)).text();
+    await eventually(async () => /^switchyard_live_feeds 0$/m.test(await metrics()), 'that no feed is open');
   });
 
   const open = async (key: string, headers?: Readonly<Record<string, string>>) => {

@@ -40,7 +40,8 @@ export class FileSpace {
   async shortageOf(projectId: string, bytes: number): Promise<Failure | null> {
     const { documents, quotaBytes, hasRoomFor } = this.#options;
     const stored = (await documents.get<{ readonly bytes: number }>('file-space', projectId))?.value.bytes ?? 0;
-    if (stored + (this.#storing.get(projectId) ?? 0) + bytes > quotaBytes) return quotaExceeded(quotaBytes, stored);
+    const storing = this.#storing.get(projectId) ?? 0;
+    if (stored + storing + bytes > quotaBytes) return quotaExceeded(quotaBytes, stored, storing);
     return (await hasRoomFor(bytes)) ? null : diskFull;
   }
 
@@ -95,7 +96,8 @@ export class SpaceHold {
   }
 }
 
-function quotaExceeded(quotaBytes: number, stored: number): Failure {
-  const detail = `The files of a project may take ${quotaBytes} bytes; those of this one take ${stored}. Delete some that are not needed any more.`;
+function quotaExceeded(quotaBytes: number, stored: number, storing: number): Failure {
+  const running = storing === 0 ? '' : ` and its running uploads ${storing}`;
+  const detail = `The files of a project may take ${quotaBytes} bytes; those of this one take ${stored}${running}. Delete files, or upload fewer at once.`;
   return failure('files-quota-exceeded', detail);
 }

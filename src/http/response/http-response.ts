@@ -45,6 +45,7 @@ export class HttpResponse implements ResponseSink {
     const { requestId } = requestContextOf(this.#ctx);
     const always = ['X-Content-Type-Options', 'nosniff', 'X-Request-Id', requestId];
     this.#res.writeHead(status, [...always, ...this.#headers, ...headers]);
+    if (this.#ctx.req.method === 'HEAD') this.#endHead();
   }
 
   write(bytes: Buffer | string): boolean {
@@ -70,6 +71,13 @@ export class HttpResponse implements ResponseSink {
   onDisconnect(listener: (() => void) | null): void {
     this.#onDisconnect = listener;
     if (this.#isDisconnected) listener?.();
+  }
+
+  /** A client that asks only for the headers receives no body, so an endless one must end. */
+  #endHead(): void {
+    this.#res.end();
+    this.#isDisconnected = true;
+    this.#onDisconnect?.();
   }
 
   #setWriteTimeout(): void {

@@ -81,7 +81,7 @@ function adviceOf({ code, retryAfterSeconds }: Failure, requestId: string): stri
   switch (status) {
     case 401:
     case 403:
-      return 'What to do: use a key that may do this. introspect_key shows what this one may do.';
+      return 'What to do: use a key that may do this. The listed tools are those that this key may use.';
     case 404:
       return 'What to do: check the id. Lists show everything that this key can access.';
     case 409:
