@@ -133,6 +133,21 @@ describeInBrowser('dashboard in a browser @long', () => {
     await assertNotWider(page, 'audit with long names');
   });
 
+  it('shows an accessible placeholder while an answer is slow, and then the content', async () => {
+    const { page } = await open();
+    const answer = Promise.withResolvers<void>();
+    await page.route('**/v1/partner/customers', async (route) => {
+      await answer.promise;
+      await route.continue();
+    });
+    const settling = goTo(page, '/customers');
+    await page.waitForSelector('main [role="status"]');
+    await assertAccessible(page, 'placeholder');
+    answer.resolve();
+    await settling;
+    await page.waitForSelector('main tbody tr');
+  });
+
   it('refuses a key without access, stores no key, and signs out', async () => {
     const context = await browser.newContext();
     const page = await context.newPage();

@@ -86,7 +86,7 @@ export function Problem(props: { error: ApiError; onRetry?: (() => void) | undef
 /** A placeholder in the shape of the awaited content. */
 export function Skeleton({ rows = 3, figure = false }: { rows?: number; figure?: boolean }): VNode {
   const widths = ['w3', 'w2', 'w1'];
-  return html`<div class="body" aria-busy="true" aria-label="Loading">
+  return html`<div class="body" role="status" aria-busy="true" aria-label="Loading">
     ${figure ? html`<span class="skel fig"></span><span class="skel plot"></span>` : null}
     ${Array.from({ length: rows }, (_, index) => html`<span key=${index} class=${classes('skel', widths[index % widths.length])}></span>`)}
   </div>`;
@@ -102,7 +102,8 @@ export function Loaded<Value>(props: {
   const { value, error, at } = data;
   if (value === null) {
     if (error !== null) return html`<${Problem} error=${error} onRetry=${data.reload} />`;
-    return data.isSlow ? html`<${Skeleton} rows=${rows} />` : null;
+    if (data.isSlow) return html`<${Skeleton} rows=${rows} />`;
+    return data.isLoading ? html`<div aria-busy="true" hidden></div>` : null;
   }
   if (error === null) return html`${props.children(value)}`;
   return html`<div class="is-stale">

@@ -11,6 +11,8 @@ export interface Data<Value> {
   readonly error: ApiError | null;
   /** When the value was read; null before the first answer. */
   readonly at: number | null;
+  /** Whether the first answer is awaited. */
+  readonly isLoading: boolean;
   /** Whether there is no value to show after 200 ms. */
   readonly isSlow: boolean;
   readonly reload: () => void;
@@ -114,9 +116,11 @@ export function useData<Value>(
     };
   }, [key, kinds, refresh.everyMs]);
 
-  if (key === null) return { value: null, error: null, at: null, isSlow: false, reload };
+  if (key === null) return { value: null, error: null, at: null, isLoading: false, isSlow: false, reload };
   const shown = held.key === key ? held : { value: known, error: null, at: null };
-  return { value: shown.value, error: shown.error, at: shown.at, isSlow: isLate && shown.value === null, reload };
+  const { value, error, at } = shown;
+  const isLoading = value === null && error === null;
+  return { value, error, at, isLoading, isSlow: isLate && isLoading, reload };
 }
 
 function isWorthRetrying({ status }: ApiError): boolean {
