@@ -5,7 +5,8 @@ export const liveLimits: DocumentBufferLimits = { maxDocuments: 1000, maxBytes: 
 
 /** What a generation that is being filled keeps in memory. */
 export const rebuildLimits: DocumentBufferLimits = {
-  maxDocuments: 10_000,
+  maxDocuments: 12_000,
+  firstDocuments: 3_000,
   maxBytes: 32 * 1024 * 1024,
   asTexts: true,
 };

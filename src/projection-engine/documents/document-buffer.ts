@@ -4,13 +4,13 @@ import { type AnyProjection, keysOf, type Reaction, reactionsOf } from '#project
 import { findIndex } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, DocumentWrite, FoldedDocument, Where } from '#read-store/read-store.ts';
 import { BufferedDocument } from './buffered-document.ts';
+import { DocumentCapacity, type DocumentCapacityLimits } from './document-capacity.ts';
 import { documentText } from './document-text.ts';
 import { heapBytes, maxHeapBytes } from './heap-bytes.ts';
 import { WhereIndex } from './where-index.ts';
 
 /** The most documents that are in memory between two commits, and the most bytes of memory, by estimate. */
-export interface DocumentBufferLimits {
-  readonly maxDocuments: number;
+export interface DocumentBufferLimits extends DocumentCapacityLimits {
   readonly maxBytes: number;
   /**
    * Whether documents are kept as JSON texts between commits, and parsed when an event touches them. Texts take a
@@ -47,16 +47,19 @@ export class DocumentBuffer {
   #changed: BufferedDocument[] = [];
   #removals: { readonly where: Where; readonly position: number }[] = [];
   #bytes = 0;
+  #capacity: DocumentCapacity;
 
   constructor(projection: AnyProjection, limits: DocumentBufferLimits) {
     this.#projection = projection;
     this.#reactions = reactionsOf(projection);
     this.#limits = limits;
+    this.#capacity = new DocumentCapacity(limits);
   }
 
   /** Changes the limits, from the next commit on. */
   limit(limits: DocumentBufferLimits): void {
     this.#limits = limits;
+    this.#capacity = new DocumentCapacity(limits);
   }
 
   /**
@@ -96,6 +99,7 @@ export class DocumentBuffer {
         ? { ...stored, id, bytes: maxHeapBytes(stored.bytes) }
         : { id, order: 0, position: 0, value: null, bytes: 0 },
     );
+    if (stored !== null) this.#capacity.noteRead();
     this.#entries.set(id, entry);
     this.#bytes += entry.bytes;
     this.#removable.add(entry);
@@ -132,11 +136,12 @@ export class DocumentBuffer {
   committed(): void {
     for (const entry of this.#changed) entry.changed = false;
     this.#changed = [];
+    this.#capacity.adapt(this.#used.length);
     this.#putUsedLast();
     this.#removals = [];
     this.#removable.forgetRemovals();
     for (const entry of this.#entries.values()) {
-      if (this.#entries.size <= this.#limits.maxDocuments && this.#bytes <= this.#limits.maxBytes) return;
+      if (this.#entries.size <= this.#capacity.documents && this.#bytes <= this.#limits.maxBytes) return;
       this.#entries.delete(entry.id);
       this.#bytes -= entry.bytes;
       this.#removable.remove(entry);

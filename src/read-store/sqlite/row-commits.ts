@@ -4,7 +4,7 @@ import { type ColumnValue, columnValues } from './document-table.ts';
 
 /** Writes in the form of the table. They contain only texts and numbers, which are cheap to send to another thread. */
 export type RowWrite =
-  /** The values of all rows in one list: of each row its id, order, position, body and indexed fields. */
+  /** The values of some rows in one list: of each row its id, order, position, body and indexed fields. */
   | { readonly kind: 'put'; readonly values: ReadonlyArray<ColumnValue> }
   | { readonly kind: 'delete'; readonly id: string; readonly position: number }
   | { readonly kind: 'delete-where'; readonly where: Where; readonly position: number };
@@ -33,9 +33,14 @@ export interface RowStore extends Omit<ReadStoreWriter, 'commit' | 'read'> {
   ): Promise<ReadonlyMap<string, DocumentRow>>;
   /** @see ReadStoreWriter.commit */
   commit(commits: ReadonlyArray<RowCommit>, more?: boolean): Promise<void>;
+  /** Does a part of the writes of the next commit. The commit must be the next call: it stores them with its own. */
+  writePart(generation: Generation, write: RowWrite): Promise<void>;
   /** The numbers of incomplete generations, which are being filled. */
   readonly filling: ReadonlySet<number>;
 }
+
+/** A write ends with the row that reaches so many characters of JSON, so that another thread can take it in parts. */
+const maxWriteCharacters = 32 * 1024;
 
 /** The number of values of a row before its indexed fields. */
 const ownColumns = 4;
@@ -72,16 +77,19 @@ function rowWrites({ indexes }: Generation, writes: ReadonlyArray<DocumentWrite>
   const fields = indexedFields(indexes);
   const rows: RowWrite[] = [];
   let values: ColumnValue[] | null = null;
+  let characters = 0;
   for (const write of writes) {
     if (write.kind !== 'put') {
       rows.push(write);
       values = null;
       continue;
     }
-    if (values === null) {
+    if (values === null || characters >= maxWriteCharacters) {
       values = [];
+      characters = 0;
       rows.push({ kind: 'put', values });
     }
+    characters += write.body.length;
     values.push(write.id, write.order, write.position, write.body, ...columnValues(fields, write.value));
   }
   return rows;

@@ -8,7 +8,7 @@ import type {
   ProjectionStatus,
 } from '#read-store/read-store.ts';
 import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { createIndexes } from './create-indexes.ts';
 import { DeferredTransaction } from './deferred-transaction.ts';
 import * as table from './document-table.ts';
 import { GenerationRows } from './generation-rows.ts';
@@ -129,15 +129,13 @@ export class SqliteRowStore implements RowStore {
     );
   }
 
+  async writePart(generation: Generation, write: RowWrite): Promise<void> {
+    this.#transaction.run(() => this.#write(generation, write), Number.POSITIVE_INFINITY);
+  }
+
   async finish(generation: Generation): Promise<void> {
     this.#transaction.end();
-    try {
-      this.#createIndexes(generation, 'FILE');
-    } catch (error) {
-      if (!(error instanceof UnavailableError)) throw error;
-      // There may be no folder for temporary files, or no space in it.
-      this.#createIndexes(generation, 'MEMORY');
-    }
+    createIndexes(this.#database, this.#transaction, generation);
   }
 
   async publish(generation: Generation): Promise<void> {
@@ -192,17 +190,6 @@ export class SqliteRowStore implements RowStore {
       this.#transaction.end();
     } finally {
       this.#database.close();
-    }
-  }
-
-  /** @param temporary where entries are sorted; an index of millions of entries would fill the memory */
-  #createIndexes({ number, indexes }: Generation, temporary: 'FILE' | 'MEMORY'): void {
-    this.#database.exec(`PRAGMA temp_store = ${temporary}`);
-    try {
-      for (const statement of table.createIndexes(number, indexes))
-        this.#transaction.run(() => this.#database.exec(statement));
-    } finally {
-      this.#database.exec('PRAGMA temp_store = MEMORY');
     }
   }
 

@@ -9,7 +9,7 @@ import type {
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { ReadStoreDamagedError } from './read-store-file.ts';
 import { charactersOf, type RowCommit, type RowStore } from './row-commits.ts';
-import type { FromWriter, WriterCall, WriterFailure } from './writer-messages.ts';
+import type { FromWriter, ToWriter, WriterCall, WriterFailure } from './writer-messages.ts';
 
 /** The most characters of JSON in calls to the thread that no caller waits for. A single call may have more. */
 const maxPostponedCharacters = 4 * 1024 * 1024;
@@ -82,11 +82,15 @@ export class WriterThread implements RowStore {
     return this.#filling;
   }
 
+  writePart(...parameters: Parameters<RowStore['writePart']>): Promise<void> {
+    return this.#call('writePart', parameters);
+  }
+
   async commit(commits: ReadonlyArray<RowCommit>, more = false): Promise<void> {
     const canWait = more && commits.every(({ generation }) => this.#filling.has(generation.number));
     if (!canWait) return this.#call('commit', [commits, more]);
-    // The commit of each generation is complete by itself, and smaller messages need less memory.
-    for (const commit of commits) await this.#postpone('commit', [[commit], more], charactersOf(commit));
+    // The commit of each generation is complete by itself.
+    for (const commit of commits) await this.#postponeCommit(commit, more);
   }
 
   generations(collection: string): Promise<CollectionGenerations> {
@@ -141,6 +145,16 @@ export class WriterThread implements RowStore {
     await this.#worker.terminate();
   }
 
+  /**
+   * Sends a commit in parts, because what the thread has received in one large message survives its young generation.
+   * All parts are sent in one turn, so that no other call comes between them.
+   */
+  #postponeCommit(commit: RowCommit, more: boolean): Promise<void> {
+    const { generation, writes, checkpoint } = commit;
+    for (const write of writes) this.#send('writePart', [generation, write], true);
+    return this.#postpone('commit', [[{ generation, writes: [], checkpoint }], more], charactersOf(commit));
+  }
+
   /** Sends a call that no caller waits for. It waits only while too much is on its way to the thread. */
   async #postpone(call: WriterCall, parameters: ReadonlyArray<unknown>, characters: number): Promise<void> {
     const done = this.#call<void>(call, parameters, true).catch((error: unknown) => {
@@ -159,12 +173,17 @@ export class WriterThread implements RowStore {
 
   #call<Result>(call: WriterCall, parameters: ReadonlyArray<unknown>, postponed = false): Promise<Result> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
-    this.#requests += 1;
-    const request = this.#requests;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#calls.set(request, { resolve, reject });
-    this.#worker.postMessage({ request, call, parameters, postponed });
+    this.#calls.set(this.#send(call, parameters, postponed), { resolve, reject });
     return promise as Promise<Result>;
+  }
+
+  /** @returns the number of the request, with which the thread answers */
+  #send(call: WriterCall, parameters: ReadonlyArray<unknown>, postponed: boolean): number {
+    this.#requests += 1;
+    const message: ToWriter = { request: this.#requests, call, parameters, postponed };
+    this.#worker.postMessage(message);
+    return message.request;
   }
 
   #receive(message: FromWriter): void {

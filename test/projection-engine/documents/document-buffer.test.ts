@@ -174,6 +174,29 @@ describe('DocumentBuffer', () => {
     assert.equal(buffer.knows('a'), false);
   });
 
+  it('keeps more documents, up to its limit, when many that events touch are read from the store', () => {
+    const buffer = new DocumentBuffer(items, { maxDocuments: 30, firstDocuments: 10, maxBytes: 1_000_000 });
+    let position = 0;
+    /** Touches documents in turn, and returns how many of them were read from the store. */
+    const readsOf = (documents: number) => {
+      const ids = Array.from({ length: documents }, (_, index) => `d${index}`);
+      const missing = ids.filter((id) => !buffer.knows(id));
+      for (const id of missing) {
+        const stored = { order: 1, position: 0, value: { group: 'g', times: 1 }, bytes: 10 };
+        buffer.remember(id, position === 0 ? null : stored);
+      }
+      for (const id of ids) {
+        position += 1;
+        buffer.apply(recorded(position, put(id, 'g')), [id]);
+      }
+      buffer.writes();
+      buffer.committed();
+      return missing.length;
+    };
+    assert.deepEqual([readsOf(25), readsOf(10), readsOf(25), readsOf(25)], [25, 10, 5, 0]);
+    assert.deepEqual([readsOf(60), readsOf(60)], [35, 30]);
+  });
+
   for (const asTexts of [false, true]) {
     it(`changes and removes documents of earlier commits that are kept as ${asTexts ? 'texts' : 'values'}`, () => {
       const buffer = new DocumentBuffer(items, { maxDocuments: 10, maxBytes: 1000, asTexts });

@@ -81,6 +81,20 @@ describe('a read store whose filling is written by a thread', () => {
     assert.deepEqual(await stored(), upTo((current?.checkpoint ?? 0) / documentsOfCommit));
   });
 
+  it('stores nothing of a deferred commit of many parts whose last part fails', async () => {
+    const generation = await writer.begin(definition, 0);
+    await fill(generation, 4);
+    const large = writesOf(4).map((write) => ({ ...write, body: JSON.stringify({ text: 'x'.repeat(1000) }) }));
+    const impossible: DocumentWrite = { kind: 'delete-where', where: { undeclared: 1 }, position: 1 };
+    await writer.commit([{ generation, writes: [...large, impossible], checkpoint: lastOf(4) }], true).catch(() => {});
+    await assert.rejects(writer.publish(generation));
+    await writer.close().catch(() => undefined);
+    writer = openSqliteReadStoreWriter(file, assert.fail);
+    const { current } = await writer.generations('items');
+    assert.ok((current?.checkpoint ?? 9999) <= lastOf(3));
+    assert.deepEqual(await stored(), upTo((current?.checkpoint ?? 0) / documentsOfCommit));
+  });
+
   it('saves key uses and snapshots while the file passes between threads', async () => {
     const generation = await writer.begin(definition, 0);
     const saves: Promise<void>[] = [];
