@@ -4,7 +4,7 @@
  */
 const adapters = '^src/.+/(sqlite|mongodb|eventstoredb|folder|gridfs)/';
 const entryPoints =
-  '^src/main\\.ts$|^src/cli/[^/]+\\.ts$|^src/projection-engine/hosting/thread-entry\\.ts$|^examples/demo/demo\\.ts$|-thread\\.ts$|require-node-24\\.mjs$|switchyard-mcp\\.mjs$';
+  '^src/main\\.ts$|^src/cli/[^/]+\\.ts$|^src/projection-engine/hosting/thread-entry\\.ts$|^examples/demo/demo\\.ts$|-thread\\.ts$|preload\\.mjs$|switchyard-mcp\\.mjs$';
 const anyProject = '^(src|commands|queries|projections)/';
 
 module.exports = {

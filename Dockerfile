@@ -19,14 +19,17 @@ COPY examples examples
 COPY projections projections
 COPY queries queries
 COPY src src
-RUN install --directory --owner=1000 --group=1000 --mode=700 /data /spool
+RUN install --directory --owner=1000 --group=1000 --mode=700 /data /spool /app/compiled
 # Uploads wait on a volume of their own: /tmp may be memory, and they must not fill the one of the log.
 ENV HOST=0.0.0.0 DATA_DIR=/data SPOOL_DIR=/spool TMPDIR=/spool
 # Texts pass from thread to thread: an arena for each thread would keep tens of megabytes that are free.
 ENV MALLOC_ARENA_MAX=2
+# What Node compiles is part of the image: a start is a third shorter, and no thread needs memory for a compiler.
+ENV NODE_COMPILE_CACHE=/app/compiled
+# Only /data and /spool are written to when it runs: the rest may be read-only.
+USER 1000:1000
+RUN node src/cli/fill-compile-cache.ts
 VOLUME /data /spool
 EXPOSE 8080
-# Only /data and /spool are written to: the rest may be read-only.
-USER 1000:1000
 HEALTHCHECK --interval=5s --timeout=4s --start-period=90s --retries=3 CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/healthz`, { signal: AbortSignal.timeout(3000) }).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "src/main.ts"]

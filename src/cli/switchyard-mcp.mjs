@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import '../app/startup/require-node-24.mjs';
+import '../app/startup/preload.mjs';
 
 await import('./mcp.ts');
