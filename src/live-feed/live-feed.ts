@@ -4,9 +4,8 @@ import { listedTypes } from '#domain/history/table.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { followLog } from '#event-store/follow-log.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
-import { BackOff } from '#shared/async/back-off.ts';
-import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
@@ -171,27 +170,20 @@ export class LiveFeed {
 
   async #startFollower(): Promise<Follower> {
     const follower = { position: await this.#options.store.lastPosition(), stopped: new AbortController() };
-    void this.#run(follower);
+    void followLog({
+      store: this.#options.store,
+      types: listedTypes,
+      batchSize: eventsOfBatch,
+      after: () => follower.position,
+      handle: async (batch) => {
+        await this.#send(batch, follower);
+        this.#outage.succeeded();
+      },
+      onFailure: (error) => this.#outage.failed(error),
+      retryLimits,
+      signal: follower.stopped.signal,
+    });
     return follower;
-  }
-
-  async #run(follower: Follower): Promise<void> {
-    const { signal } = follower.stopped;
-    const backOff = new BackOff(retryLimits);
-    while (!signal.aborted) {
-      try {
-        const { position: after } = follower;
-        const options = { after, types: listedTypes, batchSize: eventsOfBatch, signal };
-        for await (const batch of this.#options.store.subscribe(options)) {
-          await this.#send(batch, follower);
-          backOff.succeeded();
-          this.#outage.succeeded();
-        }
-      } catch (error) {
-        if (!signal.aborted) this.#outage.failed(error);
-      }
-      await delay(backOff.failed(), signal);
-    }
   }
 
   async #send({ events, position }: EventBatch, follower: Follower): Promise<void> {

@@ -1,10 +1,9 @@
 import type { ProcessEvents } from '#domain/process/events.ts';
 import { type EventFailure, eventFailure } from '#domain/shared/event-failure.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { followLog } from '#event-store/follow-log.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
 import { abortable } from '#shared/async/abortable.ts';
-import { BackOff } from '#shared/async/back-off.ts';
-import { delay } from '#shared/async/delay.ts';
 
 /** An operator's decision on an event at which a process has stopped. */
 export type Verdict = 'retry' | 'skip';
@@ -38,7 +37,7 @@ const operatorEventTypes: ReadonlyArray<string> = ['ProcessRetried', 'ProcessEve
   keyof ProcessEvents
 >;
 
-const listenLimits = { firstMs: 50, maxMs: 5_000 };
+const retryLimits = { firstMs: 50, maxMs: 5_000 };
 
 /**
  * The events at which a process has stopped and waits for operators. Their requests are events of the log. All
@@ -115,24 +114,22 @@ export class StoppedEvents {
     return this.#caughtUp.promise;
   }
 
-  async #follow(): Promise<void> {
+  #follow(): Promise<void> {
     const { process, store, after, log } = this.#options;
-    const signal = this.#signal;
-    const backOff = new BackOff(listenLimits);
     let position = after;
-    while (!signal.aborted) {
-      try {
-        for await (const batch of store.subscribe({ after: position, types: operatorEventTypes, signal })) {
-          for (const event of batch.events) this.#applyRequest(event as OperatorEvent);
-          position = batch.position;
-          backOff.succeeded();
-          if (batch.caughtUp) this.#caughtUp.resolve();
-        }
-      } catch (error) {
-        if (!signal.aborted) log.error({ err: error, process }, "Operators' requests to a process cannot be read");
-      }
-      await delay(backOff.failed(), signal);
-    }
+    return followLog({
+      store,
+      types: operatorEventTypes,
+      after: () => position,
+      handle: (batch) => {
+        for (const event of batch.events) this.#applyRequest(event as OperatorEvent);
+        position = batch.position;
+        if (batch.caughtUp) this.#caughtUp.resolve();
+      },
+      onFailure: (error) => log.error({ err: error, process }, "Operators' requests to a process cannot be read"),
+      retryLimits,
+      signal: this.#signal,
+    });
   }
 
   #applyRequest(event: OperatorEvent): void {

@@ -1,8 +1,8 @@
 import { keyCutoffEvents } from '#domain/api-key/cutoff.ts';
 import { apiKeyEvents } from '#domain/api-key/events.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { followLog } from '#event-store/follow-log.ts';
 import { type Clock, monotonicClock } from '#leases/clock.ts';
-import { BackOff } from '#shared/async/back-off.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 
@@ -110,26 +110,22 @@ export class KeyFollower {
     }
   }
 
-  async #follow(): Promise<void> {
-    const { signal } = this.#stopped;
-    const { store } = this.#options;
-    const backOff = new BackOff(retryLimits, () => this.#clock.random());
-    while (!signal.aborted) {
-      try {
-        const after = this.#position ?? (await this.#begin());
-        if (after === null) return;
-        for await (const batch of store.subscribe({ after, types: keyEventTypes, signal })) {
-          for (const listener of this.#listeners) listener(batch.events);
-          this.#position = batch.position;
-          backOff.succeeded();
-          this.#outage.succeeded();
-          this.#settle();
-        }
-      } catch (error) {
-        if (!signal.aborted) this.#outage.failed(error);
-      }
-      await this.#clock.pause(backOff.failed(), signal);
-    }
+  #follow(): Promise<void> {
+    return followLog({
+      store: this.#options.store,
+      types: keyEventTypes,
+      after: () => this.#position ?? this.#begin(),
+      handle: (batch) => {
+        for (const listener of this.#listeners) listener(batch.events);
+        this.#position = batch.position;
+        this.#outage.succeeded();
+        this.#settle();
+      },
+      onFailure: (error) => this.#outage.failed(error),
+      retryLimits,
+      clock: this.#clock,
+      signal: this.#stopped.signal,
+    });
   }
 
   /** The position after which to begin; null if it is stopped. */

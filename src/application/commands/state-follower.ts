@@ -1,6 +1,5 @@
 import type { EventStore } from '#event-store/event-store.ts';
-import { BackOff } from '#shared/async/back-off.ts';
-import { delay } from '#shared/async/delay.ts';
+import { followLog } from '#event-store/follow-log.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { StreamWriter } from './stream-writer.ts';
@@ -36,24 +35,23 @@ export class StateFollower {
     await this.#running;
   }
 
-  async #follow(): Promise<void> {
+  #follow(): Promise<void> {
     const { store, writer } = this.#options;
-    const { signal } = this.#stopped;
-    const backOff = new BackOff(retryLimits);
     let position: number | null = null;
-    while (!signal.aborted) {
-      try {
+    return followLog({
+      store,
+      after: async () => {
         position ??= await store.lastPosition();
-        for await (const batch of store.subscribe({ after: position, signal })) {
-          writer.see(batch.events);
-          position = batch.position;
-          backOff.succeeded();
-          this.#outage.succeeded();
-        }
-      } catch (error) {
-        if (!signal.aborted) this.#outage.failed(error);
-      }
-      await delay(backOff.failed(), signal);
-    }
+        return position;
+      },
+      handle: (batch) => {
+        writer.see(batch.events);
+        position = batch.position;
+        this.#outage.succeeded();
+      },
+      onFailure: (error) => this.#outage.failed(error),
+      retryLimits,
+      signal: this.#stopped.signal,
+    });
   }
 }

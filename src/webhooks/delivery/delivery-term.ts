@@ -4,9 +4,9 @@ import { type RecordedEventOf, streamKeyOf } from '#domain/shared/entity.ts';
 import { type WebhookEndpointEvents, webhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
 import { audienceOf } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { followLog } from '#event-store/follow-log.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
-import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -130,23 +130,23 @@ export class DeliveryTerm {
     }
   }
 
-  async #follow(): Promise<void> {
+  #follow(): Promise<void> {
     const { store, log } = this.#options;
-    const backOff = new BackOff(retryLimits);
-    while (!this.#signal.aborted) {
-      try {
-        const after = this.#followed;
-        for await (const batch of store.subscribe({ after, types: listedTypes, signal: this.#signal })) {
-          for (const event of batch.events) this.#handle(event);
-          this.#followed = Math.max(this.#followed, batch.position);
-          backOff.succeeded();
-        }
-      } catch (error) {
+    return followLog({
+      store,
+      types: listedTypes,
+      after: () => this.#followed,
+      handle: (batch) => {
+        for (const event of batch.events) this.#handle(event);
+        this.#followed = Math.max(this.#followed, batch.position);
+      },
+      onFailure: (error) => {
         if (!(error instanceof UnavailableError)) throw error;
         log.warn({ error: String(error) }, 'The log cannot be followed for webhooks now');
-      }
-      await delay(backOff.failed(), this.#signal);
-    }
+      },
+      retryLimits,
+      signal: this.#signal,
+    });
   }
 
   #handle(event: RecordedEvent): void {
