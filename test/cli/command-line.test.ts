@@ -113,6 +113,10 @@ describe('command-line tools', function () {
       const shown = await run('projections.ts', words);
       assert.equal(shown.code, 1);
       assert.match(shown.stderr, /^Usage: /);
+      assert.equal(
+        shown.stderr.endsWith('\nprojections: an argument is missing. The usage is above.\n'),
+        words.length > 0,
+      );
     }
     for (const words of [[], ['skip', 'detach-phone-numbers']]) {
       const shown = await run('processes.ts', words);
@@ -138,6 +142,19 @@ describe('command-line tools', function () {
         { code, stderr, stdout },
         { code: 1, stderr: `${tool}: it ${message} See: npm run ${tool} -- --help\n`, stdout: '' },
       );
+    }
+  });
+
+  it(`names the argument that is missing or contradicts another in one line ${long}`, async () => {
+    for (const [words, message] of [
+      [['import'], 'import needs a <file>'],
+      [['unarchive', '2026-01-05'], 'unarchive needs a <file>'],
+      [['archive'], 'archive needs --before <time>'],
+      [['verify', '--key', 'public.pem'], '--key needs --digests <folder>'],
+      [['export', '-', '--resume'], '--resume continues a file, and not standard output'],
+    ] as const) {
+      const { code, stderr } = await run('events.ts', words);
+      assert.deepEqual([code, stderr], [1, `events: ${message}. See: npm run events -- --help\n`]);
     }
   });
 

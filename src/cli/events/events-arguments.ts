@@ -37,7 +37,11 @@ export interface EventsArguments {
   readonly public: boolean;
 }
 
-/** Reads the command line. @returns null if a word is missing; @throws StartupError for an unknown word */
+/**
+ * Reads the command line.
+ * @returns null if it is empty
+ * @throws StartupError for an unknown or missing word, and for options that contradict each other
+ */
 export function readEventsArguments(words: string[]): EventsArguments | null {
   const { values, positionals } = parsed(words);
   const [name, ...given] = positionals;
@@ -56,19 +60,26 @@ export function readEventsArguments(words: string[]): EventsArguments | null {
   if (surplus !== undefined) throw unknownWord('events', surplus, []);
   const named = Object.fromEntries(command.words.map((word, index) => [word, given[index]]));
   const asked = argumentsOf(name, values, named);
-  return isWhole(asked, command) ? asked : null;
+  checkWhole(asked, command);
+  return asked;
 }
 
 function isCommand(name: string): name is keyof typeof commands {
   return Object.hasOwn(commands, name);
 }
 
-/** Whether no argument is missing and none contradict each other. */
-function isWhole({ command, flags, key, digests, before, ...asked }: EventsArguments, { words }: Command): boolean {
-  if (words.some((word) => asked[word] === '')) return false;
-  if (command === 'archive') return before !== '';
-  if (command === 'export') return !(asked.file === '-' && flags.resume);
-  return key === undefined || digests !== undefined;
+/** @throws StartupError if an argument is missing, or if two contradict each other */
+function checkWhole({ command, flags, key, digests, before, ...asked }: EventsArguments, { words }: Command): void {
+  const missing = words.find((word) => asked[word] === '');
+  if (missing !== undefined) throw incomplete(`${command} needs a <${missing}>`);
+  if (command === 'archive' && before === '') throw incomplete('archive needs --before <time>');
+  if (command === 'export' && asked.file === '-' && flags.resume)
+    throw incomplete('--resume continues a file, and not standard output');
+  if (key !== undefined && digests === undefined) throw incomplete('--key needs --digests <folder>');
+}
+
+function incomplete(reason: string): StartupError {
+  return new StartupError(`${reason}. See: npm run events -- --help`);
 }
 
 function argumentsOf(

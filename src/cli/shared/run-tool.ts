@@ -23,7 +23,7 @@ export async function runTool(
     return;
   }
   try {
-    process.exitCode = (await run(words)) ?? showUsage(usage);
+    process.exitCode = (await run(words)) ?? showUsage(name, usage, words);
   } catch (error) {
     if (!(error instanceof Error && [StartupError, ...expected].some((kind) => error instanceof kind))) throw error;
     process.stderr.write(`${name}: ${error.message}\n`);
@@ -31,7 +31,8 @@ export async function runTool(
   }
 }
 
-function showUsage(usage: string): number {
-  process.stderr.write(usage);
+function showUsage(name: string, usage: string, words: ReadonlyArray<string>): number {
+  const reason = words.length === 0 ? '' : `\n${name}: an argument is missing. The usage is above.\n`;
+  process.stderr.write(usage + reason);
   return 1;
 }
