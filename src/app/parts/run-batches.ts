@@ -34,6 +34,8 @@ export interface BatchDependencies {
 }
 
 const lease = 'batches';
+/** The most inputs that are checked at once. Each check has the hashes of up to 50,000 ids in memory. */
+const maxChecksAtOnce = 4;
 /** The bytes of a line beside its body, for its id and its address. */
 const bytesAroundBody = 64 * 1024;
 
@@ -48,6 +50,7 @@ export function runBatches(
       ...dependencies,
       calls: createLineCaller({ gateway, limits: gatewayLimits, bodies }),
       slots: new CallSlots(limits.batchCallsAtOnce),
+      checks: new CallSlots(maxChecksAtOnce),
       maxLineBytes: gatewayLimits.maxJsonBytes + bytesAroundBody,
       now: () => new Date(),
     });

@@ -1,5 +1,4 @@
 import type { LineCalls } from '#application/batches/line-calls.ts';
-import type { FileSpace } from '#application/files/file-space.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import {
   type BatchState,
@@ -16,6 +15,7 @@ import { hasLine } from '#domain/batch/line-set.ts';
 import { fileHeld, fileReleased } from '#domain/file/file.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import { delay } from '#shared/async/delay.ts';
+import { Semaphore } from '#shared/async/semaphore.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { BatchStore, type BatchStoreOptions, type BatchTerm } from './batch-store.ts';
@@ -29,9 +29,10 @@ import { RunStop } from './run-stop.ts';
 
 export interface BatchRunOptions extends BatchStoreOptions {
   readonly blobs: BlobStore;
-  readonly space: FileSpace;
   readonly calls: LineCalls;
   readonly slots: CallSlots;
+  /** Limits the inputs that are checked at once. */
+  readonly checks: CallSlots;
   /** The most bytes of a line. */
   readonly maxLineBytes: number;
   readonly log: Pick<Logger, 'warn' | 'error'>;
@@ -41,6 +42,10 @@ type Known = NonNullable<BatchState>;
 type Outcome = BatchEvents['BatchEnded']['outcome'];
 
 const watchMs = 250;
+/** Every so many checks of a run read the event store. The others take what this node knows, which follows the log. */
+const checksPerRead = 8;
+/** How often a run looks whether its project still has room. */
+const spaceCheckMs = 500;
 
 /**
  * One run of a batch. It continues where the last run stopped, until the batch has ended, this node stops, or its term
@@ -53,6 +58,7 @@ export class BatchRun {
   readonly #store: BatchStore;
   readonly #stop = new RunStop();
   #token = 0;
+  #spaceCheckedAt = Number.NEGATIVE_INFINITY;
   #caller: Caller | null = null;
 
   constructor(options: BatchRunOptions, id: string, term: BatchTerm) {
@@ -69,7 +75,7 @@ export class BatchRun {
     await this.#store.record((state) => batchTaken(state, this.#term.leaseToken));
     const state = await this.#store.load();
     this.#token = state.token;
-    await this.#look(state);
+    await this.#look(state, true);
     const watching = this.#watch();
     try {
       await this.#work(state);
@@ -103,7 +109,10 @@ export class BatchRun {
     if (!state.isChecked) {
       const about = { endpoint: facts.endpoint, bytes: inputBytes };
       const isWanted = () => this.#stop.reason === null;
-      const checked = await checkInput(this.#lines(state), about, this.#options.calls, isWanted);
+      const slot = await this.#options.checks.acquire(state.projectId, this.#id, this.#stop.asking);
+      if (slot === null) return null;
+      const checking = checkInput(this.#lines(state), about, this.#options.calls, isWanted);
+      const checked = await checking.finally(slot.release);
       if (checked === null) return null;
       if ('errors' in checked) return checked.errors;
       await this.#persist(() => this.#store.record((now) => batchChecked(now, this.#token, checked.total)));
@@ -120,10 +129,14 @@ export class BatchRun {
     });
     const asker = this.#asker(state);
     const running = new Set<Promise<void>>();
+    // Lines that were refused for now are unfinished too. Each is in memory.
+    const unfinished = new Semaphore(2 * this.#options.slots.calls, this.#stop.asking);
     try {
       for await (const line of this.#lines(state)) {
         if (hasLine(state.done, line.number)) continue;
         await recorder.ready();
+        await unfinished.acquire();
+        await this.#roomFor(state.projectId);
         const slot = await asker.acquireSlot();
         if (slot === null) break;
         const asked: Promise<void> = asker
@@ -131,7 +144,10 @@ export class BatchRun {
           .then((finished) => {
             if (finished !== null) recorder.add(finished);
           })
-          .finally(() => running.delete(asked));
+          .finally(() => {
+            running.delete(asked);
+            unfinished.release();
+          });
         running.add(asked);
       }
     } finally {
@@ -143,12 +159,30 @@ export class BatchRun {
 
   #asker(state: Known): LineAsker {
     const { calls, slots, log } = this.#options;
-    const own = { store: this.#store, term: this.#term, stop: this.#stop, caller: () => this.#caller };
+    const ensureSpace = (bytes: number) => this.#ensureSpace(state.projectId, bytes);
+    const own = { store: this.#store, term: this.#term, stop: this.#stop, caller: () => this.#caller, ensureSpace };
     return new LineAsker({ calls, slots, log, ...own }, state);
   }
 
+  /** Waits while the project has no room for more answers, unless no more lines are asked. */
+  async #roomFor(projectId: string): Promise<void> {
+    const now = performance.now();
+    if (now < this.#spaceCheckedAt + spaceCheckMs) return;
+    this.#spaceCheckedAt = now;
+    await this.#persist(() => this.#ensureSpace(projectId, 1));
+  }
+
+  /**
+   * Finished lines are paid for. When no more lines are asked, their answers are kept even above the quota.
+   * @throws UnavailableError if there is no room for so many more bytes
+   */
+  async #ensureSpace(projectId: string, bytes: number): Promise<void> {
+    const shortage = this.#stop.reason === null ? await this.#options.space.shortageOf(projectId, bytes) : null;
+    if (shortage !== null) throw new UnavailableError(shortage.detail);
+  }
+
   async #recordPart({ output, errors, ...part }: PartToRecord, projectId: string): Promise<void> {
-    const { blobs, space } = this.#options;
+    const { blobs } = this.#options;
     const blobId = partBlobId(this.#id, this.#token, part.part);
     const bytes = output.length + errors.length;
     const content = async function* () {
@@ -156,9 +190,7 @@ export class BatchRun {
       yield errors;
     };
     await this.#persist(async () => {
-      // Finished lines are paid for. When no more lines are asked, their answers are kept even above the quota.
-      const shortage = this.#stop.reason === null ? await space.shortageOf(projectId, bytes) : null;
-      if (shortage !== null) throw new UnavailableError(shortage.detail);
+      await this.#ensureSpace(projectId, bytes);
       await blobs.put(blobId, content(), Number.MAX_SAFE_INTEGER);
     });
     const recorded = { ...part, blobId, token: this.#token, outputBytes: output.length, errorBytes: errors.length };
@@ -190,11 +222,12 @@ export class BatchRun {
     const stopping = () => this.#stop.stop('node-stops');
     this.#term.signal.addEventListener('abort', stopping, { once: true });
     if (this.#term.signal.aborted) stopping();
-    while (!ended.aborted) {
+    for (let check = 1; !ended.aborted; check += 1) {
       await delay(watchMs, ended);
       if (ended.aborted) break;
       try {
-        await this.#look(await this.#store.load());
+        const reads = check % checksPerRead === 0;
+        await this.#look(await (reads ? this.#store.load() : this.#store.loadKnown()), reads);
       } catch (error) {
         // The next check follows. Until then the store refuses appends of the run.
         if (!(error instanceof UnavailableError)) this.#stop.stop('term-over');
@@ -203,8 +236,9 @@ export class BatchRun {
     this.#term.signal.removeEventListener('abort', stopping);
   }
 
-  async #look(state: Known): Promise<void> {
-    this.#caller = (await this.#store.holder(state.keyId)) ?? null;
+  /** @param reads whether to read the key's stream */
+  async #look(state: Known, reads: boolean): Promise<void> {
+    this.#caller = await this.#store.holder(state.keyId, reads);
     if (!this.#term.isHeld() || state.token !== this.#token) this.#stop.stop('term-over');
     else if (this.#caller === null) this.#stop.stop('failed');
     else if (isCancelling(state)) this.#stop.stop('cancelled');

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import type { ReadStore } from '#read-store/read-store.ts';
+import type { DocumentValue, PageKey, ReadStore } from '#read-store/read-store.ts';
 import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { BatchRun, type BatchRunOptions } from './batch-run.ts';
@@ -8,21 +8,35 @@ import type { BatchTerm } from './batch-store.ts';
 import { keepHeapSmall } from './heap-growth.ts';
 import { TermOverError } from './term-over-error.ts';
 
+interface OpenBatch extends DocumentValue {
+  readonly projectId: string;
+}
+
 export interface BatchRunnerOptions extends BatchRunOptions {
   readonly documents: Pick<ReadStore, 'list'>;
 }
 
-/** The most batches that run at once on a node; further ones wait. */
+/** The most batches that run at once on a node, and of these the most of one project; further ones wait. */
 const maxRuns = 1_000;
+const maxRunsOfProject = 100;
+/** The most open batches that one look reads. The next look continues after them. */
+const batchesOfLook = 1_000;
 const lookMs = 500;
 const retryMs = 1_000;
 
-/** Runs every unfinished batch during a term: the oldest first, many at once. */
+/**
+ * Runs every unfinished batch during a term, many at once, those of a project the oldest first. A project with more of
+ * them than may run keeps no other project waiting.
+ */
 export class BatchRunner {
   readonly #options: BatchRunnerOptions;
   readonly #running = new Map<string, Promise<void>>();
-  /** The batches that this node has created during the term and that were not begun yet. */
-  readonly #created = new Set<string>();
+  /** The numbers of running batches by project. */
+  readonly #runsOf = new Map<string, number>();
+  /** The batches that this node has created during the term and that were not begun yet, with their projects. */
+  readonly #created = new Map<string, string>();
+  /** The place after which the next look for open batches begins; null to begin with the oldest. */
+  #lookAfter: PageKey | null = null;
   #isInTerm = false;
   #wake = new AbortController();
 
@@ -33,7 +47,8 @@ export class BatchRunner {
   /** Receives the events that this node has appended, so that a new batch begins at once during a term. */
   see = (events: ReadonlyArray<RecordedEvent>): void => {
     if (!this.#isInTerm) return;
-    for (const { type, data } of events) if (type === 'BatchCreated') this.#created.add(String(data.id));
+    for (const { type, data } of events)
+      if (type === 'BatchCreated') this.#created.set(String(data.id), String(data.projectId));
     if (this.#created.size > 0) this.#wake.abort();
   };
 
@@ -57,24 +72,36 @@ export class BatchRunner {
 
   async #begin(term: BatchTerm): Promise<void> {
     try {
-      const page = await this.#options.documents.list('batches', { open: true }, { limit: maxRuns, maxBytes: 2 ** 31 });
-      for (const { id } of page.documents) this.#beginOne(id, term);
+      const asked = { limit: batchesOfLook, maxBytes: 2 ** 31, ...(this.#lookAfter && { after: this.#lookAfter }) };
+      const page = await this.#options.documents.list<OpenBatch>('batches', { open: true }, asked);
+      for (const { id, value } of page.documents) this.#beginOne(id, value.projectId, term);
+      this.#lookAfter = page.next;
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
     }
     const created = [...this.#created];
     this.#created.clear();
-    for (const id of created) this.#beginOne(id, term);
+    for (const [id, projectId] of created) this.#beginOne(id, projectId, term);
   }
 
-  #beginOne(id: string, term: BatchTerm): void {
+  #beginOne(id: string, projectId: string, term: BatchTerm): void {
     if (term.signal.aborted || this.#running.has(id) || this.#running.size >= maxRuns) return;
+    const ofProject = this.#runsOf.get(projectId) ?? 0;
+    if (ofProject >= maxRunsOfProject) return;
+    this.#runsOf.set(projectId, ofProject + 1);
     const letHeapGrow = keepHeapSmall();
     const running = this.#runOne(id, term).finally(() => {
       this.#running.delete(id);
+      this.#endOneOf(projectId);
       letHeapGrow();
     });
     this.#running.set(id, running);
+  }
+
+  #endOneOf(projectId: string): void {
+    const left = (this.#runsOf.get(projectId) ?? 1) - 1;
+    if (left > 0) this.#runsOf.set(projectId, left);
+    else this.#runsOf.delete(projectId);
   }
 
   async #runOne(id: string, term: BatchTerm): Promise<void> {

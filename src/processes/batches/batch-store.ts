@@ -32,7 +32,7 @@ export interface BatchTerm {
 export interface BatchStoreOptions {
   readonly writer: StreamWriter;
   readonly blobs: BlobStore;
-  readonly space: FileSpace;
+  readonly space: Pick<FileSpace, 'shortageOf' | 'hasDiskRoomFor'>;
   readonly now: () => Date;
 }
 
@@ -58,6 +58,12 @@ export class BatchStore {
     const { state } = await this.#options.writer.load(batch, this.#id);
     if (state === null) throw new TermOverError(`There is no batch ${this.#id}.`);
     return state;
+  }
+
+  /** Returns the state of the batch as this node knows it, which is the current one but for moments. */
+  async loadKnown(): Promise<NonNullable<BatchState>> {
+    const { state } = await this.#options.writer.loadKnown(batch, this.#id);
+    return state ?? this.load();
   }
 
   /** Decides on the batch and appends. @throws TermOverError, UnavailableError */
@@ -91,9 +97,14 @@ export class BatchStore {
     return written.right.stream.state;
   }
 
-  /** Loads the holder of the batch's key; null after it was revoked or has expired. @throws UnavailableError */
-  async holder(keyId: string): Promise<Caller | null> {
-    const stream = await this.#options.writer.load(apiKey, keyId);
+  /**
+   * Returns the holder of the batch's key; null after it was revoked or has expired.
+   * @param reads whether to read the key's stream; else it may be the one that this node knows
+   * @throws UnavailableError
+   */
+  async holder(keyId: string, reads = true): Promise<Caller | null> {
+    const { writer } = this.#options;
+    const stream = await (reads ? writer.load(apiKey, keyId) : writer.loadKnown(apiKey, keyId));
     const { caller, expiresAt } = keyHolder(stream, 0);
     return expiresAt > this.#options.now().getTime() ? caller : null;
   }

@@ -1,6 +1,12 @@
 /** A slot for one call. */
 export interface CallSlot {
+  /** Gives the slot back, because its call has ended. */
   readonly release: () => void;
+  /**
+   * Gives the slot back, because its call was refused for now. The project gets no slot for so many milliseconds, or
+   * until one of its calls ends, so that lines that must wait cost nothing.
+   */
+  readonly refuse: (afterMs: number) => void;
 }
 
 interface Waiter {
@@ -12,13 +18,18 @@ interface Waiter {
  * project. Between two slots the event loop has a turn, so that a live call waits for the start of one line at most.
  */
 export class CallSlots {
+  /** The most calls at once. */
+  readonly calls: number;
   #free: number;
   /** The waiters by project and by batch, in the order of their turns. */
   readonly #projects = new Map<string, Map<string, Waiter[]>>();
+  /** The timers of the projects whose calls were refused. */
+  readonly #pauses = new Map<string, NodeJS.Timeout>();
   #isGiving = false;
 
   /** @param calls the most calls at once */
   constructor(calls: number) {
+    this.calls = calls;
     this.#free = calls;
   }
 
@@ -47,38 +58,63 @@ export class CallSlots {
   }
 
   #giveSoon(): void {
-    if (this.#isGiving || this.#free === 0 || this.#projects.size === 0) return;
+    if (this.#isGiving || this.#free === 0 || this.#nextProject() === null) return;
     this.#isGiving = true;
     setImmediate(() => {
       this.#isGiving = false;
-      const waiter = this.#free > 0 ? this.#next() : null;
-      if (waiter !== null) {
-        this.#free -= 1;
-        waiter.give(this.#slot());
-      }
+      if (this.#free > 0) this.#giveNext();
       this.#giveSoon();
     });
   }
 
-  #slot(): CallSlot {
+  #giveNext(): void {
+    const projectId = this.#nextProject();
+    const waiter = projectId === null ? null : this.#next(projectId);
+    if (projectId === null || waiter === null) return;
+    this.#free -= 1;
+    waiter.give(this.#slotOf(projectId));
+  }
+
+  #slotOf(projectId: string): CallSlot {
     let isHeld = true;
+    const giveBack = (after: () => void) => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#free += 1;
+      after();
+      this.#giveSoon();
+    };
     return {
-      release: () => {
-        if (!isHeld) return;
-        isHeld = false;
-        this.#free += 1;
-        this.#giveSoon();
-      },
+      release: () => giveBack(() => this.#resume(projectId)),
+      refuse: (afterMs) => giveBack(() => this.#pause(projectId, afterMs)),
     };
   }
 
-  /** Returns the next waiter, and moves its batch and its project to the end. */
-  #next(): Waiter | null {
-    const [project] = this.#projects;
-    if (project === undefined) return null;
-    const [projectId, batches] = project;
-    const [batch] = batches;
-    if (batch === undefined) return null;
+  #pause(projectId: string, ms: number): void {
+    this.#resume(projectId);
+    const end = () => {
+      this.#pauses.delete(projectId);
+      this.#giveSoon();
+    };
+    this.#pauses.set(projectId, setTimeout(end, ms).unref());
+  }
+
+  #resume(projectId: string): void {
+    clearTimeout(this.#pauses.get(projectId));
+    this.#pauses.delete(projectId);
+  }
+
+  /** Returns the project whose turn it is; null if none waits that may call. */
+  #nextProject(): string | null {
+    for (const projectId of this.#projects.keys()) if (!this.#pauses.has(projectId)) return projectId;
+    return null;
+  }
+
+  /** Returns the next waiter of a project, and moves its batch and the project to the end. */
+  #next(projectId: string): Waiter | null {
+    const batches = this.#projects.get(projectId);
+    const [batch] = batches ?? [];
+    if (batches === undefined || batch === undefined) return null;
     const [batchId, waiting] = batch;
     const waiter = waiting.shift() ?? null;
     batches.delete(batchId);

@@ -3,7 +3,6 @@ import type { LineAnswer, LineCalls, LineOutcome } from '#application/batches/li
 import type { BatchState } from '#domain/batch/batch.ts';
 import { derivedFileId } from '#domain/file/file.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
-import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { BatchStore, BatchTerm } from './batch-store.ts';
@@ -21,6 +20,8 @@ export interface LineAskerOptions {
   readonly stop: RunStop;
   /** Returns the holder of the batch's key; null when the key may not call models any more. */
   readonly caller: () => Caller | null;
+  /** Fails while the project has no room for so many more bytes. @throws UnavailableError */
+  readonly ensureSpace: (bytes: number) => Promise<void>;
   readonly log: Pick<Logger, 'error'>;
 }
 
@@ -69,7 +70,7 @@ export class LineAsker {
   }
 
   async #ask(number: number, bytes: Buffer, slot: CallSlot): Promise<FinishedLine | null> {
-    const { calls, stop } = this.#options;
+    const { calls } = this.#options;
     const { id, endpoint } = this.#batch.facts;
     let held: CallSlot | null = slot;
     try {
@@ -79,11 +80,12 @@ export class LineAsker {
         const outcome = await this.#call(line);
         if (outcome.kind === 'ended') return null;
         if (outcome.kind === 'answer') {
+          // Storing may wait for space, and no call should wait for it.
+          held.release();
           const answer = await this.#storeSpeech(line.customId, outcome);
           return answeredLine(id, { number, customId: line.customId }, answer);
         }
-        held.release();
-        await delay(outcome.afterMs, stop.asking);
+        held.refuse(outcome.afterMs);
         held = await this.acquireSlot();
       }
       return null;
@@ -107,14 +109,17 @@ export class LineAsker {
   async #storeSpeech(customId: string, answer: LineAnswer): Promise<LineAnswer> {
     const { facts, projectId, outputExpiresAfterSeconds: expiresAfterSeconds } = this.#batch;
     if (facts.endpoint !== '/v1/audio/speech' || answer.status < 200 || answer.status > 299) return answer;
-    const { store } = this.#options;
+    const { store, ensureSpace } = this.#options;
     const { contentType, body } = answer;
     const id = derivedFileId(facts.id, `speech\n${customId}`);
     const file = { id, projectId, expiresAfterSeconds, filename: `${id}.${extensionOf(contentType)}`, contentType };
     const content = async function* () {
       yield body;
     };
-    const fileId = await store.persist(() => store.makeFile(file, content(), body.length));
+    const fileId = await store.persist(async () => {
+      await ensureSpace(body.length);
+      return store.makeFile(file, content(), body.length);
+    });
     return { ...answer, contentType: 'application/json', body: Buffer.from(JSON.stringify({ file_id: fileId })) };
   }
 }

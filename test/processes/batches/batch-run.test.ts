@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import * as E from 'fp-ts/lib/Either.js';
 import type { BatchLine, LineCalls, LineOutcome } from '#application/batches/line-calls.ts';
-import { FileSpace } from '#application/files/file-space.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { openFolderBlobStore } from '#blob-store/folder/folder-blob-store.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
@@ -13,6 +12,7 @@ import { batch } from '#domain/batch/batch.ts';
 import { file } from '#domain/file/file.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
+import { failure } from '#domain/shared/failure.ts';
 import { readLine } from '#gateway/batch/read-line.ts';
 import { BatchRun } from '#processes/batches/batch-run.ts';
 import type { BatchTerm } from '#processes/batches/batch-store.ts';
@@ -53,6 +53,7 @@ class Batches {
   readonly asked: string[] = [];
   answers: (customId: string) => LineOutcome | Promise<LineOutcome> = () => answer();
   slots = new CallSlots(2);
+  quotaBytes = 1e9;
   readonly blobs: BlobStore;
   readonly #folder: string;
 
@@ -93,10 +94,15 @@ class Batches {
       },
     };
     const { blobs, slots, now } = this;
-    const { writer, documents } = this.service;
-    const space = new FileSpace({ documents, quotaBytes: 1e9, hasRoomFor: async () => true });
+    const { writer } = this.service;
+    const space = {
+      shortageOf: async (_: string, bytes: number) =>
+        bytes > this.quotaBytes ? failure('files-quota-exceeded', 'The project has no room.') : null,
+      hasDiskRoomFor: async () => true,
+    };
     const log = { warn: () => undefined, error: (fields: object) => assert.fail(JSON.stringify(fields)) };
-    return new BatchRun({ writer, blobs, space, calls, slots, maxLineBytes: 10_000, now, log }, id, term).run();
+    const checks = new CallSlots(1);
+    return new BatchRun({ writer, blobs, space, calls, slots, checks, maxLineBytes: 10_000, now, log }, id, term).run();
   }
 
   async revokeKey(): Promise<void> {
@@ -235,6 +241,45 @@ describe('BatchRun', () => {
     await batches.run();
     const { status, output, errors } = await batches.result();
     assert.deepEqual([status, output?.map(({ custom_id }) => custom_id), errors], ['failed', ['a'], null]);
+  });
+
+  it('tries few lines while the limits of the project refuse them, and completes the batch', async () => {
+    const customIds = Array.from({ length: 300 }, (_, index) => `line-${index}`);
+    await batches.create(customIds);
+    batches.slots = new CallSlots(20);
+    const tried = new Set<string>();
+    let refusals = 0;
+    let [running, most] = [0, 0];
+    batches.answers = async (customId) => {
+      tried.add(customId);
+      most = Math.max(most, tried.size - answered);
+      if (running === 2) {
+        refusals += 1;
+        return { kind: 'later', afterMs: 50 };
+      }
+      running += 1;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      running -= 1;
+      answered += 1;
+      return answer();
+    };
+    let answered = 0;
+    await batches.run();
+    const { status, output } = await batches.result();
+    assert.deepEqual([status, output?.length], ['completed', 300]);
+    assert.ok(most <= 2 * 20, `${most} unfinished lines`);
+    assert.ok(refusals <= 20 * 300, `${refusals} refusals`);
+  });
+
+  it('asks no more lines while the project has no room for answers, and continues when it has', async () => {
+    await batches.create(Array.from({ length: 30 }, (_, index) => `line-${index}`));
+    batches.quotaBytes = 0;
+    const running = batches.run();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.deepEqual(batches.asked, []);
+    batches.quotaBytes = 1e9;
+    await running;
+    assert.equal((await batches.result()).output?.length, 30);
   });
 
   it('shares the calls of a node between projects, whatever their numbers of lines', async () => {

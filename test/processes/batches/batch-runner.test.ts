@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { BatchRunner, type BatchRunnerOptions } from '#processes/batches/batch-runner.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
@@ -33,5 +34,38 @@ describe('BatchRunner', () => {
     endTerm.abort();
     await running;
     assert.deepEqual(begun, ['first', 'second', 'third']);
+  });
+
+  it('runs another project’s batch beside one with thousands of older batches', async () => {
+    const begun: string[] = [];
+    const open = Array.from({ length: 2_500 }, (_, index) => ({ id: `big-${index}`, order: index, projectId: 'big' }));
+    open.push({ id: 'small', order: 2_500, projectId: 'small' });
+    const list: ReadStore['list'] = async (_collection, _where, { after, limit }) => {
+      const page = open.filter(({ order }) => order > (after?.order ?? -1)).slice(0, limit);
+      const last = page.at(-1);
+      const documents = page.map(({ id, order, projectId }) => ({ id, order, position: order, value: { projectId } }));
+      return {
+        documents: documents as never,
+        next: last && last.order < 2_500 ? { order: last.order, id: last.id } : null,
+      };
+    };
+    const endTerm = new AbortController();
+    const running = new BatchRunner({
+      documents: { list },
+      writer: {
+        // Every run of a batch waits for the store until the term ends.
+        load: (_: unknown, id: string) => {
+          begun.push(id);
+          return new Promise((_resolve, reject) => {
+            endTerm.signal.addEventListener('abort', () => reject(new UnavailableError('away')));
+          });
+        },
+      },
+      log: { warn: () => undefined, error: () => assert.fail() },
+    } as unknown as BatchRunnerOptions).run({ leaseToken: 1, signal: endTerm.signal, isHeld: () => true });
+    await eventually(() => begun.includes('small'), 'the small project’s batch');
+    endTerm.abort();
+    await running;
+    assert.equal(begun.filter((id) => id.startsWith('big')).length, 100);
   });
 });

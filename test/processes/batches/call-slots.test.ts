@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type CallSlot, CallSlots } from '#processes/batches/call-slots.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const turns = async (count: number) => {
@@ -39,6 +40,24 @@ describe('CallSlots', () => {
     first?.release();
     await turns(60);
     assert.deepEqual(order, ['h1', 's1', 'h2', 's1', 'h1', 'h2', 'h1', 'h1']);
+  });
+
+  it('gives a refused project no slot until one of its calls ends or the time is over, and others theirs', async () => {
+    const slots = new CallSlots(3);
+    const running = await slots.acquire('refused', 'r', never);
+    (await slots.acquire('refused', 'r', never))?.refuse(60_000);
+    const given: string[] = [];
+    for (const project of ['refused', 'refused', 'other'])
+      void slots.acquire(project, project, never).then((slot) => {
+        given.push(project);
+        if (project === 'refused') slot?.refuse(given.length < 3 ? 20 : 0);
+      });
+    await turns(20);
+    assert.deepEqual(given, ['other']);
+    running?.release();
+    await turns(20);
+    assert.deepEqual(given, ['other', 'refused']);
+    await eventually(() => given.length === 3, 'the end of the pause');
   });
 
   it('forgets projects and batches that have left', async () => {
