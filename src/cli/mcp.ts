@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import { faultOfKeyText } from '#domain/api-key/secret.ts';
 import { runStdioProxy } from '#mcp/proxy/stdio-proxy.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
+import { parseWords } from './shared/parse-words.ts';
 import { runTool } from './shared/run-tool.ts';
 
 const usage = `Usage: switchyard-mcp [--url http://127.0.0.1:8080] [--key-file FILE] [--readonly] [--tools flows,templates]
@@ -14,9 +14,8 @@ a machine can read those.
 
 await runTool('switchyard-mcp', usage, run);
 
-async function run(words: ReadonlyArray<string>): Promise<number | null> {
+async function run(words: ReadonlyArray<string>): Promise<number> {
   const options = optionsOf(words);
-  if (options === null) return null;
   await runStdioProxy({
     url: addressOf(options),
     key: await keyOf(options['key-file']),
@@ -34,20 +33,14 @@ interface Options {
   readonly tools?: string;
 }
 
-function optionsOf(words: ReadonlyArray<string>): Options | null {
-  try {
-    return parseArgs({
-      args: [...words],
-      options: {
-        url: { type: 'string' },
-        'key-file': { type: 'string' },
-        readonly: { type: 'boolean' },
-        tools: { type: 'string' },
-      },
-    }).values;
-  } catch {
-    return null;
-  }
+function optionsOf(words: ReadonlyArray<string>): Options {
+  const options = {
+    url: { type: 'string' },
+    'key-file': { type: 'string' },
+    readonly: { type: 'boolean' },
+    tools: { type: 'string' },
+  } as const;
+  return parseWords('switchyard-mcp --help', { args: [...words], options }).values;
 }
 
 function addressOf({ url = 'http://127.0.0.1:8080', readonly, tools }: Options): URL {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { checkReplay } from './replay/replay-check.ts';
 import { replayUntil } from './replay/replay-until.ts';
+import { parseWords } from './shared/parse-words.ts';
 import { runTool } from './shared/run-tool.ts';
 import { unknownWord } from './shared/unknown-word.ts';
 
@@ -46,12 +46,7 @@ async function run(words: string[]): Promise<number | null> {
 
 function parsed(words: string[]) {
   const options = { until: { type: 'string' }, into: { type: 'string' }, write: { type: 'boolean' } } as const;
-  try {
-    return parseArgs({ args: words, options, allowPositionals: true });
-  } catch (error) {
-    // The message names the word: an unknown option, or one without its value.
-    throw new StartupError(error instanceof Error ? error.message : String(error));
-  }
+  return parseWords('npm run replay -- --help', { args: words, options, allowPositionals: true });
 }
 
 function check(writesMissing: boolean): number {

@@ -135,6 +135,13 @@ describe('command-line tools', function () {
       ['gateway', ['chek', 'file'], 'does not understand "chek"; it takes check.'],
       ['replay', ['chek'], 'does not understand "chek"; it takes check.'],
       ['replay', ['check', 'all'], 'does not understand "all"; it takes nothing more.'],
+      ['blobs', ['sweep', 'all'], 'does not understand "all"; it takes --delete, --force.'],
+      ['subject-keys', ['move'], 'does not understand "move"; it takes copy.'],
+      [
+        'events',
+        ['dance'],
+        'does not understand "dance"; it takes export, import, verify, archive, archives, unarchive, digest, digest-key.',
+      ],
       ['replay', ['check', '--until', '5'], 'does not understand "--until"; it takes --write.'],
     ] as const) {
       const { code, stderr, stdout } = await run(`${tool}.ts`, words);
@@ -155,6 +162,16 @@ describe('command-line tools', function () {
     ] as const) {
       const { code, stderr } = await run('events.ts', words);
       assert.deepEqual([code, stderr], [1, `events: ${message}. See: npm run events -- --help\n`]);
+    }
+  });
+
+  it('names an unknown option of the MCP proxy in one line', async () => {
+    for (const [words, message] of [
+      [['--bogus'], "Unknown option '--bogus'."],
+      [['bogus'], "Unexpected argument 'bogus'."],
+    ] as const) {
+      const { code, stderr, stdout } = await run('mcp.ts', words);
+      assert.deepEqual([code, stderr, stdout], [1, `switchyard-mcp: ${message} See: switchyard-mcp --help\n`, '']);
     }
   });
 

@@ -53,6 +53,16 @@ describe('unknown and invalid input over HTTP', () => {
     assert.deepEqual([listed.status, listed.body.detail], [422, 'The query parameter nope is unknown.']);
   });
 
+  it('names the other faults of the input before the unknown members', async () => {
+    const { body } = await ask('POST', widgets, '{"nope":1,"name":"","shape":{"any":{"thing":1}}}');
+    assert.equal(body.detail, '/name must have at least 1 character; /nope is unknown.');
+  });
+
+  it('names dryRun as a query parameter', async () => {
+    const { body } = await ask('POST', `${widgets}?dryRun=maybe`, JSON.stringify(widget), null);
+    assert.deepEqual(body.errors, [{ pointer: '/dryRun', parameter: 'dryRun', message: 'must be true or false' }]);
+  });
+
   it('reports in Preference-Applied that it applied the preference', async () => {
     const created = await ask('POST', `${widgets}?dryRun=false`, JSON.stringify(widget));
     assert.deepEqual([created.status, created.applied], [201, 'handling=strict']);

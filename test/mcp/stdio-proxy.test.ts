@@ -125,7 +125,7 @@ describe('switchyard-mcp', function () {
   it('refuses a key as an argument', async () => {
     const { ended, output } = start(['--key', adminKey]);
     assert.equal(await ended, 1);
-    assert.match(output.err, /^Usage: switchyard-mcp/);
+    assert.match(output.err, /^switchyard-mcp: Unknown option '--key'\. See: switchyard-mcp --help$/m);
     assert.ok(!output.err.includes(adminKey));
   });
 });

@@ -225,10 +225,10 @@ async function executeUpload(
 }
 
 /** Decodes the loaded input. A large body waits for its turn, so that other requests are served between two of them. */
-async function decodeBody({ input }: AnyOperation, { fields, bytes = 0 }: RequestInput) {
+async function decodeBody({ input }: AnyOperation, { fields, unknown, bytes = 0 }: RequestInput) {
   const isLarge = bytes > largeBodyBytes;
   if (isLarge) await heavyTurns.take(1);
-  const decoded = decodeInput(input, fields);
+  const decoded = decodeInput(input, fields, unknown);
   if (isLarge && E.isRight(decoded)) await heavyTurns.take(1);
   return decoded;
 }

@@ -11,7 +11,7 @@ import { requestHeaders } from './openapi/request-headers.ts';
 import { headersNamed, responseHeaders } from './openapi/response-headers.ts';
 import { asksProvider, bodyType, isWriting, takesBody } from './openapi/shape.ts';
 import type { AnyOperation } from './operation.ts';
-import { pathParameters } from './registry.ts';
+import { createdUnder, pathParameters } from './registry.ts';
 
 /** The version of the interface, from the contract. */
 export const interfaceVersion = '0.2.0';
@@ -153,7 +153,7 @@ const dryRunParameter: JsonObject = {
 };
 
 function success(operation: AnyOperation, operations: ReadonlyArray<AnyOperation>, hoist: Hoist): JsonObject {
-  const { output, example, http, kind, hasRevision, paged } = operation;
+  const { output, example, kind, hasRevision, paged } = operation;
   const named = [
     'X-Request-Id',
     ...(hasRevision ? ['ETag'] : []),
@@ -161,7 +161,7 @@ function success(operation: AnyOperation, operations: ReadonlyArray<AnyOperation
     ...(kind === 'command' || kind === 'query' ? ['Preference-Applied'] : []),
     ...(kind === 'download' ? ['ETag', 'Content-Disposition', 'Accept-Ranges'] : []),
     ...(paged ? ['Link'] : []),
-    ...(http.status === 201 ? ['Location'] : []),
+    ...(createdUnder(operation, operations) === null ? [] : ['Location']),
     ...(asksProvider(operation) ? servedBy : []),
   ];
   const links = linksOf(operation, operations);

@@ -1,5 +1,5 @@
 import type { TextStream } from '#application/responses/text-stream.ts';
-import type { Failure } from '#domain/shared/failure.ts';
+import type { Failure, InputError } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
@@ -7,6 +7,8 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 /** The members of a request that are not in its path. */
 export interface RequestInput {
   readonly fields: JsonObject;
+  /** The unknown parts of the request, if it prefers that they are refused. */
+  readonly unknown?: ReadonlyArray<InputError>;
   /** SHA-256 (hex) of the body's bytes, for `Idempotency-Key`. */
   readonly bodyHash: string;
   /** The body's length. */

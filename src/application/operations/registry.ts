@@ -15,7 +15,7 @@ export interface OperationRoute {
   readonly members: ReadonlySet<string>;
   /** Whether the input comes from a body; otherwise it only comes from the query. */
   readonly hasBody: boolean;
-  /** The path of created resources, without the id; null if there is none. */
+  /** The path of created resources, without the id, and with `:name` for each parameter; null if there is none. */
   readonly createdUnder: string | null;
   /** The member of the answer that holds that id. */
   readonly createdId: string;
@@ -53,7 +53,7 @@ function routeOf(operation: AnyOperation, operations: ReadonlyArray<AnyOperation
     notFound: operation.failures.find((code) => code.endsWith('-not-found')) ?? 'path-not-found',
     members: names,
     hasBody: method === 'post' || method === 'put' || method === 'patch',
-    createdUnder: operation.http.status === 201 ? createdUnder(path, operations) : null,
+    createdUnder: createdUnder(operation, operations),
     createdId: createdId(operation),
   };
 }
@@ -64,11 +64,24 @@ export function pathParameters(path: string): ReadonlyArray<string> {
 }
 
 /**
+ * Returns the path of the resources that an operation creates, without their ids; null for other operations. OpenAI's
+ * creations answer 200 instead of 201.
+ */
+export function createdUnder(
+  { http: { method, path, status } }: AnyOperation,
+  operations: ReadonlyArray<AnyOperation>,
+): string | null {
+  if (method !== 'post') return null;
+  const place = placeOfItems(path, operations);
+  return status === 201 || place === `${path}/` ? place : null;
+}
+
+/**
  * Finds the path of a collection's items. `/v1/projects/:projectId/flows` creates items of `/v1/flows/:flowId`,
  * `/v1/flows/:flowId/versions` those of `/v1/flow-versions/:versionId`, and `/v1/partner/customers` those directly
  * below it.
  */
-export function createdUnder(collection: string, operations: ReadonlyArray<AnyOperation>): string | null {
+export function placeOfItems(collection: string, operations: ReadonlyArray<AnyOperation>): string | null {
   const segments = collection.split('/').filter((segment) => segment !== '' && !segment.startsWith(':'));
   const [version, parent] = [segments[0], segments.at(-2)];
   const last = segments.at(-1);
@@ -77,12 +90,9 @@ export function createdUnder(collection: string, operations: ReadonlyArray<AnyOp
   const read = operations
     .filter((operation) => operation.http.method === 'get')
     .map((operation) => operation.http.path);
-  return (
-    places.find(
-      (place) =>
-        !place.includes(':') && read.some((path) => path.startsWith(`${place}:`) && !path.includes('/', place.length)),
-    ) ?? null
-  );
+  const isPlace = (place: string) =>
+    read.some((path) => path.startsWith(`${place}:`) && !path.includes('/', place.length));
+  return places.find(isPlace) ?? null;
 }
 
 /** The member of an answer with the id: usually `id`, but a customer has its organization's id. */

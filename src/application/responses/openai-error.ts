@@ -27,9 +27,9 @@ export function errorObject(failure: Failure): ErrorObject {
   };
 }
 
-function detailOf({ pointer, message, input }: InputError, place: string): Json {
+function detailOf({ pointer, parameter, message, input }: InputError, place: string): Json {
   return {
-    loc: [place, ...keysOf(pointer)],
+    loc: [parameter === undefined ? place : 'query', ...keysOf(pointer)],
     msg: message,
     type: message === 'is required' ? 'missing' : 'value_error',
     ...(input === undefined ? {} : { input }),

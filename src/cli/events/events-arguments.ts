@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseWords } from '#cli/shared/parse-words.ts';
 import { unknownWord } from '#cli/shared/unknown-word.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
@@ -115,10 +115,5 @@ function parsed(words: string[]) {
     'after-restore': { type: 'boolean' },
     public: { type: 'boolean' },
   } as const;
-  try {
-    return parseArgs({ args: words, options, allowPositionals: true });
-  } catch (error) {
-    // The message names the word: an unknown option, or one without its value.
-    throw new StartupError(error instanceof Error ? error.message : String(error));
-  }
+  return parseWords('npm run events -- --help', { args: words, options, allowPositionals: true });
 }

@@ -12,7 +12,7 @@ export function readDryRun(query: string): Pick<RequestHeaders, 'dryRun'> & Part
   if (value === 'true' && others.length === 0) return { dryRun: true };
   const message = others.length > 0 ? 'must be given once' : 'must be true or false';
   // A misspelt value must not turn a dry run into a change.
-  return { dryRun: true, fault: invalidInput([{ pointer: `/${name}`, message }]) };
+  return { dryRun: true, fault: invalidInput([{ pointer: `/${name}`, parameter: name, message }]) };
 }
 
 /** Returns the query without `dryRun`, to recognize a repeated request. */

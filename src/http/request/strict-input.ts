@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import { isWriting } from '#application/operations/openapi/shape.ts';
 import { bodySchema } from '#application/operations/openapi.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';
 import { unknownMembers, unknownParameters } from '#application/operations/unknown-members.ts';
-import type { Failure } from '#domain/shared/failure.ts';
+import type { InputError } from '#domain/shared/failure.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { isStrict } from './prefer.ts';
 
@@ -17,16 +16,18 @@ interface SentInput {
 }
 
 /**
- * Refuses unknown members of a request that prefers strict handling.
- * @returns invalid-input with each unknown member and query parameter; null without any, or without that preference
+ * Finds the members and query parameters that an operation does not know, if the request prefers strict handling.
+ * @returns a fault for each; none without that preference
  */
-export function checkKnown({ operation, members, hasBody }: OperationRoute, sent: SentInput): Failure | null {
-  if (!isStrict(sent.headers)) return null;
+export function unknownInput(
+  { operation, members, hasBody }: OperationRoute,
+  sent: SentInput,
+): ReadonlyArray<InputError> {
+  if (!isStrict(sent.headers)) return [];
   const inPath = new Set([...operation.http.path.matchAll(/:(\w+)/g)].map(([, name]) => name));
   const inQuery = hasBody ? new Set<string>() : new Set([...members].filter((name) => !inPath.has(name)));
-  const unknown = [
+  return [
     ...unknownParameters(sent.query, isWriting(operation) ? inQuery.add('dryRun') : inQuery),
     ...(hasBody ? unknownMembers(bodySchema(operation), sent.body) : []),
   ];
-  return unknown.length === 0 ? null : invalidInput(unknown);
 }

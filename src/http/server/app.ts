@@ -202,7 +202,7 @@ class HttpAdapter {
     }
     const { status, body, stream } = result;
     if (stream !== undefined) return this.#stream(context, stream);
-    const fields = createResponseHeaders(context, target.route, result);
+    const fields = createResponseHeaders(context, target, result);
     if (isNotModified(context, target.route, result)) return writeResponse(ctx, 304, fields, null);
     const text = body === undefined ? null : await answerText(body);
     writeResponse(ctx, status, fields, text);

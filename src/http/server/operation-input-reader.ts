@@ -7,7 +7,7 @@ import type { Failure } from '#domain/shared/failure.ts';
 import { withoutDryRun } from '#http/request/dry-run.ts';
 import { readQueryParameters } from '#http/request/query-parameters.ts';
 import { jsonBodyReader } from '#http/request/request-body.ts';
-import { checkKnown } from '#http/request/strict-input.ts';
+import { unknownInput } from '#http/request/strict-input.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { RequestContext } from './request-context.ts';
 
@@ -36,19 +36,18 @@ export class OperationInputReader {
     const { ctx, query } = context;
     const { headers } = ctx.req;
     if (!route.hasBody) {
-      const refusal = checkKnown(route, { headers, query, body: {} });
-      if (refusal !== null) return E.left(refusal);
+      const unknown = unknownInput(route, { headers, query, body: {} });
       const fields = query === '' ? E.right({}) : readQueryParameters(query, route.members);
       if (E.isLeft(fields)) return fields;
-      return E.right({ fields: { ...fields.right, ...parameters }, bodyHash: hashOf(noBytes, withoutDryRun(query)) });
+      const bodyHash = hashOf(noBytes, withoutDryRun(query));
+      return E.right({ fields: { ...fields.right, ...parameters }, unknown, bodyHash });
     }
     const body = await this.#readBody(ctx, holdBody());
     if (E.isLeft(body)) return body;
     const { members, bytes } = body.right;
-    const refusal = checkKnown(route, { headers, query, body: members });
-    if (refusal !== null) return E.left(refusal);
+    const unknown = unknownInput(route, { headers, query, body: members });
     const fields = { ...known(members, route.members), ...parameters };
-    return E.right({ fields, bodyHash: hashOf(bytes, withoutDryRun(query)), bytes: bytes.length });
+    return E.right({ fields, unknown, bodyHash: hashOf(bytes, withoutDryRun(query)), bytes: bytes.length });
   }
 }
 

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { createdUnder, type OperationRoute, pathParameters } from '#application/operations/registry.ts';
+import { type OperationRoute, pathParameters, placeOfItems } from '#application/operations/registry.ts';
 import type { AskOperation } from '#mcp/server/ask-operation.ts';
 import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
 import type { OperationTool } from '#mcp/tools/tool-catalogue.ts';
@@ -97,7 +97,7 @@ class IdFinder {
     const lists = this.#visible.filter(
       ({ route, isReadOnly }) => isReadOnly && !/:\w+$/.test(route.operation.http.path),
     );
-    return lists.find(({ route }) => createdUnder(route.operation.http.path, operations) === prefix)?.route ?? null;
+    return lists.find(({ route }) => placeOfItems(route.operation.http.path, operations) === prefix)?.route ?? null;
   }
 
   async #parentIds(path: string, parent: string): Promise<ReadonlyArray<string>> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import * as t from 'io-ts';
 import { describe, it } from 'mocha';
 import { inputErrors } from '#application/operations/input-errors.ts';
 import { bodySchema, openApiDocument } from '#application/operations/openapi.ts';
@@ -308,6 +309,20 @@ describe('createRoutes', () => {
       { ...read, http: { method: 'get', path: '/v1/widgets/:widgetId/versions', status: 200 } },
     ]);
     assert.equal(versions[0]?.createdUnder, '/v1/widget-versions/');
+  });
+
+  it('finds the read path of what a POST with status 200 creates in its own collection', () => {
+    const [read, , create] = operations;
+    assert.ok(read !== undefined && create !== undefined);
+    const ofBox = { ...read, input: t.type({ projectId: t.string, widgetId: t.string }) } as typeof read;
+    const [made, added, activated] = createRoutes([
+      { ...create, http: { method: 'post', path: '/v1/boxes/:projectId/widgets', status: 200 } },
+      { ...create, http: { method: 'post', path: '/v1/widgets', status: 200 } },
+      { ...create, http: { method: 'post', path: '/v1/widgets/:projectId/activate', status: 200 } },
+      { ...ofBox, http: { method: 'get', path: '/v1/boxes/:projectId/widgets/:widgetId', status: 200 } },
+      { ...read, http: { method: 'get', path: '/v1/widgets/:widgetId', status: 200 } },
+    ]).map(({ createdUnder }) => createdUnder);
+    assert.deepEqual([made, added, activated], ['/v1/boxes/:projectId/widgets/', '/v1/widgets/', null]);
   });
 
   it('throws for two equal routes, and for a parameter that is no member of the input', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { createResources, freshNumber, profileContents } from '#test/e2e/support/operations.ts';
 import { runningService } from '#test/e2e/support/running-service.ts';
-import { newProject } from '#test/e2e/support/tenants.ts';
+import { newKey, newProject } from '#test/e2e/support/tenants.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
 
@@ -87,6 +87,26 @@ describeOnEngines('headers of reads and of creations over HTTP', (engines) => {
       const read = await client.get<Named & { organizationId: string }>(reply.headers.location ?? 'no Location');
       const { id, organizationId } = expectStatus(read, 200);
       assert.ok([id, organizationId].includes(String(reply.headers.location?.split('/').at(-1))));
+    }
+  });
+
+  it('names the URL of each created file, store and batch in Location, though they are answered with 200', async () => {
+    const form = new FormData();
+    form.set('file', new File(['{}'], 'a.jsonl'));
+    form.set('purpose', 'batch');
+    const { key } = await newKey(client, projectId, 'project');
+    const owner = client.as(key);
+    const headers = { authorization: `Bearer ${key}`, prefer: 'handling=strict' };
+    const uploaded = await fetch(`${running.url}/v1/files`, { method: 'POST', headers, body: form });
+    const { id: fileId } = (await uploaded.json()) as Named;
+    assert.deepEqual([uploaded.status, uploaded.headers.get('location')], [200, `/v1/files/${fileId}`]);
+    assert.equal(uploaded.headers.get('preference-applied'), null);
+    const store = await owner.post<Named>('/v1/stores', { name: 'S' });
+    const inStore = await owner.post<Named>(`/v1/stores/${store.body.id}/files`, { file_id: fileId });
+    const batch = { input_file_id: fileId, endpoint: '/v1/chat/completions', completion_window: '24h' };
+    for (const reply of [store, inStore, await owner.post<Named>('/v1/batches', batch)]) {
+      const { id } = expectStatus(reply, 200);
+      assert.equal(expectStatus(await owner.get<Named>(reply.headers.location ?? 'no Location'), 200).id, id);
     }
   });
 
