@@ -11,6 +11,7 @@ const otherPaths = [
   '/v1/chat',
   '/v1/chatkit',
   '/v1/containers',
+  '/v1/edits',
   '/v1/embeddings',
   '/v1/engines',
   '/v1/evals',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
 import { describeFaults } from '#test/e2e/support/faulty-stores.ts';
-import { expectQuickAnswer } from '#test/e2e/support/quick-answers.ts';
+import { expectQuickAnswers } from '#test/e2e/support/quick-answers.ts';
 import { long } from '#test/support/run/long.ts';
 
 describeFaults('nodes whose event store fails', (stores) => {
@@ -28,10 +28,10 @@ describeFaults('nodes whose event store fails', (stores) => {
     const refused = await create();
     expectProblem(refused, 503, 'unavailable');
     assert.ok(refused.headers['retry-after']);
-    await expectQuickAnswer(1_000, create);
+    await expectQuickAnswers(100, create);
     const ready = async () => (await fetch(`${url}/readyz`)).text();
     assert.match(await ready(), /The event store cannot be read: /);
-    await expectQuickAnswer(1_000, ready);
+    await expectQuickAnswers(50, ready);
   }
 
   it('recovers after the event store was killed and restarted', async () => {

@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 
 const attempts = 100;
+const neededAnswers = 25;
 
 /**
- * Asserts that one of many answers arrives within a limit, because a busy machine may delay some of them.
- * A service that always waits for a fixed time before it answers fails.
+ * Asserts that a quarter of many answers arrive within a limit, because a busy machine may delay the others. It asks no
+ * more than it needs.
  */
-export async function expectQuickAnswer(limitMs: number, ask: () => Promise<unknown>): Promise<void> {
-  let quickest = Number.POSITIVE_INFINITY;
-  for (let attempt = 0; attempt < attempts && quickest >= limitMs; attempt += 1) {
+export async function expectQuickAnswers(limitMs: number, ask: () => Promise<unknown>): Promise<void> {
+  const times: number[] = [];
+  const countQuick = () => times.filter((time) => time < limitMs).length;
+  while (times.length < attempts && countQuick() < neededAnswers) {
     const began = performance.now();
     await ask();
-    quickest = Math.min(quickest, performance.now() - began);
+    times.push(performance.now() - began);
   }
-  assert.ok(quickest < limitMs, `the quickest of ${attempts} answers took ${quickest} ms`);
+  const shown = times.map(Math.round).toSorted((one, other) => one - other);
+  assert.ok(countQuick() >= neededAnswers, `only ${countQuick()} answers within ${limitMs} ms: ${shown}`);
 }
