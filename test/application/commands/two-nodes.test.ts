@@ -3,6 +3,9 @@ import fc from 'fast-check';
 import * as E from 'fp-ts/lib/Either.js';
 import type { AnyCommand } from '#application/commands/command.ts';
 import { StateFollower } from '#application/commands/state-follower.ts';
+import { createAgentProfile } from '#commands/agent-profile/create-agent-profile.ts';
+import { deleteAgentProfile } from '#commands/agent-profile/delete-agent-profile.ts';
+import { replaceAgentProfile } from '#commands/agent-profile/replace-agent-profile.ts';
 import { createFlow } from '#commands/flow/create-flow.ts';
 import { deleteFlow } from '#commands/flow/delete-flow.ts';
 import { updateFlow } from '#commands/flow/update-flow.ts';
@@ -10,6 +13,9 @@ import { activateFlowVersion } from '#commands/flow-version/activate-flow-versio
 import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';
 import { deleteFlowVersion } from '#commands/flow-version/delete-flow-version.ts';
 import { tagFlowVersion } from '#commands/flow-version/tag-flow-version.ts';
+import { createPhoneNumber } from '#commands/phone-number/create-phone-number.ts';
+import { deletePhoneNumber } from '#commands/phone-number/delete-phone-number.ts';
+import { setPhoneNumberFlow } from '#commands/phone-number/set-phone-number-flow.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
@@ -18,15 +24,22 @@ import { seedProjects } from '#test/support/harness/seed.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
+const actions = [
+  ...['create', 'create', 'update', 'activate', 'tag', 'delete-version', 'delete'],
+  ...['create-number', 'point-number', 'delete-number', 'create-profile', 'replace-profile', 'delete-profile'],
+] as const;
+
 /** A request of a test to one of two nodes, about one of the existing versions. */
 interface Step {
   readonly node: 0 | 1;
-  readonly action: 'create' | 'update' | 'activate' | 'tag' | 'delete-version' | 'delete';
-  readonly version: number;
+  readonly action: (typeof actions)[number];
+  /** Which of the existing versions, phone numbers or profiles it is about. */
+  readonly place: number;
   readonly text: string;
   /** Equal requests with the same number are repetitions of one request. */
   readonly key: number | null;
   readonly ifMatch: number | null;
+  readonly dryRun: boolean;
   /** Which of the two nodes know all earlier events when the request is sent. */
   readonly informed: readonly [boolean, boolean];
 }
@@ -34,21 +47,33 @@ interface Step {
 const steps: fc.Arbitrary<ReadonlyArray<Step>> = fc.array(
   fc.record({
     node: fc.constantFrom(0 as const, 1 as const),
-    action: fc.constantFrom('create', 'create', 'update', 'activate', 'tag', 'delete-version', 'delete' as const),
-    version: fc.nat(5),
+    action: fc.constantFrom(...actions),
+    place: fc.nat(5),
     text: fc.constantFrom('one', 'two', 'three'),
     key: fc.option(fc.nat(4)),
     ifMatch: fc.option(fc.nat(12), { freq: 4 }),
+    dryRun: fc.nat(4).map((chance) => chance === 0),
     informed: fc.tuple(fc.boolean(), fc.boolean()),
   }) as fc.Arbitrary<Step>,
   { minLength: 1, maxLength: 25 },
 );
+
+const profileContents = {
+  name: 'Desk',
+  flowIds: [],
+  isDefault: true,
+  supportedInputLanguages: ['en'],
+  reasoningMode: 'fast',
+  outputVoiceId: 'v',
+};
 
 /** A store and the nodes that use it. */
 class World {
   readonly store = new AppendableEventStore();
   readonly nodes: ReadonlyArray<Service>;
   readonly #versions: string[] = [];
+  readonly #numbers: string[] = ['cunknownnumber1'];
+  readonly #profiles: string[] = [`${ids.project}00000009`];
   #flowId = '';
 
   constructor(nodes: number) {
@@ -78,19 +103,33 @@ class World {
     const request: CommandRequest = {
       body,
       // A request without a key creates random ids.
-      ...(step.key !== null || step.action === 'create' ? { idempotencyKey: `${step.key ?? `step ${index}`}` } : {}),
+      ...(step.key !== null || step.action.startsWith('create')
+        ? { idempotencyKey: `${step.key ?? `step ${index}`}` }
+        : {}),
       ...(step.ifMatch === null ? {} : { ifMatch: step.ifMatch }),
+      dryRun: step.dryRun,
     };
     const answer = await this.node(step.node).send(command, parameters, request);
     if (E.isLeft(answer)) return { code: answer.left.code, detail: answer.left.detail };
     const { status, revision, body: record } = answer.right;
-    if (step.action === 'create') this.#versions.push(String((record as { readonly id: string }).id));
+    if (!step.dryRun) this.#createdBy(step.action)?.push(String((record as { readonly id: string }).id));
     return { status, revision, record: withoutTimes(record) };
   }
 
-  #requestOf({ action, version, text }: Step): [AnyCommand, Record<string, string>, JsonObject] {
+  /** Returns the list that the id of a created resource belongs to. */
+  #createdBy(action: Step['action']): string[] | null {
+    if (action === 'create') return this.#versions;
+    if (action === 'create-number') return this.#numbers;
+    return action === 'create-profile' ? this.#profiles : null;
+  }
+
+  #requestOf({ action, place, text }: Step): [AnyCommand, Record<string, string>, JsonObject] {
     const flowId = this.#flowId;
-    const versionId = this.#versions[version % this.#versions.length] ?? flowId;
+    const at = (list: ReadonlyArray<string>) => list[place % list.length] ?? flowId;
+    const versionId = at(this.#versions);
+    const phoneNumberId = at(this.#numbers);
+    const agentProfileId = at(this.#profiles);
+    const inProject = { projectId: ids.project };
     switch (action) {
       case 'create':
         return [createFlowVersion, { flowId }, { flowSchema: { text } }];
@@ -104,12 +143,31 @@ class World {
         return [deleteFlowVersion, { versionId }, {}];
       case 'delete':
         return [deleteFlow, { flowId }, {}];
+      case 'create-number':
+        return [createPhoneNumber, inProject, { name: text, number: `+4420718387${50 + (place % 2)}` }];
+      case 'point-number':
+        return [setPhoneNumberFlow, { phoneNumberId }, { flowId: text === 'one' ? null : flowId }];
+      case 'delete-number':
+        return [deletePhoneNumber, { phoneNumberId }, {}];
+      case 'create-profile':
+        return [createAgentProfile, inProject, { ...profileContents, flowIds: text === 'one' ? [] : [flowId] }];
+      case 'replace-profile':
+        return [replaceAgentProfile, { agentProfileId }, { ...profileContents, name: text, flowIds: [flowId] }];
+      case 'delete-profile':
+        return [deleteAgentProfile, { agentProfileId }, {}];
     }
   }
 }
 
+/** Removes members with times, and operations of a JSON Patch that set them. */
 function withoutTimes(record: unknown): unknown {
-  return JSON.parse(JSON.stringify(record ?? null, (key, value) => (key.endsWith('At') ? undefined : value)));
+  const isTime = (item: unknown) => /At$/.test(String((item as { path?: unknown } | null)?.path ?? ''));
+  return JSON.parse(
+    JSON.stringify(record ?? null, (key, value) => {
+      if (Array.isArray(value)) return value.filter((item) => !isTime(item));
+      return key.endsWith('At') ? undefined : value;
+    }),
+  );
 }
 
 describe('two nodes on one event store', function () {

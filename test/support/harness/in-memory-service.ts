@@ -25,6 +25,7 @@ export interface CommandRequest {
   readonly body?: JsonObject;
   readonly idempotencyKey?: string;
   readonly ifMatch?: number;
+  readonly dryRun?: boolean;
   readonly loadBody?: OperationInvocation['loadBody'];
 }
 
@@ -75,7 +76,7 @@ export class Service {
   async send(
     command: AnyCommand,
     parameters: Readonly<Record<string, string>>,
-    { caller = callerOf('admin'), body = {}, idempotencyKey, ifMatch, loadBody }: CommandRequest = {},
+    { caller = callerOf('admin'), body = {}, idempotencyKey, ifMatch, dryRun = false, loadBody }: CommandRequest = {},
   ): Promise<E.Either<Failure, OperationResult>> {
     const bodyHash = createHash('sha256').update(JSON.stringify(body)).digest('hex');
     return invokeOperation(this.#operation(command), {
@@ -83,6 +84,7 @@ export class Service {
       parameters,
       loadBody: loadBody ?? (async () => E.right({ fields: { ...body, ...parameters }, bodyHash })),
       ifMatch: ifMatch ?? null,
+      dryRun,
       idempotencyKey: idempotencyKey ?? null,
     });
   }
