@@ -154,6 +154,8 @@ describe('npm run events', function () {
       [/does not understand "--resume"; it takes --store\./, 'import', file, '--resume'],
       [/does not understand "dance"; it takes export, import, [a-z, -]+, digest-key\./, 'dance'],
       [/does not understand "more"; it takes nothing more\./, 'verify', 'more'],
+      [/^events: export needs a <file>\./, 'export'],
+      [/^events: --resume continues a file/, 'export', '-', '--resume'],
       [/Unknown option '--loud'/, 'verify', '--loud'],
       [/events\.db is not there/, 'export', join(target.path, 'other')],
       [/^events: --store must begin with [^=]*Example: --store esdb:/, 'verify', '--store', 'mysql://secret@host'],
@@ -166,11 +168,8 @@ describe('npm run events', function () {
       assert.doesNotMatch(ended.stderr, /secret/);
     }
     assert.equal(existsSync(join(target.path, 'events.db')), false, 'the import has created a file');
-    for (const args of [[], ['export'], ['export', '-', '--resume']]) {
-      const ended = await events(target, ...args);
-      assert.equal(ended.code, 1);
-      assert.match(ended.stderr, /^Usage: /);
-    }
+    const without = await events(target);
+    assert.deepEqual([without.code, without.stderr.startsWith('Usage: ')], [1, true]);
     assert.match((await succeeds(target, '--help')).stdout, /^Usage: /);
   });
 
