@@ -6,6 +6,7 @@ import { MongoClient, ObjectId } from 'mongodb';
 import { openGridFsBlobStore } from '#blob-store/gridfs/gridfs-blob-store.ts';
 import { compileCache } from '#test/support/run/compile-cache.ts';
 import { long } from '#test/support/run/long.ts';
+import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnSharedEngines } from '#test/support/service/engines.ts';
 import {
   adminKey,
@@ -120,7 +121,7 @@ describe('npm run blobs', function () {
       this.timeout(180_000);
       const service = await startService({ dataDir: folder.path, environment: engines.environment() });
       const client = new MongoClient(engines.urls.readStoreUrl);
-      const blobs = openGridFsBlobStore({ url: engines.urls.readStoreUrl });
+      const blobs = openGridFsBlobStore({ url: engines.urls.readStoreUrl, timeoutMs: patientTimeoutMs });
       try {
         const id = await uploaded(service, 'kept.txt');
         for (const name of ['file-old', 'file-young']) await blobs.put(name, content(), 100);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { openMongoDbSubjectKeys } from '#personal-data/mongodb/mongodb-subject-keys.ts';
 import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys.ts';
 import { compileCache } from '#test/support/run/compile-cache.ts';
+import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 import { ServiceProcess, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 
@@ -106,7 +107,7 @@ describe('subject-keys command-line tool', function () {
         const result = await run('copy', `sqlite:${one}`, url);
         assert.deepEqual([result.code, result.stdout], [0, 'copied 28 keys, and the marks of 2 that are destroyed\n']);
       }
-      const between = openMongoDbSubjectKeys({ url });
+      const between = openMongoDbSubjectKeys({ url, timeoutMs: patientTimeoutMs });
       await between.destroy('subject 9');
       made.set('subject 9', null);
       await between.close();

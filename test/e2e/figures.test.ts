@@ -3,6 +3,7 @@ import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts'
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { payload } from '#test/support/inputs/template-payload.ts';
 import { eventually } from '#test/support/run/eventually.ts';
+import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnEngines, SharedEngines } from '#test/support/service/engines.ts';
 import { expectProblem, expectStatus } from './support/expect.ts';
@@ -225,7 +226,7 @@ describeOnEngines('figures of tenants', (engines) => {
 
   async function readStored() {
     if (!(engines instanceof SharedEngines)) return readDocuments(running.dataDir);
-    const store = openMongoDbReadStore({ url: engines.urls.readStoreUrl });
+    const store = openMongoDbReadStore({ url: engines.urls.readStoreUrl, timeoutMs: patientTimeoutMs });
     try {
       return await everyDocument(store);
     } finally {

@@ -11,6 +11,7 @@ import { AppendableEventStore } from '#test/support/fakes/appendable-event-store
 import { InMemoryCheckpointStore } from '#test/support/fakes/in-memory-checkpoint-store.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
+import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 
 const timeoutMs = 60_000;
@@ -117,7 +118,7 @@ describe('process on several nodes', () => {
           holder,
           openCheckpoints: (fence) => {
             terms.push(`${holder} ${fence}`);
-            return openMongoDbCheckpointStore({ url, fence });
+            return openMongoDbCheckpointStore({ url, fence, timeoutMs: patientTimeoutMs });
           },
           signal: ending.signal,
         });
@@ -128,7 +129,7 @@ describe('process on several nodes', () => {
         opened.defer(stop);
         return stop;
       };
-      const watched = openMongoDbCheckpointStore({ url });
+      const watched = openMongoDbCheckpointStore({ url, timeoutMs: patientTimeoutMs });
       opened.defer(() => watched.close());
       const progress = new PolledProcessProgress({ process: follower(), store, checkpoints: watched, log: quiet });
       opened.defer(() => progress.close());

@@ -7,24 +7,25 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { blobStoreContract } from '#test/contract/blob-store.ts';
 import { blobSweepContract } from '#test/contract/blob-sweep.ts';
 import { eventually } from '#test/support/run/eventually.ts';
+import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnFerretDb, describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 
 describeOnMongoDb('openGridFsBlobStore', (server) => {
   blobStoreContract('GridFS', async () => {
     const url = server.newUrl();
-    const open = () => openGridFsBlobStore({ url });
+    const open = () => openGridFsBlobStore({ url, timeoutMs: patientTimeoutMs });
     return { store: open(), reopen: async () => open(), dispose: async () => undefined };
   });
 
-  blobSweepContract('GridFS', async () => openGridFsBlobStore({ url: server.newUrl() }));
+  blobSweepContract('GridFS', async () => openGridFsBlobStore({ url: server.newUrl(), timeoutMs: patientTimeoutMs }));
 
   it('removes the remains of an upload that ended more than a day ago, and keeps every blob in use', async () => {
     const url = server.newUrl();
     const client = new MongoClient(url);
-    const first = openGridFsBlobStore({ url });
+    const first = openGridFsBlobStore({ url, timeoutMs: patientTimeoutMs });
     await first.put('kept', oneChunk(), 100);
     await first.close();
-    const second = openGridFsBlobStore({ url });
+    const second = openGridFsBlobStore({ url, timeoutMs: patientTimeoutMs });
     try {
       const dead = new ObjectId();
       const since = new Date(Date.now() - 25 * 60 * 60 * 1000);
@@ -55,7 +56,7 @@ describeOnMongoDb('openGridFsBlobStore', (server) => {
   it('keeps no bytes of replaced, deleted or too large blobs', async () => {
     const url = server.newUrl();
     const client = new MongoClient(url);
-    const store = openGridFsBlobStore({ url });
+    const store = openGridFsBlobStore({ url, timeoutMs: patientTimeoutMs });
     try {
       for (const id of ['a', 'a', 'b']) await store.put(id, oneChunk(), 100);
       await store.delete('b');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core';
 import { poll } from '#test/support/service/service-process.ts';
 
 /** The folder for screenshots of the views, outside the repository. */
@@ -30,6 +30,9 @@ export interface Dashboard {
 
 const waitMs = 30_000;
 
+/** The requests of each page that are not answered yet, without its live feed. */
+const unanswered = new WeakMap<Page, Set<Request>>();
+
 /** Opens the dashboard and signs in. */
 export async function openDashboard(
   browser: Browser,
@@ -46,6 +49,11 @@ export async function openDashboard(
     const text = message.text();
     if (message.type() === 'error' && !text.startsWith('Failed to load resource')) complaints.push(text);
   });
+  const waiting = new Set<Request>();
+  unanswered.set(page, waiting);
+  page.on('request', (request) => request.url().endsWith('/v1/events') || waiting.add(request));
+  for (const event of ['requestfinished', 'requestfailed'] as const)
+    page.on(event as 'requestfinished', (request) => waiting.delete(request));
   const refused: string[] = [];
   page.on('response', (answer) => {
     if (answer.status() >= 400) refused.push(`${answer.status()} ${answer.url().slice(url.length)}`);
@@ -69,6 +77,9 @@ export async function settled(page: Page): Promise<void> {
   await page.waitForSelector('main h1');
   await holds(page, `document.querySelector('main').childElementCount > 1`);
   await holds(page, `document.querySelector('main .skel, main [aria-busy="true"]') === null`);
+  // What is read without a placeholder, such as the names of resources.
+  assert.ok(await poll(async () => (unanswered.get(page)?.size ?? 0) === 0, waitMs), 'a request has no answer');
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 }
 
 /** Waits until an expression is true in the page. */

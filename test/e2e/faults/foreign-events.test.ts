@@ -28,6 +28,11 @@ describe('a service beside other applications on its EventStoreDB', function () 
     folder.remove();
   });
 
+  const start = () => {
+    const environment = { EVENT_STORE_URL: double.url, READ_YOUR_WRITES_TIMEOUT_MS: '20000' };
+    return startService({ dataDir: folder.path, environment });
+  };
+
   /** Appends events of every kind, some with types or stream names of the service. */
   const appendOthers = () => {
     appendForeignEvents(double, 100);
@@ -59,7 +64,7 @@ describe('a service beside other applications on its EventStoreDB', function () 
   };
 
   it('works, whatever they store while it runs', async () => {
-    service = await startService({ dataDir: folder.path, environment: { EVENT_STORE_URL: double.url } });
+    service = await start();
     await work();
     appendOthers();
     await work();
@@ -68,11 +73,11 @@ describe('a service beside other applications on its EventStoreDB', function () 
   it('starts and works, whatever they have stored under other names before', async () => {
     appendForeignEvents(double, 100);
     double.log.append('orders-1', 'any', [{ ...foreignEvents.binary, id: randomUUID(), type: 'FlowCreated' }]);
-    service = await startService({ dataDir: folder.path, environment: { EVENT_STORE_URL: double.url } });
+    service = await start();
     await work();
     appendOthers();
     await service.stop();
-    service = await startService({ dataDir: folder.path, environment: { EVENT_STORE_URL: double.url } });
+    service = await start();
     await work();
   });
 });

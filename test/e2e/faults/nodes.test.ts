@@ -68,9 +68,9 @@ describeOnSharedEngines('nodes with separate roles', (engines) => {
   });
 
   it('decides on another node’s writes without waiting for the read models', async () => {
-    const flow = expectStatus(await control.client.post<Named>(flowsPath, { name: 'F', flowSchema: 1 }), 201);
-    const path = `/v1/flows/${flow.id}`;
-    const { etag = '' } = (await control.client.get(path)).headers;
+    const created = await control.client.post<Named>(flowsPath, { name: 'F', flowSchema: 1 });
+    const path = `/v1/flows/${expectStatus(created, 201).id}`;
+    const { etag = 'no ETag' } = created.headers;
     for (const [index, { client }] of [otherControl, control, otherControl, control].entries()) {
       expectStatus(await client.patch(path, { name: `Name ${index}` }), 200);
     }

@@ -5,6 +5,7 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import { expectConsistent } from '#test/e2e/support/consistent-stores.ts';
 import { SettlingLoad } from '#test/e2e/support/settling-load.ts';
 import { itInManyRounds, long } from '#test/support/run/long.ts';
+import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnSharedEngines } from '#test/support/service/engines.ts';
 import { Nodes, projectingNode } from '#test/support/service/nodes.ts';
 import { poll, type ServiceProcess } from '#test/support/service/service-process.ts';
@@ -19,7 +20,7 @@ describeOnSharedEngines('two nodes that run projections and processes', (engines
   let load: SettlingLoad;
 
   before(() => {
-    reader = openMongoDbReadStore({ url: engines.urls.readStoreUrl });
+    reader = openMongoDbReadStore({ url: engines.urls.readStoreUrl, timeoutMs: patientTimeoutMs });
   });
   after(() => reader?.close());
 

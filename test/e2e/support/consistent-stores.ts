@@ -11,6 +11,7 @@ import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
 import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
+import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import type { SharedStores } from '#test/support/service/engines.ts';
 import { startEventsTool, toolExit } from '#test/support/service/events-tool.ts';
 import { poll } from '#test/support/service/service-process.ts';
@@ -36,7 +37,7 @@ export async function expectStoredOnce(eventStoreUrl: string, acknowledged: Read
 }
 
 async function settledLog({ eventStoreUrl, readStoreUrl }: SharedStores): Promise<ReadonlyArray<RecordedEvent>> {
-  const documents = openMongoDbReadStore({ url: readStoreUrl });
+  const documents = openMongoDbReadStore({ url: readStoreUrl, timeoutMs: patientTimeoutMs });
   try {
     let log: ReadonlyArray<RecordedEvent> = [];
     const settled = await poll(async () => {

@@ -16,7 +16,12 @@ describeOnEngines('webhooks whose delivery state is lost', (engines) => {
   let service: ServiceProcess;
 
   const start = async () => {
-    const environment = { ...engines.environment(), WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true', LOG_LEVEL: 'warn' };
+    const environment = {
+      ...engines.environment(),
+      WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
+      READ_YOUR_WRITES_TIMEOUT_MS: '60000',
+      LOG_LEVEL: 'warn',
+    };
     service = await startService({ dataDir: folder.path, environment });
     return service.client;
   };

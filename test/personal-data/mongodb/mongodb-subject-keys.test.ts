@@ -1,13 +1,14 @@
 import { openMongoDbSubjectKeys } from '#personal-data/mongodb/mongodb-subject-keys.ts';
 import { subjectKeysContract } from '#test/contract/subject-keys.ts';
+import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 
 describeOnMongoDb('openMongoDbSubjectKeys', (server) => {
   subjectKeysContract('MongoDB', async () => {
     const url = server.newUrl();
     return {
-      keys: openMongoDbSubjectKeys({ url }),
-      another: () => openMongoDbSubjectKeys({ url }),
+      keys: openMongoDbSubjectKeys({ url, timeoutMs: patientTimeoutMs }),
+      another: () => openMongoDbSubjectKeys({ url, timeoutMs: patientTimeoutMs }),
       dispose: async () => undefined,
     };
   });

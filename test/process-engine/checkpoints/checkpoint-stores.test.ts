@@ -10,6 +10,7 @@ import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { checkpointStoreContract } from '#test/contract/checkpoint-store.ts';
 import { InMemoryCheckpointStore } from '#test/support/fakes/in-memory-checkpoint-store.ts';
+import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 
 const log = '3/first';
@@ -57,11 +58,14 @@ describe('checkpoints of processes on SQLite', () => {
 describeOnMongoDb('checkpoints of processes on MongoDB', (server) => {
   checkpointStoreContract('MongoDB', async () => {
     const url = server.newUrl();
-    return { connect: () => openMongoDbCheckpointStore({ url }), dispose: async () => undefined };
+    return {
+      connect: () => openMongoDbCheckpointStore({ url, timeoutMs: patientTimeoutMs }),
+      dispose: async () => undefined,
+    };
   });
 
   it('ignores a delayed write with an older position', async () => {
-    const store = openMongoDbCheckpointStore({ url: server.newUrl() });
+    const store = openMongoDbCheckpointStore({ url: server.newUrl(), timeoutMs: patientTimeoutMs });
     await store.read('one', log);
     await store.write('one', log, { position: 7, lastAppended: 6 });
     await store.write('one', log, { position: 5, lastAppended: 4 });
@@ -75,7 +79,7 @@ describeOnMongoDb('checkpoints of processes on MongoDB', (server) => {
     const client = new MongoClient(url);
     const old = { position: Long.fromNumber(7), lastAppended: Long.fromNumber(5), fence: Long.fromNumber(1) };
     const collection = client.db().collection<{ _id: string }>('processCheckpoints');
-    const store = openMongoDbCheckpointStore({ url, fence: 2 });
+    const store = openMongoDbCheckpointStore({ url, fence: 2, timeoutMs: patientTimeoutMs });
     try {
       await collection.insertOne({ _id: 'one', ...old });
       assert.deepEqual(await store.peek('one', log), { position: 7, lastAppended: 5, failure: null });
@@ -92,8 +96,8 @@ describeOnMongoDb('checkpoints of processes on MongoDB', (server) => {
 
   it('refuses to reset a checkpoint with an expired lease, for the same and for another log', async () => {
     const url = server.newUrl();
-    const older = openMongoDbCheckpointStore({ url, fence: 1 });
-    const newer = openMongoDbCheckpointStore({ url, fence: 2 });
+    const older = openMongoDbCheckpointStore({ url, fence: 1, timeoutMs: patientTimeoutMs });
+    const newer = openMongoDbCheckpointStore({ url, fence: 2, timeoutMs: patientTimeoutMs });
     try {
       await older.read('one', log);
       await newer.read('one', log);
@@ -115,8 +119,8 @@ describeOnMongoDb('checkpoints of processes on MongoDB', (server) => {
 
   it('refuses a node’s writes once a newer lease has begun, and still lets it read', async () => {
     const url = server.newUrl();
-    const older = openMongoDbCheckpointStore({ url, fence: 1 });
-    const newer = openMongoDbCheckpointStore({ url, fence: 2 });
+    const older = openMongoDbCheckpointStore({ url, fence: 1, timeoutMs: patientTimeoutMs });
+    const newer = openMongoDbCheckpointStore({ url, fence: 2, timeoutMs: patientTimeoutMs });
     try {
       await older.read('one', log);
       await older.write('one', log, { position: 3, lastAppended: 0 });

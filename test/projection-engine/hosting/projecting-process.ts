@@ -3,6 +3,7 @@ import { openMongoDbLeaseStore } from '#leases/mongodb/mongodb-lease-store.ts';
 import { runProjectionsUnderLease } from '#projection-engine/hosting/leased-projections.ts';
 import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { flowsAndVersions, history } from './flows-and-versions.ts';
 
 /**
@@ -12,7 +13,7 @@ import { flowsAndVersions, history } from './flows-and-versions.ts';
 const [url = '', holder = ''] = process.argv.slice(2);
 
 const events = new InMemoryEventStore();
-const leases = openMongoDbLeaseStore({ url });
+const leases = openMongoDbLeaseStore({ url, timeoutMs: patientTimeoutMs });
 const ending = new AbortController();
 const print = (_: object, message: string) => process.stdout.write(`${message}\n`);
 
@@ -30,7 +31,7 @@ await runProjectionsUnderLease({
   holder,
   openWriter: (fence) => {
     process.stdout.write(`term ${fence}\n`);
-    return openMongoDbReadStoreWriter({ url, fence });
+    return openMongoDbReadStoreWriter({ url, fence, timeoutMs: patientTimeoutMs });
   },
   log: { info: print, warn: print, error: print },
   signal: ending.signal,

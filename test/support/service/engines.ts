@@ -1,4 +1,4 @@
-import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import { EventStoreDbDoubleProcess } from '#test/support/eventstoredb/double-process.ts';
 import { long } from '#test/support/run/long.ts';
 import { describeOnMongoDb, type MongoDbServer } from './ferretdb.ts';
 import type { ServiceEnvironment } from './service-process.ts';
@@ -65,7 +65,7 @@ export class SharedEngines implements Engines {
   /** FerretDB scans all documents for most queries. */
   readonly quick = false;
   readonly #mongoDb: MongoDbServer;
-  #double: EventStoreDbDouble | null = null;
+  #double: EventStoreDbDoubleProcess | null = null;
   #eventStoreUrl: string;
   #readStoreUrl = '';
 
@@ -87,19 +87,20 @@ export class SharedEngines implements Engines {
 
   async start(): Promise<void> {
     if (this.#eventStoreUrl === '') {
-      this.#double = await EventStoreDbDouble.start();
+      // In a process of its own: a pause of the tests must not look like a server that is away.
+      this.#double = await EventStoreDbDoubleProcess.start();
       this.#eventStoreUrl = this.#double.url;
     }
     this.#readStoreUrl = this.#mongoDb.newUrl();
   }
 
   /** The double. @throws Error when the suite runs on a server */
-  get double(): EventStoreDbDouble {
+  get double(): EventStoreDbDoubleProcess {
     if (this.#double === null) throw new Error('The suite runs on a server, not on a double.');
     return this.#double;
   }
 
   async stop(): Promise<void> {
-    await this.#double?.kill();
+    await this.#double?.end();
   }
 }

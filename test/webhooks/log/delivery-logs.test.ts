@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { deliveryLogContract } from '#test/contract/delivery-log.ts';
+import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 import { temporaryFolder } from '#test/support/service/service-process.ts';
 import { openMongoDbDeliveryLog } from '#webhooks/log/mongodb/mongodb-delivery-log.ts';
@@ -16,7 +17,7 @@ deliveryLogContract('SQLite', async () => {
 
 describeOnMongoDb('the delivery log on MongoDB', (server) => {
   deliveryLogContract('MongoDB', async () => ({
-    log: openMongoDbDeliveryLog({ url: server.newUrl() }),
+    log: openMongoDbDeliveryLog({ url: server.newUrl(), timeoutMs: patientTimeoutMs }),
     dispose: async () => undefined,
   }));
 });

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { deliveryStateStoreContract } from '#test/contract/delivery-state-store.ts';
+import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 import { temporaryFolder } from '#test/support/service/service-process.ts';
 import { newDeliveryState } from '#webhooks/state/delivery-state.ts';
@@ -20,12 +21,17 @@ deliveryStateStoreContract('SQLite', async () => {
 describeOnMongoDb('delivery states on MongoDB', (server) => {
   deliveryStateStoreContract('MongoDB', async () => {
     const url = server.newUrl();
-    return { connect: () => openMongoDbDeliveryStateStore({ url }), dispose: async () => undefined };
+    return {
+      connect: () => openMongoDbDeliveryStateStore({ url, timeoutMs: patientTimeoutMs }),
+      dispose: async () => undefined,
+    };
   });
 
   it('refuses the writes of a node with an older token after a takeover', async () => {
     const url = server.newUrl();
-    const [older, newer] = [1, 2].map((fence) => openMongoDbDeliveryStateStore({ url, fence }));
+    const [older, newer] = [1, 2].map((fence) =>
+      openMongoDbDeliveryStateStore({ url, fence, timeoutMs: patientTimeoutMs }),
+    );
     assert.ok(older !== undefined && newer !== undefined);
     try {
       const state = new Map([['one', newDeliveryState(3)]]);
