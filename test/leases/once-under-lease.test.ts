@@ -5,7 +5,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 
 const log = { info: () => {}, warn: () => {}, error: () => {} };
-const limits = { renewIntervalMs: 20, expireAfterMs: 200, watchIntervalMs: 5 };
+const limits = { renewIntervalMs: 20, expireAfterMs: 60_000, watchIntervalMs: 5 };
 
 describe('onceUnderLease', () => {
   const { signal } = new AbortController();

@@ -117,7 +117,7 @@ describeOnEngines('files, by the official openai client', (engines) => {
     const { id } = await upload(Buffer.alloc(2 * mebibyte));
     assert.equal((await refusalOf(upload('x'))).code, 'files_quota_exceeded');
     await client.files.delete(id);
-    assert.ok(await poll(async () => (await upload('x').catch(() => null)) !== null, 10_000));
+    assert.ok(await poll(async () => (await upload('x').catch(() => null)) !== null, 60_000));
   });
 
   it('may be empty and may expire', async () => {
@@ -196,12 +196,12 @@ describeOnEngines('files, by the official openai client', (engines) => {
     const folder = join(running.dataDir, 'blobs');
     const stored = (name: string) => (existsSync(join(folder, name)) ? readdirSync(join(folder, name)) : []);
     const isFolder = existsSync(folder);
-    if (isFolder) assert.ok(await poll(async () => stored('unfinished').length === 1, 10_000));
+    if (isFolder) assert.ok(await poll(async () => stored('unfinished').length === 1, 60_000));
     const before = stored('files').length;
     const inMongoDb = await contentsIn(engines.environment().READ_STORE_URL);
     if (inMongoDb !== null) assert.ok(await poll(async () => (await inMongoDb.unfinished()) === 1, 60_000));
     sent.destroy();
-    if (isFolder) assert.ok(await poll(async () => stored('unfinished').length === 0, 10_000));
+    if (isFolder) assert.ok(await poll(async () => stored('unfinished').length === 0, 60_000));
     assert.equal(stored('files').length, before);
     if (inMongoDb !== null) {
       assert.ok(await poll(async () => (await inMongoDb.unfinished()) === 0, 60_000));

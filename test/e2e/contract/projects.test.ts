@@ -97,7 +97,7 @@ describeOnEngines('liveness, projects, organizations and operations over HTTP', 
     const rebuilt = await poll(async () => {
       const flows = (await listProjections()).find(({ name }) => name === 'flows');
       return flows?.state === 'running' && flows.rebuild === null && flows.position > position;
-    }, 10_000);
+    }, 60_000);
     assert.ok(rebuilt, 'the rebuild does not end');
     assert.deepEqual(expectStatus(await client.get(path), 200), before);
     expectProblem(await client.post('/v1/projections/flows/retry'), 409, 'projection-not-stopped');

@@ -66,7 +66,7 @@ describe('metering of the service', function () {
     await chat('unknown');
     const served =
       'gen_ai_client_operation_duration_seconds_count{gen_ai_operation_name="chat",gen_ai_provider_name="sandbox",gen_ai_request_model="switchyard-sandbox",error_type=""} 2\n';
-    assert.ok(await poll(async () => (await metrics()).includes(served), 10_000), await metrics());
+    assert.ok(await poll(async () => (await metrics()).includes(served), 60_000), await metrics());
     assert.equal((await service.stop()).code, 0);
     const { streams, usage } = await recorded();
     assert.match(streams[0] ?? '', /^usage-\d{4}-\d\d-\d\d-\S+$/);
@@ -94,7 +94,7 @@ describe('metering of the service', function () {
       const environment = { GATEWAY_CONFIG: file, STOP_TIMEOUT_MS: '6000' };
       service = await startService({ dataDir: folder.path, environment });
       const endless = chat('m', true);
-      await poll(async () => provider.seen.length === 1, 10_000);
+      await poll(async () => provider.seen.length === 1, 60_000);
       const cut = assert.rejects(endless);
       assert.equal((await service.stop()).code, 0);
       await cut;

@@ -179,7 +179,7 @@ describe('the official openai client', function () {
       scenario.primary.answers(stream([role, ...words('one ')], { after: 'stall' }));
       const answer = await client.chat.completions.create({ model: 'alone', messages, stream: true });
       for await (const { choices } of answer) if (choices[0]?.delta.content === 'one ') break;
-      assert.ok(await poll(async () => (scenario.primary.seen[0]?.closedAt ?? null) !== null, 10_000));
+      assert.ok(await poll(async () => (scenario.primary.seen[0]?.closedAt ?? null) !== null, 60_000));
     });
   });
 
