@@ -1,0 +1,50 @@
+import type { Json } from '#shared/json/json.ts';
+
+/** What a group of small records is for. Each kind has a codec next to its user. */
+export type RecordKind =
+  /** The checkpoints of processes. */
+  | 'processes'
+  /** The states of deliveries to webhook endpoints. */
+  | 'webhook-deliveries'
+  /** The times at which API keys were last used. */
+  | 'key-usage'
+  /** The snapshots of long streams. */
+  | 'snapshots'
+  /** The positions and the status of projections, and the requests of operators. */
+  | 'notes'
+  /** The number of the format of the stored data. */
+  | 'format';
+
+/** What a write may require. */
+export interface RecordWriteOptions {
+  /**
+   * The fencing token of the writer's lease. A write with a token below that of the kind's newest `take` is refused.
+   * Without it the write is not fenced.
+   */
+  readonly fence?: number;
+}
+
+/**
+ * Stores small JSON values by kind and key, outside the log and the read models: caches, checkpoints and other notes.
+ * Two adapters implement it, SQLite and MongoDB; one contract suite (`test/contract/record-store.ts`) tests both.
+ */
+export interface RecordStore {
+  /** Reads a value; null if there is none. @throws UnavailableError */
+  get(kind: RecordKind, key: string): Promise<Json | null>;
+  /** Reads the values of some keys; missing ones are left out. All if `keys` is absent. @throws UnavailableError */
+  all(kind: RecordKind, keys?: ReadonlyArray<string>): Promise<ReadonlyMap<string, Json>>;
+  /**
+   * Makes a fencing token the newest of a kind, so that writers with older ones are refused from now on.
+   * @throws FencedError if a newer token is known; UnavailableError
+   */
+  take(kind: RecordKind, fence: number): Promise<void>;
+  /**
+   * Stores values in place of earlier ones, and resolves when a crash of the process cannot lose them. It is not
+   * atomic across keys.
+   * @throws FencedError; UnavailableError
+   */
+  put(kind: RecordKind, entries: ReadonlyMap<string, Json>, options?: RecordWriteOptions): Promise<void>;
+  /** Removes values. @throws FencedError; UnavailableError */
+  delete(kind: RecordKind, keys: ReadonlyArray<string>, options?: RecordWriteOptions): Promise<void>;
+  close(): Promise<void>;
+}
