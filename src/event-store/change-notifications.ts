@@ -1,4 +1,11 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { LogChanges } from './log-pages.ts';
+
+/** A message to a listener, which acknowledges it with its kind. */
+type Change =
+  | { readonly kind: 'stored'; readonly position: number }
+  | { readonly kind: 'removed'; readonly stream: string };
 
 /**
  * Sends the last stored position to one listener, which may be in another thread. The listener acknowledges each
@@ -6,6 +13,8 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
  */
 export class ChangeNotifier {
   readonly #port: MessagePort;
+  /** The removals that the listener has not acknowledged, in order. */
+  readonly #removals: Array<() => void> = [];
   #underWay = false;
   #position = 0;
   #sentPosition = 0;
@@ -13,42 +22,55 @@ export class ChangeNotifier {
   /** @param onClose called when the listener has closed its end */
   constructor(port: MessagePort, onClose: () => void) {
     this.#port = port;
-    port.on('message', () => this.#acknowledged());
-    port.on('close', onClose);
+    port.on('message', (kind: Change['kind']) => {
+      this.#acknowledged(kind);
+      this.send(this.#position);
+    });
+    port.on('close', () => {
+      for (const acknowledge of this.#removals.splice(0)) acknowledge();
+      onClose();
+    });
   }
 
   /** @param position of the last event stored */
   send(position: number): void {
     this.#position = position;
-    // Looked for here too: a thread that commits without a pause does not come round to its ports for long.
-    if (receiveMessageOnPort(this.#port) !== undefined) this.#underWay = false;
+    // A thread that commits without a pause handles its messages late, so this looks for the acknowledgement.
+    const received = receiveMessageOnPort(this.#port);
+    if (received !== undefined) this.#acknowledged(received.message);
     if (this.#underWay || position === this.#sentPosition) return;
     this.#underWay = true;
     this.#sentPosition = position;
-    this.#port.postMessage(position);
+    this.#post({ kind: 'stored', position });
+  }
+
+  /** Reports the removal of a stream. @returns when the listener has handled it, or has closed its end */
+  sendRemoval(stream: string): Promise<void> {
+    this.#post({ kind: 'removed', stream });
+    return new Promise((resolve) => this.#removals.push(resolve));
   }
 
   close(): void {
     this.#port.close();
   }
 
-  #acknowledged(): void {
-    this.#underWay = false;
-    this.send(this.#position);
+  #acknowledged(kind: Change['kind']): void {
+    if (kind === 'stored') this.#underWay = false;
+    else this.#removals.shift()?.();
+  }
+
+  #post(change: Change): void {
+    this.#port.postMessage(change);
   }
 }
 
-/** Where subscriptions wait for something new to be stored. */
-export class ChangeListener {
+/** Where readers of the log wait for something new to be stored. */
+export class ChangeListener implements LogChanges {
   /** The waits, each with the position that must be passed. */
   readonly #waiting = new Map<() => void, number>();
+  readonly #removalListeners = new Set<(stream: string) => void>();
   #position = 0;
   #closed = false;
-
-  /** Whether no more notifications will come: then every wait ends at once. */
-  get closed(): boolean {
-    return this.#closed;
-  }
 
   /** @param position of the last event stored */
   notify(position: number): void {
@@ -57,8 +79,23 @@ export class ChangeListener {
     for (const [wake, after] of [...this.#waiting]) if (after < position) wake();
   }
 
-  /** Resolves when an event past the position is stored, the signal aborts, or no more notifications will come. */
-  waitPast(position: number, signal: AbortSignal): Promise<void> {
+  /** Reports the removal of a stream. */
+  notifyRemoval(stream: string): void {
+    for (const listener of this.#removalListeners) listener(stream);
+  }
+
+  onStreamRemoved(listener: (stream: string) => void): () => void {
+    this.#removalListeners.add(listener);
+    return () => this.#removalListeners.delete(listener);
+  }
+
+  async waitPast(position: number, signal: AbortSignal): Promise<void> {
+    await this.#waitUntil(position, signal);
+    if (this.#closed && !signal.aborted)
+      throw new UnavailableError('The event store has stopped: new events are not announced any more.');
+  }
+
+  #waitUntil(position: number, signal: AbortSignal): Promise<void> {
     if (this.#position > position || this.#closed || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const wake = () => {
@@ -71,6 +108,7 @@ export class ChangeListener {
     });
   }
 
+  /** Ends every wait, because no more notifications will come. */
   close(): void {
     this.#closed = true;
     for (const wake of [...this.#waiting.keys()]) wake();
@@ -83,9 +121,10 @@ export class ChangeListener {
  */
 export function listenForChanges(port: MessagePort): ChangeListener {
   const changes = new ChangeListener();
-  port.on('message', (position: number) => {
-    port.postMessage('acknowledged');
-    changes.notify(position);
+  port.on('message', (change: Change) => {
+    port.postMessage(change.kind);
+    if (change.kind === 'stored') changes.notify(change.position);
+    else changes.notifyRemoval(change.stream);
   });
   port.on('close', () => changes.close());
   return changes;

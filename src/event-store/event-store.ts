@@ -18,8 +18,8 @@ export interface EventToAppend {
 }
 
 /**
- * A stored event, upcast to the newest shape of its type. In a subscription, `data` and `metadata` are parsed at their
- * first use, and throw an `UnreadableEventError` if they cannot be read.
+ * A stored event, upcast to the newest shape of its type. In a page of the log, `data` and `metadata` are parsed at
+ * their first use, and throw an `UnreadableEventError` if they cannot be read.
  */
 export interface RecordedEvent<Type extends string = string, Data = JsonObject> {
   /** Global order: strictly increasing, gaps allowed. Below 2^53 on every engine. */
@@ -62,33 +62,23 @@ export interface StreamPart {
 /** The most characters of the texts in a part of a stream; the last event of a part may exceed it. */
 export const maxPartCharacters = 512 * 1024;
 
-/** A run of events in order. */
+/** A run of events in order, for a follower of the log. */
 export interface EventBatch {
   readonly events: ReadonlyArray<RecordedEvent>;
-  /** The position up to which the log was read, including filtered events: the next `after`. */
+  /** The position up to which the log was read, including filtered events. */
   readonly position: number;
   /**
    * Whether nothing more was stored when this batch was read, so that later events are live. Such a batch may be empty.
    */
   readonly caughtUp: boolean;
-  /** The length of its events' JSON text, if the store knows it: a measure of memory. */
-  readonly characters?: number;
+  /** The length of its events' JSON texts: a measure of memory. */
+  readonly characters: number;
 }
 
-export interface SubscribeOptions {
-  /** The position after which to begin; 0 for the whole log. */
-  readonly after: number;
-  /** Only events of these types; all if absent. */
-  readonly types?: ReadonlyArray<string>;
-  /** Only events of other types than these; not together with `types`. */
-  readonly exceptTypes?: ReadonlyArray<string>;
-  /** The most events in a batch (default 1,000). */
-  readonly batchSize?: number;
-  /** Ends the subscription. */
-  readonly signal: AbortSignal;
-}
-
-/** The port of the event store. One contract suite (`test/contract/event-store.ts`) tests every adapter. */
+/**
+ * The port of the event store for everything but `LogTail`, which also reads its pages (`log-pages.ts`). One contract
+ * suite (`test/contract/event-store.ts`) tests every adapter.
+ */
 export interface EventStore {
   /**
    * Appends to one stream, all or nothing, and durably before it answers. A repetition with the same ids and expected
@@ -107,11 +97,6 @@ export interface EventStore {
    * @throws UnavailableError; UnreadableEventError for the first that this release cannot read
    */
   read(stream: string, fromRevision: number, limit?: number): Promise<StreamPart>;
-  /**
-   * The log from a position on, then live until the signal aborts. The next batch is read when the consumer requests
-   * it. Ends without an error on abort.
-   */
-  subscribe(options: SubscribeOptions): AsyncIterable<EventBatch>;
   /**
    * The position of the last event stored; 0 for an empty log.
    * @throws UnavailableError

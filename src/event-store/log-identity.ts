@@ -1,4 +1,5 @@
-import type { EventStore, RecordedEvent } from './event-store.ts';
+import type { RecordedEvent } from './event-store.ts';
+import type { LogTail } from './log-tail.ts';
 
 /**
  * Identifies a log by its first event and that event's position. In another store the same events have other positions,
@@ -8,14 +9,8 @@ export function identityByFirst({ position, id }: Pick<RecordedEvent, 'position'
   return `${position}/${id}`;
 }
 
-/**
- * Returns the log's identity, and waits while the log is empty; null once the signal aborts.
- * @throws UnavailableError
- */
-export async function identityOfLog(store: Pick<EventStore, 'subscribe'>, signal: AbortSignal): Promise<string | null> {
-  for await (const { events } of store.subscribe({ after: 0, batchSize: 1, signal })) {
-    const [first] = events;
-    if (first !== undefined) return identityByFirst(first);
-  }
-  return null;
+/** Returns the log's identity, and waits while the log is empty; null if the signal aborts first. */
+export async function identityOfLog(tail: Pick<LogTail, 'firstEvent'>, signal: AbortSignal): Promise<string | null> {
+  const first = await tail.firstEvent(signal);
+  return first === null ? null : identityByFirst(first);
 }

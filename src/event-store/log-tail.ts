@@ -1,39 +1,230 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { BackOff } from '#shared/async/back-off.ts';
+import { delay } from '#shared/async/delay.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { EventBatch, RecordedEvent } from './event-store.ts';
+import { type Following, type FollowOptions, LogFollower, type TailOfFollower } from './log-follower.ts';
+import type { LogPage, LogPages, PageRequest } from './log-pages.ts';
+import { LogWindow, takeEvents } from './log-window.ts';
 
-/** One follower of the log. */
-export interface FollowOptions {
-  /** The follower's name, for log lines: "the process detach-phone-numbers". */
-  readonly name: string;
-  /** The position after which it begins, and continues after a failure; null to end. */
-  readonly after: () => number | null | Promise<number | null>;
-  /** Only events of these types; all if absent. */
+export type { Following, FollowOptions } from './log-follower.ts';
+
+export interface LogTailOptions {
+  /** The log. The tail does not close it. */
+  readonly pages: LogPages;
+  readonly log: Logger;
+  /** The most characters of events in memory. Default 2 MiB. */
+  readonly maxCharacters?: number;
+}
+
+/** A part of the log that is stored already. */
+export interface PastOptions {
+  /** The position after which it begins. */
+  readonly after: number;
   readonly types?: ReadonlyArray<string>;
-  /** The most events of a batch. Default 1,000. */
-  readonly maxEvents?: number;
-  /**
-   * Handles the next events; the follower gets no others until it resolves. The first batch at the end of the log may
-   * be empty. Afterwards it is called only when there are events of its types.
-   */
-  readonly handle: (batch: EventBatch) => void | Promise<void>;
-  /**
-   * Called for a failure of `after` or `handle`, before it is retried. What it throws ends the follower. Default: one
-   * `error` line.
-   */
-  readonly onError?: (error: unknown, retryDelayMs: number) => void;
-  /** Ends the follower. */
+  /** Only events of other types than these; not together with `types`. */
+  readonly exceptTypes?: ReadonlyArray<string>;
   readonly signal: AbortSignal;
 }
 
-/** A follower that runs. */
-export interface Following {
-  /** The position up to which it has handled the log. While it waits for events, this is the end that was read. */
-  readonly position: number;
-  /** Whether it has handled everything that was stored when it began. */
-  readonly isCaughtUp: boolean;
-  /** Resolves when the follower has ended; rejects with what `onError` threw. */
-  readonly ended: Promise<void>;
-  /** Waits until it has passed a position. @returns false if the signal aborts first or the follower ends */
-  passed(position: number, signal: AbortSignal): Promise<boolean>;
-}
+const defaultMaxCharacters = 2 * 1024 * 1024;
+const pageEvents = 1_000;
+const retryLimits = { firstMs: 20, maxMs: 500 };
 
-export type { RecordedEvent };
+/**
+ * The one reader of the log in a thread. It reads each new event once, decodes it once, and hands it to the followers
+ * of its type; the others are not woken. It reads while at least one follower waits at the end. A slow follower delays
+ * no other: it finds its events in the window, or reads them for itself when they have left it.
+ */
+export class LogTail implements TailOfFollower {
+  readonly window: LogWindow;
+  readonly #pages: LogPages;
+  readonly #log: Logger;
+  readonly #outage: OutageLog;
+  readonly #followers = new Set<LogFollower>();
+  /** The followers by the event types that they receive. */
+  readonly #byType = new Map<string, Set<LogFollower>>();
+  /** The followers of all types. */
+  readonly #ofAll = new Set<LogFollower>();
+  readonly #closing = new AbortController();
+  readonly #stopListening: () => void;
+  #isAtEnd = false;
+  #reading: Promise<void> | null = null;
+  /** Ends the wait for new events when no follower waits any more. */
+  #idle = new AbortController();
+
+  constructor({ pages, log, maxCharacters = defaultMaxCharacters }: LogTailOptions) {
+    this.#pages = pages;
+    this.#log = log;
+    this.#outage = new OutageLog(log, 'The event store, whose log is followed,');
+    this.window = new LogWindow(maxCharacters);
+    this.#stopListening = pages.changes.onStreamRemoved((stream) => this.window.forget(stream));
+  }
+
+  /** Whether the newest page was the end of the log. */
+  get isAtEnd(): boolean {
+    return this.#isAtEnd;
+  }
+
+  /** Starts to give the log to a follower, until its signal aborts or the tail is closed. */
+  follow(options: FollowOptions): Following {
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    for (const signal of [options.signal, this.#closing.signal]) {
+      if (signal.aborted) end();
+      signal.addEventListener('abort', end, { once: true });
+    }
+    const follower = new LogFollower(this, { ...options, signal: ending.signal });
+    this.#add(follower);
+    const removed = () => {
+      for (const signal of [options.signal, this.#closing.signal]) signal.removeEventListener('abort', end);
+      this.#remove(follower);
+    };
+    follower.ended.then(removed, removed);
+    return follower;
+  }
+
+  /** Gives the events up to the end of the log, and repeats failed reads. It ends early when the signal aborts. */
+  async *past({ after, signal, ...filter }: PastOptions): AsyncGenerator<EventBatch, void, void> {
+    const isWanted = (type: string) => filter.types?.includes(type) ?? !filter.exceptTypes?.includes(type);
+    const end = (await this.readEnd(signal)) ?? 0;
+    for (let position = after; position < end; await nextTurn()) {
+      const page = await this.readPage({ after: position, maxEvents: pageEvents, ...filter }, signal);
+      if (page === null) return;
+      const maxEvents = Number.POSITIVE_INFINITY;
+      const taken = takeEvents([page], { after: position, end: page.position, isWanted, maxEvents });
+      position = taken.position;
+      yield { ...taken, caughtUp: position >= end };
+    }
+  }
+
+  /**
+   * Returns the first event of the log.
+   * @param waits whether to wait for it while the log is empty
+   * @returns null if the log is empty, or if the signal aborts first
+   */
+  async firstEvent(signal: AbortSignal, waits = true): Promise<RecordedEvent | null> {
+    for (;;) {
+      const page = await this.readPage({ after: 0, maxEvents: 1 }, signal);
+      const first = page?.events[0];
+      if (first !== undefined) return first;
+      if (page === null || (page.isEnd && !waits)) return null;
+      await this.#waitPast(page.position, signal);
+    }
+  }
+
+  readPage(request: PageRequest, signal: AbortSignal): Promise<LogPage | null> {
+    return this.#repeat(() => this.#pages.readPage(request), signal);
+  }
+
+  async readEnd(signal: AbortSignal): Promise<number | null> {
+    const end = await this.#repeat(() => this.#pages.lastPosition(), signal);
+    // Nothing of the window is known to be newer while nobody waits at its end.
+    if (end !== null && this.#reading === null && end > this.window.end) this.#moveTo(end);
+    return end;
+  }
+
+  waits(follower: LogFollower): void {
+    // A follower that has read further alone takes the idle tail with it.
+    if (this.#reading === null && follower.position > this.window.end) this.#moveTo(follower.position);
+    follower.settleWaits();
+    this.#reading ??= this.#readWhileWaiting().finally(() => {
+      this.#reading = null;
+      if (this.#isWanted) this.waits(follower);
+    });
+  }
+
+  reportError(name: string, error: unknown, retryDelayMs: number): void {
+    this.#log.error({ err: error, retryDelayMs }, `${name} has failed and tries again`);
+  }
+
+  /** Ends every follower, after what it is handling. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#idle.abort();
+    this.#stopListening();
+    await Promise.allSettled([...this.#followers].map(({ ended }) => ended));
+    await this.#reading;
+  }
+
+  get #isWanted(): boolean {
+    if (this.#closing.signal.aborted) return false;
+    for (const follower of this.#followers) if (follower.isWaiting) return true;
+    return false;
+  }
+
+  async #readWhileWaiting(): Promise<void> {
+    this.#idle = new AbortController();
+    const { signal } = this.#idle;
+    while (this.#isWanted && !signal.aborted) {
+      const before = this.window.end;
+      const page = await this.readPage({ after: before, maxEvents: pageEvents }, signal);
+      if (page === null) return;
+      this.#isAtEnd = page.isEnd;
+      this.window.add(page);
+      this.#wakeFollowers(page, before);
+      if (page.isEnd && this.#isWanted) await this.#waitPast(this.window.end, signal);
+      else await nextTurn();
+    }
+  }
+
+  async #waitPast(position: number, signal: AbortSignal): Promise<void> {
+    await this.#repeat(() => this.#pages.changes.waitPast(position, signal), signal);
+  }
+
+  #wakeFollowers({ events }: LogPage, before: number): void {
+    const woken = new Set<LogFollower>();
+    if (events.length > 0) for (const follower of this.#ofAll) woken.add(follower);
+    for (const { type } of events) for (const follower of this.#byType.get(type) ?? []) woken.add(follower);
+    for (const follower of this.#followers) {
+      if (!follower.isWaiting) continue;
+      if (woken.has(follower) || follower.awaitsEnd) follower.wake(before);
+      else follower.settleWaits();
+    }
+  }
+
+  #moveTo(position: number): void {
+    this.window.moveTo(position);
+    this.#isAtEnd = false;
+  }
+
+  /** Calls the store until it answers. One line in the log says when it does not, and one when it does again. */
+  async #repeat<Result>(call: () => Promise<Result>, signal: AbortSignal): Promise<Result | null> {
+    const backOff = new BackOff(retryLimits);
+    while (!signal.aborted) {
+      try {
+        const result = await call();
+        this.#outage.succeeded();
+        return result;
+      } catch (error) {
+        if (signal.aborted) return null;
+        if (error instanceof UnavailableError) this.#outage.failed(error);
+        else this.#log.error({ err: error }, 'The log cannot be followed and is tried again');
+        await delay(backOff.failed(), signal);
+      }
+    }
+    return null;
+  }
+
+  #add(follower: LogFollower): void {
+    this.#followers.add(follower);
+    if (follower.types === null) this.#ofAll.add(follower);
+    for (const type of follower.types ?? []) {
+      const ofType = this.#byType.get(type) ?? new Set();
+      this.#byType.set(type, ofType.add(follower));
+    }
+  }
+
+  #remove(follower: LogFollower): void {
+    this.#followers.delete(follower);
+    this.#ofAll.delete(follower);
+    for (const type of follower.types ?? []) {
+      const ofType = this.#byType.get(type);
+      ofType?.delete(follower);
+      if (ofType?.size === 0) this.#byType.delete(type);
+    }
+    if (!this.#isWanted) this.#idle.abort();
+  }
+}

@@ -4,11 +4,10 @@ import { listedTypes } from '#domain/history/table.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
-import { followLog } from '#event-store/follow-log.ts';
+import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { OutageLog } from '#shared/logging/outage-log.ts';
 import { type AudienceGroup, Audiences } from './audiences.ts';
 import { entryMessage, keepAlive } from './event-stream-message.ts';
 import { FeedReader } from './feed-reader.ts';
@@ -21,7 +20,8 @@ export interface FeedLimits {
 }
 
 export interface LiveFeedOptions {
-  readonly store: Pick<EventStore, 'subscribe' | 'lastPosition'>;
+  readonly tail: Pick<LogTail, 'follow'>;
+  readonly store: Pick<EventStore, 'lastPosition'>;
   readonly reads: EntryReads;
   readonly past: PastEntries;
   readonly limits: FeedLimits;
@@ -41,25 +41,21 @@ export interface FeedRequest {
   readonly isKeyValid: () => Promise<boolean>;
 }
 
-/** The one subscription that all open feeds share. */
-interface Follower {
-  /** The position up to which events were sent. */
-  position: number;
+/** The one follower of the log that all open feeds share. Its position is that up to which events were sent. */
+interface Follower extends Pick<Following, 'position'> {
   readonly stopped: AbortController;
 }
 
 const eventsOfBatch = 200;
-const retryLimits = { firstMs: 20, maxMs: 5_000 };
 /** A reader with fewer missing entries than this joins the live readers. */
 const joinBelow = 100;
 
 /**
  * Sends each event that histories list to the readers that may see it, when it is stored. All feeds of a node share
- * one subscription, which runs while there is a feed. Each entry is made once for all its readers.
+ * one follower of the log, which runs while there is a feed. Each entry is made once for all its readers.
  */
 export class LiveFeed {
   readonly #options: LiveFeedOptions;
-  readonly #outage: OutageLog;
   readonly #readers = new Set<FeedReader>();
   readonly #audiences = new Audiences<FeedReader>();
   #follower: Promise<Follower> | null = null;
@@ -68,7 +64,6 @@ export class LiveFeed {
 
   constructor(options: LiveFeedOptions) {
     this.#options = options;
-    this.#outage = new OutageLog(options.log, 'The event store, which live feeds follow,');
   }
 
   /** The number of open feeds. */
@@ -169,24 +164,26 @@ export class LiveFeed {
   }
 
   async #startFollower(): Promise<Follower> {
-    const follower = { position: await this.#options.store.lastPosition(), stopped: new AbortController() };
-    void followLog({
-      store: this.#options.store,
+    const { store, tail } = this.#options;
+    const after = await store.lastPosition();
+    const stopped = new AbortController();
+    const following = tail.follow({
+      name: 'The live feed',
       types: listedTypes,
-      batchSize: eventsOfBatch,
-      after: () => follower.position,
-      handle: async (batch) => {
-        await this.#send(batch, follower);
-        this.#outage.succeeded();
-      },
-      onFailure: (error) => this.#outage.failed(error),
-      retryLimits,
-      signal: follower.stopped.signal,
+      maxEvents: eventsOfBatch,
+      after,
+      handle: (batch) => this.#send(batch),
+      signal: stopped.signal,
     });
-    return follower;
+    return {
+      stopped,
+      get position() {
+        return Math.max(after, following.position);
+      },
+    };
   }
 
-  async #send({ events, position }: EventBatch, follower: Follower): Promise<void> {
+  async #send({ events }: EventBatch): Promise<void> {
     const messages = new Map<number, string>();
     const lacksMessage = (event: RecordedEvent) =>
       !messages.has(event.position) && this.#audiences.shown(event).length > 0;
@@ -197,7 +194,6 @@ export class LiveFeed {
       for (const entry of entries) messages.set(entry.position, entryMessage(entry));
     }
     if (messages.size > 0) this.#push(events, messages);
-    follower.position = position;
   }
 
   /** Sends each group its messages in one piece. */

@@ -1,5 +1,6 @@
 import type { ProcessProgress } from '#application/commands/process-progress.ts';
-import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import { delay } from '#shared/async/delay.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -19,7 +20,7 @@ const outageRetryMs = 250;
 
 export interface PolledProcessProgressOptions {
   readonly process: Process;
-  readonly store: Pick<EventStore, 'subscribe'>;
+  readonly tail: Pick<LogTail, 'firstEvent'>;
   readonly checkpoints: Pick<CheckpointStore, 'peek'>;
   readonly log: Logger;
 }
@@ -75,8 +76,8 @@ export class PolledProcessProgress implements ProcessProgress {
   }
 
   async #peek(): Promise<WatchedCheckpoint> {
-    const { store, checkpoints, process } = this.#options;
-    this.#identity ??= await identityOfLog(store, this.#closing.signal);
+    const { tail, checkpoints, process } = this.#options;
+    this.#identity ??= await identityOfLog(tail, this.#closing.signal);
     return this.#identity === null
       ? watchedCheckpoint(startOfLog, null)
       : checkpoints.peek(process.name, this.#identity);

@@ -9,6 +9,8 @@ import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
+import { batchesOf } from './batches-of.ts';
 import { CheckpointKeeper } from './checkpoints/checkpoint-keeper.ts';
 import { type Checkpoint, type CheckpointStore, startOfLog } from './checkpoints/checkpoint-store.ts';
 import { createProcessTools, type ProcessToolsOptions, type ReactionContext } from './create-process-tools.ts';
@@ -21,7 +23,8 @@ import { StoppedEvents } from './stopped-events.ts';
 
 export interface ProcessRunnerOptions extends Omit<ProcessToolsOptions, 'store' | 'log'> {
   readonly process: Process;
-  readonly store: EventStore;
+  readonly store: Pick<EventStore, 'lastPosition'>;
+  readonly tail: LogTail;
   readonly checkpoints: CheckpointStore;
   /**
    * The interval in which it stores a position that it has passed without an append. Default: 1 s, and 100 ms for a
@@ -101,8 +104,8 @@ export class ProcessRunner implements ProcessProgress {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const { process, store } = this.#options;
-    const log = await identityOfLog(store, signal);
+    const { process, tail } = this.#options;
+    const log = await identityOfLog(tail, signal);
     if (log === null) return;
     const after = await this.#loadStartPosition(log);
     this.#failure = null;
@@ -130,11 +133,11 @@ export class ProcessRunner implements ProcessProgress {
   }
 
   async #followInOrder(after: number, keeper: CheckpointKeeper, signal: AbortSignal): Promise<void> {
-    const { process, store } = this.#options;
+    const { process, tail } = this.#options;
     const stopped = this.#stoppedEvents(after, signal);
     const met = new MetStreams(process, after === startOfLog.position);
     try {
-      for await (const batch of store.subscribe({ after, types: process.types, signal })) {
+      for await (const batch of batchesOf(tail, { after, types: process.types, signal })) {
         for (const event of batch.events.filter((event) => mayHandle(process, event))) {
           if (signal.aborted) return;
           const appendedBefore = this.#lastAppended;
@@ -157,13 +160,13 @@ export class ProcessRunner implements ProcessProgress {
   }
 
   #stoppedEvents(after: number, signal: AbortSignal): StoppedEvents {
-    const { process, store, checkpoints, log } = this.#options;
+    const { process, tail, checkpoints, log } = this.#options;
     const keep = async (failure: EventFailure | null) => {
       await checkpoints.writeFailure(process.name, this.#log, failure);
       this.#failure = failure;
       this.#pass(this.#position);
     };
-    return new StoppedEvents({ process: process.name, store, after, keep, log, signal });
+    return new StoppedEvents({ process: process.name, tail, after, keep, log, signal });
   }
 
   /**
@@ -205,7 +208,7 @@ export class ProcessRunner implements ProcessProgress {
     keeper: CheckpointKeeper,
     stopped: AbortSignal,
   ): Promise<void> {
-    const { process, store } = this.#options;
+    const { process, tail } = this.#options;
     const failed = new AbortController();
     const signal = AbortSignal.any([stopped, failed.signal]);
     // Every paused reaction listens to this signal.
@@ -221,7 +224,7 @@ export class ProcessRunner implements ProcessProgress {
       signal,
     });
     try {
-      for await (const batch of store.subscribe({ after, types: process.types, signal })) {
+      for await (const batch of batchesOf(tail, { after, types: process.types, signal })) {
         for (const event of batch.events) if (mayHandle(process, event)) await reactions.begin(event);
         if (signal.aborted) break;
         reactions.see(batch.position);

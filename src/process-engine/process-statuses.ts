@@ -1,13 +1,14 @@
 import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { EventStore } from '#event-store/event-store.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
-import { firstEventOf } from '#projection-engine/operator-state/log-identity-check.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type CheckpointStore, startOfLog, watchedCheckpoint } from './checkpoints/checkpoint-store.ts';
 
 export interface ProcessStatusesOptions {
   readonly processes: ReadonlyArray<{ readonly name: string }>;
-  readonly store: Pick<EventStore, 'subscribe' | 'lastPosition'>;
+  readonly tail: Pick<LogTail, 'firstEvent'>;
+  readonly store: Pick<EventStore, 'lastPosition'>;
   readonly checkpoints: Pick<CheckpointStore, 'peek'>;
 }
 
@@ -43,7 +44,7 @@ export class ProcessStatuses {
     // This fails at once while the store is known to be away. A subscription would wait.
     await this.#options.store.lastPosition();
     const signal = AbortSignal.timeout(logReadTimeoutMs);
-    const first = await firstEventOf(this.#options.store, signal);
+    const first = await this.#options.tail.firstEvent(signal, false);
     if (first === null && signal.aborted) throw new UnavailableError('The event store does not answer.');
     return first === null ? null : identityByFirst(first);
   }

@@ -1,7 +1,7 @@
 import type { ProcessEvents } from '#domain/process/events.ts';
 import { type EventFailure, eventFailure } from '#domain/shared/event-failure.ts';
-import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
-import { followLog } from '#event-store/follow-log.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
 import { abortable } from '#shared/async/abortable.ts';
 
@@ -11,7 +11,7 @@ export type Verdict = 'retry' | 'skip';
 export interface StoppedEventsOptions {
   /** The process's name. */
   readonly process: string;
-  readonly store: Pick<EventStore, 'subscribe'>;
+  readonly tail: Pick<LogTail, 'follow'>;
   /** The position after which operators' requests are read. The process stops at no event before it. */
   readonly after: number;
   /**
@@ -36,8 +36,6 @@ type OperatorEvent = {
 const operatorEventTypes: ReadonlyArray<string> = ['ProcessRetried', 'ProcessEventSkipped'] satisfies ReadonlyArray<
   keyof ProcessEvents
 >;
-
-const retryLimits = { firstMs: 50, maxMs: 5_000 };
 
 /**
  * The events at which a process has stopped and waits for operators. Their requests are events of the log. All
@@ -115,21 +113,18 @@ export class StoppedEvents {
   }
 
   #follow(): Promise<void> {
-    const { process, store, after, log } = this.#options;
-    let position = after;
-    return followLog({
-      store,
+    const { process, tail, after } = this.#options;
+    const following = tail.follow({
+      name: `The follower of operators' requests to the process ${process}`,
       types: operatorEventTypes,
-      after: () => position,
+      after,
       handle: (batch) => {
         for (const event of batch.events) this.#applyRequest(event as OperatorEvent);
-        position = batch.position;
         if (batch.caughtUp) this.#caughtUp.resolve();
       },
-      onFailure: (error) => log.error({ err: error, process }, "Operators' requests to a process cannot be read"),
-      retryLimits,
       signal: this.#signal,
     });
+    return following.ended;
   }
 
   #applyRequest(event: OperatorEvent): void {

@@ -18,7 +18,7 @@ const rebuildBatchSize = 500;
 const liveQuietMs = 1000;
 
 /** What the two groups of a runner have in common. */
-export type SharedGroupOptions = Omit<SubscriptionGroupOptions, 'batchSize' | 'commitsEachBatch' | 'onBatch'>;
+export type SharedGroupOptions = Omit<SubscriptionGroupOptions, 'name' | 'batchSize' | 'commitsEachBatch' | 'onBatch'>;
 
 export interface CatchUpOptions {
   readonly group: SharedGroupOptions;
@@ -54,6 +54,7 @@ export class CatchUp {
     this.#report = new RebuildLog(options.log);
     this.#group = new SubscriptionGroup(0, {
       ...options.group,
+      name: 'The filling of read models',
       batchSize: rebuildBatchSize,
       commitsEachBatch: () => performance.now() - this.#liveAt < liveQuietMs,
       onBatch: (batch) => this.#afterBatch(batch),
@@ -102,7 +103,7 @@ export class CatchUp {
     this.#meter.aim(await persist('Reading the log', () => events.lastPosition()));
   }
 
-  /** The event types to subscribe to; null while no generation catches up. */
+  /** The event types to follow; null while no generation catches up. */
   #types(): ReadonlyArray<string> | null {
     const members = [...this.#group.members];
     return members.length === 0 ? null : [...new Set(members.flatMap(({ types }) => [...types]))];
@@ -131,7 +132,7 @@ export class CatchUp {
       if (projector.position < this.#live.position) continue;
       if (this.#group.members.has(projector)) await this.#goLive(projector);
     }
-    // A subscription to some types may never report how far the log has grown; a new one does.
+    // A follower of some types does not report how far the log has grown; a new one does.
     if (this.#group.members.size === 0 || batch.caughtUp) this.#renew();
   }
 

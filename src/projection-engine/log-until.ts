@@ -1,33 +1,25 @@
-import type { EventBatch, EventStore } from '#event-store/event-store.ts';
+import type { LogPage, LogPages } from '#event-store/log-pages.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { pagesOf } from '#event-store/transfer/raw-log.ts';
 import { aborted } from '#shared/async/aborted.ts';
 
-type FollowedLog = Pick<EventStore, 'subscribe' | 'read' | 'lastPosition'>;
-
-/** Returns a log that ends at a position. */
-export function logUntil(log: FollowedLog, last: number): FollowedLog {
+/** Returns the pages of a log that ends at a position. */
+export function logUntil(log: LogPages, last: number): LogPages {
   return {
     lastPosition: async () => Math.min(last, await log.lastPosition()),
-    read: (...given) => log.read(...given),
-    subscribe: (options) => batchesUntil(log, last, options),
+    readPage: async (request) => untilPosition(await log.readPage(request), last),
+    changes: {
+      waitPast: (_position, signal) => aborted(signal),
+      onStreamRemoved: (listener) => log.changes.onStreamRemoved(listener),
+    },
   };
 }
 
-async function* batchesUntil(
-  log: FollowedLog,
-  last: number,
-  options: Parameters<EventStore['subscribe']>[0],
-): AsyncGenerator<EventBatch, void, void> {
-  for await (const batch of log.subscribe(options)) {
-    if (batch.position < last) {
-      yield batch;
-      continue;
-    }
-    const events = batch.events.filter(({ position }) => position <= last);
-    yield { events, position: Math.max(last, options.after), caughtUp: true };
-    return aborted(options.signal);
-  }
+function untilPosition(page: LogPage, last: number): LogPage {
+  if (page.position < last) return page;
+  const events = page.events.filter(({ position }) => position <= last);
+  const characters = events.reduce((sum, event) => sum + event.characters, 0);
+  return { ...page, events, characters, position: Math.max(last, page.after), isEnd: true };
 }
 
 /** A place in a log. */

@@ -1,4 +1,5 @@
 import type { EventBatch, EventStore } from '#event-store/event-store.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { OperatorState, ProjectionStatus, ReadStoreWriter } from '#read-store/read-store.ts';
 import { abortable } from '#shared/async/abortable.ts';
@@ -22,7 +23,9 @@ const statusIntervalMs = 500;
 
 export interface ProjectionRunnerOptions {
   readonly projections: ReadonlyArray<AnyProjection>;
-  readonly events: Pick<EventStore, 'subscribe' | 'read' | 'lastPosition'>;
+  readonly events: Pick<EventStore, 'read' | 'lastPosition'>;
+  /** The tail of the same log. */
+  readonly tail: LogTail;
   /** The event types that this release knows; events of other types are counted. Default: every type is known. */
   readonly knownTypes?: ReadonlyArray<string>;
   /** The read store. The runner is its only writer. */
@@ -107,6 +110,7 @@ class Runner implements ProjectionRunner {
   #createLiveGroup(): SubscriptionGroup {
     return new SubscriptionGroup(0, {
       ...this.#groupOptions(),
+      name: 'The projections',
       batchSize: liveBatchSize,
       commitsEachBatch: () => true,
       onBatch: (batch) => this.#afterLiveBatch(batch),
@@ -130,9 +134,9 @@ class Runner implements ProjectionRunner {
   }
 
   #groupOptions(): SharedGroupOptions {
-    const { events, store, log } = this.#options;
+    const { tail, store, log } = this.#options;
     return {
-      events,
+      tail,
       store,
       log,
       signal: this.#signal,

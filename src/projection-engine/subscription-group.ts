@@ -1,17 +1,15 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { EventBatch, EventStore } from '#event-store/event-store.ts';
+import type { EventBatch } from '#event-store/event-store.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import type { GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
 import { aborted } from '#shared/async/aborted.ts';
-import { BackOff } from '#shared/async/back-off.ts';
-import { delay } from '#shared/async/delay.ts';
 import { retrying } from '#shared/async/retrying.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 
-const resubscribeLimits = { firstMs: 200, maxMs: 5000 };
-
 export interface SubscriptionGroupOptions {
-  readonly events: Pick<EventStore, 'subscribe'>;
+  readonly tail: Pick<LogTail, 'follow'>;
+  /** The group's name as a follower of the log. */
+  readonly name: string;
   readonly store: ReadStoreWriter;
   readonly log: Logger;
   readonly batchSize: number;
@@ -31,13 +29,12 @@ export interface SubscriptionGroupOptions {
   readonly onMustReplay: (projector: GenerationProjector) => void;
 }
 
-/** Generations that read the log together, through one subscription. */
+/** Generations that read the log together, as one follower. */
 export class SubscriptionGroup {
   readonly #options: SubscriptionGroupOptions;
   readonly #members = new Set<GenerationProjector>();
   #position: number;
   #renewal = new AbortController();
-  readonly #backOff = new BackOff(resubscribeLimits);
 
   /** @param after the position after which it begins */
   constructor(after: number, options: SubscriptionGroupOptions) {
@@ -63,48 +60,39 @@ export class SubscriptionGroup {
     this.#members.delete(projector);
   }
 
-  /** Subscribes again after the current batch. @param after the position after which the new subscription begins */
+  /** Follows the log again after the current batch. @param after the position after which it then begins */
   renew(after: number): void {
     this.#position = after;
     this.#renewal.abort();
   }
 
-  /** Runs until the signal aborts, and subscribes again after a failure. @throws an error that a retry does not cure */
+  /** Runs until the signal aborts. @throws an error that a retry does not cure */
   async run(types: () => ReadonlyArray<string> | null): Promise<void> {
     const { signal } = this.#options;
     while (!signal.aborted) {
       this.#renewal = new AbortController();
-      const subscribed = types();
-      if (subscribed === null) {
-        await aborted(AbortSignal.any([signal, this.#renewal.signal]));
-        continue;
-      }
-      await this.#follow(subscribed, AbortSignal.any([signal, this.#renewal.signal]));
-      if (!signal.aborted && !this.#renewal.signal.aborted) await delay(this.#backOff.failed(), signal);
+      const either = AbortSignal.any([signal, this.#renewal.signal]);
+      const followed = types();
+      if (followed === null) await aborted(either);
+      else await this.#follow(followed, either);
     }
   }
 
-  async #follow(types: ReadonlyArray<string>, signal: AbortSignal): Promise<void> {
-    const { events, batchSize, log } = this.#options;
+  #follow(types: ReadonlyArray<string>, signal: AbortSignal): Promise<void> {
+    const { tail, name, batchSize: maxEvents } = this.#options;
     const filter = types.length === 0 ? {} : { types };
-    const batches = events.subscribe({ after: this.#position, batchSize, signal, ...filter })[Symbol.asyncIterator]();
-    try {
-      for (;;) {
-        const next = await batches.next().catch((error: unknown) => {
-          log.warn({ error: String(error) }, 'The subscription to the log failed and is begun again');
-          return { done: true as const };
-        });
-        if (next.done === true || signal.aborted) return;
-        const batch = next.value;
-        this.#backOff.succeeded();
+    const following = tail.follow({
+      ...{ name, maxEvents, after: this.#position, signal },
+      ...filter,
+      handle: async (batch) => {
         this.#position = batch.position;
         await this.#options.runExclusive(() => this.#handle(batch));
-        await nextTurn();
-        if (signal.aborted) return;
-      }
-    } finally {
-      await batches.return?.();
-    }
+      },
+      onError: (error) => {
+        throw error;
+      },
+    });
+    return following.ended;
   }
 
   async #handle(batch: EventBatch): Promise<void> {

@@ -3,18 +3,18 @@ import { KeyResolver } from '#application/access/key-resolver.ts';
 import type { KeyUsage } from '#application/access/key-usage.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { EventStore } from '#event-store/event-store.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import { apiKeySecrets } from '#projections/access/api-key-secrets.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import type { Logger } from '#shared/logging/logger.ts';
 
 export interface OpenKeyResolverOptions {
   readonly events: EventStore;
+  readonly tail: LogTail;
   readonly writer: StreamWriter;
   readonly projections: Pick<ProjectionsProgress, 'status'>;
   readonly documents: ReadStore;
   readonly keyUsage: KeyUsage;
-  readonly log: Logger;
   /** Collects everything that must be stopped. */
   readonly opened: AsyncDisposableStack;
 }
@@ -24,8 +24,8 @@ export interface OpenKeyResolverOptions {
  * other nodes by the log.
  */
 export function openKeyResolver(options: OpenKeyResolverOptions): KeyResolver {
-  const { events: store, writer, projections, documents, keyUsage, log, opened } = options;
-  const follower = new KeyFollower({ store, beginAfter: () => secretsKnownUpTo(projections), log });
+  const { events: store, writer, projections, documents, keyUsage, tail, opened } = options;
+  const follower = new KeyFollower({ tail, store, beginAfter: () => secretsKnownUpTo(projections) });
   const keys = new KeyResolver({ writer, follower, documents, usage: keyUsage });
   follower.listen(keys.see);
   writer.onAppended(keys.see);

@@ -3,6 +3,7 @@ import type { EntryReads } from '#application/history/audit-entries.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import type { StreamingOperation } from '#application/operations/operation.ts';
 import type { EventStore } from '#event-store/event-store.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import { presentedKeyOf } from '#http/request/request-headers.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { createFeedOperation } from '#live-feed/feed-operation.ts';
@@ -14,6 +15,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 
 export interface OpenLiveFeedOptions {
   readonly events: EventStore;
+  readonly tail: LogTail;
   readonly documents: ReadStore;
   readonly personalData: PersonalData;
   readonly keys: KeyResolver;
@@ -32,13 +34,13 @@ export interface OpenLiveFeed {
 
 /** Creates the live feed of a node. It follows the log only while a client reads it. */
 export function openLiveFeed(options: OpenLiveFeedOptions): OpenLiveFeed {
-  const { events: store, documents, personalData, keys, metrics, limits, waitForAudit, log } = options;
+  const { events: store, tail, documents, personalData, keys, metrics, limits, waitForAudit, log } = options;
   const reads = {
     history: new StreamHistory(store),
     personalReader: (subjects) => personalData.readerOf(subjects),
   } satisfies EntryReads;
   const past = new PastEntries({ documents, reads, waitForAudit });
-  const feed = new LiveFeed({ store, reads, past, limits, log });
+  const feed = new LiveFeed({ tail, store, reads, past, limits, log });
   metrics.watchGauge('switchyard_live_feeds', 'Live feeds that are open on this node', () => feed.size);
   const operation = createFeedOperation({
     feed,

@@ -42,10 +42,10 @@ export function runProcesses(
 /** Watches the progress of processes that any node may run. */
 export function watchProcesses(
   processes: ReadonlyArray<Process>,
-  { store, checkpoints, log, opened }: Pick<ProcessDependencies, 'store' | 'checkpoints' | 'log' | 'opened'>,
+  { tail, checkpoints, log, opened }: Pick<ProcessDependencies, 'tail' | 'checkpoints' | 'log' | 'opened'>,
 ): ReadonlyArray<ProcessProgress> {
   return processes.map((process) => {
-    const progress = new PolledProcessProgress({ process, store, checkpoints, log });
+    const progress = new PolledProcessProgress({ process, tail, checkpoints, log });
     opened.defer(() => progress.close());
     return progress;
   });

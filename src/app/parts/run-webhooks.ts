@@ -4,6 +4,7 @@ import type { WebhookStores } from '#app/stores/open-webhooks.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { StreamHistory } from '#application/history/stream-history.ts';
 import type { EventStore } from '#event-store/event-store.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import type { LeaseStore } from '#leases/lease-store.ts';
 import { onOneNode } from '#leases/on-one-node.ts';
@@ -20,6 +21,7 @@ import { WebhookSender } from '#webhooks/delivery/webhook-sender.ts';
 /** The dependencies of webhooks. */
 export interface WebhookDependencies {
   readonly events: EventStore;
+  readonly tail: LogTail;
   readonly writer: StreamWriter;
   readonly documents: ReadStore;
   readonly history: StreamHistory;

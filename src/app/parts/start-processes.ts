@@ -16,7 +16,7 @@ export interface ProcessesAtWork {
 
 type ProcessStores = Pick<
   Stores,
-  'events' | 'writer' | 'documents' | 'checkpoints' | 'openCheckpoints' | 'leases' | 'node'
+  'events' | 'tail' | 'writer' | 'documents' | 'checkpoints' | 'openCheckpoints' | 'leases' | 'node'
 >;
 
 /** The dependencies of processes beside the stores. */
@@ -33,10 +33,10 @@ export function startProcesses(
   config: Pick<Config, 'roles'>,
   options: StartProcessesOptions,
 ): ProcessesAtWork {
-  const { events: store, checkpoints } = options;
+  const { events: store, tail, checkpoints } = options;
   return {
     progress: progressOf(processes, config, options),
-    statuses: new ProcessStatuses({ processes, store, checkpoints }),
+    statuses: new ProcessStatuses({ processes, tail, store, checkpoints }),
   };
 }
 
@@ -45,9 +45,9 @@ function progressOf(
   { roles }: Pick<Config, 'roles'>,
   options: StartProcessesOptions,
 ): ReadonlyArray<ProcessProgress> {
-  const { leases, node, openCheckpoints, events: store, writer, documents, checkpoints } = options;
+  const { leases, node, openCheckpoints, events: store, tail, writer, documents, checkpoints } = options;
   const { waitForPosition, log, opened } = options;
-  const surroundings = { store, writer, documents, checkpoints, waitForPosition, log, opened };
+  const surroundings = { store, tail, writer, documents, checkpoints, waitForPosition, log, opened };
   if (leases === null) return runProcesses(processes, surroundings);
   if (roles.has('projections')) {
     runProcessesUnderLeases(processes, { ...surroundings, leases, node, openCheckpoints });

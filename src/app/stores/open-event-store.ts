@@ -4,6 +4,7 @@ import { upcasters } from '#domain/shared/upcasters.ts';
 import { streamKinds } from '#domain/stream-kinds.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { EventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import type { LogPages } from '#event-store/log-pages.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
@@ -15,7 +16,7 @@ import type { DebugLogger } from '#shared/logging/logger.ts';
 
 /** The opened log. */
 export interface OpenedEventStore {
-  readonly events: EventStore & RawLog & StreamRemoval;
+  readonly events: EventStore & LogPages & RawLog & StreamRemoval;
   /** Returns how a projector thread opens the log. It is called for each thread. */
   readonly forProjector: () => ProjectorEvents;
   /** Whether this process is the only writer. */

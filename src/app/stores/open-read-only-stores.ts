@@ -7,7 +7,6 @@ import { type AsOf, readAsOf } from '#app/read-only/as-of.ts';
 import { asOfProjections } from '#app/read-only/as-of-projections.ts';
 import { waitForStore } from '#app/startup/wait-for-store.ts';
 import { openKeyUsage } from '#application/access/key-usage.ts';
-import { StateFollower } from '#application/commands/state-follower.ts';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { openFolderBlobStoreBeside } from '#blob-store/folder/folder-blob-store.ts';
@@ -17,6 +16,8 @@ import { streamKinds } from '#domain/stream-kinds.ts';
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
+import type { LogPages } from '#event-store/log-pages.ts';
+import { LogTail } from '#event-store/log-tail.ts';
 import { checkEventFile } from '#event-store/sqlite/event-file.ts';
 import { SqliteEventReader } from '#event-store/sqlite/reader.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
@@ -32,6 +33,7 @@ import type { DebugLogger } from '#shared/logging/logger.ts';
 import { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 import { openBlobStore } from './open-blob-store.ts';
 import { createCheckpointOpener } from './open-checkpoints.ts';
+import { followStates } from './open-stores.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores } from './open-webhooks.ts';
 
@@ -41,7 +43,7 @@ import { openWebhookStores } from './open-webhooks.ts';
  */
 const lookIntervalMs = 250;
 
-type ReadableLog = EventStore & RawLog & StreamRemoval;
+type ReadableLog = EventStore & LogPages & RawLog & StreamRemoval;
 
 /**
  * Opens the read models of a past moment, and the log beside its writer. It appends nothing, runs no process and takes
@@ -60,14 +62,14 @@ export async function openReadOnlyStores(config: Config, log: DebugLogger, opene
   opened.defer(() => metrics.close());
   const events = await openLogBeside(config, log, opened);
   await waitForStore('EVENT_STORE_URL', log, () => events.lastPosition());
-  await ensureSameLog(events, asOf);
+  const tail = new LogTail({ pages: events, log });
+  opened.defer(() => tail.close());
+  await ensureSameLog(tail, asOf);
   const documents = openSqliteReadStore(readStore.path);
   opened.defer(() => documents.close());
   const snapshots = { read: async () => null, save: async () => undefined };
   const writer = new StreamWriter({ store: events, soleWriter: false, snapshots });
-  const states = new StateFollower({ store: events, writer, log });
-  states.start();
-  opened.defer(() => states.stop());
+  followStates(tail, writer, opened);
   const keyUsage = openKeyUsage({ readStore: documents, save: async () => undefined, log });
   opened.defer(() => keyUsage.close());
   const mongoDb = new MongoDbAvailabilities(log);
@@ -82,7 +84,7 @@ export async function openReadOnlyStores(config: Config, log: DebugLogger, opene
   const webhooks = await openWebhookStores(config, { mongoDb, opened });
   const read = { projections: asOfProjections(asOf), documents, keyUsage, checkpoints, openCheckpoints, leases: null };
   const personalData = new PersonalData(subjectKeys);
-  return { asOf, directory, metrics, events, writer, node: createNodeName(), blobs, webhooks, personalData, ...read };
+  return { asOf, directory, metrics, events, tail, writer, node: createNodeName(), blobs, webhooks, personalData, ...read };
 }
 
 /** Checks that this release made the read models, because documents of another version would be read wrongly. */
@@ -95,8 +97,8 @@ function ensureSameRelease(asOf: AsOf): void {
   );
 }
 
-async function ensureSameLog(events: EventStore, asOf: AsOf): Promise<void> {
-  if ((await identityOfLog(events, AbortSignal.timeout(5_000))) === asOf.log) return;
+async function ensureSameLog(tail: LogTail, asOf: AsOf): Promise<void> {
+  if ((await identityOfLog(tail, AbortSignal.timeout(5_000))) === asOf.log) return;
   throw new StartupError('EVENT_STORE_URL: the read models in DATA_DIR were made from another log: name that one.');
 }
 
@@ -140,7 +142,8 @@ function openFileBeside(path: string, opened: AsyncDisposableStack): ReadableLog
     readRaw: (...given) => reader.readRaw(...given),
     readRawLog: (...given) => reader.readRawLog(...given),
     streamNames: (prefix) => reader.streamNames(prefix),
-    subscribe: (options) => reader.subscribe(options),
+    readPage: (request) => reader.readPage(request),
+    changes: reader.changes,
     lastPosition: () => reader.lastPosition(),
     close: () => reader.close(),
   };

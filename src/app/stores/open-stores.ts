@@ -6,10 +6,10 @@ import { createNodeName } from '#app/node-name.ts';
 import { isBootstrapped } from '#app/startup/bootstrap.ts';
 import { waitForStore } from '#app/startup/wait-for-store.ts';
 import { type KeyUsage, openKeyUsage } from '#application/access/key-usage.ts';
-import { StateFollower } from '#application/commands/state-follower.ts';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { EventStore } from '#event-store/event-store.ts';
+import { LogTail } from '#event-store/log-tail.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { createMetrics, type Metrics } from '#http/routes/metrics.ts';
@@ -32,6 +32,8 @@ export interface Stores {
   readonly directory: DataDirectory;
   readonly metrics: Metrics;
   readonly events: EventStore & RawLog & StreamRemoval;
+  /** The one reader of the log in this thread. */
+  readonly tail: LogTail;
   readonly writer: StreamWriter;
   readonly projections: ProjectionsProgress;
   readonly documents: ReadStore;
@@ -76,6 +78,8 @@ export async function openStores(
     onFatal,
   });
   opened.defer(() => events.close());
+  const tail = new LogTail({ pages: events, log });
+  opened.defer(() => tail.close());
   await waitForStore('EVENT_STORE_URL', log, () => events.lastPosition());
   const mongoDb = new MongoDbAvailabilities(log);
   opened.defer(() => mongoDb.close());
@@ -90,11 +94,7 @@ export async function openStores(
     opened,
   });
   const writer = new StreamWriter({ store: events, soleWriter, snapshots });
-  if (!soleWriter) {
-    const states = new StateFollower({ store: events, writer, log });
-    states.start();
-    opened.defer(() => states.stop());
-  }
+  if (!soleWriter) followStates(tail, writer, opened);
   const keyUsage = openKeyUsage({ readStore: documents, save: saveKeysLastUsed, log });
   opened.defer(() => keyUsage.close());
   const openCheckpoints = await createCheckpointOpener(config, mongoDb);
@@ -108,7 +108,22 @@ export async function openStores(
   opened.defer(() => blobs.close());
   const webhooks = await openWebhookStores(config, { mongoDb, opened });
   const read = { projections, documents, keyUsage, checkpoints, openCheckpoints, leases, personalData };
-  return { directory, metrics, events, writer, node, blobs, webhooks, ...read };
+  return { directory, metrics, events, tail, writer, node, blobs, webhooks, ...read };
+}
+
+/** Keeps the cached states of streams current with the appends of other nodes. Without it there are more conflicts. */
+export function followStates(tail: LogTail, writer: StreamWriter, opened: AsyncDisposableStack): void {
+  const stopped = new AbortController();
+  const following = tail.follow({
+    name: 'The cache of stream states',
+    after: 'end',
+    handle: ({ events }) => writer.see(events),
+    signal: stopped.signal,
+  });
+  opened.defer(async () => {
+    stopped.abort();
+    await following.ended;
+  });
 }
 
 /** Locks the files of embedded stores against other processes. @throws StartupError */

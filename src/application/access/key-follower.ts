@@ -1,10 +1,8 @@
 import { keyCutoffEvents } from '#domain/api-key/cutoff.ts';
 import { apiKeyEvents } from '#domain/api-key/events.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
-import { followLog } from '#event-store/follow-log.ts';
+import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { type Clock, monotonicClock } from '#leases/clock.ts';
-import type { Logger } from '#shared/logging/logger.ts';
-import { OutageLog } from '#shared/logging/outage-log.ts';
 
 /** The event types that decide which keys and secrets are valid. */
 const keyEventTypes: ReadonlyArray<string> = [...Object.keys(apiKeyEvents), ...Object.keys(keyCutoffEvents)];
@@ -13,27 +11,18 @@ const keyEventTypes: ReadonlyArray<string> = [...Object.keys(apiKeyEvents), ...O
 export type KeyEventListener = (events: ReadonlyArray<RecordedEvent>) => void;
 
 export interface KeyFollowerOptions {
-  readonly store: Pick<EventStore, 'subscribe' | 'lastPosition'>;
+  readonly tail: Pick<LogTail, 'follow'>;
+  readonly store: Pick<EventStore, 'lastPosition'>;
   /** The position after which it follows; null while it is unknown. */
   readonly beginAfter: () => number | null;
-  readonly log: Logger;
   /** Default: the machine's. */
   readonly clock?: Clock;
 }
 
 /** How often the end of the log is read. */
 const readIntervalMs = 200;
-/** The timeout of a read of the log's end. */
+/** The time limit of a read of the log's end, and of the wait until the follower has passed that end. */
 const readTimeoutMs = 1_000;
-/** The most known ends of the log that are not reached yet. */
-const maxKnownEnds = 50;
-const retryLimits = { firstMs: 20, maxMs: 1_000 };
-
-/** An end of the log, and the time at which the read began. */
-interface KnownEnd {
-  readonly position: number;
-  readonly startedAt: number;
-}
 
 interface Waiter {
   readonly since: number;
@@ -46,13 +35,11 @@ interface Waiter {
 export class KeyFollower {
   readonly #options: KeyFollowerOptions;
   readonly #clock: Clock;
-  readonly #outage: OutageLog;
   readonly #stopped = new AbortController();
   readonly #listeners: KeyEventListener[] = [];
   readonly #waiters = new Set<Waiter>();
   #running: Promise<unknown> = Promise.resolve();
   #position: number | null = null;
-  #knownEnds: ReadonlyArray<KnownEnd> = [];
   #readingSince: number | null = null;
   #seenEndAt = Number.NEGATIVE_INFINITY;
   #lastReadFailed = false;
@@ -61,7 +48,6 @@ export class KeyFollower {
   constructor(options: KeyFollowerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? monotonicClock;
-    this.#outage = new OutageLog(options.log, 'The event store, where revoked keys are followed,');
   }
 
   listen(listener: KeyEventListener): void {
@@ -69,7 +55,8 @@ export class KeyFollower {
   }
 
   start(): void {
-    this.#running = Promise.all([this.#follow(), this.#readEndOften()]);
+    const following = this.#follow();
+    this.#running = Promise.all([following.ended, this.#readEndOften(following)]);
   }
 
   async stop(): Promise<void> {
@@ -110,20 +97,15 @@ export class KeyFollower {
     }
   }
 
-  #follow(): Promise<void> {
-    return followLog({
-      store: this.#options.store,
+  #follow(): Following {
+    return this.#options.tail.follow({
+      name: 'The follower of API keys',
       types: keyEventTypes,
       after: () => this.#position ?? this.#begin(),
       handle: (batch) => {
         for (const listener of this.#listeners) listener(batch.events);
         this.#position = batch.position;
-        this.#outage.succeeded();
-        this.#settle();
       },
-      onFailure: (error) => this.#outage.failed(error),
-      retryLimits,
-      clock: this.#clock,
       signal: this.#stopped.signal,
     });
   }
@@ -140,12 +122,13 @@ export class KeyFollower {
     }
   }
 
-  async #readEndOften(): Promise<void> {
+  async #readEndOften(following: Following): Promise<void> {
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       const startedAt = this.#clock.now();
       this.#wakeUp = new AbortController();
-      await this.#readEnd(startedAt);
+      const end = await this.#readEnd(startedAt);
+      if (end !== null && (await this.#passes(following, end))) this.#sawEnd(startedAt);
       const isWaitedFor = [...this.#waiters].some(({ since }) => since > startedAt);
       if (!isWaitedFor || this.#lastReadFailed) await this.#clock.pause(readIntervalMs, this.#pauseSignal());
     }
@@ -155,26 +138,33 @@ export class KeyFollower {
     return this.#lastReadFailed ? this.#stopped.signal : this.#wakeUp.signal;
   }
 
-  async #readEnd(startedAt: number): Promise<void> {
+  /** @returns the end of the log; null if the store does not answer */
+  async #readEnd(startedAt: number): Promise<number | null> {
     this.#readingSince = startedAt;
     try {
       const position = await this.#options.store.lastPosition();
       this.#lastReadFailed = false;
-      this.#knownEnds = [...this.#knownEnds.slice(-maxKnownEnds), { position, startedAt }];
-      this.#settle();
+      return position;
     } catch {
       this.#lastReadFailed = true;
       for (const waiter of this.#waiters) waiter.resolve(false);
+      return null;
     } finally {
       this.#readingSince = null;
     }
   }
 
-  #settle(): void {
-    const position = this.#position;
-    if (position === null) return;
-    for (const end of this.#knownEnds) if (end.position <= position) this.#seenEndAt = end.startedAt;
-    this.#knownEnds = this.#knownEnds.filter((end) => end.position > position);
-    for (const waiter of this.#waiters) if (waiter.since <= this.#seenEndAt) waiter.resolve(true);
+  async #passes(following: Following, position: number): Promise<boolean> {
+    const limit = new AbortController();
+    const ended = AbortSignal.any([limit.signal, this.#stopped.signal]);
+    void this.#clock.pause(readTimeoutMs, ended).then(() => limit.abort());
+    const hasPassed = await following.passed(position, ended);
+    limit.abort();
+    return hasPassed;
+  }
+
+  #sawEnd(startedAt: number): void {
+    this.#seenEndAt = startedAt;
+    for (const waiter of this.#waiters) if (waiter.since <= startedAt) waiter.resolve(true);
   }
 }

@@ -9,6 +9,7 @@ import { instant } from '#domain/codecs/time.ts';
 import { eventCodecs, isKnownEventType } from '#domain/shared/event-codecs.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
+import { LogTail } from '#event-store/log-tail.ts';
 import { Progress } from '#event-store/transfer/log-file/progress.ts';
 import { upcastWith } from '#event-store/upcasting.ts';
 import { findPlace, type LogPlace, logUntil } from '#projection-engine/log-until.ts';
@@ -37,9 +38,9 @@ export async function replayUntil(until: string, into: string, signal: AbortSign
     const place = await shown('searched', (report) => findPlace(log, isAfter, report, signal));
     if (place.position === 0) throw new StartupError(`The log has no event up to ${until}.`);
     makeEmpty(folder);
-    await fill(join(folder, 'read.db'), log, place, signal);
+    const identity = await fill(join(folder, 'read.db'), log, place, signal);
     const made = projections.map(({ name, version }) => ({ name, version }));
-    const asOf = { position: place.position, time: place.time, log: (await identityOfLog(log, signal)) ?? '' };
+    const asOf = { position: place.position, time: place.time, log: identity };
     await writeAsOf(folder, { ...asOf, projections: made });
     process.stdout.write(`replayed ${place.events} events, as of ${describeAsOf({ ...asOf, projections: made })}\n`);
     return 0;
@@ -63,21 +64,25 @@ function makeEmpty(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 }
 
-/** @throws StartupError if a projection has stopped */
+/** Fills the read models. @returns the identity of the log; @throws StartupError if a projection has stopped */
 async function fill(
   file: string,
   log: OpenedStreams['streams'],
   { position, events }: LogPlace,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string> {
+  const logger = loggerOn('error', process.stderr);
+  const pages = logUntil(log, position);
+  const tail = new LogTail({ pages, log: logger });
   const store = openSqliteReadStoreWriter(file, () => undefined);
   try {
     const runner = await startProjectionRunner({
       projections,
       knownTypes: Object.keys(eventCodecs),
-      events: logUntil(log, position),
+      events: { read: (...given) => log.read(...given), lastPosition: () => pages.lastPosition() },
+      tail,
       store,
-      log: loggerOn('error', process.stderr),
+      log: logger,
       signal,
     });
     await shown('replayed', async (report) => {
@@ -92,7 +97,9 @@ async function fill(
     signal.throwIfAborted();
     if (stopped !== undefined)
       throw new StartupError(`The projection ${stopped.name} stopped: ${stopped.failure?.message}.`);
+    return (await identityOfLog(tail, signal)) ?? '';
   } finally {
+    await tail.close();
     await store.close();
   }
 }

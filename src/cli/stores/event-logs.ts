@@ -5,6 +5,7 @@ import { streamKinds } from '#domain/stream-kinds.ts';
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { EventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import type { LogPages, PageRequest } from '#event-store/log-pages.ts';
 import { checkEventFile } from '#event-store/sqlite/event-file.ts';
 import { SqliteEventReader } from '#event-store/sqlite/reader.ts';
 import { openSqliteLogTarget } from '#event-store/sqlite/sqlite-log-target.ts';
@@ -44,7 +45,7 @@ export async function openLog(store: EventStoreConfig): Promise<OpenedLog<RawLog
 
 /** The streams of an open log. */
 export interface OpenedStreams {
-  readonly streams: Pick<EventStore, 'read' | 'subscribe' | 'lastPosition'> & RawLog;
+  readonly streams: Pick<EventStore, 'read'> & LogPages & RawLog;
   readonly close: () => Promise<void>;
 }
 
@@ -62,7 +63,8 @@ export async function openStreams(store: EventStoreConfig, upcast: Upcast = asSt
   const streams = {
     ...ownPartOf(opened),
     read: (...given: Parameters<EventStore['read']>) => opened.read(...given),
-    subscribe: (options: Parameters<EventStore['subscribe']>[0]) => opened.subscribe(options),
+    readPage: (request: PageRequest) => opened.readPage(request),
+    changes: opened.changes,
   };
   return { streams, close: () => opened.close() };
 }

@@ -8,15 +8,14 @@ import {
   type AppendFailure,
   type AppendResult,
   defaultMaxAppendBytes,
-  type EventBatch,
   type EventStore,
   type EventToAppend,
   maxPartCharacters,
   type StreamPart,
-  type SubscribeOptions,
 } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { recordedEvent } from '#event-store/lazy-event.ts';
+import type { LogChanges, LogPage, LogPages, PageRequest } from '#event-store/log-pages.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
 import { asStored, type Upcast } from '#event-store/upcasting.ts';
@@ -68,7 +67,7 @@ export interface EventStoreDbOptions extends StreamNaming {
 }
 
 /** The port on EventStoreDB, with reads of events as stored. */
-export interface EventStoreDbEventStore extends EventStore, StreamRemoval, Pick<RawLog, 'readRawLog'> {
+export interface EventStoreDbEventStore extends EventStore, LogPages, StreamRemoval, Pick<RawLog, 'readRawLog'> {
   /**
    * A stream's events as stored, not upcast: what `verifyChain` takes.
    * @throws UnavailableError
@@ -151,7 +150,7 @@ class ConnectedEventStore implements EventStoreDbEventStore {
         ? new WakeUpSubscription(connection, availability, names, attemptMs)
         : wakeUpsByPort(options.wake);
     const partner = options.wake === undefined ? {} : { partner: options.wake };
-    const reader = new LogReader({ reads, availability, names, upcast: this.#upcast, wakeUps, ...partner, log });
+    const reader = new LogReader({ reads, availability, names, upcast: this.#upcast, wakeUps, ...partner });
     const limits = {
       answerWithinMs: options.answerWithinMs ?? 5_000,
       attemptMs,
@@ -192,8 +191,16 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     return { events, characters, isEnd: events.length < limit && characters <= maxPartCharacters };
   }
 
-  subscribe(options: SubscribeOptions): AsyncIterable<EventBatch> {
-    return this.#log.subscribe(options);
+  /** The server has no filter for types beside that for streams, so the page has events of all types. */
+  async readPage({ after }: PageRequest): Promise<LogPage> {
+    const page = await this.#log.readPage(after);
+    if (page.after === after) return page;
+    const events = page.events.filter(({ position }) => position > after);
+    return { ...page, after, events, characters: events.reduce((sum, { characters }) => sum + characters, 0) };
+  }
+
+  get changes(): LogChanges {
+    return this.#log.changes;
   }
 
   lastPosition(): Promise<number> {
@@ -219,8 +226,10 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     return this.#removals.streamNames(prefix);
   }
 
-  removeStream(stream: string, lastRevision: number): Promise<boolean> {
-    return this.#removals.removeStream(stream, lastRevision);
+  async removeStream(stream: string, lastRevision: number): Promise<boolean> {
+    const isRemoved = await this.#removals.removeStream(stream, lastRevision);
+    if (isRemoved) await this.#log.forget(stream);
+    return isRemoved;
   }
 
   wakePort(): MessagePort {

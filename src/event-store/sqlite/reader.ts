@@ -1,17 +1,10 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import { type ChangeListener, listenForChanges } from '#event-store/change-notifications.ts';
-import {
-  type EventBatch,
-  type EventStore,
-  maxPartCharacters,
-  type RecordedEvent,
-  type StreamPart,
-  type SubscribeOptions,
-} from '#event-store/event-store.ts';
+import { type EventStore, maxPartCharacters, type RecordedEvent, type StreamPart } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { LazyEvent, recordedEvent } from '#event-store/lazy-event.ts';
+import type { LogPage, LogPages, PageRequest } from '#event-store/log-pages.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
 import { asStored, type Upcast } from '#event-store/upcasting.ts';
@@ -19,20 +12,19 @@ import { TurnBudget } from '#shared/async/turn-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { openEventFileForReading, streamRangeSql } from './event-file.ts';
 
-/** The default number of events in a batch. */
-const defaultBatchSize = 1_000;
+/** The most characters of JSON in a page; a single event may have more. Parsed, they may take 40 times as much memory. */
+const maxPageCharacters = 1024 * 1024;
 
-/**
- * The most characters of JSON in a batch; a single event may have more. Parsed, they may take 40 times as much memory.
- */
-const maxBatchCharacters = 4 * 1024 * 1024;
+/** The most characters of one answer to `readRawLog`; a single event may have more. */
+const maxRawCharacters = 4 * 1024 * 1024;
 
-/** The most positions that one batch scans for some event types, so that no read takes long. */
+/** The most positions that one page scans for some event types, so that no read takes long. */
 const maxFilteredPositions = 20_000;
 
 /** The reading half of the port, and reads of events as stored. */
 export interface EventReader
-  extends Pick<EventStore, 'read' | 'subscribe' | 'lastPosition'>,
+  extends Pick<EventStore, 'read' | 'lastPosition'>,
+    LogPages,
     Pick<StreamRemoval, 'streamNames'>,
     RawLog {
   /**
@@ -45,7 +37,7 @@ export interface EventReader
    * @throws UnavailableError
    */
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent>;
-  /** Ends the subscriptions and closes the reader. */
+  /** Ends the waits for changes and closes the reader. */
   close(): Promise<void>;
 }
 
@@ -77,27 +69,29 @@ type Parameters = [Record<string, string | number>] | Array<string | number>;
 export class SqliteEventReader implements EventReader {
   readonly #database: DatabaseSync;
   readonly #upcast: Upcast;
-  readonly #wakeUps: ChangeListener;
+  readonly changes: ChangeListener;
   readonly #readTurns = new TurnBudget(maxPartCharacters);
   readonly #onClose: () => void;
   readonly #selectStream: StatementSync;
   readonly #selectLog: StatementSync;
   readonly #selectLastPosition: StatementSync;
   readonly #selectNames: StatementSync;
+  /** The statements with a filter, by the list of their types, because a follower sends the same list each time. */
+  readonly #selectFiltered = new WeakMap<ReadonlyArray<string>, StatementSync>();
   #closed = false;
 
   /**
-   * @param wakeUps signals new events; closed with the reader
+   * @param changes announces new events; closed with the reader
    * @param onClose called once, at the end of `close`
    */
-  constructor(file: string, upcast: Upcast, wakeUps: ChangeListener, onClose: () => void) {
+  constructor(file: string, upcast: Upcast, changes: ChangeListener, onClose: () => void) {
     this.#database = openEventFileForReading(file);
     this.#upcast = upcast;
-    this.#wakeUps = wakeUps;
+    this.changes = changes;
     this.#onClose = onClose;
     this.#selectStream = this.#prepare(streamRangeSql(columns));
     this.#selectLog = this.#prepare(
-      `SELECT ${columns} FROM events WHERE position > ? AND position <= ? ORDER BY position LIMIT ?`,
+      `SELECT ${columns} FROM events WHERE position > ? ORDER BY position LIMIT ?`,
     );
     this.#selectLastPosition = this.#prepare('SELECT max(position) FROM events');
     this.#selectNames = this.#prepare(
@@ -123,22 +117,9 @@ export class SqliteEventReader implements EventReader {
     return { events, characters, isEnd: events.length < limit && characters <= maxPartCharacters };
   }
 
-  async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, void> {
-    const { signal } = options;
-    const filter = filterOf(options);
-    const batchSize = options.batchSize ?? defaultBatchSize;
-    const select = filter === null ? this.#selectLog : this.#prepareFiltered(filter);
-    const types = filter?.types ?? [];
-    let position = options.after;
-    let first = true;
-    while (!signal.aborted && !this.#closed) {
-      const batch = this.#nextBatch(select, types, position, batchSize);
-      if (first || batch.position > position) yield batch;
-      first = false;
-      position = batch.position;
-      if (batch.caughtUp) await this.#waitPast(position, signal);
-      else await nextTurn();
-    }
+  async readPage(request: PageRequest): Promise<LogPage> {
+    const filter = filterOf(request);
+    return filter === null ? this.#page(request) : this.#filteredPage(request, filter);
   }
 
   async lastPosition(): Promise<number> {
@@ -152,10 +133,10 @@ export class SqliteEventReader implements EventReader {
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent> {
     const events: RawEvent[] = [];
     let characters = 0;
-    for (const row of this.#rows(this.#selectLog, after, Number.MAX_SAFE_INTEGER, limit)) {
+    for (const row of this.#rows(this.#selectLog, after, limit)) {
       events.push(stored(row));
       characters += charactersOf(row);
-      if (characters > maxBatchCharacters) break;
+      if (characters > maxRawCharacters) break;
     }
     return events;
   }
@@ -168,31 +149,35 @@ export class SqliteEventReader implements EventReader {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#wakeUps.close();
+    this.changes.close();
     this.#database.close();
     this.#onClose();
   }
 
-  #nextBatch(select: StatementSync, types: ReadonlyArray<string>, after: number, batchSize: number): EventBatch {
-    // The position is read first. Events that are stored from now on belong to the next batch, filtered or not.
-    const lastPosition = Math.max(this.#readLastPosition(), after);
-    const end = types.length === 0 ? lastPosition : Math.min(lastPosition, after + maxFilteredPositions);
-    const events: RecordedEvent[] = [];
-    let characters = 0;
-    for (const row of this.#rows(select, after, end, ...types, batchSize)) {
-      events.push(new LazyEvent(stored(row), this.#upcast));
-      characters += charactersOf(row);
-      if (characters > maxBatchCharacters) break;
-    }
-    const cutShort = events.length === batchSize || characters > maxBatchCharacters;
-    const position = cutShort ? (events.at(-1)?.position ?? end) : end;
-    return { events, position, caughtUp: position === lastPosition, characters };
+  #page({ after, maxEvents }: PageRequest): LogPage {
+    const { events, characters, isCut } = this.#pageEvents(this.#rows(this.#selectLog, after, maxEvents), maxEvents);
+    return { after, position: events.at(-1)?.position ?? after, events, characters, isEnd: !isCut };
   }
 
-  async #waitPast(position: number, signal: AbortSignal): Promise<void> {
-    await this.#wakeUps.waitPast(position, signal);
-    if (this.#wakeUps.closed && !this.#closed && !signal.aborted)
-      throw new UnavailableError('The event store has stopped: new events are not announced any more.');
+  #filteredPage({ after, maxEvents }: PageRequest, filter: TypeFilter): LogPage {
+    // The position is read first. Events that are stored from now on belong to the next page, filtered or not.
+    const lastPosition = Math.max(this.#readLastPosition(), after);
+    const end = Math.min(lastPosition, after + maxFilteredPositions);
+    const rows = this.#rows(this.#filteredSelect(filter), after, end, ...filter.types, maxEvents);
+    const { events, characters, isCut } = this.#pageEvents(rows, maxEvents);
+    const position = isCut ? (events.at(-1)?.position ?? end) : end;
+    return { after, position, events, characters, isEnd: position === lastPosition };
+  }
+
+  #pageEvents(rows: Iterable<Row>, maxEvents: number) {
+    const events: LazyEvent[] = [];
+    let characters = 0;
+    for (const row of rows) {
+      events.push(new LazyEvent(stored(row), this.#upcast));
+      characters += charactersOf(row);
+      if (characters > maxPageCharacters) break;
+    }
+    return { events, characters, isCut: events.length === maxEvents || characters > maxPageCharacters };
   }
 
   #readLastPosition(): number {
@@ -220,11 +205,15 @@ export class SqliteEventReader implements EventReader {
     return isOfDatabase ? new UnavailableError(`The event store cannot be read: ${error.message}`) : error;
   }
 
-  #prepareFiltered({ types, operator }: TypeFilter): StatementSync {
+  #filteredSelect({ types, operator }: TypeFilter): StatementSync {
+    const known = this.#selectFiltered.get(types);
+    if (known !== undefined) return known;
     const places = types.map(() => '?').join(', ');
-    return this.#prepare(
+    const select = this.#prepare(
       `SELECT ${columns} FROM events WHERE position > ? AND position <= ? AND type ${operator} (${places}) ORDER BY position LIMIT ?`,
     );
+    this.#selectFiltered.set(types, select);
+    return select;
   }
 
   #prepare(sql: string): StatementSync {
@@ -239,7 +228,7 @@ interface TypeFilter {
   readonly operator: 'IN' | 'NOT IN';
 }
 
-function filterOf({ types, exceptTypes }: SubscribeOptions): TypeFilter | null {
+function filterOf({ types, exceptTypes }: PageRequest): TypeFilter | null {
   if (types !== undefined) return { types, operator: 'IN' };
   return exceptTypes === undefined ? null : { types: exceptTypes, operator: 'NOT IN' };
 }

@@ -12,6 +12,7 @@ import {
   type EventStore,
   type EventToAppend,
 } from '#event-store/event-store.ts';
+import type { LogPages, PageRequest } from '#event-store/log-pages.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import { asStored, type Upcast } from '#event-store/upcasting.ts';
 import { withTimeout } from '#shared/async/with-timeout.ts';
@@ -46,6 +47,7 @@ export interface SqliteEventStoreOptions {
 /** The port on a SQLite file, and functions of the embedded store only. */
 export interface SqliteEventStore
   extends EventStore,
+    LogPages,
     Pick<StreamRemoval, 'streamNames' | 'removeStream'>,
     Pick<EventReader, 'readRaw' | 'readRawLog'> {
   /** A port for `openSqliteEventReader` in another thread: transfer it there. */
@@ -149,8 +151,12 @@ class ThreadedEventStore implements SqliteEventStore {
     return this.#reader.read(stream, fromRevision, limit);
   }
 
-  subscribe(options: Parameters<EventStore['subscribe']>[0]) {
-    return this.#reader.subscribe(options);
+  readPage(request: PageRequest) {
+    return this.#reader.readPage(request);
+  }
+
+  get changes() {
+    return this.#reader.changes;
   }
 
   lastPosition() {
@@ -176,6 +182,7 @@ class ThreadedEventStore implements SqliteEventStore {
       if (outcome === 'changed') return false;
       if (outcome === 'failed') throw new UnavailableError(detail);
       if (outcome === 'newest') throw new Error(`${stream} has the newest event of the log, which is never removed.`);
+      this.#wakeUps.notifyRemoval(stream);
     }
     return true;
   }
@@ -238,7 +245,7 @@ class ThreadedEventStore implements SqliteEventStore {
       this.#receive(left.message as FromWriter);
     this.#queue.fail('The event store has stopped.');
     for (const settle of this.#removals.splice(0)) settle(removalFailed('The event store has stopped.'));
-    // Otherwise subscriptions would wait for ever. When the store is closing they end without an error.
+    // Otherwise followers would wait without an end.
     if (this.#closing === null) this.#wakeUps.close();
   }
 

@@ -1,7 +1,7 @@
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { ChangeNotifier } from '#event-store/change-notifications.ts';
 import { openEventFile } from './event-file.ts';
-import type { AppendMessage, FromWriter, ToWriter } from './messages.ts';
+import type { AppendMessage, FromWriter, RemoveMessage, ToWriter } from './messages.ts';
 import { Writer } from './writer.ts';
 
 /** The start data of the writer thread. */
@@ -17,13 +17,16 @@ const { file, port } = workerData as WriterThreadData;
 const writer = new Writer(openEventFile(file));
 const notifiers = new Set<ChangeNotifier>();
 
+/** The removals whose answers are still to be sent. */
+let removals = Promise.resolve();
+
 port.on('message', handle);
 answer({ kind: 'ready', lastPosition: writer.lastPosition });
 
 /** Handles a message. Appends are handled together with the waiting ones after them. */
 function handle(message: ToWriter): void {
   if (message.kind === 'append') commit(message);
-  else if (message.kind === 'remove') answer(writer.remove(message));
+  else if (message.kind === 'remove') remove(message);
   else if (message.kind === 'wake') addNotifier(message.port);
   else close();
 }
@@ -44,6 +47,16 @@ function commit(first: AppendMessage): void {
   if (behind !== undefined && behind.kind !== 'append') handle(behind);
 }
 
+/** Answers when the readers in other threads have dropped the events, one removal after the other. */
+function remove(message: RemoveMessage): void {
+  const removal = writer.remove(message);
+  const acknowledged = removal.outcome === 'removed' ? [...notifiers].map((one) => one.sendRemoval(message.stream)) : [];
+  removals = removals.then(async () => {
+    await Promise.all(acknowledged);
+    answer(removal);
+  });
+}
+
 function nextMessage(): ToWriter | undefined {
   return receiveMessageOnPort(port)?.message;
 }
@@ -60,7 +73,10 @@ function addNotifier(wakePort: MessagePort): void {
 
 /** The thread ends by itself when nothing is open. */
 function close(): void {
+  // A closed port acknowledges its removals.
   for (const sender of notifiers) sender.close();
-  writer.close();
-  port.close();
+  void removals.then(() => {
+    writer.close();
+    port.close();
+  });
 }

@@ -14,7 +14,7 @@ import { allSettled } from '#shared/async/all-settled.ts';
 export const projectionsLease = 'projections';
 
 export interface LeasedProjectionsOptions
-  extends Pick<ProjectionRunnerOptions, 'projections' | 'knownTypes' | 'events' | 'log'>,
+  extends Pick<ProjectionRunnerOptions, 'projections' | 'knownTypes' | 'events' | 'tail' | 'log'>,
     Pick<UnderLeaseOptions, 'leases' | 'holder' | 'limits' | 'signal'> {
   /** Opens a writer with a fencing token. It is closed at the end of the term. */
   readonly openWriter: (token: number) => ReadStoreWriter & PositionsWriter;
@@ -32,7 +32,7 @@ export function runProjectionsUnderLease(options: LeasedProjectionsOptions): Pro
 }
 
 async function runOneTerm(options: LeasedProjectionsOptions, token: number, signal: AbortSignal): Promise<void> {
-  const { projections, events, log, openWriter } = options;
+  const { projections, events, tail, log, openWriter } = options;
   const store = openWriter(token);
   // When the runner or the publisher ends, the other must end too.
   const ended = new AbortController();
@@ -47,6 +47,7 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
       projections,
       ...known,
       events,
+      tail,
       store,
       log,
       signal: either,

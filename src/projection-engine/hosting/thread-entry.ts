@@ -2,6 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { eventCodecs } from '#domain/shared/event-codecs.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import type { EventStore } from '#event-store/event-store.ts';
+import type { LogPages } from '#event-store/log-pages.ts';
+import { LogTail } from '#event-store/log-tail.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import { type Upcast, upcastWith } from '#event-store/upcasting.ts';
 import { type AnyProjection, eventTypesOf } from '#projection-engine/projection.ts';
@@ -25,7 +27,7 @@ interface ProjectionsModule {
   readonly upcast?: Upcast;
 }
 
-type Events = Pick<EventStore, 'subscribe' | 'read' | 'lastPosition' | 'close'>;
+type Events = Pick<EventStore, 'read' | 'close'> & LogPages;
 
 const data = workerData as ProjectorThreadData;
 const log: Logger = { info: logged('info'), warn: logged('warn'), error: logged('error') };
@@ -34,10 +36,12 @@ const closing = new AbortController();
 const { projections, upcast = upcastWith(upcasters) } = (await import(data.projectionsModule)) as ProjectionsModule;
 const knownTypes = Object.keys(eventCodecs);
 const events = await openEvents(data.events);
+const tail = new LogTail({ pages: events, log });
 try {
   if (data.readStore.kind === 'sqlite') await fillEmbedded(data.readStore.file);
   else await fillShared(data.readStore);
 } finally {
+  await tail.close();
   await events.close();
   parentPort?.close();
 }
@@ -85,6 +89,7 @@ async function fillEmbedded(file: string): Promise<void> {
       projections,
       knownTypes,
       events,
+      tail,
       store,
       log,
       onPositions,
@@ -119,7 +124,7 @@ async function fillShared({ url, urlName, holder }: ProjectorReadStore & { kind:
   const openWriter = (fence: number) => openMongoDbReadStoreWriter({ url, availability, fence });
   const { signal } = closing;
   try {
-    await runProjectionsUnderLease({ projections, knownTypes, events, openWriter, leases, holder, log, signal });
+    await runProjectionsUnderLease({ projections, knownTypes, events, tail, openWriter, leases, holder, log, signal });
   } finally {
     await leases.close();
     await availability.close();

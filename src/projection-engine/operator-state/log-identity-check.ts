@@ -1,4 +1,4 @@
-import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
 
 /** Which log each read model was made from. On another log its checkpoint means nothing. */
@@ -52,17 +52,4 @@ export class EventLogIdentity {
     }
     return isNew;
   }
-}
-
-/** The log's first event; null while it is empty, or once the signal aborts. @throws UnavailableError */
-export async function firstEventOf(
-  events: Pick<EventStore, 'subscribe'>,
-  signal: AbortSignal,
-): Promise<RecordedEvent | null> {
-  for await (const batch of events.subscribe({ after: 0, batchSize: 1, signal })) {
-    const [first] = batch.events;
-    if (first !== undefined) return first;
-    if (batch.caughtUp) return null;
-  }
-  return null;
 }

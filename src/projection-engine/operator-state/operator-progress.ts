@@ -1,12 +1,13 @@
 import { projectionControl } from '#domain/projection/projection-control.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import type { Persist } from '#projection-engine/persist.ts';
 import type { ProjectionRuntime } from '#projection-engine/projection-runtime.ts';
 import type { OperatorState, ReadStoreWriter } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { EventLogIdentity, firstEventOf } from './log-identity-check.ts';
+import { EventLogIdentity } from './log-identity-check.ts';
 import { isOperatorRequest, type OperatorRequest, operatorRequestTypes } from './operator-requests.ts';
 import { UnknownEvents } from './unknown-events.ts';
 
@@ -14,7 +15,8 @@ import { UnknownEvents } from './unknown-events.ts';
 const maxUnsavedDistance = 10_000;
 
 export interface OperatorProgressOptions {
-  readonly events: Pick<EventStore, 'subscribe' | 'read'>;
+  readonly events: Pick<EventStore, 'read'>;
+  readonly tail: Pick<LogTail, 'firstEvent' | 'past'>;
   /** The event types that this release knows; without them no events are counted. */
   readonly knownTypes?: ReadonlyArray<string>;
   readonly store: Pick<ReadStoreWriter, 'operatorState' | 'saveOperatorState'>;
@@ -50,9 +52,9 @@ export class OperatorProgress {
    * for another log
    */
   async load(end: number): Promise<OperatorState> {
-    const { events, store, persist, signal } = this.#options;
+    const { tail, store, persist, signal } = this.#options;
     const state = await persist('Reading the operator state', () => store.operatorState());
-    const first = await persist('Reading the log', () => firstEventOf(events, signal));
+    const first = await tail.firstEvent(signal, false);
     this.#log = new EventLogIdentity(first, state.madeFrom);
     // A log that ends before a checkpoint is another log, too.
     const known: OperatorState = state.position <= end && !this.#log.hasOthers ? state : { position: 0, skipped: {} };
@@ -99,10 +101,10 @@ export class OperatorProgress {
   async countPast(): Promise<void> {
     const after = this.#beforeCounting?.position;
     if (after === undefined) return;
-    const { events, knownTypes, signal } = this.#options;
+    const { tail, knownTypes, signal } = this.#options;
     const end = this.#appliedUpTo;
     if (knownTypes !== undefined) {
-      for await (const batch of events.subscribe({ after, exceptTypes: knownTypes, signal })) {
+      for await (const batch of tail.past({ after, exceptTypes: knownTypes, signal })) {
         for (const event of batch.events) if (event.position <= end) this.#unknown?.count(event);
         if (batch.position >= end) break;
       }
@@ -139,11 +141,10 @@ export class OperatorProgress {
   /** Reads the requests from the log, if a stream has an event that cannot be read. */
   async #requestsInLog(error: unknown, after: number): Promise<ReadonlyArray<OperatorRequest>> {
     if (!(error instanceof UnreadableEventError)) throw error;
-    const { events, signal } = this.#options;
+    const { tail, signal } = this.#options;
     const requests: OperatorRequest[] = [];
-    for await (const batch of events.subscribe({ after, types: operatorRequestTypes, signal })) {
+    for await (const batch of tail.past({ after, types: operatorRequestTypes, signal })) {
       for (const event of batch.events) if (isOperatorRequest(event) && this.#isReadable(event)) requests.push(event);
-      if (batch.caughtUp) break;
     }
     return requests;
   }

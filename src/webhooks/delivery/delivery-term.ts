@@ -4,7 +4,7 @@ import { type RecordedEventOf, streamKeyOf } from '#domain/shared/entity.ts';
 import { type WebhookEndpointEvents, webhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
 import { audienceOf } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
-import { followLog } from '#event-store/follow-log.ts';
+import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
 import { delay } from '#shared/async/delay.ts';
@@ -34,7 +34,8 @@ export interface EndpointAtStart {
 }
 
 export interface DeliveryTermOptions extends Omit<PastFeederOptions, 'followed' | 'followedFrom' | 'signal'> {
-  readonly store: Pick<EventStore, 'subscribe' | 'read'>;
+  readonly store: Pick<EventStore, 'read'>;
+  readonly tail: Pick<LogTail, 'follow'>;
   readonly endpoints: ReadonlyArray<EndpointAtStart>;
   /** The position that the endpoints are as of. The term follows the log from here. */
   readonly from: number;
@@ -55,7 +56,6 @@ const ownTypes: ReadonlySet<string> = new Set(Object.keys(webhookEndpointEvents)
 const saveIntervalMs = 1_000;
 /** How long the end of a term waits for running tries. */
 const endTimeoutMs = 1_000;
-const retryLimits = { firstMs: 100, maxMs: 5_000 };
 
 type EndpointEvent = RecordedEventOf<WebhookEndpointEvents> & { readonly position: number };
 
@@ -70,11 +70,13 @@ export class DeliveryTerm {
   /** Aborts the running tries. */
   readonly #abortingTries = new AbortController();
   readonly #signal: AbortSignal;
-  #followed: number;
+  /** The position of the last event that was given to the endpoints. */
+  #handled: number;
+  #following: Following | null = null;
 
   constructor(options: DeliveryTermOptions) {
     this.#options = options;
-    this.#followed = options.from;
+    this.#handled = options.from;
     this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
     const followed = () => this.#followed;
     this.#records = options.createRecords(followed);
@@ -130,33 +132,35 @@ export class DeliveryTerm {
     }
   }
 
+  /** The position up to which the log was followed. */
+  get #followed(): number {
+    return Math.max(this.#handled, this.#following?.position ?? 0);
+  }
+
   #follow(): Promise<void> {
-    const { store, log } = this.#options;
-    return followLog({
-      store,
+    this.#following = this.#options.tail.follow({
+      name: 'The delivery of webhooks',
       types: listedTypes,
-      after: () => this.#followed,
+      after: this.#handled,
       handle: (batch) => {
         for (const event of batch.events) this.#handle(event);
-        this.#followed = Math.max(this.#followed, batch.position);
       },
-      onFailure: (error) => {
-        if (!(error instanceof UnavailableError)) throw error;
-        log.warn({ error: String(error) }, 'The log cannot be followed for webhooks now');
+      onError: (error) => {
+        throw error;
       },
-      retryLimits,
       signal: this.#signal,
     });
+    return this.#following.ended;
   }
 
   #handle(event: RecordedEvent): void {
     try {
       if (this.#registry.size > 0) this.#distribute(event);
-      this.#followed = event.position;
+      this.#handled = event.position;
       if (ownTypes.has(event.type)) this.#followEndpoint(event as unknown as EndpointEvent);
     } catch (error) {
       if (!(error instanceof UnreadableEventError)) throw error;
-      this.#followed = event.position;
+      this.#handled = event.position;
       const { position, type } = event;
       this.#options.log.error(
         { position, type, error: String(error) },

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import type { WebhookEndpointDocument } from '#projections/webhook-endpoints.ts';
 import { paginateAll } from '#read-store/paginate-all.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
@@ -21,6 +22,7 @@ type TermOptions = Pick<DeliveryTermOptions, 'waitForPosition' | 'delivery' | 'c
 
 export interface WebhookRunnerOptions extends TermOptions {
   readonly store: DeliveryTermOptions['store'] & { lastPosition(): Promise<number> };
+  readonly tail: LogTail;
   readonly documents: ReadStore;
   readonly writer: Pick<StreamWriter, 'write'>;
   readonly deliveries: DeliveryLog;
@@ -88,9 +90,9 @@ export class WebhookRunner {
   }
 
   async #runTerm(lease: HeldLease, states: DeliveryStateStore): Promise<void> {
-    const { store, deliveries, countTry, clock, log, writer, ...termOptions } = this.#options;
+    const { store, tail, deliveries, countTry, clock, log, writer, ...termOptions } = this.#options;
     const { signal, isHeld } = lease;
-    const logIdentity = await identityOfLog(store, signal);
+    const logIdentity = await identityOfLog(tail, signal);
     if (logIdentity === null) return;
     const from = await store.lastPosition();
     const stored = await this.#acquireStates(states, logIdentity, from);
@@ -101,6 +103,7 @@ export class WebhookRunner {
     const term = new DeliveryTerm({
       ...termOptions,
       store,
+      tail,
       endpoints,
       from,
       clock,

@@ -1,4 +1,5 @@
 import { ChangeListener } from '#event-store/change-notifications.ts';
+import type { LogChanges } from '#event-store/log-pages.ts';
 import { delay } from '#shared/async/delay.ts';
 import type { SharedPage } from './page-port.ts';
 import type { WakeUpSource } from './wake-up-source.ts';
@@ -13,13 +14,15 @@ export interface LogEndOptions {
   readonly wakeUps: WakeUpSource;
   /** Called with a page that another thread has read, before its waiting followers. */
   readonly onPage: (page: SharedPage) => void;
+  /** Called with a stream that another thread has removed. */
+  readonly onRemoved: (stream: string) => void;
 }
 
 /**
  * The known end of the log, and the waits for it to grow. Its sources are this node's own appends, wake-ups, and
  * polling during waits.
  */
-export class LogEnd {
+export class LogEnd implements LogChanges {
   readonly #options: LogEndOptions;
   readonly #listener = new ChangeListener();
   readonly #closed = new AbortController();
@@ -31,6 +34,7 @@ export class LogEnd {
 
   constructor(options: LogEndOptions) {
     this.#options = options;
+    options.wakeUps.onRemoved?.(options.onRemoved);
   }
 
   /** The last position that is known to be stored. */
@@ -51,12 +55,20 @@ export class LogEnd {
     this.raise(position);
   }
 
-  /** Waits until an event after a position is known, or the signal aborts. */
+  onStreamRemoved(listener: (stream: string) => void): () => void {
+    return this.#listener.onStreamRemoved(listener);
+  }
+
+  /** Reports the removal of a stream. */
+  removed(stream: string): void {
+    this.#listener.notifyRemoval(stream);
+  }
+
   async waitPast(position: number, signal: AbortSignal): Promise<void> {
     this.#waiting += 1;
     this.#watch();
     try {
-      await this.#listener.waitPast(position, signal);
+      await this.#listener.waitPast(position, AbortSignal.any([signal, this.#closed.signal]));
     } finally {
       this.#waiting -= 1;
       this.#waitedAt = performance.now();

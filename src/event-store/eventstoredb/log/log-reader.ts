@@ -1,22 +1,17 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { EventBatch, SubscribeOptions } from '#event-store/event-store.ts';
 import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
 import { bytesOf, eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/wire/event-message.ts';
 import { lastEventRequest, logRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import { LazyEvent } from '#event-store/lazy-event.ts';
+import type { LogChanges, LogPage } from '#event-store/log-pages.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
 import type { Availability } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import type { Logger } from '#shared/logging/logger.ts';
-import { OutageLog } from '#shared/logging/outage-log.ts';
 import { LogEnd } from './log-end.ts';
-import { LogFollower } from './log-follower.ts';
-import { type LogPage, threadsTime } from './log-page.ts';
-import { LogWindow } from './log-window.ts';
+import { PageCache, type ReadPage } from './page-cache.ts';
 import { PageExchange } from './page-exchange.ts';
 import { PageSender, type SharedPage } from './page-port.ts';
 import type { WakeUpSource } from './wake-up-source.ts';
@@ -34,8 +29,8 @@ const pageBytes = 4 * 1024 * 1024;
 const shortestPageMs = 15_000;
 const longestPageMs = 600_000;
 
-/** The limits of the pages that followers share: texts and parsed values. */
-const windowLimits = { maxEvents: 20_000, maxCharacters: 12 * 1024 * 1024 };
+/** The limits of the pages in memory: texts and parsed values. */
+const cacheLimits = { maxEvents: 20_000, maxCharacters: 12 * 1024 * 1024 };
 
 /**
  * Under load the next read waits a millisecond for each event of the last page, and at most this long, so that pages
@@ -53,22 +48,18 @@ export interface LogReaderOptions {
   readonly wakeUps: WakeUpSource;
   /** From `wakePort` of a reader in another thread. */
   readonly partner?: MessagePort;
-  readonly log: Logger;
 }
 
 /**
- * Reads the log for all followers on this thread, in pages that the server filters, at the pace of the fastest
- * follower. Followers at the same position share a page; one that is far behind reads separate pages until it reaches
- * the others. A page is read only on request, so a slow follower delays no other and nothing accumulates. A reader in
- * another thread gets the pages at the log's end, and two readers that are behind share their pages.
+ * Reads the log in pages that the server filters, for the tail of this thread. Reads at the same position share a page.
+ * A reader in another thread gets the pages at the log's end, and two readers that are behind share their pages.
  */
 export class LogReader {
   readonly #options: LogReaderOptions;
-  readonly #window = new LogWindow(windowLimits);
+  readonly #cache = new PageCache(cacheLimits);
   readonly #end: LogEnd;
-  readonly #outage: OutageLog;
   /** The running reads, by the position after which the page begins. */
-  readonly #underWay = new Map<number, Promise<LogPage>>();
+  readonly #underWay = new Map<number, Promise<ReadPage>>();
   readonly #closed = new AbortController();
   readonly #senders = new Set<PageSender>();
   readonly #exchanges = new Set<PageExchange>();
@@ -81,35 +72,36 @@ export class LogReader {
 
   constructor(options: LogReaderOptions) {
     this.#options = options;
-    this.#outage = new OutageLog(options.log, 'The event store, whose log is followed,');
     this.#end = new LogEnd({
       ask: () => this.#askForEnd(),
       wakeUps: options.wakeUps,
-      onPage: (page) => this.#window.add(this.#received(page)),
+      onPage: (page) => this.#cache.add(this.#received(page)),
+      onRemoved: (stream) => this.#forgetHere(stream),
     });
     if (options.partner !== undefined) this.#exchangeBy(options.partner);
   }
 
-  /** See `EventStore.subscribe`. */
-  async *subscribe(options: SubscribeOptions): AsyncGenerator<EventBatch, void, void> {
-    const signal = AbortSignal.any([options.signal, this.#closed.signal]);
-    const follower = new LogFollower(options);
-    const backOff = new BackOff(retryLimits);
-    while (!signal.aborted) {
-      const page = await this.#pageAfter(follower.position).catch((error: unknown) => this.#failed(error));
-      if (signal.aborted) return;
-      if (page === null) {
-        await this.#options.availability.waitUntilBack(backOff.failed(), signal);
-        continue;
-      }
-      backOff.succeeded();
-      const batch = follower.take(page);
-      if (batch !== null) yield batch;
-      const isLive = follower.isCaughtUp;
-      if (isLive) await this.#end.waitPast(follower.position, signal);
-      // Pages from memory must not block the event loop, and must not delay sending a page to another thread.
-      if (!isLive || this.#senders.size > 0) await nextTurn();
-    }
+  /** The announcements of new events and of removed streams. */
+  get changes(): LogChanges {
+    return this.#end;
+  }
+
+  /**
+   * Returns the page after a position, from memory or by a read. Callers at the same time share one read.
+   * @throws UnavailableError
+   */
+  async readPage(after: number): Promise<ReadPage> {
+    const known = this.#cache.find(after) ?? this.#underWay.get(after);
+    if (known !== undefined) return known;
+    const reading = this.#read(after).finally(() => this.#underWay.delete(after));
+    this.#underWay.set(after, reading);
+    return reading;
+  }
+
+  /** Drops a removed stream from memory, in other threads too. */
+  async forget(stream: string): Promise<void> {
+    this.#forgetHere(stream);
+    await Promise.all([...this.#senders].map((sender) => sender.sendRemoval(stream)));
   }
 
   /** Reports that an event was stored. */
@@ -140,7 +132,7 @@ export class LogReader {
     return port2;
   }
 
-  /** Ends every subscription, without an error. */
+  /** Ends every wait. */
   async close(): Promise<void> {
     this.#closed.abort();
     this.#options.wakeUps.close();
@@ -158,12 +150,13 @@ export class LogReader {
         position ??= await this.lastPosition();
         await this.#end.waitPast(position, signal);
         if (signal.aborted) return;
-        const page = await this.#pageAfter(position);
+        const page = await this.readPage(position);
         backOff.succeeded();
         await sender.send(shared(page));
         position = Math.max(position, page.position);
       } catch (error) {
-        this.#failed(error);
+        if (!(error instanceof UnavailableError)) throw error;
+        // The tail of this thread reports the outage.
         await this.#options.availability.waitUntilBack(backOff.failed(), signal);
       }
     }
@@ -179,16 +172,16 @@ export class LogReader {
   async #give(after: number): Promise<SharedPage | null> {
     // If two threads ask each other for the same page, the one that has created the port reads it.
     const mustRead = this.#options.partner === undefined && this.#asking.has(after);
-    const page = this.#window.find(after) ?? (mustRead ? undefined : await this.#underWay.get(after));
+    const page = this.#cache.find(after) ?? (mustRead ? undefined : await this.#underWay.get(after));
     return page === undefined ? null : shared(page);
   }
 
   /** Whether another thread may have the page after a position. At the log's end pages are sent without a request. */
   #mayBeElsewhere(after: number): boolean {
-    return this.#exchanges.size > 0 && (after === 0 || this.#window.hasMoreAfter(after));
+    return this.#exchanges.size > 0 && (after === 0 || this.#cache.hasMoreAfter(after));
   }
 
-  async #askOthers(after: number): Promise<LogPage | null> {
+  async #askOthers(after: number): Promise<ReadPage | null> {
     this.#asking.add(after);
     try {
       const pages = await Promise.all([...this.#exchanges].map((exchange) => exchange.ask(after)));
@@ -199,50 +192,42 @@ export class LogReader {
     }
   }
 
-  #received({ stored, ...page }: SharedPage): LogPage {
+  #received({ stored, ...page }: SharedPage): ReadPage {
     const events = stored.map((event) => new LazyEvent(event, this.#options.upcast));
     return { ...page, events, characters: events.reduce((sum, { characters }) => sum + characters, 0) };
   }
 
-  /** Returns the page after a position, from memory or by a read. Callers at the same time share one read. */
-  async #pageAfter(position: number): Promise<LogPage> {
-    const known = this.#window.find(position) ?? this.#underWay.get(position);
-    if (known !== undefined) return known;
-    const reading = this.#read(position).finally(() => this.#underWay.delete(position));
-    this.#underWay.set(position, reading);
-    return reading;
-  }
-
-  async #read(after: number): Promise<LogPage> {
+  async #read(after: number): Promise<ReadPage> {
     if (this.#mayBeElsewhere(after)) {
       const given = await this.#askOthers(after);
       if (given !== null) return this.#taken(given);
     }
     const gatherMs = this.#gatherUntil - performance.now();
     if (gatherMs > 0) await delay(gatherMs, this.#closed.signal);
-    const begunAt = threadsTime();
     // The end is read before the page. If the page is not full, all other events up to this end belong to other
     // applications.
     const end = this.#end.known > after ? this.#end.known : await this.lastPosition();
-    if (end <= after) return { after, position: after, events: [], characters: 0, isEnd: true, begunAt };
-    const page = await this.#readPage(after, end, begunAt);
-    this.#outage.succeeded();
+    if (end <= after) return { after, position: after, events: [], characters: 0, isEnd: true };
+    const page = await this.#readPage(after, end);
     this.#taken(page);
     if (page.isEnd) this.#gatherUntil = performance.now() + Math.min(page.events.length - 1, longestGatherMs);
     return page;
   }
 
-  #taken(page: LogPage): LogPage {
-    this.#window.add(page);
+  #taken(page: ReadPage): ReadPage {
+    this.#cache.add(page);
     this.#end.raise(page.position);
     return page;
   }
 
-  async #readPage(after: number, end: number, begunAt: number): Promise<LogPage> {
+  async #readPage(after: number, end: number): Promise<ReadPage> {
     const { reads, names, upcast } = this.#options;
     // The answer includes the event at the position itself.
     const request = logRequest(after, pageEvents + 1, names.ownEvents());
-    const { answers, isWhole } = await reads.page(request, pageBytes, this.#pageMs);
+    const { answers, isWhole } = await reads.page(request, pageBytes, this.#pageMs).catch((error: unknown) => {
+      this.#pageMs = Math.min(this.#pageMs * 2, longestPageMs);
+      throw error;
+    });
     this.#pageMs = shortestPageMs;
     const messages = answers.flatMap((answer) => eventOf(answer) ?? []);
     const fresh = messages.filter((message) => positionOf(message) > after).slice(0, pageEvents);
@@ -250,7 +235,7 @@ export class LogReader {
     const isEnd = isWhole && messages.length <= pageEvents;
     const last = events.at(-1)?.position ?? after;
     const characters = fresh.reduce((sum, message) => sum + bytesOf(message), 0);
-    return { after, position: isEnd ? Math.max(last, end) : last, events, characters, isEnd, begunAt };
+    return { after, position: isEnd ? Math.max(last, end) : last, events, characters, isEnd };
   }
 
   async #askForEnd(): Promise<number> {
@@ -259,15 +244,12 @@ export class LogReader {
     return event === undefined ? 0 : positionOf(event);
   }
 
-  /** @throws a failure that a retry does not cure */
-  #failed(error: unknown): null {
-    if (!(error instanceof UnavailableError)) throw error;
-    this.#pageMs = Math.min(this.#pageMs * 2, longestPageMs);
-    if (!this.#closed.signal.aborted) this.#outage.failed(error);
-    return null;
+  #forgetHere(stream: string): void {
+    this.#cache.forget(stream);
+    this.#end.removed(stream);
   }
 }
 
-function shared({ after, position, events, isEnd, begunAt }: LogPage): SharedPage {
-  return { after, position, stored: events.map(({ stored }) => stored), isEnd, begunAt };
+function shared({ after, position, events, isEnd }: ReadPage): SharedPage {
+  return { after, position, stored: events.map(({ stored }) => stored), isEnd };
 }

@@ -7,7 +7,6 @@ export interface SharedPage {
   readonly position: number;
   readonly stored: ReadonlyArray<RawEvent>;
   readonly isEnd: boolean;
-  readonly begunAt: number;
 }
 
 /** A message between the readers of two threads. */
@@ -15,6 +14,9 @@ export type PageMessage =
   /** A page at the log's end, for the followers there. */
   | { readonly kind: 'page'; readonly page: SharedPage }
   | { readonly kind: 'acknowledged' }
+  /** A stream was removed: its events leave the memory of the other thread. */
+  | { readonly kind: 'removed'; readonly stream: string }
+  | { readonly kind: 'removal-acknowledged' }
   /** A reader listens at this end. */
   | { readonly kind: 'ready' }
   /** Requests the page after a position, if the other reader has it or is reading it. */
@@ -28,12 +30,15 @@ const maxUnderWay = 4;
 export class PageSender {
   readonly #port: MessagePort;
   readonly #closed = new AbortController();
+  /** The removals that the other thread has not acknowledged, in order. */
+  readonly #removals: Array<() => void> = [];
   #underWay = 0;
   #onAcknowledged: () => void = () => {};
 
   constructor(port: MessagePort) {
     this.#port = port;
     port.on('message', ({ kind }: PageMessage) => {
+      if (kind === 'removal-acknowledged') this.#removals.shift()?.();
       if (kind !== 'acknowledged') return;
       this.#underWay -= 1;
       this.#onAcknowledged();
@@ -41,6 +46,7 @@ export class PageSender {
     port.on('close', () => {
       this.#closed.abort();
       this.#onAcknowledged();
+      for (const acknowledge of this.#removals.splice(0)) acknowledge();
     });
   }
 
@@ -58,6 +64,13 @@ export class PageSender {
       await new Promise<void>((resolve) => {
         this.#onAcknowledged = resolve;
       });
+  }
+
+  /** Reports the removal of a stream. @returns when the other thread has dropped its events, or has ended */
+  async sendRemoval(stream: string): Promise<void> {
+    if (this.signal.aborted) return;
+    this.#port.postMessage({ kind: 'removed', stream } satisfies PageMessage);
+    await new Promise<void>((resolve) => this.#removals.push(resolve));
   }
 
   close(): void {

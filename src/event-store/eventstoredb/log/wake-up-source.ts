@@ -11,6 +11,8 @@ export interface WakeUpSource {
    * @returns a function that stops the reports
    */
   readonly start: (onStored: (position: number, page?: SharedPage) => void) => () => void;
+  /** Calls a listener, from now on, for each stream whose removal another thread reports. */
+  readonly onRemoved?: (listener: (stream: string) => void) => void;
   /** Closes the source. */
   readonly close: () => void;
 }
@@ -24,7 +26,12 @@ const askEveryMs = 1_000;
  */
 export function wakeUpsByPort(port: MessagePort): WakeUpSource {
   let listener: ((position: number, page: SharedPage) => void) | null = null;
+  let removalListener: (stream: string) => void = () => {};
   port.on('message', (message: PageMessage) => {
+    if (message.kind === 'removed') {
+      removalListener(message.stream);
+      port.postMessage({ kind: 'removal-acknowledged' } satisfies PageMessage);
+    }
     if (message.kind !== 'page') return;
     port.postMessage({ kind: 'acknowledged' } satisfies PageMessage);
     listener?.(message.page.position, message.page);
@@ -36,6 +43,9 @@ export function wakeUpsByPort(port: MessagePort): WakeUpSource {
       return () => {
         listener = null;
       };
+    },
+    onRemoved(onRemoved) {
+      removalListener = onRemoved;
     },
     close: () => port.close(),
   };

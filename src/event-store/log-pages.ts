@@ -1,0 +1,57 @@
+import type { RecordedEvent } from './event-store.ts';
+
+/** An event of a page, with the length of its texts. */
+export interface PagedEvent extends RecordedEvent {
+  readonly characters: number;
+}
+
+/** The request for a part of the log. */
+export interface PageRequest {
+  /** The position after which the page begins; 0 for the whole log. */
+  readonly after: number;
+  /** The wanted number of events. A store that shares its pages may return more. */
+  readonly maxEvents: number;
+  /** Only events of these types. A store without such a filter returns events of all types. */
+  readonly types?: ReadonlyArray<string>;
+  /** Only events of other types than these; as `types`, and not together with it. */
+  readonly exceptTypes?: ReadonlyArray<string>;
+}
+
+/** A part of the log from one read: the events after a position, up to another. */
+export interface LogPage {
+  /** The position after which it begins. */
+  readonly after: number;
+  /** The position up to which it covers the log, including filtered events; `after` if nothing was stored. */
+  readonly position: number;
+  readonly events: ReadonlyArray<PagedEvent>;
+  /** The length of its events' texts. */
+  readonly characters: number;
+  /** Whether no further event was stored at the time of the read. */
+  readonly isEnd: boolean;
+}
+
+/** Announces what happens to the log. */
+export interface LogChanges {
+  /**
+   * Resolves when an event past a position is stored, or when the signal aborts.
+   * @throws UnavailableError if the store has failed, so that no more events are announced
+   */
+  waitPast(position: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Calls a listener before the removal of a stream is answered, in each thread that reads the log.
+   * @returns a function that removes the listener
+   */
+  onStreamRemoved(listener: (stream: string) => void): () => void;
+}
+
+/** The part of the event store's port that only `LogTail` and the tools of the command line use. */
+export interface LogPages {
+  /**
+   * Reads the next part of the log. It ends early, after at least one event, if the texts are large.
+   * @throws UnavailableError
+   */
+  readPage(request: PageRequest): Promise<LogPage>;
+  /** The position of the last event stored; 0 for an empty log. @throws UnavailableError */
+  lastPosition(): Promise<number>;
+  readonly changes: LogChanges;
+}
