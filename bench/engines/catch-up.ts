@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { format, interleaved, type Result } from '#bench/measure.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { LogTail } from '#event-store/log-tail.ts';
 import { startProjectionRunner } from '#projection-engine/projection-runner.ts';
 import { projections } from '#projections/table.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
@@ -46,9 +47,10 @@ export async function catchUp(url: string): Promise<ReadonlyArray<Result>> {
 async function readModelsPerSecond(url: string): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   const source = openEventStoreDbEventStore({ url, streamPrefix, log });
+  const tail = new LogTail({ pages: source, log });
   const store = openSqliteReadStoreWriter(join(folder, 'read.db'), (message) => log.warn(message));
   const started = performance.now();
-  const runner = await startProjectionRunner({ projections, events: source, store, log });
+  const runner = await startProjectionRunner({ projections, events: source, tail, store, log });
   try {
     while (!runner.ready()) {
       if (performance.now() - started > timeoutMs) throw new Error('The read models did not catch up.');
@@ -58,6 +60,7 @@ async function readModelsPerSecond(url: string): Promise<number> {
   } finally {
     await runner.close();
     await store.close();
+    await tail.close();
     await source.close();
     await rm(folder, { recursive: true });
   }

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { print } from '#bench/measure.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
+import { LogTail } from '#event-store/log-tail.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { writeRealisticLog } from './realistic-log.ts';
 
 const readTimeoutMs = 300_000;
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** The default number of events in a log. */
 export const defaultEvents = 1_000_000;
@@ -51,13 +53,14 @@ export async function parsedPerSecond(file: string): Promise<number> {
   const store = await openSqliteEventStore({ file });
   const started = performance.now();
   let count = 0;
-  for await (const batch of store.subscribe({ after: 0, signal: AbortSignal.timeout(readTimeoutMs) })) {
-    // An event of a subscription is parsed when its data is first read.
-    for (const event of batch.events) ensureReadable(event);
-    count += batch.events.length;
-    if (batch.caughtUp) break;
+  const tail = new LogTail({ pages: store, log: quiet });
+  for await (const { events } of tail.past({ after: 0, signal: AbortSignal.timeout(readTimeoutMs) })) {
+    // An event of a page is parsed when its data is first read.
+    for (const event of events) ensureReadable(event);
+    count += events.length;
   }
   const seconds = (performance.now() - started) / 1000;
+  await tail.close();
   await store.close();
   return count / seconds;
 }

@@ -121,14 +121,14 @@ export class LogTail implements TailOfFollower {
 
   async readEnd(signal: AbortSignal): Promise<number | null> {
     const end = await this.#repeat(() => this.#pages.lastPosition(), signal);
-    // Nothing of the window is known to be newer while nobody waits at its end.
-    if (end !== null && this.#reading === null && end > this.window.end) this.#moveTo(end);
+    // While no follower waits, nothing reads the events after the window.
+    if (end !== null && this.#reading === null && end >= this.window.end) this.#moveTo(end, true);
     return end;
   }
 
   waits(follower: LogFollower): void {
     // A follower that has read further alone takes the idle tail with it.
-    if (this.#reading === null && follower.position > this.window.end) this.#moveTo(follower.position);
+    if (this.#reading === null && follower.position > this.window.end) this.#moveTo(follower.position, false);
     follower.settleWaits();
     this.#reading ??= this.#readWhileWaiting().finally(() => {
       this.#reading = null;
@@ -159,14 +159,15 @@ export class LogTail implements TailOfFollower {
     this.#idle = new AbortController();
     const { signal } = this.#idle;
     while (this.#isWanted && !signal.aborted) {
+      if (this.#isAtEnd) await this.#waitPast(this.window.end, signal);
+      if (!this.#isWanted || signal.aborted) return;
       const before = this.window.end;
       const page = await this.readPage({ after: before, maxEvents: pageEvents }, signal);
       if (page === null) return;
       this.#isAtEnd = page.isEnd;
       this.window.add(page);
       this.#wakeFollowers(page, before);
-      if (page.isEnd && this.#isWanted) await this.#waitPast(this.window.end, signal);
-      else await nextTurn();
+      if (!page.isEnd) await nextTurn();
     }
   }
 
@@ -185,9 +186,9 @@ export class LogTail implements TailOfFollower {
     }
   }
 
-  #moveTo(position: number): void {
-    this.window.moveTo(position);
-    this.#isAtEnd = false;
+  #moveTo(position: number, isEnd: boolean): void {
+    if (position > this.window.end) this.window.moveTo(position);
+    this.#isAtEnd = isEnd;
   }
 
   /** Calls the store until it answers. One line in the log says when it does not, and one when it does again. */

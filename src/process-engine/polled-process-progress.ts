@@ -1,7 +1,7 @@
 import type { ProcessProgress } from '#application/commands/process-progress.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import type { LogTail } from '#event-store/log-tail.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import { delay } from '#shared/async/delay.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';

@@ -1,7 +1,7 @@
 import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { EventStore } from '#event-store/event-store.ts';
-import type { LogTail } from '#event-store/log-tail.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type CheckpointStore, startOfLog, watchedCheckpoint } from './checkpoints/checkpoint-store.ts';
 

@@ -1,8 +1,8 @@
 import type { ProcessEvents } from '#domain/process/events.ts';
 import { type EventFailure, eventFailure } from '#domain/shared/event-failure.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import type { LogTail } from '#event-store/log-tail.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import { abortable } from '#shared/async/abortable.ts';
 
 /** An operator's decision on an event at which a process has stopped. */

@@ -11,19 +11,19 @@ import {
   type EventToAppend,
   noStream,
   type RecordedEvent,
-  type SubscribeOptions,
 } from '#event-store/event-store.ts';
-import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import type { LogPages } from '#event-store/log-pages.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { readEvents } from '#test/support/harness/read-events.ts';
 import { countTurns } from '#test/support/harness/turns.ts';
+import { type BatchesOptions, batchesOf, tailOf } from '#test/support/log/tail-of.ts';
 
 /** A store under test, with the default limits and no upcasters. */
 export interface OpenedEventStore {
-  readonly store: EventStore;
+  readonly store: EventStore & LogPages;
   /** Closes the store and opens another on the same log. */
-  reopen(): Promise<EventStore>;
+  reopen(): Promise<EventStore & LogPages>;
   /** Closes all open stores and removes the log. */
   destroy(): Promise<void>;
 }
@@ -82,24 +82,32 @@ export async function mustRefuse(
   return outcome.left;
 }
 
-/** Reads a subscription until `enough`, then ends it. */
+/** What `collect` follows. */
+export type CollectOptions = Omit<BatchesOptions, 'signal'>;
+
+/** Follows a log by a tail of its own until `enough`, then ends both. */
 export async function collect(
-  store: Pick<EventStore, 'subscribe'>,
-  options: Omit<SubscribeOptions, 'signal'>,
+  pages: LogPages,
+  options: CollectOptions,
   enough: (events: ReadonlyArray<RecordedEvent>, batch: EventBatch) => boolean,
 ): Promise<RecordedEvent[]> {
   const abort = new AbortController();
+  const tail = tailOf(pages);
   const events: RecordedEvent[] = [];
-  for await (const batch of store.subscribe({ ...options, signal: abort.signal })) {
+  for await (const batch of batchesOf(tail, { ...options, signal: abort.signal })) {
     events.push(...batch.events);
     if (enough(events, batch)) abort.abort();
   }
+  await tail.close();
   return events;
 }
 
-const untilCaughtUp = (_events: ReadonlyArray<RecordedEvent>, batch: EventBatch) => batch.caughtUp;
-const hasCount = (count: number) => (events: ReadonlyArray<RecordedEvent>) => events.length >= count;
-const idsOf = (events: ReadonlyArray<{ id: string }>) => events.map(({ id }) => id);
+/** Ends `collect` at the end of the log. */
+export const untilCaughtUp = (_events: ReadonlyArray<RecordedEvent>, batch: EventBatch) => batch.caughtUp;
+/** Ends `collect` after a number of events. */
+export const hasCount = (count: number) => (events: ReadonlyArray<RecordedEvent>) => events.length >= count;
+/** Returns the ids of events. */
+export const idsOf = (events: ReadonlyArray<{ id: string }>) => events.map(({ id }) => id);
 
 /**
  * Declares the tests of every event store, whichever engine keeps the log.
@@ -109,7 +117,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
   describe(`event store contract: ${name}`, function () {
     this.timeout(60_000);
     let opened: OpenedEventStore;
-    let store: EventStore;
+    let store: EventStore & LogPages;
     let stream: string;
 
     beforeEach(async () => {
@@ -384,175 +392,6 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
       });
     });
 
-    describe('EventStore.subscribe', () => {
-      it('gives the log from its beginning in the order of positions', async () => {
-        const events = someEvents(25);
-        const after = await store.lastPosition();
-        await mustAppend(store, stream, noStream, events.slice(0, 10));
-        await mustAppend(store, someStream(), noStream, events.slice(10, 20));
-        await mustAppend(store, stream, 9, events.slice(20));
-        const seen = await collect(store, { after, batchSize: 4 }, hasCount(25));
-        assert.deepEqual(idsOf(seen), idsOf(events));
-        assert.ok(seen.every(({ position }, index) => position > (seen[index - 1]?.position ?? after)));
-      });
-
-      it('begins a subscription after a position', async () => {
-        const events = someEvents(10);
-        await mustAppend(store, stream, noStream, events);
-        const recorded = await readEvents(store, stream, 0);
-        const seen = await collect(store, { after: recorded[6]?.position ?? -1 }, untilCaughtUp);
-        assert.deepEqual(idsOf(seen), idsOf(events.slice(7)));
-      });
-
-      it('gives batches within the requested size, each with the position to continue from', async () => {
-        const after = await store.lastPosition();
-        await mustAppend(store, stream, noStream, someEvents(10));
-        const abort = new AbortController();
-        const sizes: number[] = [];
-        for await (const batch of store.subscribe({ after, batchSize: 3, signal: abort.signal })) {
-          sizes.push(batch.events.length);
-          assert.ok(batch.position >= (batch.events.at(-1)?.position ?? 0));
-          if (batch.caughtUp) abort.abort();
-        }
-        assert.equal(
-          sizes.reduce((sum, size) => sum + size, 0),
-          10,
-        );
-        assert.ok(sizes.every((size) => size <= 3));
-      });
-
-      it('reports at once that it has caught up with an empty log', async () => {
-        const after = await store.lastPosition();
-        const seen = await collect(store, { after }, untilCaughtUp);
-        assert.deepEqual(seen, []);
-      });
-
-      it('reports that it has caught up only after the whole log has been read', async () => {
-        const after = await store.lastPosition();
-        const { position } = await mustAppend(store, stream, noStream, someEvents(10));
-        let atMark: { seen: number; position: number } | null = null;
-        await collect(store, { after, batchSize: 4 }, (events, batch) => {
-          if (batch.caughtUp) atMark = { seen: events.length, position: batch.position };
-          return batch.caughtUp;
-        });
-        assert.deepEqual(atMark, { seen: 10, position });
-      });
-
-      it('gives an unreadable event with its position, and throws only when its data is read', async () => {
-        const after = await store.lastPosition();
-        for (const texts of [{ data: '{' }, { metadata: '' }, { data: 'null' }]) {
-          const [first, unreadable, last] = [someEvent(), { ...someEvent('Broken'), ...texts }, someEvent()];
-          const unreadableStream = someStream();
-          const start = await store.lastPosition();
-          await mustAppend(store, unreadableStream, noStream, [first, unreadable, last]);
-          const seen = await collect(store, { after: start }, hasCount(3));
-          assert.deepEqual(idsOf(seen), idsOf([first, unreadable, last]));
-          assert.deepEqual(
-            seen.map(({ stream: name, revision, type }) => [name, revision, type]),
-            [first, unreadable, last].map(({ type }, revision) => [unreadableStream, revision, type]),
-          );
-          assert.deepEqual(seen[2]?.data, JSON.parse(last.data));
-          const position = seen[1]?.position;
-          const refused = (error: unknown) =>
-            error instanceof UnreadableEventError && error.eventId === unreadable.id && error.position === position;
-          assert.throws(() => seen[1]?.data, refused);
-          assert.throws(() => seen[1]?.metadata, refused);
-          await assert.rejects(readEvents(store, unreadableStream, 0), refused);
-          assert.deepEqual(idsOf(await readEvents(store, unreadableStream, 2)), [last.id]);
-        }
-        const wanted = await collect(store, { after, types: ['SomethingHappened'] }, hasCount(6));
-        for (const event of wanted) assert.deepEqual(event.data, { number: 1 });
-      });
-
-      it('gives only events of the requested types, and the position after the others', async () => {
-        const after = await store.lastPosition();
-        const wanted = [...someEvents(3, 'Wanted'), ...someEvents(2, 'AlsoWanted')];
-        await mustAppend(store, stream, noStream, [...someEvents(5, 'Other'), ...wanted, ...someEvents(5, 'Other')]);
-        const last = await store.lastPosition();
-        let position = 0;
-        const seen = await collect(store, { after, types: ['Wanted', 'AlsoWanted'], batchSize: 2 }, (_, batch) => {
-          position = batch.position;
-          return batch.caughtUp;
-        });
-        assert.deepEqual(idsOf(seen), idsOf(wanted));
-        assert.equal(position, last);
-      });
-
-      it('gives events of all types but the excluded ones, and the position after the others', async () => {
-        const after = await store.lastPosition();
-        await mustAppend(store, stream, noStream, [someEvent('Excepted'), someEvent('Wanted'), someEvent('Excepted')]);
-        const last = await mustAppend(store, stream, 2, [someEvent('Excepted')]);
-        const seen = await collect(store, { after, exceptTypes: ['Excepted', 'AlsoExcepted'] }, (_, batch) => {
-          return batch.caughtUp && batch.position === last.position;
-        });
-        assert.deepEqual(
-          seen.map(({ type }) => type),
-          ['Wanted'],
-        );
-      });
-
-      it('continues with new events after it has caught up', async () => {
-        const after = await store.lastPosition();
-        const events = someEvents(4);
-        await mustAppend(store, stream, noStream, events.slice(0, 2));
-        let appending: Promise<AppendResult> | null = null;
-        const seen = await collect(store, { after }, (sofar, batch) => {
-          if (batch.caughtUp && appending === null) appending = mustAppend(store, stream, 1, events.slice(2));
-          return sofar.length >= 4;
-        });
-        await appending;
-        assert.deepEqual(idsOf(seen), idsOf(events));
-      });
-
-      it('neither loses nor repeats an event while many writers append', async () => {
-        const after = await store.lastPosition();
-        const writers = 8;
-        const appends = 40;
-        const write = async () => {
-          const own = someStream();
-          for (let revision = noStream; revision < 2 * appends - 1; revision += 2)
-            await mustAppend(store, own, revision, someEvents(2));
-        };
-        const writing = Promise.all(Array.from({ length: writers }, write));
-        const total = writers * appends * 2;
-        const fromStart = collect(store, { after, batchSize: 7 }, hasCount(total));
-        const filtered = collect(store, { after, types: ['SomethingHappened'], batchSize: 50 }, hasCount(total));
-        await writing;
-        for (const seen of await Promise.all([fromStart, filtered])) {
-          assert.equal(seen.length, total);
-          assert.equal(new Set(idsOf(seen)).size, total);
-          assert.ok(seen.every(({ position }, index) => position > (seen[index - 1]?.position ?? after)));
-        }
-      });
-
-      it('continues after a restart from the last position', async () => {
-        const after = await store.lastPosition();
-        const events = someEvents(6);
-        await mustAppend(store, stream, noStream, events.slice(0, 3));
-        const before = await collect(store, { after }, untilCaughtUp);
-        store = await opened.reopen();
-        await mustAppend(store, stream, 2, events.slice(3));
-        const since = await collect(store, { after: before.at(-1)?.position ?? -1 }, hasCount(3));
-        assert.deepEqual(idsOf([...before, ...since]), idsOf(events));
-      });
-
-      it('ends without an error when it is aborted while it waits', async () => {
-        const abort = new AbortController();
-        const after = await store.lastPosition();
-        let batches = 0;
-        for await (const batch of store.subscribe({ after, signal: abort.signal })) {
-          batches += 1;
-          assert.ok(batch.caughtUp);
-          setTimeout(() => abort.abort(), 20);
-        }
-        assert.equal(batches, 1);
-      });
-
-      it('gives nothing when it is aborted before it begins', async () => {
-        for await (const _ of store.subscribe({ after: 0, signal: AbortSignal.abort() })) assert.fail('gave a batch');
-      });
-    });
-
     describe('EventStore.close', () => {
       it('completes accepted appends before it closes', async () => {
         const streams = Array.from({ length: 100 }, someStream);
@@ -568,11 +407,6 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.equal((await mustRefuse(store, stream, noStream, [someEvent()])).kind, 'unavailable');
         await assert.rejects(readEvents(store, stream, 0), UnavailableError);
         await assert.rejects(store.lastPosition(), UnavailableError);
-      });
-
-      it('ends subscriptions without an error when the store closes', async () => {
-        const after = await store.lastPosition();
-        for await (const _ of store.subscribe({ after, signal: new AbortController().signal })) void store.close();
       });
 
       it('can be closed several times', async () => {

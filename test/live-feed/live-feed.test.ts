@@ -49,7 +49,15 @@ describe('LiveFeed', () => {
     new PastEntries({ documents: service.documents, reads: readsOf(), waitForAudit });
   const feedWith = (options: Partial<LiveFeedOptions> = {}) => {
     const past = pastWaitingFor(async () => true);
-    const feed = new LiveFeed({ store: service.store, reads: readsOf(), past, limits: noLimits, log, ...options });
+    const feed = new LiveFeed({
+      store: service.store,
+      tail: service.store.tail,
+      reads: readsOf(),
+      past,
+      limits: noLimits,
+      log,
+      ...options,
+    });
     feeds.push(feed);
     return feed;
   };
@@ -265,19 +273,16 @@ describe('LiveFeed', () => {
   it('continues at the same place after an outage of the event store', async () => {
     const { store } = service;
     let isAway = false;
-    const failing = {
+    const failing = tailOf({
+      changes: store.changes,
       lastPosition: () => store.lastPosition(),
-      async *subscribe(options: Parameters<typeof store.subscribe>[0]) {
-        for await (const batch of store.subscribe(options)) {
-          if (isAway) {
-            isAway = false;
-            throw new UnavailableError('away');
-          }
-          yield batch;
-        }
+      readPage: (request) => {
+        if (!isAway) return store.readPage(request);
+        isAway = false;
+        throw new UnavailableError('away');
       },
-    };
-    const client = await opened(feedWith({ store: failing }), callerOf('admin'));
+    });
+    const client = await opened(feedWith({ tail: failing }), callerOf('admin'));
     await createFlow();
     await client.waitFor(({ entries }) => entries.length === 1);
     isAway = true;

@@ -6,6 +6,7 @@ import { noStream } from '#event-store/event-store.ts';
 import { openSqliteEventStore, type SqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { findPlace, logUntil } from '#projection-engine/log-until.ts';
 import { mustAppend, someEvent, someMetadata } from '#test/contract/event-store.ts';
+import { batchesOf, tailOf } from '#test/support/log/tail-of.ts';
 
 /** The times of the events of a log, in minutes past nine. */
 const minutes = [1, 2, 4, 3, 6, 5];
@@ -52,7 +53,7 @@ describe('a log until a moment', () => {
       assert.equal(await log.lastPosition(), 3);
       const ending = new AbortController();
       const positions: number[] = [];
-      for await (const batch of log.subscribe({ after: 0, batchSize, signal: ending.signal })) {
+      for await (const batch of batchesOf(tailOf(log), { after: 0, maxEvents: batchSize, signal: ending.signal })) {
         positions.push(...batch.events.map(({ position }) => position));
         assert.ok(batch.position <= 3);
         if (batch.caughtUp) ending.abort();
@@ -63,7 +64,7 @@ describe('a log until a moment', () => {
 
   it('gives no events from a position behind its end', async () => {
     const ending = new AbortController();
-    for await (const batch of logUntil(store, 3).subscribe({ after: 5, signal: ending.signal })) {
+    for await (const batch of batchesOf(tailOf(logUntil(store, 3)), { after: 5, signal: ending.signal })) {
       assert.deepEqual([batch.events.length, batch.position, batch.caughtUp], [0, 5, true]);
       ending.abort();
     }

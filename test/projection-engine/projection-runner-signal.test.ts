@@ -34,10 +34,17 @@ describe('startProjectionRunner with a signal', () => {
 
   const quiet = () => undefined;
   const log = { info: quiet, warn: quiet, error: quiet };
-  const start = (
-    store: ReadStoreWriter,
-    from: Pick<InMemoryEventStore, 'subscribe' | 'read' | 'lastPosition'> = events,
-  ) => startProjectionRunner({ projections: flowsAndVersions, events: from, store, log, signal: ending.signal });
+  const start = (store: ReadStoreWriter, from: Pick<InMemoryEventStore, 'read' | 'lastPosition'> = events) => {
+    const { tail } = events;
+    return startProjectionRunner({
+      projections: flowsAndVersions,
+      events: from,
+      tail,
+      store,
+      log,
+      signal: ending.signal,
+    });
+  };
   /** A writer with one method replaced. */
   const withMethod = (name: keyof ReadStoreWriter, other: () => Promise<never>) =>
     new Proxy(writer, {
@@ -72,7 +79,6 @@ describe('startProjectionRunner with a signal', () => {
   it('ends an aborted start on a log that never answers, and makes no further call', async () => {
     const { promise, resolve } = Promise.withResolvers<number>();
     const silent = {
-      subscribe: events.subscribe.bind(events),
       read: events.read.bind(events),
       lastPosition: () => {
         calls += 1;

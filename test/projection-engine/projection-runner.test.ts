@@ -117,7 +117,13 @@ describe('ProjectionRunner', () => {
   const start = async (projections: ReadonlyArray<AnyProjection> = [flows(), versions], store = writer) => {
     const quiet = () => undefined;
     const error = (fields: Readonly<Record<string, unknown>>, message: string) => errors.push({ fields, message });
-    runner = await startProjectionRunner({ projections, events: log, store, log: { info: quiet, warn: quiet, error } });
+    runner = await startProjectionRunner({
+      projections,
+      events: log,
+      tail: log.tail,
+      store,
+      log: { info: quiet, warn: quiet, error },
+    });
     return runner;
   };
   const restart = async (projections?: ReadonlyArray<AnyProjection>) => {
@@ -157,6 +163,7 @@ describe('ProjectionRunner', () => {
     const zero = await startProjectionRunner({
       projections,
       events: log,
+      tail: log.tail,
       store: zeroWriter,
       log: { info: quiet, warn: quiet, error: quiet },
     });
@@ -371,7 +378,7 @@ describe('ProjectionRunner', () => {
       error: assert.fail,
     };
     const startLogged = async (projections: ReadonlyArray<AnyProjection>) => {
-      runner = await startProjectionRunner({ projections, events: log, store: writer, log: logger });
+      runner = await startProjectionRunner({ projections, events: log, tail: log.tail, store: writer, log: logger });
       await caughtUp();
     };
     await startLogged([flows(), versions]);
@@ -395,6 +402,7 @@ describe('ProjectionRunner', () => {
     runner = await startProjectionRunner({
       projections: [flows(), versions],
       events: log,
+      tail: log.tail,
       store: writer,
       log: logger,
     });
@@ -456,7 +464,8 @@ describe('ProjectionRunner', () => {
       return generations.map(({ current, filling }) => (filling === null ? (current?.number ?? 0) : 0));
     };
     const before = await numbers();
-    const subscriptions = log.subscriptions;
+    const { requests } = log.pages;
+    const requestsBefore = requests.length;
     log.append(
       operator('ProjectionRebuildRequested', { projection: 'flows' }),
       operator('ProjectionRebuildRequested', { projection: 'versions' }),
@@ -465,7 +474,7 @@ describe('ProjectionRunner', () => {
       async () => (await numbers()).every((number, index) => number > (before[index] ?? 0)),
       'both projections are rebuilt',
     );
-    assert.equal(log.subscriptions - subscriptions, 1);
+    assert.equal(requests.slice(requestsBefore).filter(({ after }) => after === 0).length, 1);
     assert.equal((await all('flows')).length, 300);
   });
 

@@ -84,7 +84,19 @@ export async function openReadOnlyStores(config: Config, log: DebugLogger, opene
   const webhooks = await openWebhookStores(config, { mongoDb, opened });
   const read = { projections: asOfProjections(asOf), documents, keyUsage, checkpoints, openCheckpoints, leases: null };
   const personalData = new PersonalData(subjectKeys);
-  return { asOf, directory, metrics, events, tail, writer, node: createNodeName(), blobs, webhooks, personalData, ...read };
+  return {
+    asOf,
+    directory,
+    metrics,
+    events,
+    tail,
+    writer,
+    node: createNodeName(),
+    blobs,
+    webhooks,
+    personalData,
+    ...read,
+  };
 }
 
 /** Checks that this release made the read models, because documents of another version would be read wrongly. */

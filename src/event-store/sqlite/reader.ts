@@ -90,9 +90,7 @@ export class SqliteEventReader implements EventReader {
     this.changes = changes;
     this.#onClose = onClose;
     this.#selectStream = this.#prepare(streamRangeSql(columns));
-    this.#selectLog = this.#prepare(
-      `SELECT ${columns} FROM events WHERE position > ? ORDER BY position LIMIT ?`,
-    );
+    this.#selectLog = this.#prepare(`SELECT ${columns} FROM events WHERE position > ? ORDER BY position LIMIT ?`);
     this.#selectLastPosition = this.#prepare('SELECT max(position) FROM events');
     this.#selectNames = this.#prepare(
       'SELECT stream FROM heads WHERE stream >= $prefix AND stream < $end AND position IN (SELECT position FROM events)',

@@ -50,7 +50,8 @@ function commit(first: AppendMessage): void {
 /** Answers when the readers in other threads have dropped the events, one removal after the other. */
 function remove(message: RemoveMessage): void {
   const removal = writer.remove(message);
-  const acknowledged = removal.outcome === 'removed' ? [...notifiers].map((one) => one.sendRemoval(message.stream)) : [];
+  const acknowledged =
+    removal.outcome === 'removed' ? [...notifiers].map((one) => one.sendRemoval(message.stream)) : [];
   removals = removals.then(async () => {
     await Promise.all(acknowledged);
     answer(removal);

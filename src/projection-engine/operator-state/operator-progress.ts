@@ -1,7 +1,7 @@
 import { projectionControl } from '#domain/projection/projection-control.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
-import type { LogTail } from '#event-store/log-tail.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import type { Persist } from '#projection-engine/persist.ts';
 import type { ProjectionRuntime } from '#projection-engine/projection-runtime.ts';

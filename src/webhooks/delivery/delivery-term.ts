@@ -8,7 +8,6 @@ import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
 import { delay } from '#shared/async/delay.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { type DeliveryState, newDeliveryState } from '#webhooks/state/delivery-state.ts';
 import { type DeliveryFigures, deliveryFigures } from './delivery-figures.ts';

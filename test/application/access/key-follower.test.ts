@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KeyFollower } from '#application/access/key-follower.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import type { Clock } from '#leases/clock.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { tailOf } from '#test/support/log/tail-of.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-
-const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 /** A clock that a test moves; every pause lasts one real millisecond. */
 class ManualClock implements Clock {
@@ -22,23 +22,28 @@ const other = { stream: 'flow-one', type: 'FlowCreated', data: {} };
 
 describe('KeyFollower', () => {
   let store: InMemoryEventStore;
+  let tail: LogTail;
   let clock: ManualClock;
   let follower: KeyFollower;
   let seen: string[];
 
   function follow(beginAfter: () => number | null = () => 0): void {
-    follower = new KeyFollower({ store, beginAfter, log, clock });
+    follower = new KeyFollower({ tail, store, beginAfter, clock });
     follower.listen((events: ReadonlyArray<RecordedEvent>) => seen.push(...events.map(({ data }) => String(data.id))));
     follower.start();
   }
 
   beforeEach(() => {
     store = new InMemoryEventStore();
+    tail = tailOf(store);
     clock = new ManualClock();
     seen = [];
   });
 
-  afterEach(() => follower.stop());
+  afterEach(async () => {
+    await follower.stop();
+    await tail.close();
+  });
 
   it('passes on key events and no other events', async () => {
     store.append(revoked('a'), other, revoked('b'));
@@ -63,10 +68,10 @@ describe('KeyFollower', () => {
     const held = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const subscribe = store.subscribe.bind(store);
-    store.subscribe = async function* (options) {
+    const readPage = store.readPage.bind(store);
+    store.readPage = async (request) => {
       await held;
-      yield* subscribe(options);
+      return readPage(request);
     };
     follow();
     clock.time = 3_000;
@@ -108,28 +113,20 @@ describe('KeyFollower', () => {
     await eventually(() => !follower.isStoreAway, 'the store is back');
   });
 
-  it('continues after the last seen event when its subscription fails', async () => {
+  it('continues after the last seen event when reads of the log fail', async () => {
     store.append(revoked('a'));
-    const subscribe = store.subscribe.bind(store);
-    const afters: number[] = [];
-    store.subscribe = async function* (options) {
-      afters.push(options.after);
-      for await (const batch of subscribe(options)) {
-        yield batch;
-        if (afters.length === 1) throw new UnavailableError('the subscription broke');
-      }
+    const readPage = store.readPage.bind(store);
+    let failures = 0;
+    store.readPage = async (request) => {
+      if (request.after < 3 || failures === 2) return readPage(request);
+      failures += 1;
+      throw new UnavailableError('the read broke');
     };
     follow();
-    await eventually(() => afters.length === 2, 'it follows again');
+    await eventually(() => seen.length === 1, 'it has seen the first');
     store.append(revoked('b'));
     await eventually(() => seen.length === 2, 'it has seen both');
-    assert.deepEqual(
-      [seen, afters],
-      [
-        ['a', 'b'],
-        [0, 3],
-      ],
-    );
+    assert.deepEqual(seen, ['a', 'b']);
   });
 
   it('begins after the given position once it is known, and at the start of a log that ends before it', async () => {
@@ -137,7 +134,7 @@ describe('KeyFollower', () => {
     let after: number | null = null;
     follow(() => after);
     await sleep(20);
-    assert.equal(store.subscriptions, 0);
+    assert.deepEqual(store.pages.requests, []);
     after = 3;
     await eventually(() => seen.length === 1, 'it has seen the second');
     assert.deepEqual(seen, ['b']);

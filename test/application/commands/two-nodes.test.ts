@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import * as E from 'fp-ts/lib/Either.js';
+import { followStates } from '#app/stores/open-stores.ts';
 import type { AnyCommand } from '#application/commands/command.ts';
-import { StateFollower } from '#application/commands/state-follower.ts';
 import { createAgentProfile } from '#commands/agent-profile/create-agent-profile.ts';
 import { deleteAgentProfile } from '#commands/agent-profile/delete-agent-profile.ts';
 import { replaceAgentProfile } from '#commands/agent-profile/replace-agent-profile.ts';
@@ -236,9 +236,8 @@ describe('a command on a cached stream', () => {
 
   it('causes no conflict when the node follows the appends of other nodes', async () => {
     const [one, other] = [world.node(0), world.node(1)];
-    const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-    const follower = new StateFollower({ store: world.store, writer: one.writer, log });
-    follower.start();
+    const opened = new AsyncDisposableStack();
+    followStates(world.store.tail, one.writer, opened);
     try {
       await other.ok(updateFlow, flow, { body: { name: 'two' } });
       let attempts = 0;
@@ -253,7 +252,7 @@ describe('a command on a cached stream', () => {
         return attempts === 1 && reads() === before;
       }, 'the state is current');
     } finally {
-      await follower.stop();
+      await opened.disposeAsync();
     }
   });
 });

@@ -11,6 +11,7 @@ import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
 import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
+import { tailOf } from '#test/support/log/tail-of.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import type { SharedStores } from '#test/support/service/engines.ts';
 import { startEventsTool, toolExit } from '#test/support/service/events-tool.ts';
@@ -67,16 +68,13 @@ async function wholeLog(url: string): Promise<ReadonlyArray<RecordedEvent>> {
     upcast: upcastWith(upcasters),
     log: pino({ level: 'silent' }),
   });
-  const over = new AbortController();
+  const tail = tailOf(store);
   try {
     const log: RecordedEvent[] = [];
-    for await (const { events, caughtUp } of store.subscribe({ after: 0, signal: over.signal })) {
-      log.push(...events);
-      if (caughtUp) break;
-    }
+    for await (const { events } of tail.past({ after: 0, signal: new AbortController().signal })) log.push(...events);
     return log;
   } finally {
-    over.abort();
+    await tail.close();
     await store.close();
   }
 }

@@ -6,22 +6,17 @@ import {
   openEventStoreDbEventStore,
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { eventStoreContract, mustAppend, someEvents, someStream } from '#test/contract/event-store.ts';
+import { collect, eventStoreContract, mustAppend, someEvents, someStream } from '#test/contract/event-store.ts';
+import { logTailContract } from '#test/contract/log-tail.ts';
 import { streamRemovalContract } from '#test/contract/stream-removal.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
 const realServer = process.env.EVENTSTOREDB_TEST_URL;
 
-eventStoreContract('EventStoreDB (double)', async () => {
-  const double = await EventStoreDbDouble.start();
-  return openedOn(double.url, () => double.kill());
-});
-
-streamRemovalContract('EventStoreDB (double)', async () => {
-  const double = await EventStoreDbDouble.start();
-  return openedOn(double.url, () => double.kill());
-});
+eventStoreContract('EventStoreDB (double)', openOnDouble);
+logTailContract('EventStoreDB (double)', openOnDouble);
+streamRemovalContract('EventStoreDB (double)', openOnDouble);
 
 describe('EventStoreDbEventStore.removeStream', () => {
   it('fails as unavailable while the server is away, and removes the stream once it is back', async () => {
@@ -54,7 +49,7 @@ describe('EventStoreDbEventStore.removeStream', () => {
   });
 });
 
-describe('EventStoreDbEventStore.subscribe', function () {
+describe('the tail of EventStoreDB', function () {
   this.timeout(60_000);
 
   it('batches events that the server sends one by one', async () => {
@@ -63,10 +58,10 @@ describe('EventStoreDbEventStore.subscribe', function () {
     try {
       await mustAppend(store, someStream(), noStream, someEvents(1_000));
       const sizes: number[] = [];
-      for await (const batch of store.subscribe({ after: 0, signal: AbortSignal.timeout(10_000) })) {
+      await collect(store, { after: 0 }, (_, batch) => {
         sizes.push(batch.events.length);
-        if (batch.caughtUp) break;
-      }
+        return batch.caughtUp;
+      });
       assert.equal(
         sizes.reduce((sum, size) => sum + size, 0),
         1_000,
@@ -79,8 +74,15 @@ describe('EventStoreDbEventStore.subscribe', function () {
 });
 
 // The log of a real server may hold other events; the contract's tests use only their own streams.
-if (realServer !== undefined)
+if (realServer !== undefined) {
   eventStoreContract('EventStoreDB (EVENTSTOREDB_TEST_URL)', async () => openedOn(realServer, async () => {}));
+  logTailContract('EventStoreDB (EVENTSTOREDB_TEST_URL)', async () => openedOn(realServer, async () => {}));
+}
+
+async function openOnDouble() {
+  const double = await EventStoreDbDouble.start();
+  return openedOn(double.url, () => double.kill());
+}
 
 /** Patient, because most of these tests check results and not times. */
 const patient = { answerWithinMs: 60_000, attemptMs: 30_000, readWithinMs: 60_000, isPatient: true };

@@ -7,6 +7,7 @@ import {
   type EventStoreDbEventStore,
   openEventStoreDbEventStore,
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { mustAppend, someEvent, someMetadata } from '#test/contract/event-store.ts';
 import {
   EventStoreDbDouble,
@@ -14,6 +15,7 @@ import {
   serverReleases,
 } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { appendForeignEvents } from '#test/support/eventstoredb/foreign-events.ts';
+import { tailOf } from '#test/support/log/tail-of.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
@@ -25,28 +27,36 @@ const catchUpMs = 580_000;
 /** A follower of the log in the background. */
 class Follower {
   readonly positions: number[] = [];
-  position = 0;
   caughtUp = 0;
   readonly #abort = new AbortController();
-  /** Rejects with what the follower throws. */
-  readonly running: Promise<void>;
+  readonly #following: Following;
 
-  constructor(store: EventStoreDbEventStore, after = 0, onBatch: () => Promise<void> = async () => undefined) {
-    this.running = this.#run(store, after, onBatch);
+  constructor(tail: LogTail, after = 0, onBatch: () => Promise<void> = async () => undefined) {
+    this.#following = tail.follow({
+      ...{ name: 'The test', after, signal: this.#abort.signal },
+      handle: async (batch) => {
+        this.positions.push(...batch.events.map(({ position }) => position));
+        if (batch.caughtUp) this.caughtUp += 1;
+        await onBatch();
+      },
+      onError: (error) => {
+        throw error;
+      },
+    });
+  }
+
+  get position(): number {
+    return this.#following.position;
+  }
+
+  /** Rejects with what the follower throws. */
+  get running(): Promise<void> {
+    return this.#following.ended;
   }
 
   async end(): Promise<void> {
     this.#abort.abort();
     await this.running;
-  }
-
-  async #run(store: EventStoreDbEventStore, after: number, onBatch: () => Promise<void>): Promise<void> {
-    for await (const batch of store.subscribe({ after, signal: this.#abort.signal })) {
-      this.positions.push(...batch.events.map(({ position }) => position));
-      this.position = batch.position;
-      if (batch.caughtUp) this.caughtUp += 1;
-      await onBatch();
-    }
   }
 }
 
@@ -58,6 +68,7 @@ function describeReader(manner: ServerRelease): void {
 
     let double: EventStoreDbDouble;
     let store: EventStoreDbEventStore;
+    let tail: LogTail;
     let followers: Follower[];
     /** The number of the service's events in the log. */
     let filled: number;
@@ -65,6 +76,7 @@ function describeReader(manner: ServerRelease): void {
     beforeEach(async () => {
       double = await EventStoreDbDouble.start({ manner });
       store = openEventStoreDbEventStore({ url: double.url, streamPrefix, log });
+      tail = tailOf(store);
       followers = [];
       filled = 0;
     });
@@ -72,12 +84,13 @@ function describeReader(manner: ServerRelease): void {
     afterEach(async () => {
       double.thaw();
       await Promise.all(followers.map((follower) => follower.end().catch(() => undefined)));
+      await tail.close();
       await store.close();
       await double.kill();
     });
 
     function follow(after = 0, onBatch?: () => Promise<void>): Follower {
-      const follower = new Follower(store, after, onBatch);
+      const follower = new Follower(tail, after, onBatch);
       followers.push(follower);
       return follower;
     }
@@ -193,7 +206,7 @@ function describeReader(manner: ServerRelease): void {
 
     it('wakes a reader in another thread', async () => {
       const other = openEventStoreDbEventStore({ url: double.url, streamPrefix, log, wake: store.wakePort() });
-      const follower = new Follower(other);
+      const follower = new Follower(tailOf(other));
       try {
         await eventually(() => follower.caughtUp > 0);
         await mustAppend(store, 'flow-1', noStream, [someEvent()]);
@@ -213,7 +226,7 @@ function describeReader(manner: ServerRelease): void {
       // Events that were stored before are not sent.
       await eventually(() => double.callsByKind['log-end'] >= 1);
       const other = openEventStoreDbEventStore({ url: node.url, streamPrefix, log, wake });
-      const follower = new Follower(other);
+      const follower = new Follower(tailOf(other));
       try {
         fill(10);
         await eventually(hasAll(follower));
@@ -249,7 +262,7 @@ function describeReader(manner: ServerRelease): void {
       });
 
       function followByBoth(): ReadonlyArray<Follower> {
-        const both = [follow(), new Follower(other)];
+        const both = [follow(), new Follower(tailOf(other))];
         followers.push(...both);
         return both;
       }

@@ -6,27 +6,30 @@ import {
   type EventStoreDbEventStore,
   openEventStoreDbEventStore,
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import { mustAppend, someEvent, someEvents, someMetadata, someStream } from '#test/contract/event-store.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { UnhandledErrors } from '#test/support/eventstoredb/faults/unhandled-errors.ts';
+import { batchesOf, tailOf } from '#test/support/log/tail-of.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
-/** A subscription that is read to its end in the background. */
+/** A follower in the background. */
 interface Reading {
   readonly events: RecordedEvent[];
   /** Whether it has caught up at least once. */
   caughtUp: boolean;
-  /** Ends the subscription. @throws the error with which it ended */
+  /** Ends the follower. @throws the error with which it ended */
   end(): Promise<void>;
 }
 
 const streamPrefix = 'test.';
 
-describe('EventStoreDbEventStore with failing subscriptions', function () {
+describe('the tail of a failing EventStoreDB', function () {
   this.timeout(60_000);
 
   let double: EventStoreDbDouble;
   let store: EventStoreDbEventStore;
+  let tail: LogTail;
   let unhandled: UnhandledErrors;
   const readings: Reading[] = [];
 
@@ -41,12 +44,14 @@ describe('EventStoreDbEventStore with failing subscriptions', function () {
       attemptMs: 300,
       readWithinMs: 5_000,
     });
+    tail = tailOf(store);
   });
 
   afterEach(async () => {
     double.thaw();
     double.faults.silentReads = false;
     await Promise.all(readings.splice(0).map((reading) => reading.end()));
+    await tail.close();
     await store.close();
     await double.kill();
     unhandled.end();
@@ -54,7 +59,7 @@ describe('EventStoreDbEventStore with failing subscriptions', function () {
   });
 
   /** @param pauseMs between batches */
-  function read(after = 0, pauseMs = 0, batchSize = 50): Reading {
+  function read(after = 0, pauseMs = 0, maxEvents = 50): Reading {
     const abort = new AbortController();
     const reading: Reading = {
       events: [],
@@ -65,7 +70,7 @@ describe('EventStoreDbEventStore with failing subscriptions', function () {
       },
     };
     const run = async () => {
-      for await (const batch of store.subscribe({ after, batchSize, signal: abort.signal })) {
+      for await (const batch of batchesOf(tail, { after, maxEvents, signal: abort.signal })) {
         reading.events.push(...batch.events);
         reading.caughtUp ||= batch.caughtUp;
         if (pauseMs > 0) await sleep(pauseMs);
@@ -123,7 +128,7 @@ describe('EventStoreDbEventStore with failing subscriptions', function () {
     const abort = new AbortController();
     const positions: number[] = [];
     const consuming = (async () => {
-      for await (const batch of store.subscribe({ after: 0, batchSize: 10, signal: abort.signal })) {
+      for await (const batch of batchesOf(tail, { after: 0, maxEvents: 10, signal: abort.signal })) {
         positions.push(...batch.events.map(({ position }) => position));
         while (held && !abort.signal.aborted) await sleep(5);
       }

@@ -29,11 +29,15 @@ import {
   someEvents,
   someStream,
 } from '#test/contract/event-store.ts';
+import { logTailContract } from '#test/contract/log-tail.ts';
 import { streamRemovalContract } from '#test/contract/stream-removal.ts';
 import { readEvents } from '#test/support/harness/read-events.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
-eventStoreContract('SQLite', async () => {
+eventStoreContract('SQLite', openOnNewFile);
+logTailContract('SQLite', openOnNewFile);
+
+async function openOnNewFile() {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-event-store-'));
   const file = join(folder, 'events.sqlite');
   let store = await openSqliteEventStore({ file });
@@ -49,7 +53,7 @@ eventStoreContract('SQLite', async () => {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-});
+}
 
 describe('closing of the SQLite event store', () => {
   itInRounds(
@@ -246,7 +250,7 @@ describe('SqliteEventStore', () => {
       const events = someEvents(6);
       await mustAppend(store, 'thing-1', noStream, events.slice(0, 2));
       const wake = store.wakePort();
-      const thread = new Worker(new URL('./subscribing-thread.ts', import.meta.url), {
+      const thread = new Worker(new URL('./following-thread.ts', import.meta.url), {
         workerData: { file, wake, count: 6 },
         transferList: [wake],
       });
@@ -272,21 +276,34 @@ describe('SqliteEventStore', () => {
       const sender = new ChangeNotifier(port1, () => {});
       for (let position = 1; position <= 1_000; position += 1) sender.send(position);
       const positions: number[] = [];
-      port2.on('message', (position: number) => positions.push(position));
+      port2.on('message', ({ position }: { position: number }) => positions.push(position));
       const wakeUps = listenForChanges(port2);
       await wakeUps.waitPast(999, AbortSignal.timeout(5_000));
       sender.close();
       assert.deepEqual(positions, [1, 1_000]);
     });
 
-    it('ends a subscription with an error when the store closes', async () => {
+    it('ends a wait for new events with an error when the store closes', async () => {
       const store = await open();
       const reader = openSqliteEventReader({ file, wake: store.wakePort() });
-      const signal = AbortSignal.timeout(10_000);
-      await assert.rejects(async () => {
-        for await (const _ of reader.subscribe({ after: 0, signal })) void store.close();
-      }, UnavailableError);
+      const waiting = assert.rejects(reader.changes.waitPast(5, AbortSignal.timeout(10_000)), UnavailableError);
+      await store.close();
+      await waiting;
       await reader.close();
+    });
+
+    it('drops the events of a removed stream in each thread before the removal is answered', async () => {
+      const store = await open();
+      const reader = openSqliteEventReader({ file, wake: store.wakePort() });
+      const removed: string[] = [];
+      store.changes.onStreamRemoved((name) => removed.push(`here ${name}`));
+      reader.changes.onStreamRemoved((name) => removed.push(`there ${name}`));
+      await mustAppend(store, 'usage-2026-01-05-node', noStream, someEvents(2));
+      await mustAppend(store, 'thing-1', noStream, [someEvent()]);
+      assert.equal(await store.removeStream('usage-2026-01-05-node', 1), true);
+      assert.deepEqual(removed.toSorted(), ['here usage-2026-01-05-node', 'there usage-2026-01-05-node']);
+      await reader.close();
+      await store.close();
     });
   });
 

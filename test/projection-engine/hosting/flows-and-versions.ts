@@ -54,7 +54,7 @@ export const flowsAndVersions = [flows, versions];
 export function runFlowsAndVersions(events: InMemoryEventStore, store: ReadStoreWriter): Promise<ProjectionRunner> {
   const quiet = () => undefined;
   const log = { info: quiet, warn: quiet, error: quiet };
-  return startProjectionRunner({ projections: flowsAndVersions, events, store, log });
+  return startProjectionRunner({ projections: flowsAndVersions, events, tail: events.tail, store, log });
 }
 
 /** Waits until a runner's documents hold the whole log. */

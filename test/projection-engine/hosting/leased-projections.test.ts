@@ -57,6 +57,7 @@ describeOnMongoDb('runProjectionsUnderLease', (server) => {
       const ended = runProjectionsUnderLease({
         projections: flowsAndVersions,
         events,
+        tail: events.tail,
         leases,
         holder,
         openWriter: (fence) => {

@@ -27,6 +27,7 @@ input.on('close', () => ending.abort());
 await runProjectionsUnderLease({
   projections: flowsAndVersions,
   events,
+  tail: events.tail,
   leases,
   holder,
   openWriter: (fence) => {

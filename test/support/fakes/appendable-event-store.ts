@@ -4,18 +4,19 @@ import type { EventMetadata } from '#domain/shared/event.ts';
 import {
   type AppendFailure,
   type AppendResult,
-  type EventBatch,
   type EventStore,
   type EventToAppend,
   maxPartCharacters,
   type RecordedEvent,
   type StreamPart,
-  type SubscribeOptions,
 } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { LazyEvent } from '#event-store/lazy-event.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
+import type { LogPage, LogPages, PageRequest } from '#event-store/log-pages.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import { tailOf } from '#test/support/log/tail-of.ts';
+import { InMemoryPages } from './in-memory-pages.ts';
 
 /** An append before the store carries it out. */
 export interface AppendAttempt {
@@ -30,15 +31,17 @@ export interface AppendAttempt {
  * A complete event store in memory, without durability. With `beforeAppend` a test adds concurrent writers, failures
  * and pauses.
  */
-export class AppendableEventStore implements EventStore {
+export class AppendableEventStore implements EventStore, LogPages {
   readonly log: RecordedEvent[] = [];
+  readonly pages = new InMemoryPages(() => this.log);
+  readonly changes = this.pages.changes;
+  readonly tail = tailOf(this);
   /** The stored events, for `verifyChain`. */
   readonly raw: StoredEvent[] = [];
   /** The stream and first revision of each read. */
   readonly reads: Array<readonly [string, number]> = [];
   beforeAppend: (attempt: AppendAttempt) => Promise<AppendFailure | null> = async () => null;
   #attempts = 0;
-  #wake: Array<() => void> = [];
 
   append(stream: string, expectedRevision: number, events: ReadonlyArray<EventToAppend>) {
     return async (): Promise<E.Either<AppendFailure, AppendResult>> => {
@@ -50,19 +53,19 @@ export class AppendableEventStore implements EventStore {
       events.forEach((event, index) => {
         this.#store(stream, expectedRevision + 1 + index, event);
       });
-      for (const wake of this.#wake.splice(0)) wake();
+      this.pages.grown();
       return E.right({ revision: expectedRevision + events.length, position: this.#last() });
     };
   }
 
-  /** Stores an event whose data this release cannot read. @returns the event as a subscription delivers it */
+  /** Stores an event whose data this release cannot read. @returns the event as a follower gets it */
   appendUnreadable(stream: string, type: string): RecordedEvent {
     const revision = this.streamOf(stream).length;
     const position = this.#last() + 3;
     const stored = { position, stream, revision, id: randomUUID(), type, data: '{', metadata: '{}' };
     const event = new LazyEvent(stored, (_type, _version, data) => data);
     this.log.push(event);
-    for (const wake of this.#wake.splice(0)) wake();
+    this.pages.grown();
     return event;
   }
 
@@ -78,20 +81,8 @@ export class AppendableEventStore implements EventStore {
     return { events, characters, isEnd: events.length < limit && characters <= maxPartCharacters };
   }
 
-  async *subscribe({ after, types, batchSize = 1000, signal }: SubscribeOptions): AsyncIterable<EventBatch> {
-    let position = after;
-    let isCaughtUpSent = false;
-    while (!signal.aborted) {
-      const unseen = this.log.filter((event) => event.position > position).slice(0, batchSize);
-      if (unseen.length === 0 && isCaughtUpSent) {
-        await this.#grown(signal);
-        continue;
-      }
-      position = unseen.at(-1)?.position ?? position;
-      isCaughtUpSent = position >= this.#last();
-      const events = types === undefined ? unseen : unseen.filter(({ type }) => types.includes(type));
-      yield { events, position, caughtUp: isCaughtUpSent };
-    }
+  readPage(request: PageRequest): Promise<LogPage> {
+    return this.pages.readPage(request);
   }
 
   async lastPosition(): Promise<number> {
@@ -128,12 +119,5 @@ export class AppendableEventStore implements EventStore {
 
   #last(): number {
     return this.log.at(-1)?.position ?? 0;
-  }
-
-  #grown(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake.push(resolve);
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
   }
 }

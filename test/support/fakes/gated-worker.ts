@@ -81,7 +81,6 @@ export class GatedWorker {
     return {
       append,
       read: (stream, from, limit) => store.read(stream, from, limit),
-      subscribe: (options) => store.subscribe(options),
       lastPosition: () => store.lastPosition(),
       close: () => store.close(),
     };

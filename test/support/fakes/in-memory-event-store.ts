@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { EventMetadata } from '#domain/shared/event.ts';
-import type { EventBatch, EventStore, RecordedEvent, StreamPart, SubscribeOptions } from '#event-store/event-store.ts';
+import type { EventStore, RecordedEvent, StreamPart } from '#event-store/event-store.ts';
+import type { LogPage, PageRequest } from '#event-store/log-pages.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import { tailOf } from '#test/support/log/tail-of.ts';
+import { InMemoryPages } from './in-memory-pages.ts';
 
 /** An event of a test, before it is recorded. */
 export interface GivenEvent {
@@ -12,19 +15,19 @@ export interface GivenEvent {
 
 const positionStep = 3;
 
-/** A log in memory, for tests of subscribers. Positions have gaps, as in real stores. */
-export class InMemoryEventStore implements Pick<EventStore, 'subscribe' | 'read' | 'lastPosition'> {
+/** A log in memory, for tests of followers. Positions have gaps, as in real stores. */
+export class InMemoryEventStore implements Pick<EventStore, 'read' | 'lastPosition'> {
   readonly #events: RecordedEvent[] = [];
-  #listeners: (() => void)[] = [];
   readonly #revisions = new Map<string, number>();
-  /** The number of subscriptions so far. */
-  subscriptions = 0;
+  readonly pages = new InMemoryPages(() => this.#events);
+  readonly changes = this.pages.changes;
+  readonly tail = tailOf(this);
 
   /** Appends events. @returns the recorded events */
   append(...given: ReadonlyArray<GivenEvent>): ReadonlyArray<RecordedEvent> {
     const recorded = given.map((event, index) => this.#recorded(event, index));
     for (const event of recorded) this.#events.push(event);
-    for (const wake of this.#listeners.splice(0)) wake();
+    this.pages.grown();
     return recorded;
   }
 
@@ -41,36 +44,8 @@ export class InMemoryEventStore implements Pick<EventStore, 'subscribe' | 'read'
     return this.#events.at(-1)?.position ?? 0;
   }
 
-  async *subscribe({
-    after,
-    types,
-    exceptTypes = [],
-    batchSize = 1000,
-    signal,
-  }: SubscribeOptions): AsyncIterable<EventBatch> {
-    this.subscriptions += 1;
-    let position = after;
-    let isCaughtUpSent = false;
-    while (!signal.aborted) {
-      const next = Math.floor(position / positionStep);
-      const unseen = this.#events.slice(next, next + batchSize);
-      if (unseen.length === 0 && isCaughtUpSent) {
-        await this.#grown(signal);
-        continue;
-      }
-      position = unseen.at(-1)?.position ?? position;
-      isCaughtUpSent = position >= (this.#events.at(-1)?.position ?? 0);
-      const isWanted = (type: string) => types?.includes(type) ?? !exceptTypes.includes(type);
-      const events = unseen.filter(({ type }) => isWanted(type));
-      yield { events, position, caughtUp: isCaughtUpSent };
-    }
-  }
-
-  #grown(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      this.#listeners.push(resolve);
-      signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+  readPage(request: PageRequest): Promise<LogPage> {
+    return this.pages.readPage(request);
   }
 
   #recorded({ stream, type, data }: GivenEvent, index: number): RecordedEvent {

@@ -51,6 +51,7 @@ export class DeliveringNode {
       void this.logged.push({ level, fields, message });
     this.runner = new WebhookRunner({
       store: this.store,
+      tail: this.store.tail,
       writer: this.writer,
       documents,
       waitForPosition: () => this.waitForPosition(),

@@ -4,7 +4,7 @@ import { bytesOf, eventOf, positionOf, storedEvent } from '#event-store/eventsto
 import { lastEventRequest, logRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import { LazyEvent } from '#event-store/lazy-event.ts';
-import type { LogChanges, LogPage } from '#event-store/log-pages.ts';
+import type { LogChanges } from '#event-store/log-pages.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
