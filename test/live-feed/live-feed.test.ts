@@ -14,6 +14,7 @@ import { flowCreated } from '#test/support/events/flow-events.ts';
 import { templateCreated } from '#test/support/events/template-events.ts';
 import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
+import { tailOf } from '#test/support/log/tail-of.ts';
 import { FeedClient } from './feed-client.ts';
 
 const ignored = () => undefined;

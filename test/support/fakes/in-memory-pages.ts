@@ -1,5 +1,6 @@
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import { LazyEvent } from '#event-store/lazy-event.ts';
 import type { LogPage, LogPages, PagedEvent, PageRequest } from '#event-store/log-pages.ts';
 
 /** The pages of a log in memory. */
@@ -36,7 +37,7 @@ export class InMemoryPages implements LogPages {
   }
 }
 
-/** Adds the length of its texts to an event, which may be one whose texts cannot be read. */
+/** Adds the length of its texts to an event. An event whose texts cannot be read has it already. */
 function paged(event: RecordedEvent): PagedEvent {
-  return Object.create(event, { characters: { value: 100 } }) as PagedEvent;
+  return event instanceof LazyEvent ? event : { ...event, characters: JSON.stringify(event.data).length };
 }
