@@ -61,6 +61,17 @@ module.exports = {
       to: { path: '^src/(application|process-engine|processes)/' },
     },
     {
+      name: 'only-the-tail-reads-pages',
+      comment: 'Whoever follows the log is a follower of the tail, which reads each event once.',
+      severity: 'error',
+      from: {
+        path: anyProject,
+        pathNot:
+          '^src/cli/|^src/event-store/(log-(tail|follower|window)\\.ts|change-notifications\\.ts|sqlite/|eventstoredb/)',
+      },
+      to: { path: '^src/event-store/log-pages\\.ts$' },
+    },
+    {
       name: 'commands-know-no-reading-side',
       comment: 'Writing and reading meet through events alone.',
       severity: 'error',

@@ -4,7 +4,7 @@ import { upcasters } from '#domain/shared/upcasters.ts';
 import { streamKinds } from '#domain/stream-kinds.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { EventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
-import type { LogPages } from '#event-store/log-pages.ts';
+import { LogTail } from '#event-store/log-tail.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
@@ -16,7 +16,9 @@ import type { DebugLogger } from '#shared/logging/logger.ts';
 
 /** The opened log. */
 export interface OpenedEventStore {
-  readonly events: EventStore & LogPages & RawLog & StreamRemoval;
+  readonly events: EventStore & RawLog & StreamRemoval;
+  /** The one reader of the log in this thread. It must be closed before the store. */
+  readonly tail: LogTail;
   /** Returns how a projector thread opens the log. It is called for each thread. */
   readonly forProjector: () => ProjectorEvents;
   /** Whether this process is the only writer. */
@@ -58,6 +60,7 @@ export async function openEventStore(
     const forProjector = () => ({ kind: 'eventstoredb' as const, url, ...naming, wake: events.wakePort() });
     return {
       events,
+      tail: new LogTail({ pages: events, log }),
       forProjector,
       soleWriter: false,
       checkStreamPrefix: (hasDocuments) => checkStreamPrefix(events, streamPrefix, hasDocuments),
@@ -67,6 +70,7 @@ export async function openEventStore(
   const events = await openSqliteEventStore({ ...common, file, onWriterFailure: onFatal });
   return {
     events,
+    tail: new LogTail({ pages: events, log }),
     forProjector: () => ({ kind: 'sqlite', file, wake: events.wakePort() }),
     soleWriter: true,
     checkStreamPrefix: async () => undefined,

@@ -16,8 +16,7 @@ import { streamKinds } from '#domain/stream-kinds.ts';
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
-import type { LogPages } from '#event-store/log-pages.ts';
-import { LogTail } from '#event-store/log-tail.ts';
+import { LogTail, type LogTailOptions } from '#event-store/log-tail.ts';
 import { checkEventFile } from '#event-store/sqlite/event-file.ts';
 import { SqliteEventReader } from '#event-store/sqlite/reader.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
@@ -43,7 +42,11 @@ import { openWebhookStores } from './open-webhooks.ts';
  */
 const lookIntervalMs = 250;
 
-type ReadableLog = EventStore & LogPages & RawLog & StreamRemoval;
+/** The log of another process, and the reader that follows it. */
+interface OpenedLog {
+  readonly events: EventStore & RawLog & StreamRemoval;
+  readonly tail: LogTail;
+}
 
 /**
  * Opens the read models of a past moment, and the log beside its writer. It appends nothing, runs no process and takes
@@ -60,10 +63,8 @@ export async function openReadOnlyStores(config: Config, log: DebugLogger, opene
   opened.defer(() => directory.release());
   const metrics = createMetrics();
   opened.defer(() => metrics.close());
-  const events = await openLogBeside(config, log, opened);
+  const { events, tail } = await openLogBeside(config, log, opened);
   await waitForStore('EVENT_STORE_URL', log, () => events.lastPosition());
-  const tail = new LogTail({ pages: events, log });
-  opened.defer(() => tail.close());
   await ensureSameLog(tail, asOf);
   const documents = openSqliteReadStore(readStore.path);
   opened.defer(() => documents.close());
@@ -121,18 +122,18 @@ async function openBlobsBeside(config: Config, mongoDb: MongoDbAvailabilities): 
   return openBlobStore(config, mongoDb);
 }
 
-async function openLogBeside(config: Config, log: DebugLogger, opened: AsyncDisposableStack): Promise<ReadableLog> {
+async function openLogBeside(config: Config, log: DebugLogger, opened: AsyncDisposableStack): Promise<OpenedLog> {
   const { eventStore } = config;
   const upcast = upcastWith(upcasters, isKnownEventType);
-  if (eventStore.kind === 'sqlite') return openFileBeside(eventStore.path, opened);
+  if (eventStore.kind === 'sqlite') return openFileBeside(eventStore.path, log, opened);
   const { url, streamPrefix } = eventStore;
   const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
   const store = openEventStoreDbEventStore({ url, streamPrefix, streamKinds, upcast, log });
   opened.defer(() => store.close());
-  return store;
+  return { events: store, tail: openTail(store, log, opened) };
 }
 
-function openFileBeside(path: string, opened: AsyncDisposableStack): ReadableLog {
+function openFileBeside(path: string, log: DebugLogger, opened: AsyncDisposableStack): OpenedLog {
   checkEventFile(path);
   const wakeUps = new ChangeListener();
   const reader = new SqliteEventReader(path, upcastWith(upcasters, isKnownEventType), wakeUps, () => undefined);
@@ -145,7 +146,7 @@ function openFileBeside(path: string, opened: AsyncDisposableStack): ReadableLog
     );
   const timer = setInterval(look, lookIntervalMs);
   opened.defer(() => clearInterval(timer));
-  return {
+  const events: OpenedLog['events'] = {
     append: () => TE.left({ kind: 'unavailable', detail: 'This service is read only.', retryAfterSeconds: 1 }),
     removeStream: async () => {
       throw new UnavailableError('This service is read only.');
@@ -154,9 +155,14 @@ function openFileBeside(path: string, opened: AsyncDisposableStack): ReadableLog
     readRaw: (...given) => reader.readRaw(...given),
     readRawLog: (...given) => reader.readRawLog(...given),
     streamNames: (prefix) => reader.streamNames(prefix),
-    readPage: (request) => reader.readPage(request),
-    changes: reader.changes,
     lastPosition: () => reader.lastPosition(),
     close: () => reader.close(),
   };
+  return { events, tail: openTail(reader, log, opened) };
+}
+
+function openTail(pages: LogTailOptions['pages'], log: DebugLogger, opened: AsyncDisposableStack): LogTail {
+  const tail = new LogTail({ pages, log });
+  opened.defer(() => tail.close());
+  return tail;
 }

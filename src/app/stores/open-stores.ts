@@ -9,7 +9,7 @@ import { type KeyUsage, openKeyUsage } from '#application/access/key-usage.ts';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { EventStore } from '#event-store/event-store.ts';
-import { LogTail } from '#event-store/log-tail.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { createMetrics, type Metrics } from '#http/routes/metrics.ts';
@@ -72,13 +72,12 @@ export async function openStores(
     log.warn({ files }, 'Other users may read these files, and their modes may not be changed here');
   const metrics = createMetrics();
   opened.defer(() => metrics.close());
-  const { events, forProjector, soleWriter, checkStreamPrefix } = await openEventStore(config, {
+  const { events, tail, forProjector, soleWriter, checkStreamPrefix } = await openEventStore(config, {
     log,
     metrics,
     onFatal,
   });
   opened.defer(() => events.close());
-  const tail = new LogTail({ pages: events, log });
   opened.defer(() => tail.close());
   await waitForStore('EVENT_STORE_URL', log, () => events.lastPosition());
   const mongoDb = new MongoDbAvailabilities(log);

@@ -12,13 +12,13 @@ import { identityOfLog } from '#event-store/log-identity.ts';
 import { LogTail } from '#event-store/log-tail.ts';
 import { Progress } from '#event-store/transfer/log-file/progress.ts';
 import { upcastWith } from '#event-store/upcasting.ts';
-import { findPlace, type LogPlace, logUntil } from '#projection-engine/log-until.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
 import { projections } from '#projections/table.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { delay } from '#shared/async/delay.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { loggerOn } from '#shared/logging/pino-logger.ts';
+import { findPlace, type LogPlace, logUntil } from './log-until.ts';
 
 const lookIntervalMs = 200;
 

@@ -1,8 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { eventCodecs } from '#domain/shared/event-codecs.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
-import type { EventStore } from '#event-store/event-store.ts';
-import type { LogPages } from '#event-store/log-pages.ts';
 import { LogTail } from '#event-store/log-tail.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import { type Upcast, upcastWith } from '#event-store/upcasting.ts';
@@ -27,8 +25,6 @@ interface ProjectionsModule {
   readonly upcast?: Upcast;
 }
 
-type Events = Pick<EventStore, 'read' | 'close'> & LogPages;
-
 const data = workerData as ProjectorThreadData;
 const log: Logger = { info: logged('info'), warn: logged('warn'), error: logged('error') };
 const closing = new AbortController();
@@ -46,7 +42,7 @@ try {
   parentPort?.close();
 }
 
-async function openEvents(from: ProjectorEvents): Promise<Events> {
+async function openEvents(from: ProjectorEvents) {
   if (from.kind === 'sqlite') return openSqliteEventReader({ file: from.file, upcast, wake: from.wake });
   const { openEventStoreDbEventStore } = await import('#event-store/eventstoredb/eventstoredb-event-store.ts');
   // Debug lines are about single calls, so they are not worth a message between threads.
