@@ -29,12 +29,11 @@ export async function compare(measure: MeasureVersion, beside: Checkout, rounds:
   const compared = new Map<string, Compared>();
   for (let round = 0; round < rounds; round += 1) {
     for (const checkout of round % 2 === 0 ? [here, beside] : [beside, here]) {
-      const figures = await measure(checkout);
-      for (const figure of figures) {
+      print(`Round ${round + 1} of ${rounds}: ${checkout.name}`);
+      for (const figure of await measure(checkout)) {
         const { own, others } = entryOf(compared, figure);
         (checkout === here ? own : others).push(figure.value);
       }
-      print(`Round ${round + 1} of ${rounds}, ${checkout.name}: ${figures.map(textOf).join('; ')}`);
     }
   }
   print();
@@ -67,8 +66,4 @@ function rowOf({ figure, own, others }: Compared): ReadonlyArray<string> {
 function verdict(ratio: number, maxRatio: number | undefined): string {
   if (maxRatio === undefined) return '';
   return ratio <= maxRatio ? `at most ${maxRatio}: holds` : `at most ${maxRatio}: FALLS SHORT`;
-}
-
-function textOf({ what, value, unit }: Figure): string {
-  return `${what} ${format(value)}${unit}`;
 }
