@@ -75,6 +75,8 @@ export function writeInputs(context: WriteContext): WriteInputs {
     numbers += 1;
     return `line ${numbers}`;
   };
+  /** An update with the example alone would change nothing. */
+  const freshName = () => ({ name: `Name of ${freshNumber()}` });
   const flow = async () => (await call('create_flow', { projectId: context.projectId })).id;
   const flowVersion = async () => (await call('create_flow_version', { flowId: await flow() })).id;
   const phoneNumber = async () => {
@@ -150,7 +152,7 @@ export function writeInputs(context: WriteContext): WriteInputs {
     create_instance: async () => ({ body: { templateVersionId: await published(), projectId: context.projectId } }),
 
     create_flow: async () => ({ path: { projectId: context.projectId } }),
-    update_flow: async () => ({ path: { flowId: await flow() } }),
+    update_flow: async () => ({ path: { flowId: await flow() }, body: freshName() }),
     delete_flow: async () => ({ path: { flowId: await flow() } }),
     change_flow_tier: async () => ({ path: { flowId: await flow() } }),
     create_flow_version: async () => ({ path: { flowId: await flow() } }),
@@ -162,7 +164,7 @@ export function writeInputs(context: WriteContext): WriteInputs {
       path: { projectId: context.projectId },
       body: { number: freshNumber(), flowId: await flow() },
     }),
-    update_phone_number: async () => ({ path: { phoneNumberId: await phoneNumber() } }),
+    update_phone_number: async () => ({ path: { phoneNumberId: await phoneNumber() }, body: freshName() }),
     delete_phone_number: async () => ({ path: { phoneNumberId: await phoneNumber() } }),
     set_phone_number_flow: async () => ({
       path: { phoneNumberId: await phoneNumber() },
@@ -177,7 +179,7 @@ export function writeInputs(context: WriteContext): WriteInputs {
       await agentProfile(true);
       return { path: { agentProfileId: await agentProfile(false) } };
     },
-    update_template: async () => ({ path: { templateId: await template() } }),
+    update_template: async () => ({ path: { templateId: await template() }, body: freshName() }),
     archive_template: async () => ({ path: { templateId: await template() } }),
     create_template_version: async () => ({ path: { templateId: await template() } }),
     publish_template_version: async () => ({ path: { versionId: await templateVersion() } }),
@@ -193,11 +195,7 @@ export function writeInputs(context: WriteContext): WriteInputs {
       body: { phoneNumberId: await phoneNumber() },
     }),
     delete_instance: async () => ({ path: { instanceId: await instance(await published()) } }),
-    // A name that the project does not have already, so that something changes each time.
-    update_project: async () => ({
-      path: { projectId: context.projectId },
-      body: { name: `Project of ${freshNumber()}` },
-    }),
+    update_project: async () => ({ path: { projectId: context.projectId }, body: freshName() }),
     erase_personal_data: async () => ({ path: { organizationId: await customer() } }),
     create_api_key: async () => ({ path: { projectId: context.projectId } }),
     rotate_api_key: async () => ({ path: { keyId: await apiKey() } }),
@@ -211,7 +209,10 @@ export function writeInputs(context: WriteContext): WriteInputs {
       await call('add_store_file', { store_id }, { file_id });
       return { path: { store_id, file_id } };
     },
-    update_webhook_endpoint: async () => ({ path: { webhookEndpointId: await webhookEndpoint() } }),
+    update_webhook_endpoint: async () => ({
+      path: { webhookEndpointId: await webhookEndpoint() },
+      body: { description: freshName().name },
+    }),
     delete_webhook_endpoint: async () => ({ path: { webhookEndpointId: await webhookEndpoint() } }),
     rotate_webhook_secret: async () => ({ path: { webhookEndpointId: await webhookEndpoint() } }),
     test_webhook_endpoint: async () => ({ path: { webhookEndpointId: await webhookEndpoint() } }),
