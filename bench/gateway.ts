@@ -1,11 +1,12 @@
-import { join } from 'node:path';
+import type { MeasureVersion } from './beside/compare.ts';
+import { burst, chat, chatLoad, manyStreams, oneStream, sendStreams } from './gateway-processes/chats.ts';
 import { startWays, type Way, type Ways } from './gateway-processes/contestants.ts';
 import { type Left, leave } from './gateway-processes/leaving-client.ts';
 import type { Pacing } from './gateway-processes/pacing.ts';
 import { idleMemory, peakMemory } from './gateway-processes/resident-memory.ts';
-import type { StreamLoad, StreamLoadResult } from './gateway-processes/stream-load.ts';
 import { upload } from './gateway-processes/upload.ts';
-import { runScript, sendLoad } from './http-processes/processes.ts';
+import { gatewayFigures, gatewayRows } from './gateway-processes/version-figures.ts';
+import { sendLoad } from './http-processes/processes.ts';
 import {
   type Contestant,
   format,
@@ -18,21 +19,11 @@ import {
 } from './measure.ts';
 
 const rounds = 5;
-const seconds = 3;
-
-const chat = {
-  model: 'bench-model',
-  messages: [
-    { role: 'system', content: 'You answer calls for a small museum. Be short and friendly.' },
-    { role: 'user', content: 'When are you open, and is there a discount for families with three children?' },
-  ],
-  temperature: 0.2,
-};
 
 const rows: Readonly<Record<string, (ways: Ways) => Promise<ReadonlyArray<Result>>>> = {
   calls,
-  'first-token': (ways) => firstToken(ways, 1, { firstMs: 5, gapMs: 2, events: 4, ending: 'end' }, 2.5, 1.5),
-  'first-token-64': (ways) => firstToken(ways, 64, { firstMs: 20, gapMs: 20, events: 20, ending: 'end' }, 3, 1.6),
+  'first-token': (ways) => firstToken(ways, 1, oneStream, 2.5, 1.5),
+  'first-token-64': (ways) => firstToken(ways, 64, manyStreams, 3, 1.6),
   bursts,
   slow,
   leave: leaves,
@@ -72,18 +63,16 @@ export default async function gateway(args: ReadonlyArray<string>): Promise<void
   printResults(results);
 }
 
+/** Measures the gateway of another version beside this one, without the other gateways. */
+export function beside(args: ReadonlyArray<string>): MeasureVersion {
+  const unknown = args.find((name) => !gatewayRows.includes(name));
+  if (unknown !== undefined) throw new Error(`There is no row ${unknown}: there are ${gatewayRows.join(', ')}.`);
+  return (checkout) => gatewayFigures(checkout, args.length === 0 ? gatewayRows : args);
+}
+
 async function calls(ways: Ways): Promise<ReadonlyArray<Result>> {
   const figures = await measured(ways, async (way) => {
-    const { perSecond } = await sendLoad({
-      url: way.url,
-      method: 'POST',
-      paths: ['/v1/chat/completions'],
-      headers: { ...way.headers, 'content-type': 'application/json' },
-      body: JSON.stringify(chat),
-      connections: 64,
-      seconds,
-    });
-    return perSecond;
+    return (await sendLoad(chatLoad(way))).perSecond;
   });
   printFigures('chats a second, 64 connections', figures, '/s');
   return [
@@ -116,9 +105,8 @@ async function firstToken(
 }
 
 async function bursts(ways: Ways): Promise<ReadonlyArray<Result>> {
-  const pacing: Pacing = { firstMs: 0, gapMs: 0, events: 200, ending: 'end' };
   const figures = await measured(withoutPortkey(ways), async (way) => {
-    return (await sendStreams(way, 64, pacing)).perSecond;
+    return (await sendStreams(way, 64, burst)).perSecond;
   });
   printFigures('streams of 200 events a second, 64 at once', figures, '/s');
   return [against('bursts of 200 events, of nginx', figures.switchyard, figures.nginx, ' ×', 0.6, 1)];
@@ -216,26 +204,6 @@ async function measured(ways: Ways, round: (way: Way) => Promise<number>): Promi
     portkey: figure('portkey'),
     portkeyOnThisNode: figure('portkeyOnThisNode'),
   };
-}
-
-/** Sends streams from a separate process. @throws Error when one of them fails */
-async function sendStreams(
-  way: Way,
-  connections: number,
-  pacing: Pacing,
-  duration = seconds,
-): Promise<StreamLoadResult> {
-  const load: StreamLoad = {
-    url: `${way.url}/v1/chat/completions`,
-    headers: way.headers,
-    body: JSON.stringify({ ...chat, stream: true, pacing }),
-    connections,
-    seconds: duration,
-  };
-  const script = join(import.meta.dirname, 'gateway-processes/stream-load.ts');
-  const result = await runScript<StreamLoadResult>(script, load);
-  if (result.failed > 0) throw new Error(`${result.failed} streams failed, the first: ${result.firstFailure}`);
-  return result;
 }
 
 function printFigures(what: string, figures: Figures, unit: string): void {

@@ -1,22 +1,15 @@
-import { existsSync } from 'node:fs';
-import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
+import type { Figure, MeasureVersion } from './beside/compare.ts';
+import { getLoad, gets, newVersion, posts } from './http/flow-load.ts';
+import { flowIds, onCopy } from './http/prepared-service.ts';
+import { httpFigures } from './http/version-figures.ts';
 import type { BareAnswer } from './http-processes/bare-server.ts';
-import { adminKey, call, type Server, sendLoad, startBareServer, startService } from './http-processes/processes.ts';
-import { writeRealisticLog } from './logs/realistic-log.ts';
+import { call, type Server, sendLoad, startBareServer, startService } from './http-processes/processes.ts';
 import { format, interleaved, median, print, printResults, type Result } from './measure.ts';
 
-const connections = 64;
 const rounds = 5;
-const seconds = 2;
-const flows = 512;
 const few = 10_000;
 const many = 1_000_000;
-
-const newVersion = { flowSchema: { nodes: [{ id: 'start', say: 'x'.repeat(1_960) }] } };
 
 /**
  * Measures the real service over HTTP: reads and durable writes against bare node:http that answers the same bytes,
@@ -32,16 +25,14 @@ export default async function http(args: ReadonlyArray<string>): Promise<void> {
   printResults(results);
 }
 
-/** Measures on a copy of a prepared data directory, so that one run does not change the data of the next. */
-async function onCopy(events: number, measure: (folder: string) => Promise<Result[]>): Promise<Result[]> {
-  const prepared = await prepare(events);
-  const copy = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
-  try {
-    await cp(prepared, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
-    return await measure(copy);
-  } finally {
-    await rm(copy, { recursive: true, force: true });
-  }
+/** Measures another version beside this one, by itself: on a log of 10,000 events, and on one of a million. */
+export function beside(args: ReadonlyArray<string>): MeasureVersion {
+  const logs = args[0] === 'quick' ? [few] : [few, many];
+  return async (checkout) => {
+    const figures: Figure[] = [];
+    for (const events of logs) figures.push(...(await httpFigures(checkout, events)));
+    return figures;
+  };
 }
 
 async function againstBareHttp(folder: string): Promise<Result[]> {
@@ -132,33 +123,6 @@ async function isRebuilding(service: Server): Promise<boolean> {
   return text.includes('"rebuilding"');
 }
 
-function getLoad(server: Server, ids: ReadonlyArray<string>) {
-  return {
-    url: server.url,
-    method: 'GET',
-    paths: ids.map((id) => `/v1/flows/${id}`),
-    headers: { authorization: `Bearer ${adminKey}` },
-    body: null,
-    connections,
-    seconds,
-  } as const;
-}
-
-async function gets(server: Server, ids: ReadonlyArray<string>): Promise<number> {
-  return (await sendLoad(getLoad(server, ids))).perSecond;
-}
-
-async function posts(server: Server, ids: ReadonlyArray<string>): Promise<number> {
-  const result = await sendLoad({
-    ...getLoad(server, ids),
-    method: 'POST',
-    paths: ids.map((id) => `/v1/flows/${id}/versions`),
-    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify(newVersion),
-  });
-  return result.perSecond;
-}
-
 /** Returns the bytes of an answer of the service, which bare node:http then answers. */
 async function answerOf(service: Server, method: string, path: string, body?: object): Promise<BareAnswer> {
   const answer = await call(service, method, path, body);
@@ -166,39 +130,4 @@ async function answerOf(service: Server, method: string, path: string, body?: ob
   const own = new Set(['date', 'connection', 'keep-alive']);
   const headers = [...answer.headers].filter(([name]) => !own.has(name)).flat();
   return { status: answer.status, headers, body: await answer.text() };
-}
-
-/** Returns a data directory with a log of this many events and complete read models. */
-async function prepare(events: number): Promise<string> {
-  const folder = join(tmpdir(), `switchyard-bench-http-${events}`);
-  if (existsSync(folder)) return folder;
-  print(`Making a service with ${format(events)} events in ${folder}, once.`);
-  const unfinished = `${folder}-unfinished`;
-  await rm(unfinished, { recursive: true, force: true });
-  await (await startService(unfinished)).stop();
-  const store = await openSqliteEventStore({ file: join(unfinished, 'events.db') });
-  await writeRealisticLog(store, events);
-  await store.close();
-  const service = await startService(unfinished);
-  await createFlows(service);
-  await service.stop();
-  await rename(unfinished, folder);
-  return folder;
-}
-
-async function createFlows(service: Server): Promise<void> {
-  const path = `/v1/projects/${await projectId(service)}/flows`;
-  for (let number = 0; number < flows; number += 1) {
-    await call(service, 'POST', path, { name: `Flow ${number}`, flowSchema: {}, description: 'What callers ask for.' });
-  }
-}
-
-async function flowIds(service: Server): Promise<ReadonlyArray<string>> {
-  const answer = await call(service, 'GET', `/v1/projects/${await projectId(service)}/flows`);
-  const { flows: found } = (await answer.json()) as { flows: ReadonlyArray<{ id: string }> };
-  return found.map(({ id }) => id);
-}
-
-async function projectId(service: Server): Promise<string> {
-  return ((await (await call(service, 'GET', '/v1/me')).json()) as { projectId: string }).projectId;
 }

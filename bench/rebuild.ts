@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { startEmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
+import { type Checkout, here } from './beside/checkout.ts';
+import type { MeasureVersion } from './beside/compare.ts';
+import { nodeOf, sharedEnvironment } from './beside/node-command.ts';
 import { eventsOf, parsedPerSecond, prepareLog } from './logs/prepared-log.ts';
 import { rebuildWhileReading } from './logs/reads-while-rebuilding.ts';
 import { format, median, print, printResults } from './measure.ts';
@@ -32,7 +35,7 @@ export default async function rebuild(args: ReadonlyArray<string>): Promise<void
   const rebuilds: Rebuild[] = [];
   for (let round = 0; round < rounds; round += 1) {
     readings.push(await parsedPerSecond(file));
-    rebuilds.push(await inChild(file));
+    rebuilds.push(await inChild(file, here));
   }
   const perSecond = median(rebuilds.map(({ seconds }) => events / seconds));
   const reading = median(readings);
@@ -58,14 +61,28 @@ export default async function rebuild(args: ReadonlyArray<string>): Promise<void
   ]);
 }
 
-/** Runs `measure` in a new process with its own memory. */
-async function inChild(file: string): Promise<Rebuild> {
-  const bench = join(import.meta.dirname, 'bench.ts');
-  const child = spawn(process.execPath, [...process.execArgv, bench, 'rebuild', 'measure', file], {
+/** Measures another version beside this one, each by its own code. */
+export function beside(args: ReadonlyArray<string>): MeasureVersion {
+  const events = eventsOf(args);
+  return async (checkout) => {
+    const { seconds, peakMegabytes, slowdownOfReads } = await inChild(await prepareLog(events, checkout), checkout);
+    return [
+      { what: `rebuild from ${format(events)} events`, value: events / seconds, unit: ' events/s' },
+      { what: 'memory peak of its process', value: peakMegabytes, unit: ' MB' },
+      { what: 'p50 of reads while everything is rebuilt, of that before', value: slowdownOfReads, unit: ' ×' },
+    ];
+  };
+}
+
+/** Runs `measure` of a version in a new process with its own memory. */
+async function inChild(file: string, checkout: Checkout): Promise<Rebuild> {
+  const args = ['--import', './src/app/startup/preload.mjs', 'bench/bench.ts', 'rebuild', 'measure', file];
+  const child = spawn(nodeOf(checkout), args, {
+    cwd: checkout.folder,
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: timeoutMs,
     // The same option as in the image.
-    env: { ...process.env, MALLOC_ARENA_MAX: '2' },
+    env: { ...sharedEnvironment(), MALLOC_ARENA_MAX: '2' },
   });
   let output = '';
   for await (const chunk of child.stdout) output += String(chunk);

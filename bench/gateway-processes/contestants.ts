@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Checkout, here } from '#bench/beside/checkout.ts';
 import {
   adminKey,
   type Server,
@@ -35,8 +36,17 @@ export interface Ways {
 
 const toProvider = { authorization: 'Bearer provider-key' };
 
-/** Starts all contestants, and Portkey only on request, because it takes seconds to start. */
-export async function startWays({ withPortkey }: { readonly withPortkey: boolean }): Promise<Ways> {
+/** The gateways to start, beside Switchyard. */
+export interface WaysOptions {
+  /** Portkey takes seconds to start. */
+  readonly withPortkey: boolean;
+  readonly withNginx?: boolean;
+  /** The version of Switchyard; default: this one. */
+  readonly checkout?: Checkout;
+}
+
+/** Starts the upstream, Switchyard and the requested contestants. */
+export async function startWays({ withPortkey, withNginx = true, checkout = here }: WaysOptions): Promise<Ways> {
   const stops: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const each of stops.toReversed()) await each();
@@ -56,8 +66,10 @@ export async function startWays({ withPortkey }: { readonly withPortkey: boolean
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-gateway-'));
     stops.push(() => rm(folder, { recursive: true, force: true }));
     const direct = await started(startPrintingPort(join(import.meta.dirname, 'upstream.ts')), toProvider);
-    const switchyard = await gateway(startSwitchyard(folder, direct.url), { authorization: `Bearer ${adminKey}` });
-    const nginx = await orNull('nginx', () => gateway(startNginx(folder, direct.url), toProvider));
+    const switchyard = await gateway(startSwitchyard(folder, direct.url, checkout), {
+      authorization: `Bearer ${adminKey}`,
+    });
+    const nginx = withNginx ? await orNull('nginx', () => gateway(startNginx(folder, direct.url), toProvider)) : null;
     const portkeyHeaders = {
       ...toProvider,
       'x-portkey-provider': 'openai',
@@ -84,7 +96,7 @@ async function orNull(name: string, start: () => Promise<Way>): Promise<Way | nu
 }
 
 /** Starts Switchyard with keys, routing, metering and the reader of streams, which cannot be disabled. */
-async function startSwitchyard(folder: string, upstreamUrl: string): Promise<Server> {
+async function startSwitchyard(folder: string, upstreamUrl: string, checkout: Checkout): Promise<Server> {
   const file = join(folder, 'gateway.json');
   const configuration = {
     providers: { upstream: { kind: 'openai-compatible', baseUrl: `${upstreamUrl}/v1`, apiKeyEnv: 'PROVIDER_KEY' } },
@@ -98,7 +110,7 @@ async function startSwitchyard(folder: string, upstreamUrl: string): Promise<Ser
     auto: { transcription: 'bench-model' },
   };
   await writeFile(file, JSON.stringify(configuration));
-  return startService(join(folder, 'data'), { GATEWAY_CONFIG: file, PROVIDER_KEY: 'provider-key' });
+  return startService(join(folder, 'data'), { GATEWAY_CONFIG: file, PROVIDER_KEY: 'provider-key' }, checkout);
 }
 
 /** Starts Debian's nginx, configured for streams: without buffering, with kept connections to the upstream. */

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { type Checkout, here } from '#bench/beside/checkout.ts';
+import { sharedEnvironment, startCommand } from '#bench/beside/node-command.ts';
 import { freePort } from '#test/support/run/free-port.ts';
 import { adminKey } from '#test/support/service/admin-key.ts';
 import type { BareAnswer } from './bare-server.ts';
@@ -11,6 +13,7 @@ import type { Load, LoadResult } from './load.ts';
 export { adminKey };
 
 const readyMs = 300_000;
+const answerMs = 60_000;
 
 /** A process that answers HTTP. */
 export interface Server {
@@ -21,23 +24,34 @@ export interface Server {
   readonly stop: () => Promise<void>;
 }
 
+/** The service in a process of its own. */
+export interface ServiceServer extends Server {
+  /** Asks a module that was loaded into the service before it (`node --import`), and returns its answer. */
+  readonly ask: (question: string) => Promise<unknown>;
+}
+
 /**
  * Starts the real service on a data directory, as `npm start` does. It writes its log, which is discarded.
  * @param environment further variables
+ * @param checkout the version of the service
  */
 export async function startService(
   dataDirectory: string,
   environment: Readonly<Record<string, string>> = {},
-): Promise<Server> {
+  checkout: Checkout = here,
+): Promise<ServiceServer> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const started = performance.now();
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/main.ts')], {
-    env: { ...process.env, PORT: String(port), DATA_DIR: dataDirectory, BOOTSTRAP_API_KEY: adminKey, ...environment },
-    stdio: ['ignore', 'ignore', 'inherit'],
+  const { program, args } = startCommand(checkout);
+  const variables = { PORT: String(port), DATA_DIR: dataDirectory, BOOTSTRAP_API_KEY: adminKey, ...environment };
+  const child = spawn(program, args, {
+    cwd: checkout.folder,
+    env: { ...sharedEnvironment(), ...variables },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   await until(() => isReady(`${url}/readyz`), child);
-  return serverOf(child, url, started);
+  return { ...serverOf(child, url, started), ask: (question) => ask(child, question) };
 }
 
 /** Starts a bare node:http server that answers the same bytes. */
@@ -93,6 +107,13 @@ export async function call(server: Server, method: string, path: string, body?: 
   });
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
   return answer;
+}
+
+async function ask(child: ChildProcess, question: string): Promise<unknown> {
+  const answer = once(child, 'message', { signal: AbortSignal.timeout(answerMs) });
+  child.send(question);
+  const [message] = (await answer) as [unknown];
+  return message;
 }
 
 function serverOf(child: ChildProcess, url: string, started: number): Server {

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Checkout, here } from '#bench/beside/checkout.ts';
 import { print } from '#bench/measure.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
 import { LogTail } from '#event-store/log-tail.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
-import { writeRealisticLog } from './realistic-log.ts';
+import { preparedName, writeLogOf } from './log-of-version.ts';
 
 const readTimeoutMs = 300_000;
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -19,19 +20,21 @@ export function eventsOf([text]: ReadonlyArray<string>): number {
   return text === undefined ? defaultEvents : Number(text);
 }
 
-/** Creates a log of that many events once in the temporary folder. @returns the path of its file */
-export async function prepareLog(events: number): Promise<string> {
-  const folder = join(tmpdir(), `switchyard-bench-sealed-${events}`);
+/**
+ * Creates a log of that many events once in the temporary folder.
+ * @param checkout the version that will read it
+ * @returns the path of its file
+ */
+export async function prepareLog(events: number, checkout: Checkout = here): Promise<string> {
+  const folder = join(tmpdir(), preparedName(`switchyard-bench-sealed-${events}`, checkout));
   const file = join(folder, 'events.db');
-  if (await isReadable(file)) return file;
+  if (checkout === here ? await isReadable(file) : existsSync(file)) return file;
   await rm(folder, { recursive: true, force: true });
   print(`Making a log of ${events} events in ${folder}, once.`);
   const unfinished = `${folder}-unfinished`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished);
-  const store = await openSqliteEventStore({ file: join(unfinished, 'events.db') });
-  await writeRealisticLog(store, events);
-  await store.close();
+  await writeLogOf(checkout, join(unfinished, 'events.db'), events);
   await rename(unfinished, folder);
   return file;
 }

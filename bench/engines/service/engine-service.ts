@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { type Checkout, here } from '#bench/beside/checkout.ts';
 import type { LoadResult } from '#bench/http-processes/load.ts';
 import { adminKey, call, type Server, sendLoad, startService } from '#bench/http-processes/processes.ts';
 import { type CallKind, noCalls } from '#test/support/eventstoredb/calls/call-kind.ts';
@@ -26,7 +27,15 @@ export function newPrefix(): string {
   return `bench-${randomUUID().slice(0, 8)}.`;
 }
 
-/** The real service in a separate process, with embedded read models, so that the event store is measured. */
+/** What a benchmark changes of the service. */
+export interface EngineServiceOptions {
+  /** Further variables. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The version of the service; default: this one. */
+  readonly checkout?: Checkout;
+}
+
+/** The real service in a separate process, by default with embedded read models, so that the event store is measured. */
 export class EngineService {
   readonly server: Server;
   readonly client: Client;
@@ -40,18 +49,22 @@ export class EngineService {
   }
 
   /** Starts it, and waits until it is ready. @param eventStore on a server; null for the embedded one */
-  static async start(eventStore: { readonly url: string; readonly prefix: string } | null): Promise<EngineService> {
+  static async start(
+    eventStore: { readonly url: string; readonly prefix: string } | null,
+    { environment = {}, checkout = here }: EngineServiceOptions = {},
+  ): Promise<EngineService> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
     const callsFolder = await mkdtemp(join(tmpdir(), 'switchyard-bench-calls-'));
     const calls = join(callsFolder, 'calls.json');
-    const server = await startService(folder, {
+    const variables = {
       BENCH_CALLS_FILE: calls,
       ...(eventStore !== null && {
         NODE_OPTIONS: `--import ${counter}`,
         EVENT_STORE_URL: eventStore.url,
         EVENT_STORE_STREAM_PREFIX: eventStore.prefix,
       }),
-    });
+    };
+    const server = await startService(folder, { ...variables, ...environment }, checkout);
     const stop = async () => {
       await server.stop();
       await Promise.all([folder, callsFolder].map((path) => rm(path, { recursive: true, force: true })));

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import type { Client } from '#test/support/service/client.ts';
+import type { Client, RawRequest } from '#test/support/service/client.ts';
 import { expectStatus } from './expect.ts';
 
 /** The part of an OpenAPI document that tests read. */
@@ -62,16 +62,21 @@ export class DocumentedOperations {
     parameters: Readonly<Record<string, string>> = {},
     members: object = {},
   ): Promise<T> {
+    const reply = await this.#client.send<T>(this.requestOf(name, parameters, members));
+    return expectStatus(reply, reply.status === 201 ? 201 : 200);
+  }
+
+  /** Returns the request that `call` sends. */
+  requestOf(name: string, parameters: Readonly<Record<string, string>> = {}, members: object = {}): RawRequest {
     const { method, path, description } = this.named(name);
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, parameter) => parameters[parameter] ?? '');
     const example = exampleOf(description);
     const headers = { 'content-type': 'application/json' };
-    const reply = await this.#client.send<T>({
+    return {
       method: method.toUpperCase() as 'POST',
       path: filled,
       ...(example === undefined ? {} : { headers, body: JSON.stringify({ ...example, ...members }) }),
-    });
-    return expectStatus(reply, reply.status === 201 ? 201 : 200);
+    };
   }
 }
 

@@ -17,15 +17,20 @@ interface Pair {
 /** Forwards bytes between a client and a server on this machine, in order, and adds faults on request. */
 export class TcpProxy {
   readonly #target: number;
+  readonly #observe: () => (request: Buffer) => void;
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
   #port = 0;
   #requestsLeft = Number.POSITIVE_INFINITY;
   #delayMs = 0;
 
-  /** @param target the server's port */
-  constructor(target: number) {
+  /**
+   * @param target the server's port
+   * @param observe called for each connection; what it returns is called with the bytes that the client sends
+   */
+  constructor(target: number, observe: () => (request: Buffer) => void = () => () => undefined) {
     this.#target = target;
+    this.#observe = observe;
     this.#server = createServer((client) => this.#join(client));
   }
 
@@ -84,7 +89,9 @@ export class TcpProxy {
       server.destroy();
     };
     for (const socket of [client, server]) socket.setNoDelay(true).on('error', end).on('close', end);
+    const observe = this.#observe();
     client.on('data', (data) => {
+      observe(data);
       this.#requestsLeft -= 1;
       if (this.#requestsLeft < 0) this.cut();
       else server.write(data);

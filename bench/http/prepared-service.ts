@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs';
+import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Checkout, here } from '#bench/beside/checkout.ts';
+import { call, type Server, startService } from '#bench/http-processes/processes.ts';
+import { preparedName, writeLogOf } from '#bench/logs/log-of-version.ts';
+import { format, print } from '#bench/measure.ts';
+
+const flows = 512;
+
+/**
+ * Measures on a copy of a prepared data directory with a log of this many events and complete read models, so that one
+ * run does not change the data of the next.
+ * @param checkout the version that made it
+ */
+export async function onCopy<Outcome>(
+  events: number,
+  measure: (folder: string) => Promise<Outcome>,
+  checkout: Checkout = here,
+): Promise<Outcome> {
+  const prepared = await prepare(events, checkout);
+  const copy = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
+  try {
+    await cp(prepared, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
+    return await measure(copy);
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+/** Returns the ids of the flows of a prepared service. */
+export async function flowIds(service: Server): Promise<ReadonlyArray<string>> {
+  const answer = await call(service, 'GET', `/v1/projects/${await projectId(service)}/flows`);
+  const { flows: found } = (await answer.json()) as { flows: ReadonlyArray<{ id: string }> };
+  return found.map(({ id }) => id);
+}
+
+async function prepare(events: number, checkout: Checkout): Promise<string> {
+  const folder = join(tmpdir(), preparedName(`switchyard-bench-http-${events}`, checkout));
+  if (existsSync(folder)) return folder;
+  print(`Making a service with ${format(events)} events in ${folder}, once.`);
+  const unfinished = `${folder}-unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await (await startService(unfinished, {}, checkout)).stop();
+  await writeLogOf(checkout, join(unfinished, 'events.db'), events);
+  const service = await startService(unfinished, {}, checkout);
+  await createFlows(service);
+  await service.stop();
+  await rename(unfinished, folder);
+  return folder;
+}
+
+async function createFlows(service: Server): Promise<void> {
+  const path = `/v1/projects/${await projectId(service)}/flows`;
+  for (let number = 0; number < flows; number += 1) {
+    await call(service, 'POST', path, { name: `Flow ${number}`, flowSchema: {}, description: 'What callers ask for.' });
+  }
+}
+
+async function projectId(service: Server): Promise<string> {
+  return ((await (await call(service, 'GET', '/v1/me')).json()) as { projectId: string }).projectId;
+}

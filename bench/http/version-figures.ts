@@ -1,0 +1,39 @@
+import type { Checkout } from '#bench/beside/checkout.ts';
+import type { Figure } from '#bench/beside/compare.ts';
+import { processorMs } from '#bench/gateway-processes/processor-time.ts';
+import type { Load } from '#bench/http-processes/load.ts';
+import { type Server, sendLoad, startService } from '#bench/http-processes/processes.ts';
+import { format } from '#bench/measure.ts';
+import { getLoad, postLoad } from './flow-load.ts';
+import { flowIds, onCopy } from './prepared-service.ts';
+
+/** Starts one version on a log of this many events, and measures reads and durable writes. */
+export function httpFigures(checkout: Checkout, events: number): Promise<ReadonlyArray<Figure>> {
+  return onCopy(events, (folder) => measure(checkout, folder, `${format(events)} events`), checkout);
+}
+
+async function measure(checkout: Checkout, folder: string, log: string): Promise<ReadonlyArray<Figure>> {
+  const service = await startService(folder, { LOG_LEVEL: 'warn' }, checkout);
+  try {
+    const ids = await flowIds(service);
+    const loads = { GET: getLoad(service, ids), POST: postLoad(service, ids) };
+    const figures: Figure[] = [{ what: `start to ready, ${log}`, value: service.startMs, unit: ' ms' }];
+    for (const load of Object.values(loads)) await sendLoad(load);
+    for (const [method, load] of Object.entries(loads)) {
+      const { perSecond, processorUs } = await costOf(service, load);
+      figures.push(
+        { what: `${method}, ${load.connections} connections, ${log}`, value: perSecond, unit: '/s' },
+        { what: `processor time of a ${method}, ${log}`, value: processorUs, unit: ' µs' },
+      );
+    }
+    return figures;
+  } finally {
+    await service.stop();
+  }
+}
+
+async function costOf(service: Server, load: Load): Promise<{ perSecond: number; processorUs: number }> {
+  const before = processorMs(service.pid);
+  const { perSecond } = await sendLoad(load);
+  return { perSecond, processorUs: ((processorMs(service.pid) - before) * 1_000) / (perSecond * load.seconds) };
+}
