@@ -1,3 +1,4 @@
+import type { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
 
 /** What a group of small records is for. Each kind has a codec next to its user. */
@@ -49,6 +50,8 @@ export type RecordPutOptions =
 export interface RecordStore {
   /** Reads a value; null if there is none. @throws UnavailableError */
   get(kind: RecordKind, key: string): Promise<Json | null>;
+  /** Reads a value without parsing it, because a large one takes long; null if there is none. @throws UnavailableError */
+  encoded(kind: RecordKind, key: string): Promise<EncodedJson | null>;
   /**
    * Reads some values, in the order of their places; null for one that is missing. On MongoDB one command reads the
    * kinds that share a collection, such as `processes` and `notes`.
@@ -67,7 +70,7 @@ export interface RecordStore {
    * atomic across keys.
    * @throws FencedError; UnavailableError
    */
-  put(kind: RecordKind, entries: ReadonlyMap<string, Json>, options?: RecordPutOptions): Promise<void>;
+  put(kind: RecordKind, entries: ReadonlyMap<string, Json | EncodedJson>, options?: RecordPutOptions): Promise<void>;
   /** Removes values. @throws FencedError; UnavailableError */
   delete(kind: RecordKind, keys: ReadonlyArray<string>, options?: RecordWriteOptions): Promise<void>;
   close(): Promise<void>;

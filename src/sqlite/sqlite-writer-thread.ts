@@ -20,7 +20,10 @@ parentPort?.on('message', handle);
 
 /** Handles a message. A write is handled together with the waiting ones after it. */
 function handle(message: ToSqliteWriter): void {
-  if (message.kind === 'close') return close();
+  if (message.kind === 'close') {
+    close();
+    return;
+  }
   const waiting = [message];
   let behind: ToSqliteWriter | undefined;
   while (waiting.length < maxWritesTogether) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RecordStore } from '#records/record-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
+import { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
 
 const only = (key: string, value: Json) => new Map([[key, value]]);
@@ -108,6 +109,14 @@ export function recordStoreContract(name: string, open: () => Promise<RecordPlac
       const large = 'x'.repeat(12 * 1024 * 1024);
       await store.put('snapshots', only('flow-a', large));
       assert.equal(await other.get('snapshots', 'flow-a'), large);
+    });
+
+    it('stores and returns a value as its text, without parsing it', async () => {
+      const text = '[{"a":1},\n"ü"]';
+      await store.put('snapshots', new Map([['flow-a', new EncodedJson(text)]]));
+      assert.equal((await other.encoded('snapshots', 'flow-a'))?.text, text);
+      assert.deepEqual(await other.get('snapshots', 'flow-a'), [{ a: 1 }, 'ü']);
+      assert.equal(await other.encoded('snapshots', 'flow-b'), null);
     });
 
     it('removes a value that does not exist', async () => {

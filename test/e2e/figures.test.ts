@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
+import { openMongoDbReadStore } from '#test/support/service/mongodb-read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { payload } from '#test/support/inputs/template-payload.ts';
 import { eventually } from '#test/support/run/eventually.ts';

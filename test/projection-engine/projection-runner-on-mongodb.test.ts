@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
-import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
+import { openMongoDbReadStore, openMongoDbReadStoreWriter } from '#test/support/service/mongodb-read-store.ts';
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';

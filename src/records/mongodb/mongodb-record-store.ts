@@ -10,6 +10,7 @@ import type {
   RecordWriteOptions,
 } from '#records/record-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
+import { EncodedJson, jsonTextOf } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
 
 interface StoredRecord<Token = Long> {
@@ -47,23 +48,27 @@ class MongoDbRecordStore implements RecordStore {
   }
 
   async get(kind: RecordKind, key: string): Promise<Json | null> {
-    const [value = null] = await this.read([{ kind, key }]);
-    return value;
+    return (await this.encoded(kind, key))?.parse() ?? null;
+  }
+
+  async encoded(kind: RecordKind, key: string): Promise<EncodedJson<Json> | null> {
+    const [found] = await this.#find(collectionOf(kind), withIds([idOf({ kind, key })]));
+    return found === undefined ? null : new EncodedJson(found.text);
   }
 
   async read(places: ReadonlyArray<RecordKey>): Promise<ReadonlyArray<Json | null>> {
-    const values = new Map<string, Json>();
+    const texts = new Map<string, string>();
     for (const [collection, ofCollection] of Map.groupBy(places, ({ kind }) => collectionOf(kind))) {
       const found = await this.#find(collection, withIds(ofCollection.map(idOf)));
-      for (const { _id, value } of found) values.set(_id, value);
+      for (const { _id, text } of found) texts.set(_id, text);
     }
-    return places.map((place) => values.get(idOf(place)) ?? null);
+    return places.map((place) => JSON.parse(texts.get(idOf(place)) ?? 'null'));
   }
 
   async all(kind: RecordKind, keys?: ReadonlyArray<string>): Promise<ReadonlyMap<string, Json>> {
     const filter = keys === undefined ? ofKind(kind) : withIds(keys.map((key) => idOf({ kind, key })));
     const found = await this.#find(collectionOf(kind), filter);
-    return new Map(found.map(({ _id, value }) => [_id.slice(idOf({ kind, key: '' }).length), value]));
+    return new Map(found.map(({ _id, text }) => [_id.slice(idOf({ kind, key: '' }).length), JSON.parse(text)]));
   }
 
   async take(kind: RecordKind, fence: number): Promise<void> {
@@ -82,9 +87,13 @@ class MongoDbRecordStore implements RecordStore {
     );
   }
 
-  async put(kind: RecordKind, entries: ReadonlyMap<string, Json>, options: RecordPutOptions = {}): Promise<void> {
+  async put(
+    kind: RecordKind,
+    entries: ReadonlyMap<string, Json | EncodedJson>,
+    options: RecordPutOptions = {},
+  ): Promise<void> {
     if (entries.size === 0) return;
-    const texts = [...entries].map(([key, value]) => [idOf({ kind, key }), JSON.stringify(value)] as const);
+    const texts = [...entries].map(([key, value]) => [idOf({ kind, key }), jsonTextOf(value)] as const);
     if (options.fence !== undefined) return this.#putFenced(kind, new Map(texts), options.fence);
     if (options.keep === 'existing') return this.#insert(kind, texts, 0).then(() => undefined);
     await this.#upsert(kind, texts, options.keep === 'greater' ? '$max' : '$set');
@@ -178,7 +187,7 @@ class MongoDbRecordStore implements RecordStore {
     const found = await this.#connection.call((database) =>
       database.collection<StoredRecord>(collection).find(filter).toArray(),
     );
-    return found.flatMap(({ _id, value }) => (value === undefined ? [] : [{ _id, value: JSON.parse(value) as Json }]));
+    return found.flatMap(({ _id, value }) => (value === undefined ? [] : [{ _id, text: value }]));
   }
 
   #records<Result>(kind: RecordKind, work: (records: Collection<StoredRecord>) => Promise<Result>): Promise<Result> {

@@ -7,6 +7,7 @@ import type {
   RecordWriteOptions,
 } from '#records/record-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
+import { EncodedJson, jsonTextOf } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
 import { ReadConnection } from '#sqlite/read-connection.ts';
 import type { SqliteWriter } from '#sqlite/sqlite-writer.ts';
@@ -57,11 +58,16 @@ class SqliteRecordStore implements RecordStore {
   }
 
   async get(kind: RecordKind, key: string): Promise<Json | null> {
-    return this.#reads.read((database) => this.#get(database, kind, key));
+    return this.#reads.read((database) => parsed(this.#textOf(database, kind, key)));
+  }
+
+  async encoded(kind: RecordKind, key: string): Promise<EncodedJson | null> {
+    const text = this.#reads.read((database) => this.#textOf(database, kind, key));
+    return text === null ? null : new EncodedJson(text);
   }
 
   async read(places: ReadonlyArray<RecordKey>): Promise<ReadonlyArray<Json | null>> {
-    return this.#reads.read((database) => places.map(({ kind, key }) => this.#get(database, kind, key)));
+    return this.#reads.read((database) => places.map(({ kind, key }) => parsed(this.#textOf(database, kind, key))));
   }
 
   async all(kind: RecordKind, keys?: ReadonlyArray<string>): Promise<ReadonlyMap<string, Json>> {
@@ -77,9 +83,13 @@ class SqliteRecordStore implements RecordStore {
     return this.#write(kind, [], fence);
   }
 
-  async put(kind: RecordKind, entries: ReadonlyMap<string, Json>, options: RecordPutOptions = {}): Promise<void> {
+  async put(
+    kind: RecordKind,
+    entries: ReadonlyMap<string, Json | EncodedJson>,
+    options: RecordPutOptions = {},
+  ): Promise<void> {
     if (entries.size === 0) return;
-    const rows = [...entries].map(([key, value]) => [kind, key, JSON.stringify(value)]);
+    const rows = [...entries].map(([key, value]) => [kind, key, jsonTextOf(value)]);
     const sql = options.keep === undefined ? replaceSql : putSql[options.keep];
     await this.#write(kind, [{ sql, rows }], options.fence);
   }
@@ -99,9 +109,9 @@ class SqliteRecordStore implements RecordStore {
     throw new FencedError(`The records of ${kind} are written with a newer token than ${fence} now.`);
   }
 
-  #get(database: DatabaseSync, kind: RecordKind, key: string): Json | null {
+  #textOf(database: DatabaseSync, kind: RecordKind, key: string): string | null {
     const row = this.#prepared(database, 'SELECT value FROM records WHERE kind = ? AND key = ?').get(kind, key);
-    return row === undefined ? null : JSON.parse(String(row.value));
+    return row === undefined ? null : String(row.value);
   }
 
   #prepared(database: DatabaseSync, sql: string): StatementSync {
@@ -109,6 +119,10 @@ class SqliteRecordStore implements RecordStore {
     this.#statements.set(sql, known);
     return known;
   }
+}
+
+function parsed(text: string | null): Json | null {
+  return text === null ? null : JSON.parse(text);
 }
 
 /** A fenced write makes its token the newest of the kind. */

@@ -10,7 +10,7 @@ import type { FlowEvents } from '#domain/flow/events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { organization } from '#domain/organization/organization.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
-import type { SnapshotStore, StoredSnapshot } from '#read-store/snapshot-store.ts';
+import type { SnapshotStore, StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import { defaultMoved, profileCreated } from '#test/support/events/agent-profile-events.ts';
 import { begunFlow, versionActivated, versionCreated } from '#test/support/events/flow-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';

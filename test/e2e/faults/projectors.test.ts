@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
+import { openMongoDbReadStore } from '#test/support/service/mongodb-read-store.ts';
 import type { PositionsReader } from '#read-store/published-positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { expectConsistent } from '#test/e2e/support/consistent-stores.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { MongoClient } from 'mongodb';
-import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
-import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
+import { openMongoDbReadStore, openMongoDbReadStoreWriter } from '#test/support/service/mongodb-read-store.ts';
 import type { PositionsWriter } from '#read-store/published-positions.ts';
 import type { DocumentWrite, Generation, ReadStoreWriter } from '#read-store/read-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';

@@ -6,6 +6,7 @@ import type {
   RecordWriteOptions,
 } from '#records/record-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
+import { EncodedJson, jsonTextOf } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
 
 /** Records in memory. They stay when it is closed. */
@@ -16,6 +17,11 @@ export class InMemoryRecordStore implements RecordStore {
   async get(kind: RecordKind, key: string): Promise<Json | null> {
     const text = this.#of(kind).get(key);
     return text === undefined ? null : JSON.parse(text);
+  }
+
+  async encoded(kind: RecordKind, key: string): Promise<EncodedJson | null> {
+    const text = this.#of(kind).get(key);
+    return text === undefined ? null : new EncodedJson(text);
   }
 
   async read(places: ReadonlyArray<RecordKey>): Promise<ReadonlyArray<Json | null>> {
@@ -32,10 +38,14 @@ export class InMemoryRecordStore implements RecordStore {
     this.#fences.set(kind, fence);
   }
 
-  async put(kind: RecordKind, entries: ReadonlyMap<string, Json>, options: RecordPutOptions = {}): Promise<void> {
+  async put(
+    kind: RecordKind,
+    entries: ReadonlyMap<string, Json | EncodedJson>,
+    options: RecordPutOptions = {},
+  ): Promise<void> {
     if (options.fence !== undefined) await this.take(kind, options.fence);
     for (const [key, value] of entries) {
-      const [text, stored] = [JSON.stringify(value), this.#of(kind).get(key)];
+      const [text, stored] = [jsonTextOf(value), this.#of(kind).get(key)];
       const stays = options.keep === 'existing' || (options.keep === 'greater' && (stored ?? '') >= text);
       if (stored === undefined || !stays) this.#of(kind).set(key, text);
     }

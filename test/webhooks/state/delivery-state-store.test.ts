@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { FencedError } from '#shared/errors/fenced-error.ts';
+import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 import { newDeliveryState } from '#webhooks/state/delivery-state.ts';
-import type { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
+import { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
 
 const log = '3/first';
 const other = '3/another';
@@ -24,24 +26,12 @@ const two = {
   replayedAt: 4,
 };
 
-/**
- * Declares the tests of every delivery state store.
- * @param open creates an empty database that can be opened several times
- */
-export function deliveryStateStoreContract(
-  name: string,
-  open: () => Promise<{ connect(): DeliveryStateStore; dispose(): Promise<void> }>,
-): void {
-  describe(`${name}: delivery state store contract`, () => {
-    let place: Awaited<ReturnType<typeof open>>;
+describe('DeliveryStateStore', () => {
+    let records: InMemoryRecordStore;
     let store: DeliveryStateStore;
-    beforeEach(async () => {
-      place = await open();
-      store = place.connect();
-    });
-    afterEach(async () => {
-      await store.close();
-      await place.dispose();
+    beforeEach(() => {
+      records = new InMemoryRecordStore();
+      store = new DeliveryStateStore(records);
     });
 
     it('has no state at first', async () => {
@@ -53,8 +43,7 @@ export function deliveryStateStoreContract(
       await store.acquire(log);
       await store.write(log, new Map([['one', one]]), 5);
       await store.write(log, new Map([['two', two]]), 12);
-      await store.close();
-      store = place.connect();
+      store = new DeliveryStateStore(records);
       assert.deepEqual(await store.peek('two'), two);
       const states = new Map([
         ['one', one],
@@ -75,5 +64,27 @@ export function deliveryStateStoreContract(
       await store.remove(['one', 'never']);
       assert.deepEqual((await store.acquire(log)).states, new Map([['two', two]]));
     });
-  });
-}
+
+    it('takes a state that it cannot read for lost', async () => {
+      await store.acquire(log);
+      await store.write(log, new Map([['one', one]]), 5);
+      for (const value of [null, 'text', { log }, { log, state: { ...one, open: [{}] } }]) {
+        await records.put('webhook-deliveries', new Map([['two', value]]));
+        assert.deepEqual(await store.acquire(log), { followed: 5, states: new Map([['one', one]]) });
+        assert.equal(await store.peek('two'), null);
+      }
+    });
+
+    it('refuses the writes of a node with an older token after a takeover', async () => {
+      const [older, newer] = [new DeliveryStateStore(records, 1), new DeliveryStateStore(records, 2)];
+      const state = new Map([['one', newDeliveryState(3)]]);
+      await older.acquire(log);
+      await older.write(log, state, 3);
+      await newer.acquire(log);
+      await assert.rejects(older.write(log, new Map([['one', newDeliveryState(1)]]), 1), FencedError);
+      await assert.rejects(older.write(log, new Map(), 1), FencedError);
+      await assert.rejects(older.remove(['one']), FencedError);
+      await assert.rejects(older.acquire(log), FencedError);
+      assert.deepEqual(await newer.acquire(log), { followed: 3, states: state });
+    });
+});
