@@ -1,8 +1,8 @@
 import { type Collection, Long, MongoClient } from 'mongodb';
 import { format, interleaved, type Result } from '#bench/measure.ts';
 import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
-import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
 import type { DocumentWrite, ReadStoreWriter } from '#read-store/read-store.ts';
+import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
 import { FerretDb } from '#test/support/service/ferretdb.ts';
 
 const rounds = 5;

@@ -3,7 +3,12 @@ import * as t from 'io-ts';
 import type { RecordKey, RecordStore } from '#records/record-store.ts';
 import { encodeJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
-import type { PositionsReader, PositionsWriter, ProjectionPositions, PublishedPositions } from './published-positions.ts';
+import type {
+  PositionsReader,
+  PositionsWriter,
+  ProjectionPositions,
+  PublishedPositions,
+} from './published-positions.ts';
 import type { OperatorState, ProjectionStatus } from './read-store.ts';
 
 const kind = 'notes';

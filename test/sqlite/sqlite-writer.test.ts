@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { ReadConnection } from '#sqlite/read-connection.ts';
+import { SqliteFile } from '#sqlite/sqlite-file.ts';
 import { SqliteWriter, type SqliteWriterOptions } from '#sqlite/sqlite-writer.ts';
-import type { SqlValue } from '#sqlite/writer-messages.ts';
+import type { SqlValue, SqlWrite } from '#sqlite/writer-messages.ts';
 import { type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 
 const schema = 'CREATE TABLE IF NOT EXISTS texts (name TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT';
@@ -15,7 +15,7 @@ describe('SqliteWriter', () => {
   let folder: TemporaryFolder;
   let writer: SqliteWriter;
   let failures: Error[];
-  const connections: ReadConnection[] = [];
+  const files: SqliteFile[] = [];
   beforeEach(() => {
     folder = temporaryFolder();
     failures = [];
@@ -23,7 +23,7 @@ describe('SqliteWriter', () => {
   });
   afterEach(async () => {
     await writer.close();
-    for (const connection of connections.splice(0)) connection.close();
+    for (const file of files.splice(0)) file.close();
     folder.remove();
   });
 
@@ -35,14 +35,14 @@ describe('SqliteWriter', () => {
   };
   const table = (name: string, isDurable = false) => {
     const path = join(folder.path, name);
-    const reads = new ReadConnection(path, { contents: 'The texts', schema });
-    connections.push(reads);
-    const file = { path, isDurable };
+    const file = new SqliteFile({ path, contents: 'The texts', schema, writer, isDurable });
+    files.push(file);
     return {
-      file,
+      path,
+      write: (write: SqlWrite) => file.write(write),
       insert: (...rows: SqlValue[][]) =>
-        writer.write(file, { statements: [{ sql: 'INSERT INTO texts (name, body) VALUES (?, ?)', rows }] }),
-      names: () => reads.read((database) => database.prepare('SELECT name FROM texts ORDER BY name').all()),
+        file.write({ statements: [{ sql: 'INSERT INTO texts (name, body) VALUES (?, ?)', rows }] }),
+      names: () => file.read((database) => database.prepare('SELECT name FROM texts ORDER BY name').all()),
     };
   };
 
@@ -72,7 +72,7 @@ describe('SqliteWriter', () => {
     const one = table('one.db');
     const unless = { sql: 'SELECT 1 FROM texts WHERE name = ?', values: ['a'] };
     const write = (name: string) =>
-      writer.write(one.file, {
+      one.write({
         statements: [{ sql: 'INSERT INTO texts (name, body) VALUES (?, ?)', rows: [[name, '']] }],
         unless,
       });
@@ -84,10 +84,10 @@ describe('SqliteWriter', () => {
     const one = table('one.db', true);
     const secret = 'a secret of the test';
     await one.insert(['a', secret]);
-    const holds = () => ['', '-wal'].some((ending) => readFileSync(one.file.path + ending).includes(secret));
+    const holds = () => ['', '-wal'].some((ending) => readFileSync(one.path + ending).includes(secret));
     assert.ok(holds());
     const overwrite = { sql: 'UPDATE texts SET body = ?', rows: [['x'.repeat(secret.length)]] };
-    await writer.write(one.file, { statements: [overwrite], emptiesLog: true });
+    await one.write({ statements: [overwrite], emptiesLog: true });
     assert.ok(!holds());
   });
 
@@ -95,15 +95,15 @@ describe('SqliteWriter', () => {
     this.timeout(30_000);
     const one = table('one.db', true);
     await one.insert(['a', '']);
-    const reader = new DatabaseSync(one.file.path, { readOnly: true });
+    const reader = new DatabaseSync(one.path, { readOnly: true });
     try {
       reader.exec('BEGIN');
       reader.prepare('SELECT * FROM texts').all();
-      await assert.rejects(writer.write(one.file, { statements: [], emptiesLog: true }), /is in use/);
+      await assert.rejects(one.write({ statements: [], emptiesLog: true }), /is in use/);
     } finally {
       reader.close();
     }
-    await writer.write(one.file, { statements: [], emptiesLog: true });
+    await one.write({ statements: [], emptiesLog: true });
   });
 
   it('refuses writes beyond its limits, and accepts further ones after the answers', async () => {

@@ -87,7 +87,15 @@ export async function openReadOnlyStores(
   const blobs = await openBlobsBeside(config, mongoDb);
   opened.defer(() => blobs.close());
   const webhooks = await openWebhookStores(config, { records, place, opened });
-  const read = { projections: asOfProjections(asOf), documents, records, keyUsage, checkpoints, openCheckpoints, leases: null };
+  const read = {
+    projections: asOfProjections(asOf),
+    documents,
+    records,
+    keyUsage,
+    checkpoints,
+    openCheckpoints,
+    leases: null,
+  };
   const personalData = new PersonalData(subjectKeys);
   return { asOf, directory, metrics, events, writer, node: createNodeName(), blobs, webhooks, personalData, ...read };
 }

@@ -51,7 +51,9 @@ export interface ReadStoreDependencies {
  */
 export async function hasReadModels(store: ReadStoreConfig, records: RecordStore): Promise<boolean> {
   const { madeFrom = {} } =
-    store.kind === 'sqlite' ? await embeddedOperatorState(store.path) : await new ReadStoreNotes(records).operatorState();
+    store.kind === 'sqlite'
+      ? await embeddedOperatorState(store.path)
+      : await new ReadStoreNotes(records).operatorState();
   return Object.keys(madeFrom).length > 0;
 }
 

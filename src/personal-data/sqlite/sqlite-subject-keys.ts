@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { type SubjectKeys, subjectKeyBytes } from '#personal-data/subject-keys.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { ReadConnection } from '#sqlite/read-connection.ts';
+import { SqliteFile } from '#sqlite/sqlite-file.ts';
 import type { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 
 /** Rows are only added at the end, so that SQLite never copies a page with a key. */
@@ -33,24 +33,26 @@ export interface SqliteSubjectKeysOptions {
  * zeros; and the write-ahead log with the key is emptied before the destruction is answered.
  * @throws StartupError for any other file, which stays unchanged, and for a file that cannot be opened
  */
-export function openSqliteSubjectKeys({ file, writer }: SqliteSubjectKeysOptions): SubjectKeys {
-  const reads = new ReadConnection(file, {
+export function openSqliteSubjectKeys({ file: path, writer }: SqliteSubjectKeysOptions): SubjectKeys {
+  const file = new SqliteFile({
+    path,
+    writer,
     contents: 'The subject keys',
     schema,
+    isDurable: true,
     check: (database) => {
-      if (isOfOthers(database)) throw new StartupError(`${file} holds no subject keys, but something else.`);
-      chmodSync(file, 0o600);
+      if (isOfOthers(database)) throw new StartupError(`${path} holds no subject keys, but something else.`);
+      chmodSync(path, 0o600);
     },
   });
-  const written = { path: file, isDurable: true };
   const select = (sql: string, ...values: ReadonlyArray<string | number>) =>
-    reads.read((database) => database.prepare(sql).all(...values) as Row[]);
+    file.read((database) => database.prepare(sql).all(...values) as Row[]);
   const find = (subjects: ReadonlyArray<string>) => {
     const rows = select(findSql, JSON.stringify(subjects));
     return new Map(rows.filter(({ secret }) => !isDestroyed(secret)).map(({ subject, secret }) => [subject, secret]));
   };
   const insert = (subject: string, key: Uint8Array) =>
-    writer.write(written, { statements: [{ sql: insertSql, rows: [[subject, key]] }] });
+    file.write({ statements: [{ sql: insertSql, rows: [[subject, key]] }] });
   return {
     obtain: async (subject) => {
       const known = find([subject]).get(subject);
@@ -70,9 +72,9 @@ export function openSqliteSubjectKeys({ file, writer }: SqliteSubjectKeysOptions
       // The log is emptied even if the key was overwritten before, because that process may have ended before it
       // emptied the log.
       const overwrite = { sql: overwriteSql, rows: [[subject, destroyed]] };
-      await writer.write(written, { statements: [overwrite], emptiesLog: true });
+      await file.write({ statements: [overwrite], emptiesLog: true });
     },
-    close: async () => reads.close(),
+    close: async () => file.close(),
   };
 }
 

@@ -10,12 +10,7 @@ import { ReadStoreDamagedError, setAside } from '#read-store/sqlite/read-store-f
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { runProjectionsUnderLease } from './leased-projections.ts';
-import type {
-  FromProjector,
-  ProjectorEvents,
-  ProjectorReadStore,
-  ProjectorThreadData,
-} from './projector-messages.ts';
+import type { FromProjector, ProjectorEvents, ProjectorReadStore, ProjectorThreadData } from './projector-messages.ts';
 
 /** The projector thread: follows the event store and fills the read store. `projector-thread.ts` starts it. */
 interface ProjectionsModule {
@@ -101,13 +96,17 @@ async function fillEmbedded(file: string): Promise<void> {
 
 /** Fills a shared read store while this node holds the lease, until the thread is closed. */
 async function fillShared({ url, urlName, holder }: ProjectorReadStore & { kind: 'mongodb' }): Promise<void> {
-  const [{ openMongoDbLeaseStore }, { openMongoDbReadStoreWriter }, { openMongoDbRecordStore }, { MongoDbAvailability }] =
-    await Promise.all([
-      import('#leases/mongodb/mongodb-lease-store.ts'),
-      import('#read-store/mongodb/mongodb-read-store-writer.ts'),
-      import('#records/mongodb/mongodb-record-store.ts'),
-      import('#mongodb/mongodb-availability.ts'),
-    ]);
+  const [
+    { openMongoDbLeaseStore },
+    { openMongoDbReadStoreWriter },
+    { openMongoDbRecordStore },
+    { MongoDbAvailability },
+  ] = await Promise.all([
+    import('#leases/mongodb/mongodb-lease-store.ts'),
+    import('#read-store/mongodb/mongodb-read-store-writer.ts'),
+    import('#records/mongodb/mongodb-record-store.ts'),
+    import('#mongodb/mongodb-availability.ts'),
+  ]);
   // Without log lines: the main thread writes them.
   const availability = new MongoDbAvailability({ url, urlName });
   const leases = openMongoDbLeaseStore({ url, availability });

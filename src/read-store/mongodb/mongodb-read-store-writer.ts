@@ -53,7 +53,11 @@ export interface MongoDbReadStoreWriterOptions extends MongoDbConnectionOptions 
 export function openMongoDbReadStoreWriter(options: MongoDbReadStoreWriterOptions): ReadStoreWriter & PositionsWriter {
   const { fence = 0, records, ...connection } = options;
   const notes = new ReadStoreNotes(records, fence);
-  return new MongoDbReadStoreWriter(new MongoDbConnection({ timeoutMs: defaultTimeoutMs, ...connection }), fence, notes);
+  return new MongoDbReadStoreWriter(
+    new MongoDbConnection({ timeoutMs: defaultTimeoutMs, ...connection }),
+    fence,
+    notes,
+  );
 }
 
 /** What the writer remembers of a generation that it stores to. */

@@ -9,7 +9,7 @@ import type {
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { EncodedJson, jsonTextOf } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
-import { ReadConnection } from '#sqlite/read-connection.ts';
+import { SqliteFile } from '#sqlite/sqlite-file.ts';
 import type { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import type { SqlStatement, SqlWrite } from '#sqlite/writer-messages.ts';
 
@@ -48,32 +48,30 @@ export function openSqliteRecordStore(options: SqliteRecordStoreOptions): Record
 }
 
 class SqliteRecordStore implements RecordStore {
-  readonly #options: SqliteRecordStoreOptions;
-  readonly #reads: ReadConnection;
+  readonly #file: SqliteFile;
   readonly #statements = new Map<string, StatementSync>();
 
-  constructor(options: SqliteRecordStoreOptions) {
-    this.#options = options;
-    this.#reads = new ReadConnection(options.file, { contents: 'The records', schema });
+  constructor({ file: path, writer }: SqliteRecordStoreOptions) {
+    this.#file = new SqliteFile({ path, writer, contents: 'The records', schema });
   }
 
   async get(kind: RecordKind, key: string): Promise<Json | null> {
-    return this.#reads.read((database) => parsed(this.#textOf(database, kind, key)));
+    return this.#file.read((database) => parsed(this.#textOf(database, kind, key)));
   }
 
   async encoded(kind: RecordKind, key: string): Promise<EncodedJson | null> {
-    const text = this.#reads.read((database) => this.#textOf(database, kind, key));
+    const text = this.#file.read((database) => this.#textOf(database, kind, key));
     return text === null ? null : new EncodedJson(text);
   }
 
   async read(places: ReadonlyArray<RecordKey>): Promise<ReadonlyArray<Json | null>> {
-    return this.#reads.read((database) => places.map(({ kind, key }) => parsed(this.#textOf(database, kind, key))));
+    return this.#file.read((database) => places.map(({ kind, key }) => parsed(this.#textOf(database, kind, key))));
   }
 
   async all(kind: RecordKind, keys?: ReadonlyArray<string>): Promise<ReadonlyMap<string, Json>> {
     const among = keys === undefined ? '' : ' AND key IN (SELECT value FROM json_each(?))';
     const values = keys === undefined ? [kind] : [kind, JSON.stringify(keys)];
-    const rows = this.#reads.read((database) =>
+    const rows = this.#file.read((database) =>
       this.#prepared(database, `SELECT key, value FROM records WHERE kind = ?${among}`).all(...values),
     );
     return new Map(rows.map(({ key, value }) => [String(key), JSON.parse(String(value))]));
@@ -100,12 +98,11 @@ class SqliteRecordStore implements RecordStore {
   }
 
   async close(): Promise<void> {
-    this.#reads.close();
+    this.#file.close();
   }
 
   async #write(kind: RecordKind, statements: ReadonlyArray<SqlStatement>, fence?: number): Promise<void> {
-    const file = { path: this.#options.file, isDurable: false };
-    if ((await this.#options.writer.write(file, fenced(kind, statements, fence))) === 'done') return;
+    if ((await this.#file.write(fenced(kind, statements, fence))) === 'done') return;
     throw new FencedError(`The records of ${kind} are written with a newer token than ${fence} now.`);
   }
 

@@ -70,10 +70,15 @@ function earlierRecords(connection: MongoDbConnection): EarlierRecords {
 /** Reads one snapshot at a time, because they are large. */
 async function* snapshotsOf(connection: MongoDbConnection): AsyncGenerator<StoredSnapshot> {
   const streams = await connection.call((database) =>
-    database.collection<SnapshotRecord>('snapshots').find({}, { projection: { _id: 1 } }).toArray(),
+    database
+      .collection<SnapshotRecord>('snapshots')
+      .find({}, { projection: { _id: 1 } })
+      .toArray(),
   );
   for (const { _id } of streams) {
-    const found = await connection.call((database) => database.collection<SnapshotRecord>('snapshots').findOne({ _id }));
+    const found = await connection.call((database) =>
+      database.collection<SnapshotRecord>('snapshots').findOne({ _id }),
+    );
     if (found === null) continue;
     const { _id: stream, revision, hash, stateVersion, body } = found;
     yield { stream, revision, hash, stateVersion, body };

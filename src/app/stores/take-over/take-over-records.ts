@@ -1,8 +1,13 @@
-import { type StoredSnapshot, RecordSnapshots } from '#application/snapshots/snapshot-store.ts';
+import { RecordSnapshots, type StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import type { EventFailure } from '#domain/shared/event-failure.ts';
-import { type ProcessCheckpoint, type ProcessesRecord, processesRecordKey } from '#process-engine/process-checkpoints.ts';
+import {
+  type ProcessCheckpoint,
+  type ProcessesRecord,
+  processesRecordKey,
+} from '#process-engine/process-checkpoints.ts';
 import type { RecordKey, RecordStore } from '#records/record-store.ts';
-import { EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
+import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
+import type { Json } from '#shared/json/json.ts';
 import { followedKey } from '#webhooks/state/delivery-state-store.ts';
 
 /** A checkpoint of release 0.3. */
@@ -57,7 +62,7 @@ export async function takeOverRecords(records: RecordStore, earlier: EarlierReco
     const { kind, key } = processesRecordKey;
     await records.put(kind, new Map([[key, encodeJson(processes)]]), { keep: 'existing' });
   }
-  const deliveries = new Map((await earlier.deliveries()).map((each) => [each.endpoint, deliveryOf(each)]));
+  const deliveries = new Map((await earlier.deliveries()).flatMap(deliveryEntry));
   for (const part of partsOf(deliveries)) await records.put('webhook-deliveries', part, { keep: 'existing' });
   for (const part of partsOf(await earlier.keyUsage())) await records.put('key-usage', part, { keep: 'greater' });
   await records.put('notes', await earlier.notes(), { keep: 'existing' });
@@ -86,9 +91,13 @@ function checkpointEntry(earlier: EarlierCheckpoint): readonly [string, ProcessC
   return [process, { position, lastAppended, failure: hasStopped ? failure : null, waitingFor: null }];
 }
 
-function deliveryOf({ endpoint, log, state }: EarlierDelivery): EncodedJson {
-  const member = endpoint === followedKey ? 'position' : 'state';
-  return new EncodedJson(`{"log":${JSON.stringify(log)},"${member}":${state}}`);
+/** A state that is not JSON counts as lost. */
+function deliveryEntry({ endpoint, log, state }: EarlierDelivery): ReadonlyArray<readonly [string, Json]> {
+  try {
+    return [[endpoint, { log, [endpoint === followedKey ? 'position' : 'state']: JSON.parse(state) }]];
+  } catch {
+    return [];
+  }
 }
 
 function* partsOf<Value>(entries: ReadonlyMap<string, Value>): Generator<ReadonlyMap<string, Value>> {

@@ -1,7 +1,7 @@
 import type { DeliveryPage } from '#application/webhooks/webhook-reads.ts';
 import type { WebhookDelivery } from '#domain/webhook-endpoint/delivery.ts';
 import type { PageKey } from '#read-store/read-store.ts';
-import { ReadConnection } from '#sqlite/read-connection.ts';
+import { SqliteFile } from '#sqlite/sqlite-file.ts';
 import type { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { type DeliveryLog, placeOfTry } from '#webhooks/log/delivery-log.ts';
 
@@ -33,9 +33,8 @@ export interface SqliteDeliveryLogOptions {
  * `synchronous=NORMAL`.
  * @throws StartupError if the file cannot be opened
  */
-export function openSqliteDeliveryLog({ file, writer }: SqliteDeliveryLogOptions): DeliveryLog {
-  const reads = new ReadConnection(file, { contents: 'The tries to deliver webhooks', schema });
-  const written = { path: file, isDurable: false };
+export function openSqliteDeliveryLog({ file: path, writer }: SqliteDeliveryLogOptions): DeliveryLog {
+  const file = new SqliteFile({ path, writer, contents: 'The tries to deliver webhooks', schema });
   return {
     add: async (tries) => {
       const rows = tries.map(({ endpointId, id, ...delivery }) => [
@@ -44,11 +43,11 @@ export function openSqliteDeliveryLog({ file, writer }: SqliteDeliveryLogOptions
         Date.parse(delivery.time),
         JSON.stringify(delivery),
       ]);
-      if (rows.length > 0) await writer.write(written, { statements: [{ sql: insertSql, rows }] });
+      if (rows.length > 0) await file.write({ statements: [{ sql: insertSql, rows }] });
     },
     page: async (endpointId, limit, after): Promise<DeliveryPage> => {
       const { order, id } = after ?? newest;
-      const rows = reads.read((database) => database.prepare(pageSql).all(endpointId, order, id, limit + 1));
+      const rows = file.read((database) => database.prepare(pageSql).all(endpointId, order, id, limit + 1));
       const deliveries = rows.slice(0, limit).map(({ body }) => JSON.parse(String(body)) as WebhookDelivery);
       const last = rows[limit - 1];
       const isEnd = rows.length <= limit || last === undefined;
@@ -56,13 +55,13 @@ export function openSqliteDeliveryLog({ file, writer }: SqliteDeliveryLogOptions
     },
     removeBefore: async (time) => {
       const { order } = placeOfTry({ time, id: '' });
-      const old = reads.read((database) => database.prepare(oldSql).all(order, removedAtOnce));
+      const old = file.read((database) => database.prepare(oldSql).all(order, removedAtOnce));
       if (old.length === 0) return false;
       const rows = old.map(({ endpoint, at, id }) => [String(endpoint), Number(at), String(id)]);
-      await writer.write(written, { statements: [{ sql: deleteSql, rows }] });
+      await file.write({ statements: [{ sql: deleteSql, rows }] });
       return old.length === removedAtOnce;
     },
-    close: async () => reads.close(),
+    close: async () => file.close(),
   };
 }
 
