@@ -5,14 +5,14 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { RecordSnapshots, type SnapshotStore } from '#application/snapshots/snapshot-store.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { childId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
-import type { SnapshotStore } from '#read-store/snapshot-store.ts';
-import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
-import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
+import { openSqliteRecordStore } from '#records/sqlite/sqlite-record-store.ts';
+import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { print, printResults, type Result } from './measure.ts';
 
 const versions = 20_000;
@@ -31,9 +31,9 @@ const keyedId = 'cflowkeyed000001';
 export default async function longStreams(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-streams-'));
   const store = await openSqliteEventStore({ file: join(folder, 'events.db') });
-  const writer = openSqliteReadStoreWriter(join(folder, 'read.db'), print);
-  const reader = openSqliteReadStore(join(folder, 'read.db'));
-  const snapshots = { read: (stream: string) => reader.snapshot(stream), save: writer.saveSnapshot.bind(writer) };
+  const sqliteWriter = new SqliteWriter({ onFatal: (error) => print(String(error)) });
+  const records = openSqliteRecordStore({ file: join(folder, 'records.db'), writer: sqliteWriter });
+  const snapshots = new RecordSnapshots(records);
   try {
     const writer = new StreamWriter({ store, snapshots, soleWriter: true });
     await begin(writer, shortId);
@@ -58,7 +58,8 @@ export default async function longStreams(): Promise<void> {
     ];
     printResults(results);
   } finally {
-    await Promise.all([store.close(), reader.close(), writer.close()]);
+    await records.close();
+    await Promise.all([store.close(), sqliteWriter.close()]);
     await rm(folder, { recursive: true, force: true });
   }
 }

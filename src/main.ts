@@ -60,7 +60,7 @@ async function start(config: Config, misspelt: ReadonlyArray<MisspeltVariable>):
     );
   };
   const onFatal = (error: Error) => {
-    log.logger.fatal({ err: error }, 'The event store takes no more changes: this process ends');
+    log.logger.fatal({ err: error }, 'An embedded store takes no more changes: this process ends');
     stopOnce(1);
   };
   // Needed from here on: without a handler, a signal does not end the first process of a container.

@@ -2,6 +2,7 @@ import { type Collection, Long, MongoClient } from 'mongodb';
 import { format, interleaved, type Result } from '#bench/measure.ts';
 import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import type { DocumentWrite, ReadStoreWriter } from '#read-store/read-store.ts';
+import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
 import { FerretDb } from '#test/support/service/ferretdb.ts';
 
 const rounds = 5;
@@ -30,7 +31,8 @@ export async function projectionWrites(): Promise<ReadonlyArray<Result>> {
   await ferret.start();
   const url = ferret.newUrl();
   const client = new MongoClient(url);
-  const writer = openMongoDbReadStoreWriter({ url });
+  const records = openMongoDbRecordStore({ url });
+  const writer = openMongoDbReadStoreWriter({ url, records });
   try {
     const contestants = [
       { name: 'bare made', round: async () => makeBare(await bareCollection(client)) },
@@ -51,6 +53,7 @@ export async function projectionWrites(): Promise<ReadonlyArray<Result>> {
     ];
   } finally {
     await writer.close();
+    await records.close();
     await client.close();
     await ferret.dispose();
   }

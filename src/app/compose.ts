@@ -112,10 +112,11 @@ async function openLiveService(
 /** Opens a service that shows a past moment: it runs no processes and delivers no webhooks. */
 async function openReadOnlyService(
   config: Config,
-  { log }: ComposeOptions,
+  options: ComposeOptions,
   opened: AsyncDisposableStack,
 ): Promise<Service> {
-  const { asOf, ...stores } = await openReadOnlyStores(config, log, opened);
+  const { log } = options;
+  const { asOf, ...stores } = await openReadOnlyStores(config, options, opened);
   const service = await openService(
     { ...config, roles: new Set() },
     {

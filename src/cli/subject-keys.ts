@@ -7,6 +7,7 @@ import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { runTool } from './shared/run-tool.ts';
 import { unknownWord } from './shared/unknown-word.ts';
 
@@ -33,8 +34,11 @@ async function run(words: ReadonlyArray<string>): Promise<number | null> {
 
 async function copy(from: string, to: string): Promise<number> {
   await using opened = new AsyncDisposableStack();
-  const source = open(from, opened, 'must be there');
-  const target = open(to, opened);
+  ownFolderOf(from, opened, 'must be there');
+  ownFolderOf(to, opened);
+  const writer = new SqliteWriter({ onFatal: (error) => process.stderr.write(`subject-keys: ${error}\n`) });
+  opened.defer(() => writer.close());
+  const [source, target] = [open(from, writer, opened), open(to, writer, opened)];
   const { keys, destroyed, differing } = await copySubjectKeys(source, target);
   process.stdout.write(`copied ${keys} keys, and the marks of ${destroyed} that are destroyed\n`);
   for (const subject of differing)
@@ -42,20 +46,27 @@ async function copy(from: string, to: string): Promise<number> {
   return differing.length === 0 ? 0 : 1;
 }
 
-/** @throws StartupError for an invalid address, a missing file, and a file whose service runs */
-function open(address: string, opened: AsyncDisposableStack, needed?: 'must be there'): SubjectKeys {
+/** Owns the folder of a file meanwhile. @throws StartupError for a missing file, and for one whose service runs */
+function ownFolderOf(address: string, opened: AsyncDisposableStack, needed?: 'must be there'): void {
+  if (kindOf(address) === 'mongodb') return;
+  const file = fileOf(address);
+  if (needed && !existsSync(file)) throw new StartupError(`There is no file ${file}.`);
+  const directory = openDataDirectory(dirname(file));
+  opened.defer(() => directory.release());
+}
+
+/** @throws StartupError for an invalid address, and for a file that holds something else */
+function open(address: string, writer: SqliteWriter, opened: AsyncDisposableStack): SubjectKeys {
   const keys =
-    kindOf(address) === 'mongodb' ? openMongoDbSubjectKeys({ url: address }) : openFile(address, opened, needed);
+    kindOf(address) === 'mongodb'
+      ? openMongoDbSubjectKeys({ url: address })
+      : openSqliteSubjectKeys({ file: fileOf(address), writer });
   opened.defer(() => keys.close());
   return keys;
 }
 
-function openFile(address: string, opened: AsyncDisposableStack, needed?: 'must be there'): SubjectKeys {
-  const file = resolve(address.replace(/^sqlite:(?:\/\/)?/, ''));
-  if (needed && !existsSync(file)) throw new StartupError(`There is no file ${file}.`);
-  const directory = openDataDirectory(dirname(file));
-  opened.defer(() => directory.release());
-  return openSqliteSubjectKeys(file);
+function fileOf(address: string): string {
+  return resolve(address.replace(/^sqlite:(?:\/\/)?/, ''));
 }
 
 /** @throws StartupError */

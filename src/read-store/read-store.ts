@@ -1,5 +1,4 @@
 import type { EventFailure } from '#domain/shared/event-failure.ts';
-import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
 import type { UnknownEventsState, UnknownEventType } from '#read-store/unknown-event-types.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { DocumentValue, StoredDocument } from './stored-document.ts';
@@ -77,16 +76,6 @@ export interface ReadStore {
   status(): Promise<ReadonlyArray<ProjectionStatus>>;
   /** Reads the counts of events whose types this release does not know. @throws UnavailableError */
   unknownEvents(): Promise<ReadonlyArray<UnknownEventType>>;
-  /**
-   * Reads when each of these API keys was last used (RFC 3339, to the minute). Unused keys are left out.
-   * @throws UnavailableError
-   */
-  keysLastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>>;
-  /**
-   * Reads the snapshot of a stream. Commands use it; it is only stored beside the read models.
-   * @throws UnavailableError
-   */
-  snapshot(stream: string): Promise<StoredSnapshot | null>;
   close(): Promise<void>;
 }
 
@@ -210,10 +199,6 @@ export interface ReadStoreWriter {
   saveOperatorState(state: OperatorState): Promise<void>;
   /** Replaces what `ReadStore.status` returns. @throws UnavailableError */
   saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void>;
-  /** Stores the later time of each key. Rebuilds do not change these times. @throws UnavailableError */
-  saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void>;
-  /** Replaces the snapshot of a stream. Rebuilds do not change snapshots. @throws UnavailableError */
-  saveSnapshot(snapshot: StoredSnapshot): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,3 +1,4 @@
+import type { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
 
 /** What a group of small records is for. Each kind has a codec next to its user. */
@@ -15,14 +16,32 @@ export type RecordKind =
   /** The number of the format of the stored data. */
   | 'format';
 
+/** The place of a record. */
+export interface RecordKey {
+  readonly kind: RecordKind;
+  readonly key: string;
+}
+
 /** What a write may require. */
 export interface RecordWriteOptions {
   /**
-   * The fencing token of the writer's lease. A write with a token below that of the kind's newest `take` is refused.
-   * Without it the write is not fenced.
+   * The fencing token of the writer's lease. A write with a token below that of the kind's newest `take`, or of the
+   * record's last write, is refused. Without it the write is not fenced.
    */
   readonly fence?: number;
 }
+
+/** What a `put` may require: a fence, or that some stored values stay. */
+export type RecordPutOptions =
+  | (RecordWriteOptions & { readonly keep?: never })
+  | {
+      readonly fence?: never;
+      /**
+       * Which stored values stay, whichever node has written them: `existing` means every one, `greater` one whose JSON
+       * text is greater, such as a later time (RFC 3339, in the same time zone and precision).
+       */
+      readonly keep: 'existing' | 'greater';
+    };
 
 /**
  * Stores small JSON values by kind and key, outside the log and the read models: caches, checkpoints and other notes.
@@ -31,6 +50,14 @@ export interface RecordWriteOptions {
 export interface RecordStore {
   /** Reads a value; null if there is none. @throws UnavailableError */
   get(kind: RecordKind, key: string): Promise<Json | null>;
+  /** Reads a value without parsing it, because a large one takes long; null if there is none. @throws UnavailableError */
+  encoded(kind: RecordKind, key: string): Promise<EncodedJson | null>;
+  /**
+   * Reads some values, in the order of their places; null for one that is missing. On MongoDB one command reads the
+   * kinds that share a collection, such as `processes` and `notes`.
+   * @throws UnavailableError
+   */
+  read(places: ReadonlyArray<RecordKey>): Promise<ReadonlyArray<Json | null>>;
   /** Reads the values of some keys; missing ones are left out. All if `keys` is absent. @throws UnavailableError */
   all(kind: RecordKind, keys?: ReadonlyArray<string>): Promise<ReadonlyMap<string, Json>>;
   /**
@@ -43,7 +70,7 @@ export interface RecordStore {
    * atomic across keys.
    * @throws FencedError; UnavailableError
    */
-  put(kind: RecordKind, entries: ReadonlyMap<string, Json>, options?: RecordWriteOptions): Promise<void>;
+  put(kind: RecordKind, entries: ReadonlyMap<string, Json | EncodedJson>, options?: RecordPutOptions): Promise<void>;
   /** Removes values. @throws FencedError; UnavailableError */
   delete(kind: RecordKind, keys: ReadonlyArray<string>, options?: RecordWriteOptions): Promise<void>;
   close(): Promise<void>;

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openMongoDbSubjectKeys } from '#personal-data/mongodb/mongodb-subject-keys.ts';
 import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys.ts';
+import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { compileCache } from '#test/support/run/compile-cache.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
@@ -31,10 +32,17 @@ describe('subject-keys command-line tool', function () {
   this.timeout(180_000);
 
   let folder: TemporaryFolder;
+  let writer: SqliteWriter;
   beforeEach(() => {
     folder = temporaryFolder();
+    writer = new SqliteWriter({ onFatal: assert.fail });
   });
-  afterEach(() => folder.remove());
+  afterEach(async () => {
+    await writer.close();
+    folder.remove();
+  });
+
+  const openKeys = (file: string) => openSqliteSubjectKeys({ file, writer });
 
   /** Returns the path of a key file in its own folder, as a service has it. */
   const fileIn = (name: string) => {
@@ -79,14 +87,14 @@ describe('subject-keys command-line tool', function () {
 
   it('reports subjects with different keys in both stores, and keeps their keys', async () => {
     const [one, two] = [fileIn('one'), fileIn('two')];
-    const [from, to] = [openSqliteSubjectKeys(one), openSqliteSubjectKeys(two)];
+    const [from, to] = [openKeys(one), openKeys(two)];
     await from.obtain('same');
     const kept = await to.obtain('same');
     await Promise.all([from.close(), to.close()]);
     const result = await run('copy', `sqlite:${one}`, `sqlite:${two}`);
     assert.equal(result.code, 1);
     assert.match(result.stderr, /same has another key/);
-    const after = openSqliteSubjectKeys(two);
+    const after = openKeys(two);
     assert.deepEqual(await after.obtain('same'), kept);
     await after.close();
   });
@@ -95,7 +103,7 @@ describe('subject-keys command-line tool', function () {
     it('copies keys in both directions, and destroys keys that were destroyed in either store', async () => {
       const url = server.newUrl();
       const [one, two] = [fileIn('one'), fileIn('two')];
-      const from = openSqliteSubjectKeys(one);
+      const from = openKeys(one);
       const made = new Map<string, Uint8Array | null>();
       for (let index = 0; index < 30; index += 1) made.set(`subject ${index}`, await from.obtain(`subject ${index}`));
       for (const subject of ['subject 3', 'subject 7']) {
@@ -114,7 +122,7 @@ describe('subject-keys command-line tool', function () {
       // A key that was destroyed meanwhile is not restored.
       assert.equal((await run('copy', `sqlite:${one}`, url)).code, 0);
       assert.equal((await run('copy', url, `sqlite:${two}`)).code, 0);
-      const to = openSqliteSubjectKeys(two);
+      const to = openKeys(two);
       assert.deepEqual(new Map(await to.page('', 100)), made);
       await to.close();
     });

@@ -283,49 +283,6 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.deepEqual(await store.writer.operatorState(), state);
     });
 
-    it('keeps the later time of use of a key across rebuilds', async () => {
-      await store.writer.saveKeysLastUsed(
-        new Map([
-          ['k1', '2026-01-01T10:05:00.000Z'],
-          ['k2', '2026-01-01T10:00:00.000Z'],
-        ]),
-      );
-      await store.writer.saveKeysLastUsed(
-        new Map([
-          ['k1', '2026-01-01T10:04:00.000Z'],
-          ['k2', '2026-01-01T10:01:00.000Z'],
-        ]),
-      );
-      await published();
-      store = await store.reopen();
-      const times = await store.reader.keysLastUsed(['k1', 'k2', 'k3']);
-      assert.deepEqual([...times].sort(), [
-        ['k1', '2026-01-01T10:05:00.000Z'],
-        ['k2', '2026-01-01T10:01:00.000Z'],
-      ]);
-    });
-
-    it('keeps the newest snapshot of a stream of any size across rebuilds and dropped collections', async () => {
-      assert.equal(await store.reader.snapshot('flow-a'), null);
-      const snapshot = { stream: 'flow-a', revision: 700, hash: 'one', stateVersion: 1, body: 'state' };
-      await store.writer.saveSnapshot(snapshot);
-      assert.deepEqual(await store.reader.snapshot('flow-a'), snapshot);
-      const newer = {
-        ...snapshot,
-        revision: 5_000_000_000,
-        hash: 'two',
-        stateVersion: 2,
-        body: '{"ü":"\\n"}\n'.repeat(4e5),
-      };
-      await store.writer.saveSnapshot(newer);
-      await store.writer.saveSnapshot({ ...snapshot, stream: 'flow-b' });
-      await published();
-      await store.writer.dropOthers([]);
-      store = await store.reopen();
-      assert.deepEqual(await store.reader.snapshot('flow-a'), newer);
-      assert.equal((await store.reader.snapshot('flow-b'))?.hash, 'one');
-    });
-
     it('throws an UnavailableError when it is closed', async () => {
       await published();
       await store.reader.close();

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { payload } from '#test/support/inputs/template-payload.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeOnEngines, SharedEngines } from '#test/support/service/engines.ts';
+import { openMongoDbReadStore } from '#test/support/service/mongodb-read-store.ts';
 import { expectProblem, expectStatus } from './support/expect.ts';
 import { rebuildProjection } from './support/rebuild-projection.ts';
 import { runningService } from './support/running-service.ts';

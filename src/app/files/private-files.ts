@@ -30,6 +30,7 @@ function ownPathsOf({ dataDir, eventStore, readStore, blobStore }: StoreConfig):
   const databases = [
     ...named,
     join(dataDir, 'subject-keys.db'),
+    join(dataDir, 'records.db'),
     join(dataDir, 'processes.db'),
     join(dataDir, 'webhook-deliveries.db'),
   ];

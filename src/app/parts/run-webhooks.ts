@@ -85,7 +85,7 @@ function createRunner(
     store: events,
     deliveries: webhooks.deliveries,
     countTry: createTryCounter(metrics.registry),
-    openStates: webhooks.openStates,
+    statesFor: webhooks.statesFor,
     delivery: new MessageDelivery({ reads, sender, slots, log }),
     clock: systemClock,
   });

@@ -6,7 +6,7 @@ import { createNodeName } from '#app/node-name.ts';
 import { type AsOf, readAsOf } from '#app/read-only/as-of.ts';
 import { asOfProjections } from '#app/read-only/as-of-projections.ts';
 import { waitForStore } from '#app/startup/wait-for-store.ts';
-import { openKeyUsage } from '#application/access/key-usage.ts';
+import { KeyUsage } from '#application/access/key-usage.ts';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { openFolderBlobStoreBeside } from '#blob-store/folder/folder-blob-store.ts';
@@ -32,7 +32,8 @@ import type { DebugLogger } from '#shared/logging/logger.ts';
 import { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 import { openBlobStore } from './open-blob-store.ts';
 import { createCheckpointOpener } from './open-checkpoints.ts';
-import { followStates } from './open-stores.ts';
+import { openRecords } from './open-records.ts';
+import { followStates, type OpenStoresOptions } from './open-stores.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores } from './open-webhooks.ts';
 
@@ -53,7 +54,11 @@ interface OpenedLog {
  * no lease.
  * @throws StartupError
  */
-export async function openReadOnlyStores(config: Config, log: DebugLogger, opened: AsyncDisposableStack) {
+export async function openReadOnlyStores(
+  config: Config,
+  { log, onFatal }: OpenStoresOptions,
+  opened: AsyncDisposableStack,
+) {
   const { readStore, dataDir } = config;
   const asOf = readAsOf(dataDir);
   if (readStore.kind !== 'sqlite' || !existsSync(readStore.path))
@@ -71,19 +76,28 @@ export async function openReadOnlyStores(config: Config, log: DebugLogger, opene
   const snapshots = { read: async () => null, save: async () => undefined };
   const writer = new StreamWriter({ store: events, soleWriter: false, snapshots });
   followStates(tail, writer, opened);
-  const keyUsage = openKeyUsage({ readStore: documents, save: async () => undefined, log });
+  const keyUsage = new KeyUsage({ records: { all: async () => new Map(), put: async () => undefined }, log });
   opened.defer(() => keyUsage.close());
   const mongoDb = new MongoDbAvailabilities(log);
   opened.defer(() => mongoDb.close());
+  const { records, place } = await openRecords(config, { mongoDb, onFatal, opened });
   const openCheckpoints = await createCheckpointOpener(config, mongoDb);
   const checkpoints = openCheckpoints();
   opened.defer(() => checkpoints.close());
-  const subjectKeys = await openSubjectKeys(config, { isLogBegun: async () => true, mongoDb, log });
+  const subjectKeys = await openSubjectKeys(place, { isLogBegun: async () => true, isReadOnly: true, log });
   opened.defer(() => subjectKeys.close());
   const blobs = await openBlobsBeside(config, mongoDb);
   opened.defer(() => blobs.close());
-  const webhooks = await openWebhookStores(config, { mongoDb, opened });
-  const read = { projections: asOfProjections(asOf), documents, keyUsage, checkpoints, openCheckpoints, leases: null };
+  const webhooks = await openWebhookStores(config, { records, place, opened });
+  const read = {
+    projections: asOfProjections(asOf),
+    documents,
+    records,
+    keyUsage,
+    checkpoints,
+    openCheckpoints,
+    leases: null,
+  };
   const personalData = new PersonalData(subjectKeys);
   return {
     asOf,

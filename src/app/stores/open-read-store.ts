@@ -11,9 +11,10 @@ import { ProjectorThread } from '#projection-engine/hosting/projector-thread.ts'
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import { eventTypesOf } from '#projection-engine/projection.ts';
 import { projections as projectionTable } from '#projections/table.ts';
-import type { ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
-import type { SnapshotStore } from '#read-store/snapshot-store.ts';
+import { ReadStoreNotes } from '#read-store/notes.ts';
+import type { OperatorState, ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
+import type { RecordStore } from '#records/record-store.ts';
 import { withVariableName } from '#shared/errors/startup-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
@@ -21,16 +22,12 @@ import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 const variable = 'READ_STORE_URL';
 
 /** The time limit of reads that are repeated many times a second. */
-const pollIntervalMs = 1_000;
+const pollTimeoutMs = 1_000;
 
 /** The opened read models. */
 export interface OpenedReadStore {
   readonly documents: ReadStore;
   readonly projections: ProjectionsProgress;
-  /** Stores when keys were last used. A later stored time stays. @throws UnavailableError */
-  readonly saveKeysLastUsed: (times: ReadonlyMap<string, string>) => Promise<void>;
-  /** The snapshots of long streams, for commands. */
-  readonly snapshots: SnapshotStore;
   /** The leases of nodes; null if this process is the only one. */
   readonly leases: LeaseStore | null;
 }
@@ -40,6 +37,8 @@ export interface ReadStoreDependencies {
   readonly forProjector: () => ProjectorEvents;
   /** The unique name of this node. */
   readonly node: string;
+  /** The records with the notes of a shared read store. */
+  readonly records: RecordStore;
   readonly mongoDb: MongoDbAvailabilities;
   readonly log: Logger;
   /** Collects everything that must be closed. */
@@ -50,26 +49,23 @@ export interface ReadStoreDependencies {
  * Whether the store has read models that were made from a log. Call it before the store is opened.
  * @throws UnavailableError
  */
-export async function hasReadModels(store: ReadStoreConfig, mongoDb: MongoDbAvailabilities): Promise<boolean> {
-  if (store.kind === 'sqlite' && !existsSync(store.path)) return false;
-  const writer = store.kind === 'sqlite' ? await sqliteWriter(store.path) : await mongoDbWriter(store.url, mongoDb);
+export async function hasReadModels(store: ReadStoreConfig, records: RecordStore): Promise<boolean> {
+  const { madeFrom = {} } =
+    store.kind === 'sqlite'
+      ? await embeddedOperatorState(store.path)
+      : await new ReadStoreNotes(records).operatorState();
+  return Object.keys(madeFrom).length > 0;
+}
+
+async function embeddedOperatorState(file: string): Promise<Partial<OperatorState>> {
+  if (!existsSync(file)) return {};
+  const { openSqliteReadStoreWriter } = await import('#read-store/sqlite/sqlite-read-store-writer.ts');
+  const writer = openSqliteReadStoreWriter(file, () => undefined);
   try {
-    const { madeFrom = {} } = await writer.operatorState();
-    return Object.keys(madeFrom).length > 0;
+    return await writer.operatorState();
   } finally {
     await writer.close();
   }
-}
-
-async function sqliteWriter(file: string): Promise<ReadStoreWriter> {
-  const { openSqliteReadStoreWriter } = await import('#read-store/sqlite/sqlite-read-store-writer.ts');
-  return openSqliteReadStoreWriter(file, () => undefined);
-}
-
-async function mongoDbWriter(url: string, mongoDb: MongoDbAvailabilities): Promise<ReadStoreWriter> {
-  const { openMongoDbReadStoreWriter } = await import('#read-store/mongodb/mongodb-read-store-writer.ts');
-  const availability = await mongoDb.at(url, variable);
-  return withVariableName(variable, () => openMongoDbReadStoreWriter({ url, availability }));
 }
 
 /** Opens the configured read store, and starts the projections if this node runs them. @throws StartupError */
@@ -91,23 +87,21 @@ async function openEmbedded(
   opened.defer(() => projections.close());
   const documents = openSqliteReadStore(file, { onCommit: (listener) => projections.onCommit(listener) });
   opened.defer(() => documents.close());
-  const snapshots = snapshotsIn(documents, (snapshot) => projections.saveSnapshot(snapshot));
-  const saveKeysLastUsed = (times: ReadonlyMap<string, string>) => projections.saveKeysLastUsed(times);
-  return { documents, projections, saveKeysLastUsed, snapshots, leases: null };
+  return { documents, projections, leases: null };
 }
 
 async function openShared(
   url: string,
   runsProjections: boolean,
-  { forProjector, node, mongoDb, log, opened }: ReadStoreDependencies,
+  { forProjector, node, records, mongoDb, log, opened }: ReadStoreDependencies,
 ): Promise<OpenedReadStore> {
-  const [{ openMongoDbReadStore }, { openMongoDbReadStoreWriter }, { openMongoDbLeaseStore }] = await Promise.all([
+  const [{ openMongoDbReadStore }, { openMongoDbRecordStore }, { openMongoDbLeaseStore }] = await Promise.all([
     import('#read-store/mongodb/mongodb-read-store.ts'),
-    import('#read-store/mongodb/mongodb-read-store-writer.ts'),
+    import('#records/mongodb/mongodb-record-store.ts'),
     import('#leases/mongodb/mongodb-lease-store.ts'),
   ]);
   const availability = await mongoDb.at(url, variable);
-  const documents = withVariableName(variable, () => openMongoDbReadStore({ url, availability }));
+  const documents = withVariableName(variable, () => openMongoDbReadStore({ url, availability, records }));
   opened.defer(() => documents.close());
   await waitForStore(variable, log, () => documents.status());
   const leases = openMongoDbLeaseStore({ url, availability });
@@ -119,11 +113,11 @@ async function openShared(
     opened.defer(() => thread.close());
   }
   // It has separate connections, so that it never waits for other users' connections.
-  const polled = openMongoDbReadStore({ url, availability, timeoutMs: pollIntervalMs });
+  const polled = openMongoDbRecordStore({ url, availability, timeoutMs: pollTimeoutMs });
   opened.defer(() => polled.close());
   const projections = await startPolledProjections({
     facts: projectionTable.map((projection) => ({ name: projection.name, types: eventTypesOf(projection) })),
-    store: polled,
+    store: new ReadStoreNotes(polled),
     holder: async (token) => {
       const newest = await leases.newest(projectionsLease);
       return newest?.token === token ? newest.holder : null;
@@ -131,12 +125,5 @@ async function openShared(
     log,
   });
   opened.defer(() => projections.close());
-  const writer = openMongoDbReadStoreWriter({ url, availability });
-  opened.defer(() => writer.close());
-  const snapshots = snapshotsIn(documents, (snapshot) => writer.saveSnapshot(snapshot));
-  return { documents, projections, saveKeysLastUsed: (times) => writer.saveKeysLastUsed(times), snapshots, leases };
-}
-
-function snapshotsIn(documents: ReadStore, save: SnapshotStore['save']): SnapshotStore {
-  return { read: (stream) => documents.snapshot(stream), save };
+  return { documents, projections, leases };
 }

@@ -5,8 +5,9 @@ import { lockStoreFile } from '#app/files/store-file-lock.ts';
 import { createNodeName } from '#app/node-name.ts';
 import { isBootstrapped } from '#app/startup/bootstrap.ts';
 import { waitForStore } from '#app/startup/wait-for-store.ts';
-import { type KeyUsage, openKeyUsage } from '#application/access/key-usage.ts';
+import { KeyUsage } from '#application/access/key-usage.ts';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { RecordSnapshots } from '#application/snapshots/snapshot-store.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
@@ -18,12 +19,14 @@ import { PersonalData } from '#personal-data/personal-data.ts';
 import type { CheckpointStore } from '#process-engine/checkpoints/checkpoint-store.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import type { RecordStore } from '#records/record-store.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 import { openBlobStore } from './open-blob-store.ts';
 import { createCheckpointOpener, type OpenCheckpoints } from './open-checkpoints.ts';
 import { openEventStore } from './open-event-store.ts';
 import { hasReadModels, openReadStore } from './open-read-store.ts';
+import { openRecords, takeOverEarlierRecords } from './open-records.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores, type WebhookStores } from './open-webhooks.ts';
 
@@ -37,6 +40,8 @@ export interface Stores {
   readonly writer: StreamWriter;
   readonly projections: ProjectionsProgress;
   readonly documents: ReadStore;
+  /** Small records, such as the checkpoints of processes. */
+  readonly records: RecordStore;
   readonly keyUsage: KeyUsage;
   readonly checkpoints: CheckpointStore;
   readonly openCheckpoints: OpenCheckpoints;
@@ -82,31 +87,35 @@ export async function openStores(
   await waitForStore('EVENT_STORE_URL', log, () => events.lastPosition());
   const mongoDb = new MongoDbAvailabilities(log);
   opened.defer(() => mongoDb.close());
-  const wasFilled = () => waitForStore('READ_STORE_URL', log, () => hasReadModels(config.readStore, mongoDb));
+  const { records, place } = await openRecords(config, { mongoDb, onFatal, opened });
+  await waitForStore('READ_STORE_URL', log, () => takeOverEarlierRecords(records, place, config.readStore, log));
+  const wasFilled = () => waitForStore('READ_STORE_URL', log, () => hasReadModels(config.readStore, records));
   await waitForStore('EVENT_STORE_URL', log, () => checkStreamPrefix(wasFilled));
   const node = createNodeName();
-  const { documents, projections, saveKeysLastUsed, snapshots, leases } = await openReadStore(config, {
+  const { documents, projections, leases } = await openReadStore(config, {
     forProjector,
     node,
+    records,
     mongoDb,
     log,
     opened,
   });
+  const snapshots = new RecordSnapshots(records);
   const writer = new StreamWriter({ store: events, soleWriter, snapshots });
   if (!soleWriter) followStates(tail, writer, opened);
-  const keyUsage = openKeyUsage({ readStore: documents, save: saveKeysLastUsed, log });
+  const keyUsage = new KeyUsage({ records, log });
   opened.defer(() => keyUsage.close());
   const openCheckpoints = await createCheckpointOpener(config, mongoDb);
   const checkpoints = openCheckpoints();
   opened.defer(() => checkpoints.close());
   const isLogBegun = () => waitForStore('EVENT_STORE_URL', log, () => isBootstrapped(writer));
-  const subjectKeys = await openSubjectKeys(config, { isLogBegun, mongoDb, log });
+  const subjectKeys = await openSubjectKeys(place, { isLogBegun, log });
   opened.defer(() => subjectKeys.close());
   const personalData = new PersonalData(subjectKeys);
   const blobs = await openBlobStore(config, mongoDb);
   opened.defer(() => blobs.close());
-  const webhooks = await openWebhookStores(config, { mongoDb, opened });
-  const read = { projections, documents, keyUsage, checkpoints, openCheckpoints, leases, personalData };
+  const webhooks = await openWebhookStores(config, { records, place, opened });
+  const read = { projections, documents, records, keyUsage, checkpoints, openCheckpoints, leases, personalData };
   return { directory, metrics, events, tail, writer, node, blobs, webhooks, ...read };
 }
 

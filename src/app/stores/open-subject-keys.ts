@@ -1,35 +1,36 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '#app/config.ts';
 import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
+import type { SmallStoresPlace } from './open-records.ts';
 
 /** The checks that show whether keys are missing. */
 export interface SubjectKeysDependencies {
   /** Whether any node has finished the first start. */
   readonly isLogBegun: () => Promise<boolean>;
-  readonly mongoDb: MongoDbAvailabilities;
+  /** Whether the service only shows a past moment. Default false. */
+  readonly isReadOnly?: boolean;
   readonly log: Pick<Logger, 'warn'>;
 }
 
 /**
- * Opens the keys of personal data. They are beside the read models, which all nodes share or one embeds. It warns if
- * the log is older than a folder without keys: the folder has lost them, or belongs to a second node.
+ * Opens the keys of personal data. It warns if the log is older than a folder without keys: the folder has lost them, or
+ * belongs to a second node.
+ * @throws StartupError
  */
 export async function openSubjectKeys(
-  { readStore, dataDir, readOnly }: Pick<Config, 'readStore' | 'dataDir' | 'readOnly'>,
-  { isLogBegun, mongoDb, log }: SubjectKeysDependencies,
+  place: SmallStoresPlace,
+  { isLogBegun, isReadOnly = false, log }: SubjectKeysDependencies,
 ): Promise<SubjectKeys> {
-  if (readStore.kind === 'mongodb') {
+  if (place.kind === 'shared') {
     const { openMongoDbSubjectKeys } = await import('#personal-data/mongodb/mongodb-subject-keys.ts');
-    const { url } = readStore;
-    return openMongoDbSubjectKeys({ url, availability: await mongoDb.at(url, 'READ_STORE_URL') });
+    const { url, availability } = place;
+    return openMongoDbSubjectKeys({ url, availability });
   }
-  const file = join(dataDir, 'subject-keys.db');
-  if (!existsSync(file) && (await isLogBegun())) log.warn({ file }, readOnly ? notCopied : missing);
-  return openSqliteSubjectKeys(file);
+  const file = join(place.dataDir, 'subject-keys.db');
+  if (!existsSync(file) && (await isLogBegun())) log.warn({ file }, isReadOnly ? notCopied : missing);
+  return openSqliteSubjectKeys({ file, writer: place.writer });
 }
 
 const missing =

@@ -1,50 +1,44 @@
 import { join } from 'node:path';
 import type { Config } from '#app/config.ts';
 import type { WebhookReads } from '#application/webhooks/webhook-reads.ts';
+import type { RecordStore } from '#records/record-store.ts';
 import { createDnsResolver, createSystemResolver } from '#webhooks/guard/resolve-host.ts';
 import { UrlGuard } from '#webhooks/guard/url-guard.ts';
 import type { DeliveryLog } from '#webhooks/log/delivery-log.ts';
 import { openSqliteDeliveryLog } from '#webhooks/log/sqlite/sqlite-delivery-log.ts';
-import type { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
-import { openSqliteDeliveryStateStore } from '#webhooks/state/sqlite/sqlite-delivery-state-store.ts';
-import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
+import { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
+import type { SmallStoresPlace } from './open-records.ts';
 
 /** The stores of webhooks: the state of deliveries, and the delivery log. */
 export interface WebhookStores {
   readonly guard: UrlGuard;
   readonly deliveries: DeliveryLog;
-  /**
-   * Opens the states of deliveries. Each call opens a separate store.
-   * @param fence the fencing token of the lease, on shared stores
-   */
-  readonly openStates: (fence?: number) => DeliveryStateStore;
+  /** Returns the states of deliveries for the fencing token of a lease. */
+  readonly statesFor: (fence: number) => DeliveryStateStore;
   readonly reads: WebhookReads;
 }
 
 /** The dependencies of the stores of webhooks. */
 export interface WebhookStoreDependencies {
-  readonly mongoDb: MongoDbAvailabilities;
+  readonly records: RecordStore;
+  readonly place: SmallStoresPlace;
   /** Collects everything that must be closed. */
   readonly opened: AsyncDisposableStack;
 }
 
-type WebhookStoreConfig = Pick<Config, 'readStore' | 'dataDir' | 'webhooks'>;
-
-/** Opens the stores of webhooks. They are beside the read models, which all nodes share or one embeds. */
+/** Opens the stores of webhooks. @throws StartupError */
 export async function openWebhookStores(
-  { readStore, dataDir, webhooks: { allowsPrivateNetworks } }: WebhookStoreConfig,
-  { mongoDb, opened }: WebhookStoreDependencies,
+  { webhooks: { allowsPrivateNetworks } }: Pick<Config, 'webhooks'>,
+  { records, place, opened }: WebhookStoreDependencies,
 ): Promise<WebhookStores> {
-  const isEmbedded = readStore.kind === 'sqlite';
-  const { deliveries, openStates } = await (isEmbedded ? embedded(dataDir) : shared(readStore.url, mongoDb));
+  const deliveries = await openDeliveryLog(place);
   opened.defer(() => deliveries.close());
-  const states = openStates();
-  opened.defer(() => states.close());
+  const states = new DeliveryStateStore(records);
   const resolve = allowsPrivateNetworks ? createSystemResolver() : createDnsResolver();
   return {
     guard: new UrlGuard({ allowsPrivateNetworks, resolve }),
     deliveries,
-    openStates,
+    statesFor: (fence) => new DeliveryStateStore(records, fence),
     reads: {
       deliveryOf: async (id) => deliveryOf(await states.peek(id)),
       deliveriesTo: (...page) => deliveries.page(...page),
@@ -52,26 +46,14 @@ export async function openWebhookStores(
   };
 }
 
-async function embedded(dataDir: string): Promise<Pick<WebhookStores, 'deliveries' | 'openStates'>> {
-  return {
-    deliveries: openSqliteDeliveryLog(join(dataDir, 'webhook-deliveries.db')),
-    openStates: () => openSqliteDeliveryStateStore(join(dataDir, 'processes.db')),
-  };
-}
-
-async function shared(
-  url: string,
-  mongoDb: MongoDbAvailabilities,
-): Promise<Pick<WebhookStores, 'deliveries' | 'openStates'>> {
-  const [{ openMongoDbDeliveryLog }, { openMongoDbDeliveryStateStore }] = await Promise.all([
-    import('#webhooks/log/mongodb/mongodb-delivery-log.ts'),
-    import('#webhooks/state/mongodb/mongodb-delivery-state-store.ts'),
-  ]);
-  const availability = await mongoDb.at(url, 'READ_STORE_URL');
-  return {
-    deliveries: openMongoDbDeliveryLog({ url, availability }),
-    openStates: (fence = 0) => openMongoDbDeliveryStateStore({ url, availability, fence }),
-  };
+async function openDeliveryLog(place: SmallStoresPlace): Promise<DeliveryLog> {
+  if (place.kind === 'embedded') {
+    const { dataDir, writer } = place;
+    return openSqliteDeliveryLog({ file: join(dataDir, 'webhook-deliveries.db'), writer });
+  }
+  const { openMongoDbDeliveryLog } = await import('#webhooks/log/mongodb/mongodb-delivery-log.ts');
+  const { url, availability } = place;
+  return openMongoDbDeliveryLog({ url, availability });
 }
 
 function deliveryOf(state: Awaited<ReturnType<DeliveryStateStore['peek']>>) {

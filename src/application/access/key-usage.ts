@@ -1,47 +1,27 @@
-import type { ReadStore } from '#read-store/read-store.ts';
+import * as t from 'io-ts';
+import type { RecordStore } from '#records/record-store.ts';
 import { Debouncer } from '#shared/async/debouncer.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
+const kind = 'key-usage';
 const minuteMs = 60_000;
 const flushDelayMs = 3000;
 /** The most keys with an unsaved time of use. Times of further keys are dropped until a flush succeeds. */
 const maxPendingKeys = 10_000;
 
-/** The time of each API key's last use, to the minute. It is stored with the read models, not as an event. */
-export interface KeyUsage {
-  /**
-   * Records a use in memory.
-   * @param at in ms since 1970
-   */
-  touch(keyId: string, at: number): void;
-  /**
-   * The last use of each of these keys, without keys that were never used.
-   * @throws UnavailableError
-   */
-  lastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>>;
-}
-
 export interface KeyUsageOptions {
-  readonly readStore: Pick<ReadStore, 'keysLastUsed'>;
-  /** Stores the times, each unless a later one is stored; resolves when they are stored. */
-  readonly save: (times: ReadonlyMap<string, string>) => Promise<void>;
+  /** A later stored time stays, whichever node has stored it. */
+  readonly records: Pick<RecordStore, 'all' | 'put'>;
   readonly log: Pick<Logger, 'warn'>;
   /** How long a use may stay in memory only (default 3 s). */
   readonly flushDelayMs?: number;
 }
 
-/** A `KeyUsage` that the owner closes. */
-export interface OpenKeyUsage extends KeyUsage {
-  /** Stores the times in memory. Times that cannot be stored are lost, and the loss is logged. */
-  close(): Promise<void>;
-}
-
-/** Keeps key usage in memory, and stores it every few seconds and at its close. */
-export function openKeyUsage(options: KeyUsageOptions): OpenKeyUsage {
-  return new BufferedKeyUsage(options);
-}
-
-class BufferedKeyUsage implements OpenKeyUsage {
+/**
+ * The time of each API key's last use, to the minute. It is a record, not an event. Times are kept in memory, and
+ * stored every few seconds and at the close.
+ */
+export class KeyUsage {
   readonly #options: KeyUsageOptions;
   readonly #pending = new Map<string, string>();
   /** The last recorded minute of each key, from 1970, so that a minute is not stored twice. */
@@ -53,6 +33,10 @@ class BufferedKeyUsage implements OpenKeyUsage {
     this.#saving = new Debouncer(options.flushDelayMs ?? flushDelayMs, () => this.#save());
   }
 
+  /**
+   * Records a use in memory.
+   * @param at in ms since 1970
+   */
   touch(keyId: string, at: number): void {
     const minute = Math.floor(at / minuteMs);
     if ((this.#noted.get(keyId) ?? 0) >= minute) return;
@@ -63,17 +47,23 @@ class BufferedKeyUsage implements OpenKeyUsage {
     this.#saving.schedule();
   }
 
+  /**
+   * Returns the last use of each of these keys (RFC 3339), without keys that were never used.
+   * @throws UnavailableError
+   */
   async lastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
     // Memory is read first, because a flush moves times from memory to the store, never back.
     const pending = keyIds.flatMap((keyId) => {
       const time = this.#pending.get(keyId);
       return time === undefined ? [] : [[keyId, time] as const];
     });
-    const times = new Map(await this.#options.readStore.keysLastUsed(keyIds));
+    const stored = await this.#options.records.all(kind, keyIds);
+    const times = new Map([...stored].filter((entry): entry is [string, string] => t.string.is(entry[1])));
     for (const [keyId, time] of pending) if ((times.get(keyId) ?? '') < time) times.set(keyId, time);
     return times;
   }
 
+  /** Stores the times in memory. Times that cannot be stored are lost, and the loss is logged. */
   async close(): Promise<void> {
     this.#saving.stop();
     await this.#saving.flush();
@@ -83,7 +73,7 @@ class BufferedKeyUsage implements OpenKeyUsage {
     if (this.#pending.size === 0) return;
     const times = new Map(this.#pending);
     try {
-      await this.#options.save(times);
+      await this.#options.records.put(kind, times, { keep: 'greater' });
       for (const [keyId, time] of times) if (this.#pending.get(keyId) === time) this.#pending.delete(keyId);
     } catch (error) {
       this.#options.log.warn(

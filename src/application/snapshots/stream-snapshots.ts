@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { StreamState } from '#application/commands/stream-state.ts';
+import type { SnapshotStore, StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { noStream } from '#event-store/event-store.ts';
-import type { SnapshotStore, StoredSnapshot } from '#read-store/snapshot-store.ts';
 import { withTimeout } from '#shared/async/with-timeout.ts';
 import { readSnapshot, writeSnapshot } from './snapshot-text.ts';
 

@@ -17,7 +17,7 @@ export async function startOwnService(config: Config, path: string): Promise<() 
   const service = await compose(config, {
     log: log.logger,
     printAdminKey,
-    onFatal: (error) => log.logger.fatal({ err: error }, 'The event store takes no more changes'),
+    onFatal: (error) => log.logger.fatal({ err: error }, 'An embedded store takes no more changes'),
   });
   const { operations, readiness, metrics, bodies } = service;
   const { version } = packageJson;

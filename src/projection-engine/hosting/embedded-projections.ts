@@ -3,12 +3,8 @@ import { ProjectionWaiter } from '#projection-engine/progress/projection-waiter.
 import type { FollowingStatus, ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
-import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import type { FromProjector, ToSave } from './projector-messages.ts';
+import type { FromProjector } from './projector-messages.ts';
 import { ProjectorThread, type ProjectorThreadOptions } from './projector-thread.ts';
-
-const saveTimeoutMs = 5000;
 
 /** The projections of an embedded read store. A thread of this process runs them and is the store's only writer. */
 export interface EmbeddedProjections extends ProjectionsProgress {
@@ -17,10 +13,6 @@ export interface EmbeddedProjections extends ProjectionsProgress {
    * @returns a function that unsubscribes it
    */
   onCommit(listener: () => void): () => void;
-  /** Stores when keys were last used; resolves when it is done. @throws UnavailableError */
-  saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void>;
-  /** Stores a stream's snapshot; resolves when it is done. @throws UnavailableError */
-  saveSnapshot(snapshot: StoredSnapshot): Promise<void>;
   /** Waits until the thread has finished its batch and stored its checkpoints; 5 s at most. */
   close(): Promise<void>;
 }
@@ -36,22 +28,15 @@ export async function startEmbeddedProjections(options: ProjectorThreadOptions):
   return projections;
 }
 
-interface PendingSave {
-  readonly resolve: () => void;
-  readonly reject: (error: UnavailableError) => void;
-}
-
 class ThreadProjections implements EmbeddedProjections {
   readonly #thread: ProjectorThread;
   readonly #waits = new ProjectionWaiter();
   readonly #listeners = new Set<(statuses: ReadonlyArray<ProjectionStatus>) => void>();
   readonly #commitListeners = new Set<() => void>();
-  readonly #saves = new Map<number, PendingSave>();
   #statuses: ReadonlyArray<ProjectionStatus> = [];
   /** Arrives more often than the statuses, in the same order. */
   #served: ReadonlyArray<ServedPosition> = [];
   #ready = false;
-  #requests = 0;
 
   constructor(options: ProjectorThreadOptions) {
     this.#thread = new ProjectorThread(options, {
@@ -96,31 +81,6 @@ class ThreadProjections implements EmbeddedProjections {
     return () => this.#listeners.delete(listener);
   }
 
-  saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void> {
-    return this.#save({ kind: 'save-keys-last-used', times });
-  }
-
-  saveSnapshot(snapshot: StoredSnapshot): Promise<void> {
-    return this.#save({ kind: 'save-snapshot', snapshot });
-  }
-
-  #save(what: ToSave): Promise<void> {
-    if (this.#thread.state !== 'running') return Promise.reject(new UnavailableError('The projector thread is down.'));
-    this.#requests += 1;
-    const request = this.#requests;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timer = setTimeout(
-      () => reject(new UnavailableError('The projector thread does not answer.')),
-      saveTimeoutMs,
-    );
-    this.#saves.set(request, { resolve, reject });
-    this.#thread.post({ ...what, request });
-    return promise.finally(() => {
-      clearTimeout(timer);
-      this.#saves.delete(request);
-    });
-  }
-
   async close(): Promise<void> {
     await this.#thread.close();
     this.#waits.close();
@@ -142,24 +102,14 @@ class ThreadProjections implements EmbeddedProjections {
         break;
       case 'opened':
         this.#waits.setProjections(message.projections);
-        break;
-      case 'saved':
-        this.#settleSave(message.request, message.failure);
     }
   }
 
   #exited(): void {
     this.#ready = false;
     this.#notifyCommit();
-    for (const { reject } of this.#saves.values()) reject(new UnavailableError('The projector thread has ended.'));
     // No thread follows the log now, so a command must not wait for its read models.
     if (this.#thread.state !== 'closed') this.#waits.update([]);
-  }
-
-  #settleSave(request: number, failure: string | null): void {
-    const save = this.#saves.get(request);
-    if (failure === null) save?.resolve();
-    else save?.reject(new UnavailableError(failure));
   }
 
   #notifyCommit(): void {

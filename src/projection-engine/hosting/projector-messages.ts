@@ -1,7 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
-import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
 
 /** The log that the projector thread follows; `wake` signals new events; it is transferred to the thread. */
 export type ProjectorEvents =
@@ -35,15 +34,8 @@ export interface ProjectionInfo {
   readonly types: ReadonlyArray<string>;
 }
 
-/** What the projector thread stores for the main thread beside the read models. */
-export type ToSave =
-  | { readonly kind: 'save-keys-last-used'; readonly times: ReadonlyMap<string, string> }
-  | { readonly kind: 'save-snapshot'; readonly snapshot: StoredSnapshot };
-
 /** A message from the main thread to the projector thread. */
-export type ToProjector =
-  /** Only for an embedded read store. Each node writes to a shared one itself. */
-  ({ readonly request: number } & ToSave) | { readonly kind: 'close' };
+export type ToProjector = { readonly kind: 'close' };
 
 /** A message from the projector thread to the main thread. */
 export type FromProjector =
@@ -51,7 +43,6 @@ export type FromProjector =
   | { readonly kind: 'opened'; readonly projections: ReadonlyArray<ProjectionInfo> }
   | { readonly kind: 'positions'; readonly served: ReadonlyArray<ServedPosition> }
   | { readonly kind: 'status'; readonly statuses: ReadonlyArray<ProjectionStatus>; readonly ready: boolean }
-  | { readonly kind: 'saved'; readonly request: number; readonly failure: string | null }
   | {
       readonly kind: 'log';
       readonly level: 'info' | 'warn' | 'error';

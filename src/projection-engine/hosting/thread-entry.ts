@@ -6,18 +6,11 @@ import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import { type Upcast, upcastWith } from '#event-store/upcasting.ts';
 import { type AnyProjection, eventTypesOf } from '#projection-engine/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
-import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { ReadStoreDamagedError, setAside } from '#read-store/sqlite/read-store-file.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { runProjectionsUnderLease } from './leased-projections.ts';
-import type {
-  FromProjector,
-  ProjectorEvents,
-  ProjectorReadStore,
-  ProjectorThreadData,
-  ToProjector,
-} from './projector-messages.ts';
+import type { FromProjector, ProjectorEvents, ProjectorReadStore, ProjectorThreadData } from './projector-messages.ts';
 
 /** The projector thread: follows the event store and fills the read store. `projector-thread.ts` starts it. */
 interface ProjectionsModule {
@@ -62,10 +55,7 @@ async function fillEmbedded(file: string): Promise<void> {
   const store = openSqliteReadStoreWriter(file, (message) => log.warn({ file }, message));
   let runner: ProjectionRunner | null = null;
   let posted = '';
-  parentPort?.on('message', (message: ToProjector) => {
-    if (message.kind === 'close') return closing.abort();
-    void save(store, message);
-  });
+  parentPort?.on('message', () => closing.abort());
   postOpened();
 
   const onPositions = () => {
@@ -107,34 +97,32 @@ async function fillEmbedded(file: string): Promise<void> {
 
 /** Fills a shared read store while this node holds the lease, until the thread is closed. */
 async function fillShared({ url, urlName, holder }: ProjectorReadStore & { kind: 'mongodb' }): Promise<void> {
-  const [{ openMongoDbLeaseStore }, { openMongoDbReadStoreWriter }, { MongoDbAvailability }] = await Promise.all([
+  const [
+    { openMongoDbLeaseStore },
+    { openMongoDbReadStoreWriter },
+    { openMongoDbRecordStore },
+    { MongoDbAvailability },
+  ] = await Promise.all([
     import('#leases/mongodb/mongodb-lease-store.ts'),
     import('#read-store/mongodb/mongodb-read-store-writer.ts'),
+    import('#records/mongodb/mongodb-record-store.ts'),
     import('#mongodb/mongodb-availability.ts'),
   ]);
   // Without log lines: the main thread writes them.
   const availability = new MongoDbAvailability({ url, urlName });
   const leases = openMongoDbLeaseStore({ url, availability });
+  const records = openMongoDbRecordStore({ url, availability });
   parentPort?.on('message', () => closing.abort());
   postOpened();
-  const openWriter = (fence: number) => openMongoDbReadStoreWriter({ url, availability, fence });
+  const openWriter = (fence: number) => openMongoDbReadStoreWriter({ url, availability, records, fence });
   const { signal } = closing;
   try {
     await runProjectionsUnderLease({ projections, knownTypes, events, tail, openWriter, leases, holder, log, signal });
   } finally {
     await leases.close();
+    await records.close();
     await availability.close();
   }
-}
-
-async function save(writer: ReadStoreWriter, message: Exclude<ToProjector, { kind: 'close' }>): Promise<void> {
-  const saved =
-    message.kind === 'save-snapshot' ? writer.saveSnapshot(message.snapshot) : writer.saveKeysLastUsed(message.times);
-  const failure = await saved.then(
-    () => null,
-    (error: unknown) => String(error),
-  );
-  post({ kind: 'saved', request: message.request, failure });
 }
 
 function postOpened(): void {

@@ -49,14 +49,6 @@ class ReadyReadStore implements ReadStore {
     return this.#documents.unknownEvents();
   }
 
-  keysLastUsed(keyIds: ReadonlyArray<string>): ReturnType<ReadStore['keysLastUsed']> {
-    return this.#documents.keysLastUsed(keyIds);
-  }
-
-  snapshot(stream: string): ReturnType<ReadStore['snapshot']> {
-    return this.#documents.snapshot(stream);
-  }
-
   close(): Promise<void> {
     this.#unsubscribe();
     return this.#documents.close();

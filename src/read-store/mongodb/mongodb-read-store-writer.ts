@@ -1,5 +1,6 @@
-import { type Db, Long, MongoServerError } from 'mongodb';
+import { Long, MongoServerError } from 'mongodb';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import { ReadStoreNotes } from '#read-store/notes.ts';
 import type { PositionsWriter, ProjectionPositions } from '#read-store/published-positions.ts';
 import type {
   CollectionDefinition,
@@ -11,21 +12,10 @@ import type {
   ProjectionStatus,
   ReadStoreWriter,
 } from '#read-store/read-store.ts';
-import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
+import type { RecordStore } from '#records/record-store.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
-import { FencedError } from '#shared/errors/fenced-error.ts';
 import { applyWrites, forgetRemoved } from './document-writes.ts';
 import { FencedRecords } from './fenced-records.ts';
-import {
-  type KeyLastUsedRecord,
-  keysLastUsedName,
-  type NoteName,
-  type NoteRecord,
-  notesName,
-  readNote,
-  type SnapshotRecord,
-  snapshotsName,
-} from './notes.ts';
 import { collectionGenerations, generationPath, generationsOf } from './read-model-record.ts';
 import {
   type DocumentRecord,
@@ -55,12 +45,19 @@ export interface MongoDbReadStoreWriterOptions extends MongoDbConnectionOptions 
    * writer. When the store has seen a newer token, it refuses this writer with `FencedError`.
    */
   readonly fence?: number;
+  /** The records with the notes of the read store. Their owner closes them after the writer. */
+  readonly records: RecordStore;
 }
 
 /** Opens the writing side of a read store on MongoDB. It connects at the first call. */
 export function openMongoDbReadStoreWriter(options: MongoDbReadStoreWriterOptions): ReadStoreWriter & PositionsWriter {
-  const { fence = 0, ...connection } = options;
-  return new MongoDbReadStoreWriter(new MongoDbConnection({ timeoutMs: defaultTimeoutMs, ...connection }), fence);
+  const { fence = 0, records, ...connection } = options;
+  const notes = new ReadStoreNotes(records, fence);
+  return new MongoDbReadStoreWriter(
+    new MongoDbConnection({ timeoutMs: defaultTimeoutMs, ...connection }),
+    fence,
+    notes,
+  );
 }
 
 /** What the writer remembers of a generation that it stores to. */
@@ -73,14 +70,13 @@ interface GenerationProgress {
 
 class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   readonly #connection: MongoDbConnection;
-  readonly #fence: number;
+  readonly #notes: ReadStoreNotes;
   readonly #records: FencedRecords;
   readonly #tracking = new Map<number, GenerationProgress>();
-  #beat = 0;
 
-  constructor(connection: MongoDbConnection, fence: number) {
+  constructor(connection: MongoDbConnection, fence: number, notes: ReadStoreNotes) {
     this.#connection = connection;
-    this.#fence = fence;
+    this.#notes = notes;
     this.#records = new FencedRecords(connection, fence);
   }
 
@@ -170,38 +166,20 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     }
   }
 
-  async operatorState(): Promise<OperatorState> {
-    const note = await this.#connection.call((database) => readNote(database, 'operator-state'));
-    return note === null ? { position: 0, skipped: {} } : JSON.parse(note.body);
+  operatorState(): Promise<OperatorState> {
+    return this.#notes.operatorState();
   }
 
-  async saveOperatorState(state: OperatorState): Promise<void> {
-    await this.#saveNote('operator-state', state);
+  saveOperatorState(state: OperatorState): Promise<void> {
+    return this.#notes.saveOperatorState(state);
   }
 
-  async savePositions(positions: ProjectionPositions): Promise<void> {
-    this.#beat += 1;
-    await this.#saveNote('positions', { ...positions, beat: this.#beat });
+  savePositions(positions: ProjectionPositions): Promise<void> {
+    return this.#notes.savePositions(positions);
   }
 
-  async saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
-    await this.#saveNote('status', statuses);
-  }
-
-  async saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void> {
-    if (times.size === 0) return;
-    const operations = [...times].map(([keyId, time]) => ({
-      updateOne: { filter: { _id: keyId }, update: { $max: { time } }, upsert: true },
-    }));
-    await this.#connection.call((database) =>
-      database.collection<KeyLastUsedRecord>(keysLastUsedName).bulkWrite(operations, { ordered: false }),
-    );
-  }
-
-  async saveSnapshot({ stream, ...snapshot }: StoredSnapshot): Promise<void> {
-    await this.#connection.call((database) =>
-      database.collection<SnapshotRecord>(snapshotsName).replaceOne({ _id: stream }, snapshot, { upsert: true }),
-    );
+  saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
+    return this.#notes.saveStatus(statuses);
   }
 
   close(): Promise<void> {
@@ -258,20 +236,6 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
         if (!(error instanceof MongoServerError && error.code === namespaceNotFound)) throw error;
       }
     });
-  }
-
-  async #saveNote(name: NoteName, body: object): Promise<void> {
-    const fence = Long.fromNumber(this.#fence);
-    const text = JSON.stringify(body);
-    const notes = (database: Db) => database.collection<NoteRecord>(notesName);
-    const { matchedCount } = await this.#connection.call((database) =>
-      notes(database).updateOne({ _id: name, fence: { $lte: fence } }, { $set: { body: text, fence } }),
-    );
-    if (matchedCount > 0) return;
-    const { upsertedCount } = await this.#connection.call((database) =>
-      notes(database).updateOne({ _id: name }, { $setOnInsert: { body: text, fence } }, { upsert: true }),
-    );
-    if (upsertedCount === 0) throw new FencedError(`The note ${name} is written by another node now.`);
   }
 
   #trackingOf(generation: Generation): GenerationProgress {

@@ -1,21 +1,19 @@
 import type { Collection, Db, Filter } from 'mongodb';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
-import type { PositionsReader, PublishedPositions } from '#read-store/published-positions.ts';
+import { ReadStoreNotes } from '#read-store/notes.ts';
 import type {
   DocumentValue,
   Generation,
-  OperatorState,
   Page,
   PageRequest,
   ProjectionStatus,
   ReadStore,
   Where,
 } from '#read-store/read-store.ts';
-import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { UnknownEventType } from '#read-store/unknown-event-types.ts';
+import type { RecordStore } from '#records/record-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { type KeyLastUsedRecord, keysLastUsedName, readNote, type SnapshotRecord, snapshotsName } from './notes.ts';
 import { currentGeneration, type ReadModelRecord, readModelsName } from './read-model-record.ts';
 import { type DocumentRecord, documentsName, storedDocument, whereConditions } from './stored-document.ts';
 
@@ -24,20 +22,27 @@ const maxAttempts = 5;
 /** The most documents that the server sends at once. */
 const batchSize = 500;
 
+export interface MongoDbReadStoreOptions extends MongoDbConnectionOptions {
+  /** The records with the notes of the read store. Their owner closes them after the read store. */
+  readonly records: RecordStore;
+}
+
 /** Opens the reading side of a read store on MongoDB. It connects at the first call. */
-export function openMongoDbReadStore(options: MongoDbConnectionOptions): ReadStore & PositionsReader {
-  return new MongoDbReadStore(new MongoDbConnection(options));
+export function openMongoDbReadStore({ records, ...options }: MongoDbReadStoreOptions): ReadStore {
+  return new MongoDbReadStore(new MongoDbConnection(options), new ReadStoreNotes(records));
 }
 
 type Documents = Collection<DocumentRecord<number>>;
 
-class MongoDbReadStore implements ReadStore, PositionsReader {
+class MongoDbReadStore implements ReadStore {
   readonly #connection: MongoDbConnection;
+  readonly #notes: ReadStoreNotes;
   /** The last known current generations, by collection. */
   readonly #known = new Map<string, Generation>();
 
-  constructor(connection: MongoDbConnection) {
+  constructor(connection: MongoDbConnection, notes: ReadStoreNotes) {
     this.#connection = connection;
+    this.#notes = notes;
   }
 
   async get<Value extends DocumentValue>(collection: string, id: string): Promise<StoredDocument<Value> | null> {
@@ -53,39 +58,12 @@ class MongoDbReadStore implements ReadStore, PositionsReader {
     );
   }
 
-  async status(): Promise<ReadonlyArray<ProjectionStatus>> {
-    const note = await this.#connection.call((database) => readNote(database, 'status'));
-    return note === null ? [] : JSON.parse(note.body);
+  status(): Promise<ReadonlyArray<ProjectionStatus>> {
+    return this.#notes.status();
   }
 
   async unknownEvents(): Promise<ReadonlyArray<UnknownEventType>> {
-    const note = await this.#connection.call((database) => readNote(database, 'operator-state'));
-    const state: OperatorState | null = note === null ? null : JSON.parse(note.body);
-    return state?.unknownEvents?.types ?? [];
-  }
-
-  async positions(): Promise<PublishedPositions | null> {
-    const note = await this.#connection.call((database) => readNote(database, 'positions'));
-    return note === null ? null : { ...JSON.parse(note.body), token: note.fence };
-  }
-
-  async keysLastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
-    const records = await this.#connection.call((database) =>
-      database
-        .collection<KeyLastUsedRecord>(keysLastUsedName)
-        .find({ _id: { $in: [...keyIds] } })
-        .toArray(),
-    );
-    return new Map(records.map(({ _id, time }) => [_id, time]));
-  }
-
-  async snapshot(stream: string): Promise<StoredSnapshot | null> {
-    const record = await this.#connection.call((database) =>
-      database.collection<SnapshotRecord>(snapshotsName).findOne({ _id: stream }),
-    );
-    if (record === null) return null;
-    const { revision, hash, stateVersion, body } = record;
-    return { stream, revision, hash, stateVersion, body };
+    return (await this.#notes.operatorState()).unknownEvents?.types ?? [];
   }
 
   close(): Promise<void> {

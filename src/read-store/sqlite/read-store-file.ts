@@ -6,6 +6,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 const applicationId = 0x53597273;
 const schemaVersion = 1;
 
+/** Release 0.3, to which an operator may go back, needs `keyLastUsed`. This release does not use it. */
 const schema = `
   CREATE TABLE collection (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, generation INTEGER NOT NULL) STRICT;
   CREATE TABLE generation (
@@ -21,17 +22,6 @@ const schema = `
   CREATE TABLE keyLastUsed (keyId TEXT PRIMARY KEY, time TEXT NOT NULL) STRICT, WITHOUT ROWID;
   PRAGMA application_id = ${applicationId};
   PRAGMA user_version = ${schemaVersion};
-`;
-
-/** A file of an older release gets this table when it is opened. */
-const snapshotSchema = `
-  CREATE TABLE IF NOT EXISTS snapshot (
-    stream TEXT PRIMARY KEY,
-    revision INTEGER NOT NULL,
-    hash TEXT NOT NULL,
-    stateVersion INTEGER NOT NULL,
-    body TEXT NOT NULL
-  ) STRICT;
 `;
 
 /** The file is damaged. Read models can be rebuilt, so the file is renamed and replaced. */
@@ -51,7 +41,6 @@ export function openReadStoreFile(file: string): DatabaseSync {
       // With larger pages a fill, whose documents come in the order of storage, needs fewer writes.
       database.exec('PRAGMA page_size = 8192');
       prepareSchema(database);
-      database.exec(snapshotSchema);
       // Lost last commits do no harm: their checkpoints are lost too, so the documents are folded again from the log.
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY');
       database.exec('PRAGMA cache_size = -32768; PRAGMA journal_size_limit = 67108864');

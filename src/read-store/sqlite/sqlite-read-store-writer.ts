@@ -8,7 +8,6 @@ import type {
   ProjectionStatus,
   ReadStoreWriter,
 } from '#read-store/read-store.ts';
-import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
 import { openReadStoreFile, ReadStoreDamagedError, setAside } from './read-store-file.ts';
 import { countPuts, type DocumentRow, type RowStore, rowCommit } from './row-commits.ts';
 import { SqliteRowStore } from './sqlite-row-store.ts';
@@ -117,14 +116,6 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
 
   saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
     return this.#use((rows) => rows.saveStatus(statuses));
-  }
-
-  saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void> {
-    return this.#use((rows) => rows.saveKeysLastUsed(times));
-  }
-
-  saveSnapshot(snapshot: StoredSnapshot): Promise<void> {
-    return this.#use((rows) => rows.saveSnapshot(snapshot));
   }
 
   async close(): Promise<void> {

@@ -10,7 +10,6 @@ import type {
   ReadStore,
   Where,
 } from '#read-store/read-store.ts';
-import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 import type { UnknownEventType } from '#read-store/unknown-event-types.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -103,30 +102,6 @@ class SqliteReadStore implements ReadStore {
       const row = database.prepare("SELECT body FROM note WHERE name = 'operator-state'").get();
       const state: OperatorState | null = row === undefined ? null : JSON.parse(String(row.body));
       return state?.unknownEvents?.types ?? [];
-    });
-  }
-
-  async keysLastUsed(keyIds: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
-    return this.#reading(({ database }) => {
-      const rows = database
-        .prepare('SELECT keyId, time FROM keyLastUsed WHERE keyId IN (SELECT value FROM json_each(?))')
-        .all(JSON.stringify(keyIds));
-      return new Map(rows.map((row) => [String(row.keyId), String(row.time)]));
-    });
-  }
-
-  async snapshot(stream: string): Promise<StoredSnapshot | null> {
-    return this.#reading(({ database }) => {
-      const row = database.prepare('SELECT * FROM snapshot WHERE stream = ?').get(stream);
-      if (row === undefined) return null;
-      const { revision, hash, stateVersion, body } = row;
-      return {
-        stream,
-        revision: Number(revision),
-        hash: String(hash),
-        stateVersion: Number(stateVersion),
-        body: String(body),
-      };
     });
   }
 

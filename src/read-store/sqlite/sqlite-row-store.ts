@@ -7,7 +7,6 @@ import type {
   OperatorState,
   ProjectionStatus,
 } from '#read-store/read-store.ts';
-import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
 import { createIndexes } from './create-indexes.ts';
 import { DeferredTransaction } from './deferred-transaction.ts';
 import * as table from './document-table.ts';
@@ -169,21 +168,6 @@ export class SqliteRowStore implements RowStore {
     this.#saveNote('status', statuses, this.#transaction.isOpen ? maxTransactionMs : 0);
   }
 
-  async saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void> {
-    this.#transaction.run(() => {
-      const save = this.#database.prepare(
-        'INSERT INTO keyLastUsed VALUES (?, ?) ON CONFLICT (keyId) DO UPDATE SET time = max(time, excluded.time)',
-      );
-      for (const [keyId, time] of times) save.run(keyId, time);
-    });
-  }
-
-  async saveSnapshot({ stream, revision, hash, stateVersion, body }: StoredSnapshot): Promise<void> {
-    this.#transaction.run(() =>
-      this.#run('INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?)', [stream, revision, hash, stateVersion, body]),
-    );
-  }
-
   async close(): Promise<void> {
     if (!this.#database.isOpen) return;
     try {
@@ -272,10 +256,6 @@ export class SqliteRowStore implements RowStore {
 
   #saveNote(name: string, body: object, maxTransactionAgeMs = 0): void {
     const sql = 'INSERT INTO note VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body';
-    this.#transaction.run(() => this.#run(sql, [name, JSON.stringify(body)]), maxTransactionAgeMs);
-  }
-
-  #run(sql: string, values: ReadonlyArray<string | number>): ReturnType<StatementSync['run']> {
-    return this.#database.prepare(sql).run(...values);
+    this.#transaction.run(() => this.#database.prepare(sql).run(name, JSON.stringify(body)), maxTransactionAgeMs);
   }
 }

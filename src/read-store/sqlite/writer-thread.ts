@@ -130,14 +130,6 @@ export class WriterThread implements RowStore {
     return this.#postpone('saveStatus', [statuses], 0);
   }
 
-  saveKeysLastUsed(...parameters: Parameters<RowStore['saveKeysLastUsed']>): Promise<void> {
-    return this.#call('saveKeysLastUsed', parameters);
-  }
-
-  saveSnapshot(...parameters: Parameters<RowStore['saveSnapshot']>): Promise<void> {
-    return this.#call('saveSnapshot', parameters);
-  }
-
   /** Stores all postponed commits, and ends the thread. */
   async close(): Promise<void> {
     const failed = this.#failure;

@@ -27,8 +27,8 @@ export interface WebhookRunnerOptions extends TermOptions {
   readonly writer: Pick<StreamWriter, 'write'>;
   readonly deliveries: DeliveryLog;
   readonly countTry: CountTry;
-  /** Opens the store of delivery states with a fencing token. The runner closes it when the term has ended. */
-  readonly openStates: (token: number) => DeliveryStateStore;
+  /** Returns the store of delivery states for a fencing token. */
+  readonly statesFor: (token: number) => DeliveryStateStore;
 }
 
 /** The lease that gives a node the right to deliver. */
@@ -69,7 +69,7 @@ export class WebhookRunner {
     const expiring = this.#removeOldTries(signal);
     while (!signal.aborted) {
       try {
-        await this.#deliver(lease);
+        await this.#runTerm(lease);
         backOff.succeeded();
       } catch (error) {
         if (error instanceof FencedError) throw error;
@@ -80,18 +80,9 @@ export class WebhookRunner {
     await expiring;
   }
 
-  async #deliver(lease: HeldLease): Promise<void> {
-    const states = this.#options.openStates(lease.token);
-    try {
-      await this.#runTerm(lease, states);
-    } finally {
-      await states.close();
-    }
-  }
-
-  async #runTerm(lease: HeldLease, states: DeliveryStateStore): Promise<void> {
-    const { store, tail, deliveries, countTry, clock, log, writer, ...termOptions } = this.#options;
-    const { signal, isHeld } = lease;
+  async #runTerm({ token, signal, isHeld }: HeldLease): Promise<void> {
+    const { store, tail, deliveries, countTry, clock, log, writer, statesFor, ...termOptions } = this.#options;
+    const states = statesFor(token);
     const logIdentity = await identityOfLog(tail, signal);
     if (logIdentity === null) return;
     const from = await store.lastPosition();

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
-import { MongoDbAvailabilities } from '#app/stores/mongodb-availabilities.ts';
 import { openSubjectKeys } from '#app/stores/open-subject-keys.ts';
+import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 
 describe('openSubjectKeys of an embedded read store', () => {
   let dataDir: string;
@@ -16,12 +15,12 @@ describe('openSubjectKeys of an embedded read store', () => {
   });
   afterEach(() => rm(dataDir, { recursive: true }));
 
-  const start = async (isLogBegun: () => Promise<boolean>, readOnly = false) => {
-    const readStore = { kind: 'sqlite', path: join(dataDir, 'read.db') } as const;
-    const mongoDb = new MongoDbAvailabilities(pino({ level: 'silent' }));
+  const start = async (isLogBegun: () => Promise<boolean>, isReadOnly = false) => {
+    const writer = new SqliteWriter({ onFatal: assert.fail });
     const log = { warn: (_: object, message: string) => void warnings.push(message) };
-    const keys = await openSubjectKeys({ readStore, dataDir, readOnly }, { isLogBegun, mongoDb, log });
+    const keys = await openSubjectKeys({ kind: 'embedded', dataDir, writer }, { isLogBegun, isReadOnly, log });
     await keys.close();
+    await writer.close();
   };
 
   it('warns with instructions when the keys are missing and the log is older', async () => {

@@ -1,26 +1,32 @@
 import assert from 'node:assert/strict';
-import { openKeyUsage } from '#application/access/key-usage.ts';
+import { KeyUsage } from '#application/access/key-usage.ts';
+import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
-describe('openKeyUsage', () => {
-  const stored = new Map<string, string>();
+describe('KeyUsage', () => {
+  let records: InMemoryRecordStore;
   let saves: number;
   let broken: boolean;
   let warnings: number;
   const open = (flushDelayMs = 60_000) =>
-    openKeyUsage({
-      readStore: { keysLastUsed: async (ids) => new Map([...stored].filter(([id]) => ids.includes(id))) },
-      save: async (times) => {
-        if (broken) throw new Error('The thread is down.');
-        saves += 1;
-        for (const [id, time] of times) stored.set(id, time);
+    new KeyUsage({
+      records: {
+        all: (...given) => records.all(...given),
+        put: async (...given) => {
+          if (broken) throw new Error('The thread is down.');
+          saves += 1;
+          await records.put(...given);
+        },
       },
       log: { warn: () => (warnings += 1) },
       flushDelayMs,
     });
 
+  const stored = () => records.all('key-usage');
+  const store = (keyId: string, time: string) => records.put('key-usage', new Map([[keyId, time]]));
+
   beforeEach(() => {
-    stored.clear();
+    records = new InMemoryRecordStore();
     saves = 0;
     warnings = 0;
     broken = false;
@@ -36,9 +42,9 @@ describe('openKeyUsage', () => {
   it('stores all known uses when it is closed', async () => {
     const usage = open();
     usage.touch('k1', Date.parse('2026-01-01T10:05:59.999Z'));
-    assert.equal(stored.size, 0);
+    assert.equal((await stored()).size, 0);
     await usage.close();
-    assert.equal(stored.get('k1'), '2026-01-01T10:05:00.000Z');
+    assert.equal((await stored()).get('k1'), '2026-01-01T10:05:00.000Z');
   });
 
   it('stores uses after an interval, and the same minute only once', async () => {
@@ -52,8 +58,8 @@ describe('openKeyUsage', () => {
   });
 
   it('gives the later of the stored and the remembered time', async () => {
-    stored.set('k1', '2026-01-01T10:07:00.000Z');
-    stored.set('k2', '2026-01-01T10:01:00.000Z');
+    await store('k1', '2026-01-01T10:07:00.000Z');
+    await store('k2', '2026-01-01T10:01:00.000Z');
     const usage = open();
     usage.touch('k1', Date.parse('2026-01-01T10:05:00.000Z'));
     usage.touch('k2', Date.parse('2026-01-01T10:05:00.000Z'));
@@ -62,13 +68,21 @@ describe('openKeyUsage', () => {
     await usage.close();
   });
 
+  it('leaves a later time that another node has stored', async () => {
+    const usage = open();
+    usage.touch('k1', Date.parse('2026-01-01T10:05:00.000Z'));
+    await store('k1', '2026-01-01T10:07:00.000Z');
+    await usage.close();
+    assert.deepEqual(await stored(), new Map([['k1', '2026-01-01T10:07:00.000Z']]));
+  });
+
   it('retries later when storing fails', async () => {
     broken = true;
     const usage = open(5);
     usage.touch('k1', Date.parse('2026-01-01T10:05:00.000Z'));
     await eventually(() => warnings > 0, 'storing has failed');
     broken = false;
-    await eventually(() => stored.has('k1'), 'it is stored');
+    await eventually(async () => (await stored()).has('k1'), 'it is stored');
     await usage.close();
   });
 
@@ -76,6 +90,6 @@ describe('openKeyUsage', () => {
     const usage = open();
     for (let index = 0; index < 10_005; index += 1) usage.touch(`k${index}`, Date.parse('2026-01-01T10:05:00.000Z'));
     await usage.close();
-    assert.equal(stored.size, 10_000);
+    assert.equal((await stored()).size, 10_000);
   });
 });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
 import type { PositionsReader } from '#read-store/published-positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { expectConsistent } from '#test/e2e/support/consistent-stores.ts';
@@ -7,6 +6,7 @@ import { SettlingLoad } from '#test/e2e/support/settling-load.ts';
 import { itInManyRounds, long } from '#test/support/run/long.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnSharedEngines } from '#test/support/service/engines.ts';
+import { openMongoDbReadStore } from '#test/support/service/mongodb-read-store.ts';
 import { Nodes, projectingNode } from '#test/support/service/nodes.ts';
 import { poll, type ServiceProcess } from '#test/support/service/service-process.ts';
 

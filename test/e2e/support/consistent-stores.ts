@@ -8,13 +8,13 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { upcastWith } from '#event-store/upcasting.ts';
 import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
-import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 import { tailOf } from '#test/support/log/tail-of.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import type { SharedStores } from '#test/support/service/engines.ts';
 import { startEventsTool, toolExit } from '#test/support/service/events-tool.ts';
+import { openMongoDbReadStore } from '#test/support/service/mongodb-read-store.ts';
 import { poll } from '#test/support/service/service-process.ts';
 import { type Documents, everyDocument } from './stores.ts';
 

@@ -78,15 +78,15 @@ describeOnEngines('webhooks whose delivery state is lost', (engines) => {
 /** Deletes the delivery state of a stopped service. */
 async function forgetDeliveries(engines: Engines, dataDir: string): Promise<void> {
   if (!(engines instanceof SharedEngines)) {
-    const database = new DatabaseSync(join(dataDir, 'processes.db'));
-    const { changes } = database.prepare('DELETE FROM webhook_deliveries').run();
+    const database = new DatabaseSync(join(dataDir, 'records.db'));
+    const { changes } = database.prepare("DELETE FROM records WHERE kind = 'webhook-deliveries'").run();
     database.close();
     assert.ok(changes > 0);
     return;
   }
   const client = await MongoClient.connect(engines.urls.readStoreUrl);
   try {
-    const { deletedCount } = await client.db().collection('webhookDeliveryStates').deleteMany({});
+    const { deletedCount } = await client.db().collection('records.webhook-deliveries').deleteMany({});
     assert.ok(deletedCount > 0);
   } finally {
     await client.close();

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys.ts';
+import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { subjectKeysContract } from '#test/contract/subject-keys.ts';
 
 const newFolder = () => mkdtemp(join(tmpdir(), 'subject-keys-'));
@@ -12,25 +13,36 @@ const newFolder = () => mkdtemp(join(tmpdir(), 'subject-keys-'));
 subjectKeysContract('SQLite', async () => {
   const folder = await newFolder();
   const file = join(folder, 'keys.db');
+  const writer = new SqliteWriter({ onFatal: assert.fail });
   return {
-    keys: openSqliteSubjectKeys(file),
-    another: () => openSqliteSubjectKeys(file),
-    dispose: () => rm(folder, { recursive: true }),
+    keys: openSqliteSubjectKeys({ file, writer }),
+    another: () => openSqliteSubjectKeys({ file, writer }),
+    dispose: async () => {
+      await writer.close();
+      await rm(folder, { recursive: true });
+    },
   };
 });
 
 describe('openSqliteSubjectKeys', () => {
   let folder: string;
+  let writer: SqliteWriter;
   beforeEach(async () => {
     folder = await newFolder();
+    writer = new SqliteWriter({ onFatal: assert.fail });
   });
-  afterEach(() => rm(folder, { recursive: true }));
+  afterEach(async () => {
+    await writer.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const open = (file = join(folder, 'keys.db')) => openSqliteSubjectKeys({ file, writer });
 
   const contents = () => readdirSync(folder).map((name) => readFileSync(join(folder, name)));
   const holds = (files: ReadonlyArray<Buffer>, secret: Buffer) => files.some((bytes) => bytes.includes(secret));
 
   it('creates files that only their owner can access', async () => {
-    const keys = openSqliteSubjectKeys(join(folder, 'keys.db'));
+    const keys = open();
     await keys.obtain('one');
     for (const name of readdirSync(folder)) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name);
     await keys.close();
@@ -45,14 +57,14 @@ describe('openSqliteSubjectKeys', () => {
     writeFileSync(text, 'no database '.repeat(100));
     const before = contents();
     for (const file of [other, text, folder]) {
-      assert.throws(() => openSqliteSubjectKeys(file), new RegExp(`^StartupError: .*${file}`));
+      assert.throws(() => open(file), new RegExp(`^StartupError: .*${file}`));
     }
     assert.deepEqual(contents(), before);
   });
 
   it('leaves no byte of destroyed keys, whichever of thousands, in any order', async function () {
     this.timeout(180_000);
-    const keys = openSqliteSubjectKeys(join(folder, 'keys.db'));
+    const keys = open();
     const made = new Map<string, Buffer>();
     for (let index = 0; index < 1_000; index += 1) {
       // Inserted out of order, so that the index splits its pages everywhere.
@@ -70,17 +82,31 @@ describe('openSqliteSubjectKeys', () => {
     await keys.close();
   });
 
+  it('returns a key that is stored in the file, also for another connection', async () => {
+    const keys = open();
+    const key = await keys.obtain('one');
+    const database = new DatabaseSync(join(folder, 'keys.db'), { readOnly: true });
+    try {
+      assert.deepEqual(database.prepare('SELECT secret FROM subjectKeys').get()?.secret, key);
+    } finally {
+      database.close();
+      await keys.close();
+    }
+  });
+
   it('erases a key from the write-ahead log of an ended process', async () => {
     const file = join(folder, 'keys.db');
-    const died = openSqliteSubjectKeys(file);
+    const diedWriter = new SqliteWriter({ onFatal: assert.fail });
+    const died = openSqliteSubjectKeys({ file, writer: diedWriter });
     const secret = Buffer.from((await died.obtain('one')) ?? []);
     assert.ok(secret.length > 0 && holds(contents(), secret));
     // It is not closed, so that its write-ahead log stays unchanged.
-    const next = openSqliteSubjectKeys(file);
+    const next = open(file);
     await next.destroy('one');
     assert.ok(!holds(contents(), secret));
     await next.close();
     await died.close();
+    await diedWriter.close();
     assert.ok(!holds(contents(), secret));
   });
 });

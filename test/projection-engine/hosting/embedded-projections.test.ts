@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openKeyUsage } from '#application/access/key-usage.ts';
 import { noStream } from '#event-store/event-store.ts';
 import { openSqliteEventStore, type SqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { type EmbeddedProjections, startEmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
@@ -145,22 +144,5 @@ describe('startEmbeddedProjections', () => {
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     });
     await assert.rejects(attempt, /could not be started: .*unable to open/);
-  });
-
-  it('stores snapshots of streams', async () => {
-    const snapshot = { stream: 'flow-a', revision: 700, hash: 'hash', stateVersion: 1, body: 'state' };
-    await projector.saveSnapshot(snapshot);
-    assert.deepEqual(await reader.snapshot('flow-a'), snapshot);
-  });
-
-  it('stores when API keys were last used', async () => {
-    const usage = openKeyUsage({
-      readStore: reader,
-      save: (times) => projector.saveKeysLastUsed(times),
-      log: { warn: assert.fail },
-    });
-    usage.touch('k1', Date.parse('2026-01-01T10:05:33.000Z'));
-    await usage.close();
-    assert.deepEqual([...(await reader.keysLastUsed(['k1']))], [['k1', '2026-01-01T10:05:00.000Z']]);
   });
 });

@@ -3,8 +3,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { runProjectionsUnderLease } from '#projection-engine/hosting/leased-projections.ts';
-import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
-import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import type { PositionsReader } from '#read-store/published-positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
@@ -12,6 +10,7 @@ import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts
 import { eventually } from '#test/support/run/eventually.ts';
 import { long } from '#test/support/run/long.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { openMongoDbReadStore, openMongoDbReadStoreWriter } from '#test/support/service/mongodb-read-store.ts';
 import { documentsFromZero, documentsOf, flowsAndVersions, history } from './flows-and-versions.ts';
 
 /** Long, because these tests check results and not times. */

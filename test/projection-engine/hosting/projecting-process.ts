@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline';
 import { openMongoDbLeaseStore } from '#leases/mongodb/mongodb-lease-store.ts';
 import { runProjectionsUnderLease } from '#projection-engine/hosting/leased-projections.ts';
-import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
+import { openMongoDbReadStoreWriter } from '#test/support/service/mongodb-read-store.ts';
 import { flowsAndVersions, history } from './flows-and-versions.ts';
 
 /**

@@ -11,8 +11,6 @@ const documents: ReadStore = {
   list: async () => ({ documents: [flow as never], next: null }),
   status: async () => [],
   unknownEvents: async () => [],
-  keysLastUsed: async () => new Map(),
-  snapshot: async () => null,
   close: async () => undefined,
 };
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { MongoClient } from 'mongodb';
-import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
-import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import type { PositionsWriter } from '#read-store/published-positions.ts';
 import type { DocumentWrite, Generation, ReadStoreWriter } from '#read-store/read-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { openMongoDbReadStore, openMongoDbReadStoreWriter } from '#test/support/service/mongodb-read-store.ts';
 
 /** Long, because these tests check results and not times. */
 const timeoutMs = 60_000;

@@ -95,21 +95,19 @@ describe('a read store whose filling is written by a thread', () => {
     assert.deepEqual(await stored(), upTo((current?.checkpoint ?? 0) / documentsOfCommit));
   });
 
-  it('saves key uses and snapshots while the file passes between threads', async () => {
+  it('saves the operator state and the status while the file passes between threads', async () => {
     const generation = await writer.begin(definition, 0);
     const saves: Promise<void>[] = [];
     for (let number = 0; number < 6; number += 1) {
       const commit = writer.commit([{ generation, writes: writesOf(number), checkpoint: lastOf(number) }], true);
-      saves.push(writer.saveKeysLastUsed(new Map([[`key${number}`, '2026-01-01T00:00:00.000Z']])));
+      saves.push(writer.saveOperatorState({ position: number, skipped: {} }));
       await commit;
     }
     await Promise.all(saves);
+    assert.equal((await writer.operatorState()).position, 5);
     await writer.finish(generation);
-    await Promise.all([
-      writer.publish(generation),
-      writer.saveKeysLastUsed(new Map([['late', '2026-01-02T00:00:00.000Z']])),
-    ]);
-    assert.equal((await reader.keysLastUsed(['key0', 'key3', 'key5', 'late'])).size, 4);
+    await Promise.all([writer.publish(generation), writer.saveOperatorState({ position: 9, skipped: {} })]);
+    assert.equal((await writer.operatorState()).position, 9);
     assert.deepEqual(await stored(), upTo(6));
   });
 });

@@ -47,14 +47,6 @@ export class ReadModel implements ReadStore {
     return [];
   }
 
-  async keysLastUsed() {
-    return new Map<string, string>();
-  }
-
-  async snapshot() {
-    return null;
-  }
-
   async close(): Promise<void> {}
 
   #upToDate(collection: string): Map<string, StoredDocument> {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import { flow } from '#domain/flow/flow.ts';
@@ -12,12 +11,12 @@ import { ids, tenants } from '#test/support/events/tenants.ts';
 import { webhookEndpointCreated } from '#test/support/events/webhook-events.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
-import { temporaryFolder } from '#test/support/service/service-process.ts';
+import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 import type { DeliveryTry } from '#webhooks/delivery/message-delivery.ts';
 import { systemClock } from '#webhooks/delivery/queue/queue-clock.ts';
 import { WebhookRunner } from '#webhooks/delivery/webhook-runner.ts';
 import type { DeliveryState, Message } from '#webhooks/state/delivery-state.ts';
-import { openSqliteDeliveryStateStore } from '#webhooks/state/sqlite/sqlite-delivery-state-store.ts';
+import { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
 
 const delivered: DeliveryTry = {
   kind: 'delivered',
@@ -41,7 +40,7 @@ export class DeliveringNode {
   /** Whether the read models are at the end of the log. Rejects while they cannot be read. */
   waitForPosition: () => Promise<boolean> = async () => true;
   readonly runner: WebhookRunner;
-  readonly #folder = temporaryFolder();
+  readonly #records = new InMemoryRecordStore();
   readonly #ending = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -62,7 +61,7 @@ export class DeliveringNode {
         close: async () => undefined,
       },
       countTry: () => undefined,
-      openStates: () => openSqliteDeliveryStateStore(this.#stateFile),
+      statesFor: (token) => new DeliveryStateStore(this.#records, token),
       delivery: {
         deliver: async (_, message) => {
           this.tried.push(message);
@@ -79,21 +78,15 @@ export class DeliveringNode {
     this.#running = this.runner.run({ token: 1, signal: this.#ending.signal, isHeld: () => true });
   }
 
-  /** Ends the node and removes its folder. */
+  /** Ends the node. */
   async end(): Promise<void> {
     this.#ending.abort();
     await this.#running;
-    this.#folder.remove();
   }
 
   /** The stored state of the example endpoint. */
-  async state(): Promise<DeliveryState | null> {
-    const states = openSqliteDeliveryStateStore(this.#stateFile);
-    try {
-      return await states.peek(ids.webhookEndpoint);
-    } finally {
-      await states.close();
-    }
+  state(): Promise<DeliveryState | null> {
+    return new DeliveryStateStore(this.#records).peek(ids.webhookEndpoint);
   }
 
   /** Appends the first event of the log. */
@@ -122,9 +115,5 @@ export class DeliveringNode {
     const written = await this.writer.write({ entity: flow, id, origin, decide });
     assert.ok(E.isRight(written));
     return written.right.events[0]?.position ?? assert.fail();
-  }
-
-  get #stateFile(): string {
-    return join(this.#folder.path, 'processes.db');
   }
 }

@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { deliveryLogContract } from '#test/contract/delivery-log.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
@@ -9,9 +11,13 @@ import { openSqliteDeliveryLog } from '#webhooks/log/sqlite/sqlite-delivery-log.
 
 deliveryLogContract('SQLite', async () => {
   const folder = temporaryFolder();
+  const writer = new SqliteWriter({ onFatal: assert.fail });
   return {
-    log: openSqliteDeliveryLog(join(folder.path, 'webhook-deliveries.db')),
-    dispose: async () => rmSync(folder.path, { recursive: true }),
+    log: openSqliteDeliveryLog({ file: join(folder.path, 'webhook-deliveries.db'), writer }),
+    dispose: async () => {
+      await writer.close();
+      rmSync(folder.path, { recursive: true });
+    },
   };
 });
 

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { emptyStream, foldStream, type StreamState } from '#application/commands/stream-state.ts';
+import type { SnapshotStore } from '#application/snapshots/snapshot-store.ts';
 import { StreamSnapshots } from '#application/snapshots/stream-snapshots.ts';
 import { type Entity, streamName } from '#domain/shared/entity.ts';
 import { type EventStore, noStream, type RecordedEvent } from '#event-store/event-store.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
-import type { SnapshotStore } from '#read-store/snapshot-store.ts';
 
 export interface StreamLoaderOptions {
   readonly store: Pick<EventStore, 'read'>;

@@ -1,45 +1,53 @@
-import { DatabaseSync } from 'node:sqlite';
 import type { DeliveryPage } from '#application/webhooks/webhook-reads.ts';
 import type { WebhookDelivery } from '#domain/webhook-endpoint/delivery.ts';
 import type { PageKey } from '#read-store/read-store.ts';
-import { inTransaction } from '#shared/database/in-transaction.ts';
+import { SqliteFile } from '#sqlite/sqlite-file.ts';
+import type { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { type DeliveryLog, placeOfTry } from '#webhooks/log/delivery-log.ts';
 
-/** The rows of one removal. The number is small because the thread that serves requests removes them. */
+/** The most rows of one removal. The number is small, so that other writes of the thread do not wait long. */
 const removedAtOnce = 1_000;
+
+const schema = `
+  CREATE TABLE IF NOT EXISTS tries (
+    id TEXT NOT NULL, endpoint TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (endpoint, at, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS tries_by_time ON tries (at);
+`;
+const insertSql = 'INSERT OR IGNORE INTO tries (id, endpoint, at, body) VALUES (?, ?, ?, ?)';
+const pageSql =
+  'SELECT id, at, body FROM tries WHERE endpoint = ? AND (at, id) < (?, ?) ORDER BY at DESC, id DESC LIMIT ?';
+const oldSql = 'SELECT endpoint, at, id FROM tries WHERE at < ? ORDER BY at LIMIT ?';
+const deleteSql = 'DELETE FROM tries WHERE endpoint = ? AND at = ? AND id = ?';
+
+export interface SqliteDeliveryLogOptions {
+  /** Created if it does not exist. */
+  readonly file: string;
+  /** The thread that writes the file. Its owner closes it after the log. */
+  readonly writer: SqliteWriter;
+}
 
 /**
  * Opens the log of deliveries in a separate SQLite file. A crash of the machine may lose the last tries, because of
  * `synchronous=NORMAL`.
- * @param file created if it does not exist
+ * @throws StartupError if the file cannot be opened
  */
-export function openSqliteDeliveryLog(file: string): DeliveryLog {
-  const database = new DatabaseSync(file);
-  database.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = NORMAL;
-    CREATE TABLE IF NOT EXISTS tries (
-      id TEXT NOT NULL, endpoint TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL,
-      PRIMARY KEY (endpoint, at, id)
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX IF NOT EXISTS tries_by_time ON tries (at);
-  `);
-  const insert = database.prepare('INSERT OR IGNORE INTO tries (id, endpoint, at, body) VALUES (?, ?, ?, ?)');
-  const select = database.prepare(
-    'SELECT id, at, body FROM tries WHERE endpoint = ? AND (at, id) < (?, ?) ORDER BY at DESC, id DESC LIMIT ?',
-  );
-  const selectOld = database.prepare('SELECT endpoint, at, id FROM tries WHERE at < ? ORDER BY at LIMIT ?');
-  const deleteOne = database.prepare('DELETE FROM tries WHERE endpoint = ? AND at = ? AND id = ?');
+export function openSqliteDeliveryLog({ file: path, writer }: SqliteDeliveryLogOptions): DeliveryLog {
+  const file = new SqliteFile({ path, writer, contents: 'The tries to deliver webhooks', schema });
   return {
-    add: async (tries) =>
-      inTransaction(database, () => {
-        for (const { endpointId, id, ...delivery } of tries) {
-          insert.run(id, endpointId, Date.parse(delivery.time), JSON.stringify(delivery));
-        }
-      }),
+    add: async (tries) => {
+      const rows = tries.map(({ endpointId, id, ...delivery }) => [
+        id,
+        endpointId,
+        Date.parse(delivery.time),
+        JSON.stringify(delivery),
+      ]);
+      if (rows.length > 0) await file.write({ statements: [{ sql: insertSql, rows }] });
+    },
     page: async (endpointId, limit, after): Promise<DeliveryPage> => {
       const { order, id } = after ?? newest;
-      const rows = select.all(endpointId, order, id, limit + 1);
+      const rows = file.read((database) => database.prepare(pageSql).all(endpointId, order, id, limit + 1));
       const deliveries = rows.slice(0, limit).map(({ body }) => JSON.parse(String(body)) as WebhookDelivery);
       const last = rows[limit - 1];
       const isEnd = rows.length <= limit || last === undefined;
@@ -47,13 +55,13 @@ export function openSqliteDeliveryLog(file: string): DeliveryLog {
     },
     removeBefore: async (time) => {
       const { order } = placeOfTry({ time, id: '' });
-      const old = selectOld.all(order, removedAtOnce);
-      inTransaction(database, () => {
-        for (const { endpoint, at, id } of old) deleteOne.run(String(endpoint), Number(at), String(id));
-      });
+      const old = file.read((database) => database.prepare(oldSql).all(order, removedAtOnce));
+      if (old.length === 0) return false;
+      const rows = old.map(({ endpoint, at, id }) => [String(endpoint), Number(at), String(id)]);
+      await file.write({ statements: [{ sql: deleteSql, rows }] });
       return old.length === removedAtOnce;
     },
-    close: async () => database.close(),
+    close: async () => file.close(),
   };
 }
 

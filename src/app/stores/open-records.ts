@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import type { Config } from '#app/config.ts';
+import type { MongoDbAvailability } from '#mongodb/mongodb-availability.ts';
+import type { RecordStore } from '#records/record-store.ts';
+import { openSqliteRecordStore } from '#records/sqlite/sqlite-record-store.ts';
+import { withVariableName } from '#shared/errors/startup-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
+import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
+import { takeOverEmbeddedRecords } from './take-over/embedded-records.ts';
+
+/** Where the small stores are: beside the read models, which one process embeds or all nodes share. */
+export type SmallStoresPlace =
+  | {
+      readonly kind: 'embedded';
+      readonly dataDir: string;
+      /** The thread that writes the small SQLite files of the folder. */
+      readonly writer: SqliteWriter;
+    }
+  | { readonly kind: 'shared'; readonly url: string; readonly availability: MongoDbAvailability };
+
+/** The dependencies of records. */
+export interface RecordsDependencies {
+  readonly mongoDb: MongoDbAvailabilities;
+  /** Receives an error after which nothing can be written any more. */
+  readonly onFatal: (error: Error) => void;
+  /** Collects everything that must be closed. */
+  readonly opened: AsyncDisposableStack;
+}
+
+/** Opens the small records, and starts what writes them. @throws StartupError */
+export async function openRecords(
+  { readStore, dataDir }: Pick<Config, 'readStore' | 'dataDir'>,
+  { mongoDb, onFatal, opened }: RecordsDependencies,
+): Promise<{ readonly records: RecordStore; readonly place: SmallStoresPlace }> {
+  if (readStore.kind === 'mongodb') {
+    const { openMongoDbRecordStore } = await import('#records/mongodb/mongodb-record-store.ts');
+    const { url } = readStore;
+    const availability = await mongoDb.at(url, 'READ_STORE_URL');
+    const records = withVariableName('READ_STORE_URL', () => openMongoDbRecordStore({ url, availability }));
+    opened.defer(() => records.close());
+    return { records, place: { kind: 'shared', url, availability } };
+  }
+  const writer = new SqliteWriter({ onFatal });
+  opened.defer(() => writer.close());
+  const records = openSqliteRecordStore({ file: join(dataDir, 'records.db'), writer });
+  opened.defer(() => records.close());
+  return { records, place: { kind: 'embedded', dataDir, writer } };
+}
+
+/**
+ * Copies what release 0.3 has stored elsewhere into the records, at the first start of this release. No node of release
+ * 0.3 may run.
+ * @throws StartupError; UnavailableError
+ */
+export async function takeOverEarlierRecords(
+  records: RecordStore,
+  place: SmallStoresPlace,
+  readStore: Config['readStore'],
+  log: Pick<Logger, 'warn'>,
+): Promise<void> {
+  if (place.kind === 'embedded') {
+    const readStoreFile = readStore.kind === 'sqlite' ? readStore.path : join(place.dataDir, 'read.db');
+    return takeOverEmbeddedRecords({ dataDir: place.dataDir, readStoreFile, records, log });
+  }
+  const { takeOverMongoDbRecords } = await import('./take-over/mongodb-records.ts');
+  return takeOverMongoDbRecords({ url: place.url, availability: place.availability, records });
+}

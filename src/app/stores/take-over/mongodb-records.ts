@@ -1,0 +1,92 @@
+import type { Document } from 'mongodb';
+import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
+import type { EventFailure } from '#domain/shared/event-failure.ts';
+import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import type { RecordStore } from '#records/record-store.ts';
+import { EncodedJson } from '#shared/json/encoded-json.ts';
+import { areTakenOver, type EarlierRecords, takeOverRecords } from './take-over-records.ts';
+
+export interface MongoDbTakeOverOptions extends MongoDbConnectionOptions {
+  readonly records: RecordStore;
+}
+
+/**
+ * Copies what release 0.3 has stored in collections of its own into the records, once. Call it when no node of that
+ * release runs, because what such a node writes later is not copied.
+ * @throws UnavailableError
+ */
+export async function takeOverMongoDbRecords({ records, ...options }: MongoDbTakeOverOptions): Promise<void> {
+  if (await areTakenOver(records)) return;
+  const connection = new MongoDbConnection(options);
+  try {
+    await takeOverRecords(records, earlierRecords(connection));
+  } finally {
+    await connection.close();
+  }
+}
+
+interface CheckpointRecord {
+  readonly _id: string;
+  readonly log?: string;
+  readonly position: number;
+  readonly lastAppended: number;
+  readonly failure?: EventFailure | null;
+}
+
+interface NoteRecord {
+  readonly _id: string;
+  readonly body: string;
+  readonly fence: number;
+}
+
+type SnapshotRecord = Omit<StoredSnapshot, 'stream'> & { readonly _id: string };
+
+function earlierRecords(connection: MongoDbConnection): EarlierRecords {
+  const all = <Stored extends Document>(collection: string) =>
+    connection.call((database) => database.collection<Stored>(collection).find().toArray());
+  return {
+    checkpoints: async () =>
+      (await all<CheckpointRecord>('processCheckpoints')).map(
+        ({ _id: process, log = null, position, lastAppended, failure = null }) => ({
+          process,
+          log,
+          position,
+          lastAppended,
+          failure,
+        }),
+      ),
+    deliveries: async () =>
+      (await all<{ _id: string; log?: string; state?: string }>('webhookDeliveryStates')).flatMap(
+        // The record of the followed position has no state before the first write.
+        ({ _id: endpoint, log, state }) => (log === undefined || state === undefined ? [] : [{ endpoint, log, state }]),
+      ),
+    keyUsage: async () =>
+      new Map((await all<{ _id: string; time: string }>('keysLastUsed')).map(({ _id, time }) => [_id, time])),
+    snapshots: () => snapshotsOf(connection),
+    notes: async () => new Map((await all<NoteRecord>('notes')).map((note) => [note._id, noteOf(note)])),
+  };
+}
+
+/** Reads one snapshot at a time, because they are large. */
+async function* snapshotsOf(connection: MongoDbConnection): AsyncGenerator<StoredSnapshot> {
+  const streams = await connection.call((database) =>
+    database
+      .collection<SnapshotRecord>('snapshots')
+      .find({}, { projection: { _id: 1 } })
+      .toArray(),
+  );
+  for (const { _id } of streams) {
+    const found = await connection.call((database) =>
+      database.collection<SnapshotRecord>('snapshots').findOne({ _id }),
+    );
+    if (found === null) continue;
+    const { _id: stream, revision, hash, stateVersion, body } = found;
+    yield { stream, revision, hash, stateVersion, body };
+  }
+}
+
+/** Release 0.3 has the token of the positions beside their text, not in it. */
+function noteOf({ _id, body, fence }: NoteRecord): EncodedJson {
+  const text = _id === 'positions' ? JSON.stringify({ ...JSON.parse(body), token: fence }) : body;
+  return new EncodedJson(text);
+}

@@ -1,0 +1,106 @@
+import { RecordSnapshots, type StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
+import type { EventFailure } from '#domain/shared/event-failure.ts';
+import {
+  type ProcessCheckpoint,
+  type ProcessesRecord,
+  processesRecordKey,
+} from '#process-engine/process-checkpoints.ts';
+import type { RecordKey, RecordStore } from '#records/record-store.ts';
+import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
+import type { Json } from '#shared/json/json.ts';
+import { followedKey } from '#webhooks/state/delivery-state-store.ts';
+
+/** A checkpoint of release 0.3. */
+export interface EarlierCheckpoint {
+  readonly process: string;
+  /** Null for a process that no release since 0.2 has run. */
+  readonly log: string | null;
+  readonly position: number;
+  readonly lastAppended: number;
+  readonly failure: EventFailure | null;
+}
+
+/** A delivery state of release 0.3. */
+export interface EarlierDelivery {
+  /** The endpoint's id; `-followed` for the followed position. */
+  readonly endpoint: string;
+  readonly log: string;
+  /** JSON text. */
+  readonly state: string;
+}
+
+/** What release 0.3 has stored in tables or collections of its own. */
+export interface EarlierRecords {
+  checkpoints(): Promise<ReadonlyArray<EarlierCheckpoint>>;
+  deliveries(): Promise<ReadonlyArray<EarlierDelivery>>;
+  /** The time of last use of each API key. */
+  keyUsage(): Promise<ReadonlyMap<string, string>>;
+  snapshots(): AsyncIterable<StoredSnapshot>;
+  /** The notes of a shared read store, by name. */
+  notes(): Promise<ReadonlyMap<string, EncodedJson>>;
+}
+
+/** The record that marks that nothing is left to be taken over. */
+const markKey: RecordKey = { kind: 'format', key: 'taken-over' };
+
+/** The most records of one write. */
+const maxTogether = 1_000;
+
+/** Whether the records of the earlier release were taken over, or there are none. @throws UnavailableError */
+export async function areTakenOver(records: RecordStore): Promise<boolean> {
+  return (await records.get(markKey.kind, markKey.key)) !== null;
+}
+
+/**
+ * Copies what release 0.3 has stored into the records. Existing records stay, so that it may be repeated after a crash,
+ * and beside nodes that have done it. The copied data stays too, so that the operator can go back to that release.
+ * @throws UnavailableError
+ */
+export async function takeOverRecords(records: RecordStore, earlier: EarlierRecords): Promise<void> {
+  const processes = processesRecordOf(await earlier.checkpoints());
+  if (processes !== null) {
+    const { kind, key } = processesRecordKey;
+    await records.put(kind, new Map([[key, encodeJson(processes)]]), { keep: 'existing' });
+  }
+  const deliveries = new Map((await earlier.deliveries()).flatMap(deliveryEntry));
+  for (const part of partsOf(deliveries)) await records.put('webhook-deliveries', part, { keep: 'existing' });
+  for (const part of partsOf(await earlier.keyUsage())) await records.put('key-usage', part, { keep: 'greater' });
+  await records.put('notes', await earlier.notes(), { keep: 'existing' });
+  await takeOverSnapshots(records, earlier.snapshots());
+  await records.put(markKey.kind, new Map([[markKey.key, true]]));
+}
+
+async function takeOverSnapshots(records: RecordStore, earlier: AsyncIterable<StoredSnapshot>): Promise<void> {
+  const put: RecordStore['put'] = (kind, entries) => records.put(kind, entries, { keep: 'existing' });
+  const snapshots = new RecordSnapshots({ encoded: records.encoded.bind(records), put });
+  for await (const snapshot of earlier) await snapshots.save(snapshot);
+}
+
+/** Joins the checkpoints of the newest log; null without any. A process that is missing begins at the log's start. */
+function processesRecordOf(checkpoints: ReadonlyArray<EarlierCheckpoint>): ProcessesRecord | null {
+  const newest = checkpoints.filter(({ log }) => log !== null).toSorted((one, other) => other.position - one.position);
+  const log = newest[0]?.log ?? null;
+  if (log === null) return null;
+  const ofLog = newest.filter((checkpoint) => checkpoint.log === log);
+  return { log, token: 0, checkpoints: Object.fromEntries(ofLog.map(checkpointEntry)), effects: [] };
+}
+
+function checkpointEntry(earlier: EarlierCheckpoint): readonly [string, ProcessCheckpoint] {
+  const { process, position, lastAppended, failure } = earlier;
+  const hasStopped = failure !== null && failure.position > position;
+  return [process, { position, lastAppended, failure: hasStopped ? failure : null, waitingFor: null }];
+}
+
+/** A state that is not JSON counts as lost. */
+function deliveryEntry({ endpoint, log, state }: EarlierDelivery): ReadonlyArray<readonly [string, Json]> {
+  try {
+    return [[endpoint, { log, [endpoint === followedKey ? 'position' : 'state']: JSON.parse(state) }]];
+  } catch {
+    return [];
+  }
+}
+
+function* partsOf<Value>(entries: ReadonlyMap<string, Value>): Generator<ReadonlyMap<string, Value>> {
+  const all = [...entries];
+  for (let from = 0; from < all.length; from += maxTogether) yield new Map(all.slice(from, from + maxTogether));
+}

@@ -1,0 +1,83 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import type { RecordKey, RecordStore } from '#records/record-store.ts';
+import { encodeJson } from '#shared/json/encoded-json.ts';
+import type { Json } from '#shared/json/json.ts';
+import type {
+  PositionsReader,
+  PositionsWriter,
+  ProjectionPositions,
+  PublishedPositions,
+} from './published-positions.ts';
+import type { OperatorState, ProjectionStatus } from './read-store.ts';
+
+const kind = 'notes';
+
+/** The place of the published positions, for a poll that reads them together with other records. */
+export const positionsRecordKey: RecordKey = { kind, key: 'positions' };
+
+const PublishedRecord = t.type({
+  ready: t.boolean,
+  projections: t.readonlyArray(t.type({ name: t.string, position: t.number, live: t.boolean })),
+  beat: t.number,
+  token: t.number,
+});
+
+/**
+ * The notes of a read store that nodes share, as records: the projections' positions, their status, and the requests of
+ * operators. An embedded read store has its notes in its own file, so that they are stored and lost together with the
+ * documents.
+ */
+export class ReadStoreNotes implements PositionsReader, PositionsWriter {
+  readonly #records: RecordStore;
+  readonly #fence: number;
+  #beat = 0;
+
+  /** @param fence the token of the lease under which this node writes. Default 0, for a single writer and for readers */
+  constructor(records: RecordStore, fence = 0) {
+    this.#records = records;
+    this.#fence = fence;
+  }
+
+  /** Reads what `saveStatus` has stored last. @throws UnavailableError */
+  async status(): Promise<ReadonlyArray<ProjectionStatus>> {
+    const status = await this.#records.encoded(kind, 'status');
+    return status === null ? [] : (status.parse() as ReadonlyArray<ProjectionStatus>);
+  }
+
+  /** Reads what `saveOperatorState` has stored last. @throws UnavailableError */
+  async operatorState(): Promise<OperatorState> {
+    const state = await this.#records.encoded(kind, 'operator-state');
+    return state === null ? { position: 0, skipped: {} } : (state.parse() as OperatorState);
+  }
+
+  async positions(): Promise<PublishedPositions | null> {
+    return decodePublishedPositions(await this.#records.get(kind, positionsRecordKey.key));
+  }
+
+  /** Stores the status of every projection. @throws UnavailableError; FencedError */
+  saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
+    return this.#save('status', statuses);
+  }
+
+  /** Stores the state of the operators' requests. @throws UnavailableError; FencedError */
+  saveOperatorState(state: OperatorState): Promise<void> {
+    return this.#save('operator-state', state);
+  }
+
+  savePositions({ ready, projections }: ProjectionPositions): Promise<void> {
+    this.#beat += 1;
+    const published: PublishedPositions = { ready, projections, beat: this.#beat, token: this.#fence };
+    return this.#save(positionsRecordKey.key, published);
+  }
+
+  #save(key: string, body: object): Promise<void> {
+    return this.#records.put(kind, new Map([[key, encodeJson(body)]]), { fence: this.#fence });
+  }
+}
+
+/** Reads the published positions from the value of their record; null if there are none. */
+export function decodePublishedPositions(value: Json): PublishedPositions | null {
+  const published = PublishedRecord.decode(value);
+  return E.isRight(published) ? published.right : null;
+}

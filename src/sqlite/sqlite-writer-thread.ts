@@ -1,0 +1,122 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { inTransaction } from '#shared/database/in-transaction.ts';
+import type { FromSqliteWriter, SqlWrite, ToSqliteWriter, WriteAnswer, WriteMessage } from './writer-messages.ts';
+
+/** The thread that writes the small SQLite files. `sqlite-writer.ts` starts it. */
+interface OpenFile {
+  readonly database: DatabaseSync;
+  /** By their texts, which the code has, so that they are few. */
+  readonly statements: Map<string, StatementSync>;
+}
+
+/** The most writes that are answered together, so that the first one does not wait long. */
+const maxWritesTogether = 500;
+const busyTimeoutMs = 5_000;
+
+const files = new Map<string, OpenFile>();
+
+parentPort?.on('message', handle);
+
+/** Handles a message. A write is handled together with the waiting ones after it. */
+function handle(message: ToSqliteWriter): void {
+  if (message.kind === 'close') {
+    close();
+    return;
+  }
+  const waiting = [message];
+  let behind: ToSqliteWriter | undefined;
+  while (waiting.length < maxWritesTogether) {
+    behind = nextMessage();
+    if (behind?.kind !== 'write') break;
+    waiting.push(behind);
+  }
+  answer(writeAll(waiting));
+  if (behind?.kind === 'close') close();
+}
+
+/** Writes what waits for each file in one transaction. @returns the answers, in the order of the messages */
+function writeAll(messages: ReadonlyArray<WriteMessage>): FromSqliteWriter {
+  const answers = new Map<WriteMessage, WriteAnswer>();
+  for (const [, ofFile] of Map.groupBy(messages, ({ file }) => file.path)) {
+    for (const [index, answer] of commit(ofFile).entries()) {
+      const message = ofFile[index];
+      if (message !== undefined) answers.set(message, answer);
+    }
+  }
+  return messages.map((message) => answers.get(message) ?? { kind: 'failed', detail: 'it was not handled' });
+}
+
+/** Commits writes of one file together. If that fails, each alone, so that a failed one does not fail the others. */
+function commit(messages: ReadonlyArray<WriteMessage>): ReadonlyArray<WriteAnswer> {
+  const [first, ...others] = messages;
+  if (first === undefined) return [];
+  try {
+    const file = opened(first);
+    const answers = inTransaction(file.database, () => messages.map(({ write }) => execute(file, write)));
+    return emptiedLog(file, messages, answers);
+  } catch (error) {
+    if (others.length === 0) return [failed(error)];
+    return messages.flatMap((message) => commit([message]));
+  }
+}
+
+function execute(file: OpenFile, { statements, unless }: SqlWrite): WriteAnswer {
+  if (unless !== undefined && prepared(file, unless.sql).get(...unless.values) !== undefined)
+    return { kind: 'refused' };
+  for (const { sql, rows } of statements) for (const row of rows) prepared(file, sql).run(...row);
+  return { kind: 'done' };
+}
+
+/** Empties the write-ahead log if a write asks for it. A write whose log is in use fails, although it is stored. */
+function emptiedLog(
+  { database }: OpenFile,
+  messages: ReadonlyArray<WriteMessage>,
+  answers: ReadonlyArray<WriteAnswer>,
+): ReadonlyArray<WriteAnswer> {
+  if (!messages.some(({ write }) => write.emptiesLog)) return answers;
+  const row = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
+  if (row?.busy === 0) return answers;
+  return answers.map((answer, index) =>
+    messages[index]?.write.emptiesLog ? { kind: 'failed', detail: 'the file is in use' } : answer,
+  );
+}
+
+function opened({ file: { path, isDurable } }: WriteMessage): OpenFile {
+  const known = files.get(path);
+  if (known !== undefined) return known;
+  const database = new DatabaseSync(path, { timeout: busyTimeoutMs });
+  try {
+    database.exec(`PRAGMA synchronous = ${isDurable ? 'FULL; PRAGMA secure_delete = ON' : 'NORMAL'}`);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  const file = { database, statements: new Map() };
+  files.set(path, file);
+  return file;
+}
+
+function prepared({ database, statements }: OpenFile, sql: string): StatementSync {
+  const known = statements.get(sql) ?? database.prepare(sql);
+  statements.set(sql, known);
+  return known;
+}
+
+function failed(error: unknown): WriteAnswer {
+  return { kind: 'failed', detail: error instanceof Error ? error.message : String(error) };
+}
+
+function nextMessage(): ToSqliteWriter | undefined {
+  return parentPort === null ? undefined : receiveMessageOnPort(parentPort)?.message;
+}
+
+function answer(answers: FromSqliteWriter): void {
+  parentPort?.postMessage(answers);
+}
+
+/** The thread ends by itself when nothing is open. */
+function close(): void {
+  for (const { database } of files.values()) database.close();
+  parentPort?.close();
+}

@@ -1,0 +1,141 @@
+import { Worker } from 'node:worker_threads';
+import { withTimeoutError } from '#shared/async/with-timeout.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { FromSqliteWriter, SqlWrite, ToSqliteWriter, WriteAnswer, WrittenFile } from './writer-messages.ts';
+
+export interface SqliteWriterOptions {
+  /** Called when the thread has failed, which only a bug causes. Every later write is unavailable. */
+  readonly onFatal: (error: Error) => void;
+  /** The most accepted and unanswered writes. Default 4,096. Further ones are unavailable. */
+  readonly maxPendingWrites?: number;
+  /** The most bytes of these writes together. Default 64 MiB. */
+  readonly maxPendingBytes?: number;
+  /** How long a caller waits for the answer to its write. Default 10 s. */
+  readonly answerTimeoutMs?: number;
+  /** The module that the thread runs. Default `sqlite-writer-thread.ts`. */
+  readonly entry?: URL;
+}
+
+interface PendingWrite {
+  readonly bytes: number;
+  readonly resolve: (answer: WriteAnswer) => void;
+  readonly reject: (error: UnavailableError) => void;
+}
+
+const defaultEntry = new URL('./sqlite-writer-thread.ts', import.meta.url);
+/** A part of the ten seconds in which the service must stop. */
+const closeTimeoutMs = 3_000;
+/** The thread's garbage is the messages that it receives. A larger young generation would only use more memory. */
+const maxYoungGenerationSizeMb = 4;
+
+/**
+ * The thread that writes the small SQLite files of the data folder, so that no disk sync stops the event loop. It
+ * commits what waits for a file in one transaction. The tables must exist; the main thread reads them with connections
+ * of its own, which see every write that was answered.
+ */
+export class SqliteWriter {
+  readonly #options: Required<Pick<SqliteWriterOptions, 'maxPendingWrites' | 'maxPendingBytes' | 'answerTimeoutMs'>>;
+  readonly #onFatal: (error: Error) => void;
+  readonly #thread: Worker;
+  readonly #exited: Promise<void>;
+  /** In the order of the messages, as the answers are. */
+  readonly #pending: PendingWrite[] = [];
+  #pendingBytes = 0;
+  /** Why no more writes are accepted; null while they are. */
+  #stopped: string | null = null;
+  #closing: Promise<void> | null = null;
+
+  /** Starts the thread. It does not wait for the start. */
+  constructor(options: SqliteWriterOptions) {
+    const { maxPendingWrites = 4_096, maxPendingBytes = 64 * 1024 * 1024, answerTimeoutMs = 10_000 } = options;
+    this.#options = { maxPendingWrites, maxPendingBytes, answerTimeoutMs };
+    this.#onFatal = options.onFatal;
+    this.#thread = new Worker(options.entry ?? defaultEntry, {
+      name: 'sqlite-writer',
+      resourceLimits: { maxYoungGenerationSizeMb },
+    });
+    this.#thread.on('message', (answers: FromSqliteWriter) => this.#receive(answers));
+    this.#thread.on('error', (error) => this.#failed(error instanceof Error ? error : new Error(String(error))));
+    this.#exited = new Promise((resolve) => {
+      this.#thread.once('exit', () => {
+        this.#failed(new Error('The thread that writes SQLite files has ended.'));
+        resolve();
+      });
+    });
+  }
+
+  /**
+   * Writes to a file. The write is committed when the promise resolves.
+   * @returns `refused` if the query `unless` has found a row, so that nothing was written
+   * @throws UnavailableError; after a timeout the write may still be executed
+   */
+  async write(file: WrittenFile, write: SqlWrite): Promise<'done' | 'refused'> {
+    const answer = await withTimeoutError(
+      this.#options.answerTimeoutMs,
+      this.#send(file, write),
+      () => new UnavailableError(`The writer of ${file.path} does not answer.`),
+    );
+    if (answer.kind === 'failed') throw new UnavailableError(`${file.path} cannot be written: ${answer.detail}.`);
+    return answer.kind;
+  }
+
+  /** Refuses further writes, waits until the accepted ones are written, for 3 s at most, and ends the thread. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const isRunning = this.#stopped === null;
+    this.#stopped ??= 'The writer of SQLite files is closed.';
+    if (isRunning) this.#post({ kind: 'close' });
+    const limit = setTimeout(() => void this.#thread.terminate(), closeTimeoutMs);
+    await this.#exited.finally(() => clearTimeout(limit));
+  }
+
+  /** The write counts until it is answered, even after its timeout, so that the queue stays bounded. */
+  #send(file: WrittenFile, write: SqlWrite): Promise<WriteAnswer> {
+    if (this.#stopped !== null) return Promise.reject(new UnavailableError(this.#stopped));
+    const { maxPendingWrites, maxPendingBytes } = this.#options;
+    const bytes = bytesOf(write);
+    if (this.#pending.length >= maxPendingWrites || this.#pendingBytes + bytes > maxPendingBytes)
+      return Promise.reject(new UnavailableError('Too many writes are waiting for the writer of SQLite files.'));
+    const { promise, resolve, reject } = Promise.withResolvers<WriteAnswer>();
+    this.#pending.push({ bytes, resolve, reject });
+    this.#pendingBytes += bytes;
+    this.#post({ kind: 'write', file, write });
+    return promise;
+  }
+
+  #post(message: ToSqliteWriter): void {
+    this.#thread.postMessage(message);
+  }
+
+  #receive(answers: FromSqliteWriter): void {
+    for (const [index, write] of this.#removeOldest(answers.length).entries())
+      write.resolve(answers[index] ?? { kind: 'failed', detail: 'the answer is missing' });
+  }
+
+  /** Is called for every end of the thread, at first with its error. */
+  #failed(error: Error): void {
+    const isUnexpected = this.#stopped === null;
+    this.#stopped ??= 'The writer of SQLite files has stopped.';
+    for (const write of this.#removeOldest(this.#pending.length)) write.reject(new UnavailableError(this.#stopped));
+    if (isUnexpected) this.#onFatal(error);
+  }
+
+  #removeOldest(count: number): ReadonlyArray<PendingWrite> {
+    const removed = this.#pending.splice(0, count);
+    for (const { bytes } of removed) this.#pendingBytes -= bytes;
+    return removed;
+  }
+}
+
+/** Returns about as many bytes as a write's parameters have. */
+function bytesOf({ statements }: SqlWrite): number {
+  let bytes = 0;
+  for (const { rows } of statements)
+    for (const row of rows)
+      for (const value of row) bytes += typeof value === 'string' || value instanceof Uint8Array ? value.length : 8;
+  return bytes;
+}

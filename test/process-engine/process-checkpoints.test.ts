@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import {
+  decodeProcessesRecord,
+  ProcessCheckpoints,
+  type ProcessesRecord,
+  processesRecordKey,
+} from '#process-engine/process-checkpoints.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
+import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
+
+const failure = { eventId: 'event-1', eventType: 'Seen', position: 2 ** 40, message: 'It cannot be read.' };
+const record: ProcessesRecord = {
+  log: '3/first',
+  token: 4,
+  checkpoints: {
+    one: { position: 2 ** 40 - 1, lastAppended: 7, failure, waitingFor: null },
+    two: { position: 9, lastAppended: 0, failure: null, waitingFor: 'the read model flows' },
+  },
+  effects: [{ process: 'one', cause: 6, appended: 7 }],
+};
+
+describe('ProcessCheckpoints', () => {
+  let records: InMemoryRecordStore;
+  let checkpoints: ProcessCheckpoints;
+  beforeEach(() => {
+    records = new InMemoryRecordStore();
+    checkpoints = new ProcessCheckpoints(records);
+  });
+
+  it('has no checkpoint at first', async () => {
+    assert.deepEqual(await checkpoints.take(1, '3/first'), new Map());
+    assert.equal(await checkpoints.read(), null);
+  });
+
+  it('stores the record of all processes, for the next holder and for other nodes', async () => {
+    await checkpoints.take(4, '3/first');
+    await checkpoints.save(4, record);
+    const other = new ProcessCheckpoints(records);
+    assert.deepEqual(await other.read(), record);
+    assert.deepEqual(await other.take(5, '3/first'), new Map(Object.entries(record.checkpoints)));
+  });
+
+  it('returns no checkpoint of another log, and keeps the record until the next save', async () => {
+    await checkpoints.save(4, record);
+    assert.deepEqual(await checkpoints.take(5, '3/another'), new Map());
+    assert.deepEqual(await checkpoints.read(), record);
+    await checkpoints.save(5, { ...record, log: '3/another', checkpoints: {} });
+    assert.deepEqual(await checkpoints.take(5, '3/first'), new Map());
+  });
+
+  it('refuses a node with an older token after a takeover', async () => {
+    await checkpoints.take(4, '3/first');
+    await checkpoints.take(5, '3/first');
+    await assert.rejects(checkpoints.save(4, record), FencedError);
+    await assert.rejects(checkpoints.take(4, '3/first'), FencedError);
+    await checkpoints.save(5, record);
+    assert.equal((await checkpoints.read())?.token, 5, 'the token is that of the writer');
+  });
+
+  it('decodes the value of the record, and nothing else', async () => {
+    await checkpoints.save(4, record);
+    const [value = null] = await records.read([processesRecordKey]);
+    assert.deepEqual(decodeProcessesRecord(value), record);
+    for (const other of [null, 1, {}, { ...record, checkpoints: { one: { position: 1 } } } as never])
+      assert.equal(decodeProcessesRecord(other), null);
+  });
+});

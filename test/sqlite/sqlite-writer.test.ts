@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { SqliteFile } from '#sqlite/sqlite-file.ts';
+import { SqliteWriter, type SqliteWriterOptions } from '#sqlite/sqlite-writer.ts';
+import type { SqlValue, SqlWrite } from '#sqlite/writer-messages.ts';
+import { type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
+
+const schema = 'CREATE TABLE IF NOT EXISTS texts (name TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT';
+const dyingThread = new URL('../support/fakes/dying-writer-thread.ts', import.meta.url);
+
+describe('SqliteWriter', () => {
+  let folder: TemporaryFolder;
+  let writer: SqliteWriter;
+  let failures: Error[];
+  const files: SqliteFile[] = [];
+  beforeEach(() => {
+    folder = temporaryFolder();
+    failures = [];
+    writer = open();
+  });
+  afterEach(async () => {
+    await writer.close();
+    for (const file of files.splice(0)) file.close();
+    folder.remove();
+  });
+
+  const open = (options: Partial<SqliteWriterOptions> = {}) =>
+    new SqliteWriter({ onFatal: (error) => failures.push(error), ...options });
+  const reopen = async (options: Partial<SqliteWriterOptions>) => {
+    await writer.close();
+    writer = open(options);
+  };
+  const table = (name: string, isDurable = false) => {
+    const path = join(folder.path, name);
+    const file = new SqliteFile({ path, contents: 'The texts', schema, writer, isDurable });
+    files.push(file);
+    return {
+      path,
+      write: (write: SqlWrite) => file.write(write),
+      insert: (...rows: SqlValue[][]) =>
+        file.write({ statements: [{ sql: 'INSERT INTO texts (name, body) VALUES (?, ?)', rows }] }),
+      names: () => file.read((database) => database.prepare('SELECT name FROM texts ORDER BY name').all()),
+    };
+  };
+
+  it('shows every answered write to readers, in several files', async () => {
+    const [one, two] = [table('one.db'), table('two.db', true)];
+    await Promise.all([one.insert(['a', '']), two.insert(['b', '']), one.insert(['c', ''])]);
+    assert.deepEqual(one.names(), [{ name: 'a' }, { name: 'c' }].map(row));
+    assert.deepEqual(two.names(), [{ name: 'b' }].map(row));
+  });
+
+  it('writes all statements of a failed write, or none, and the writes beside it', async () => {
+    const one = table('one.db');
+    const outcomes = await Promise.allSettled([
+      one.insert(['a', '']),
+      one.insert(['b', ''], ['a', '']),
+      one.insert(['c', '']),
+    ]);
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+    assert.ok(outcomes[1]?.status === 'rejected' && outcomes[1].reason instanceof UnavailableError);
+    assert.deepEqual(one.names(), [{ name: 'a' }, { name: 'c' }].map(row));
+  });
+
+  it('refuses a write whose query finds a row, also one of the same transaction', async () => {
+    const one = table('one.db');
+    const unless = { sql: 'SELECT 1 FROM texts WHERE name = ?', values: ['a'] };
+    const write = (name: string) =>
+      one.write({
+        statements: [{ sql: 'INSERT INTO texts (name, body) VALUES (?, ?)', rows: [[name, '']] }],
+        unless,
+      });
+    assert.deepEqual(await Promise.all([write('b'), write('a'), write('c')]), ['done', 'done', 'refused']);
+    assert.deepEqual(one.names(), [{ name: 'a' }, { name: 'b' }].map(row));
+  });
+
+  it('leaves no overwritten byte of a durable file when asked', async () => {
+    const one = table('one.db', true);
+    const secret = 'a secret of the test';
+    await one.insert(['a', secret]);
+    const holds = () => ['', '-wal'].some((ending) => readFileSync(one.path + ending).includes(secret));
+    assert.ok(holds());
+    const overwrite = { sql: 'UPDATE texts SET body = ?', rows: [['x'.repeat(secret.length)]] };
+    await one.write({ statements: [overwrite], emptiesLog: true });
+    assert.ok(!holds());
+  });
+
+  it('fails a write whose log cannot be emptied, because a reader uses it', async function () {
+    this.timeout(30_000);
+    const one = table('one.db', true);
+    await one.insert(['a', '']);
+    const reader = new DatabaseSync(one.path, { readOnly: true });
+    try {
+      reader.exec('BEGIN');
+      reader.prepare('SELECT * FROM texts').all();
+      await assert.rejects(one.write({ statements: [], emptiesLog: true }), /is in use/);
+    } finally {
+      reader.close();
+    }
+    await one.write({ statements: [], emptiesLog: true });
+  });
+
+  it('refuses writes beyond its limits, and accepts further ones after the answers', async () => {
+    await reopen({ maxPendingWrites: 2, maxPendingBytes: 50 });
+    const one = table('one.db');
+    await assert.rejects(one.insert(['large', 'x'.repeat(50)]), UnavailableError);
+    const accepted = [one.insert(['a', '']), one.insert(['b', ''])];
+    await assert.rejects(one.insert(['c', '']), /^UnavailableError: Too many writes/);
+    await Promise.all(accepted);
+    await one.insert(['d', '']);
+    assert.equal(one.names().length, 3);
+  });
+
+  it('ends a wait for the thread after a limit', async () => {
+    await reopen({ entry: dyingThread, answerTimeoutMs: 20 });
+    await assert.rejects(table('one.db').insert(['a', '']), /^UnavailableError: .*does not answer/);
+    assert.deepEqual(failures, []);
+  });
+
+  it('reports a thread that dies once, and refuses waiting and further writes', async () => {
+    await reopen({ entry: dyingThread });
+    const one = table('one.db');
+    const waiting = [one.insert(['a', '']), one.insert(['b', ''])];
+    for (const write of waiting) await assert.rejects(write, UnavailableError);
+    await assert.rejects(one.insert(['c', '']), UnavailableError);
+    assert.deepEqual(
+      failures.map(({ message }) => message),
+      ['The test ends the thread.'],
+    );
+    await writer.close();
+    assert.equal(failures.length, 1);
+  });
+
+  it('writes everything that was accepted before it is closed, and refuses the rest', async () => {
+    const one = table('one.db');
+    const accepted = Array.from({ length: 1_200 }, (_, index) => one.insert([`name ${index}`, '']));
+    const closed = writer.close();
+    await assert.rejects(one.insert(['late', '']), UnavailableError);
+    await Promise.all([...accepted, closed, writer.close()]);
+    assert.equal(one.names().length, 1_200);
+    assert.deepEqual(failures, []);
+  });
+});
+
+/** A row as `node:sqlite` returns it: without a prototype. */
+function row(values: object): object {
+  return Object.assign(Object.create(null), values);
+}

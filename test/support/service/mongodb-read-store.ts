@@ -1,0 +1,41 @@
+import type { MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import * as reading from '#read-store/mongodb/mongodb-read-store.ts';
+import * as writing from '#read-store/mongodb/mongodb-read-store-writer.ts';
+import { ReadStoreNotes } from '#read-store/notes.ts';
+import type { PositionsReader, PositionsWriter } from '#read-store/published-positions.ts';
+import type { ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
+import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
+
+/** Opens the reading side of a read store on MongoDB, with records that are closed with it. */
+export function openMongoDbReadStore(options: MongoDbConnectionOptions): ReadStore & PositionsReader {
+  const records = openMongoDbRecordStore(options);
+  const store = reading.openMongoDbReadStore({ ...options, records });
+  const close = async () => {
+    await store.close();
+    await records.close();
+  };
+  const notes = new ReadStoreNotes(records);
+  return beside(store, { positions: () => notes.positions(), close });
+}
+
+/** Opens the writing side of a read store on MongoDB, with records that are closed with it. */
+export function openMongoDbReadStoreWriter(
+  options: MongoDbConnectionOptions & { readonly fence?: number },
+): ReadStoreWriter & PositionsWriter {
+  const { fence: _, ...connection } = options;
+  const records = openMongoDbRecordStore(connection);
+  const store = writing.openMongoDbReadStoreWriter({ ...options, records });
+  const close = async () => {
+    await store.close();
+    await records.close();
+  };
+  return beside(store, { close });
+}
+
+/** Returns an object with these methods and, for all others, those of the store. */
+function beside<Store extends object, Methods extends object>(store: Store, methods: Methods): Store & Methods {
+  const bound = (member: unknown) => (typeof member === 'function' ? member.bind(store) : member);
+  return new Proxy(Object.assign(Object.create(null), methods), {
+    get: (own, name) => (name in own ? Reflect.get(own, name) : bound(Reflect.get(store, name))),
+  });
+}
