@@ -78,6 +78,17 @@ export function ensureReadable(event: RecordedEvent): void {
   void event.data;
 }
 
+/** Whether an event of a page can be read. */
+export function isReadable(event: RecordedEvent): boolean {
+  try {
+    ensureReadable(event);
+    return true;
+  } catch (error) {
+    if (error instanceof UnreadableEventError) return false;
+    throw error;
+  }
+}
+
 function decode(stored: RawEvent, upcast: Upcast): Decoded {
   try {
     const metadata = objectOf(stored.metadata) as unknown as EventMetadata;

@@ -3,6 +3,7 @@ import type { ByteBudget } from '#application/access/byte-budget.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { FileSpace } from '#application/files/file-space.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import { createLineCaller } from '#gateway/batch/line-caller.ts';
 import type { Gateway } from '#gateway/gateway.ts';
 import type { GatewayLimits } from '#gateway/gateway-call.ts';
@@ -17,6 +18,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 /** The dependencies of batches. */
 export interface BatchDependencies {
   readonly writer: StreamWriter;
+  readonly tail: LogTail;
   readonly documents: ReadStore;
   readonly blobs: BlobStore;
   readonly space: FileSpace;
@@ -44,7 +46,7 @@ export function runBatches(
   { limits }: Pick<Config, 'limits'>,
   dependencies: BatchDependencies,
 ): () => Promise<boolean> {
-  const { leases, node, gateway, gatewayLimits, bodies, writer, log, opened } = dependencies;
+  const { leases, node, gateway, gatewayLimits, bodies, log, opened } = dependencies;
   if (gateway !== null) {
     const runner = new BatchRunner({
       ...dependencies,
@@ -54,7 +56,6 @@ export function runBatches(
       maxLineBytes: gatewayLimits.maxJsonBytes + bytesAroundBody,
       now: () => new Date(),
     });
-    writer.onAppended(runner.see);
     const stopping = new AbortController();
     const running = onOneNode({
       ...{ name: lease, leases, node, log, signal: stopping.signal },

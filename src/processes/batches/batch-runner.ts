@@ -1,5 +1,8 @@
 import { setMaxListeners } from 'node:events';
+import type { BatchEvents } from '#domain/batch/events.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import { isReadable } from '#event-store/lazy-event.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import type { DocumentValue, PageKey, ReadStore } from '#read-store/read-store.ts';
 import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -14,6 +17,7 @@ interface OpenBatch extends DocumentValue {
 
 export interface BatchRunnerOptions extends BatchRunOptions {
   readonly documents: Pick<ReadStore, 'list'>;
+  readonly tail: Pick<LogTail, 'follow'>;
 }
 
 /** The most batches that run at once on a node, and of these the most of one project; further ones wait. */
@@ -21,7 +25,7 @@ const maxRuns = 1_000;
 const maxRunsOfProject = 100;
 /** The most open batches that one look reads. The next look continues after them. */
 const batchesOfLook = 1_000;
-const lookMs = 500;
+const lookMs = 1_000;
 const retryMs = 1_000;
 
 /**
@@ -33,41 +37,46 @@ export class BatchRunner {
   readonly #running = new Map<string, Promise<void>>();
   /** The numbers of running batches by project. */
   readonly #runsOf = new Map<string, number>();
-  /** The batches that this node has created during the term and that were not begun yet, with their projects. */
+  /** The batches that were created during the term and that were not begun yet, with their projects. */
   readonly #created = new Map<string, string>();
   /** The place after which the next look for open batches begins; null to begin with the oldest. */
   #lookAfter: PageKey | null = null;
-  #isInTerm = false;
   #wake = new AbortController();
 
   constructor(options: BatchRunnerOptions) {
     this.#options = options;
   }
 
-  /** Receives the events that this node has appended, so that a new batch begins at once during a term. */
-  see = (events: ReadonlyArray<RecordedEvent>): void => {
-    if (!this.#isInTerm) return;
-    for (const { type, data } of events)
-      if (type === 'BatchCreated') this.#created.set(String(data.id), String(data.projectId));
-    if (this.#created.size > 0) this.#wake.abort();
-  };
-
   /** Runs batches until the term's signal aborts. Then it waits for work that cannot be interrupted. */
   async run(term: BatchTerm): Promise<void> {
-    setMaxListeners(0, term.signal);
-    this.#isInTerm = true;
-    try {
-      while (!term.signal.aborted) {
-        // A batch that is created while others begin wakes the next round.
-        this.#wake = new AbortController();
-        await this.#begin(term);
-        await delay(lookMs, AbortSignal.any([this.#wake.signal, term.signal]));
-      }
-    } finally {
-      this.#isInTerm = false;
-      this.#created.clear();
+    const { signal } = term;
+    setMaxListeners(0, signal);
+    // New batches begin at once. The looks find those from before the term, and those that had no place.
+    const following = this.#options.tail.follow({
+      name: 'The running of batches',
+      types: ['BatchCreated'],
+      after: 'end',
+      handle: ({ events }) => this.#note(events),
+      signal,
+    });
+    while (!signal.aborted) {
+      // A batch that is created while others begin wakes the next round.
+      this.#wake = new AbortController();
+      await this.#begin(term);
+      await delay(lookMs, AbortSignal.any([this.#wake.signal, signal]));
     }
+    await following.ended;
+    this.#created.clear();
     await Promise.all(this.#running.values());
+  }
+
+  #note(events: ReadonlyArray<RecordedEvent>): void {
+    for (const event of events) {
+      if (!isReadable(event)) continue;
+      const { id, projectId } = event.data as BatchEvents['BatchCreated'];
+      this.#created.set(id, projectId);
+    }
+    if (this.#created.size > 0) this.#wake.abort();
   }
 
   async #begin(term: BatchTerm): Promise<void> {

@@ -1,35 +1,40 @@
 import assert from 'node:assert/strict';
-import type { RecordedEvent } from '#event-store/event-store.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatchRunner, type BatchRunnerOptions } from '#processes/batches/batch-runner.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
-const created = (id: string) => [{ type: 'BatchCreated', data: { id } }] as unknown as ReadonlyArray<RecordedEvent>;
+const created = (id: string) => ({ stream: `batch-${id}`, type: 'BatchCreated', data: { id, projectId: 'one' } });
 
 describe('BatchRunner', () => {
-  it('begins the batches that this node creates during a term, and no others of this node', async () => {
+  it('begins the batches that are created during a term at once, and no others', async () => {
     const begun: string[] = [];
     let endTerm = new AbortController();
+    const log = new InMemoryEventStore();
     const runner = new BatchRunner({
+      tail: log.tail,
       documents: { list: async () => ({ documents: [], next: null }) },
       writer: { load: () => Promise.reject(new UnavailableError('away')) },
       log: { warn: ({ batch }: { batch: string }) => void begun.push(batch), error: () => assert.fail() },
     } as unknown as BatchRunnerOptions);
     const term = () => runner.run({ leaseToken: 1, signal: endTerm.signal, isHeld: () => true });
 
-    runner.see(created('before'));
+    log.append(created('before'));
     let running = term();
-    runner.see(created('first'));
+    await nextTurn();
+    log.append(created('first'));
     await eventually(() => begun.includes('first'), 'the first batch');
-    runner.see(created('second'));
+    log.append(created('second'));
     await eventually(() => begun.includes('second'), 'the second batch');
     endTerm.abort();
     await running;
-    runner.see(created('between'));
+    log.append(created('between'));
     endTerm = new AbortController();
     running = term();
-    runner.see(created('third'));
+    await nextTurn();
+    log.append(created('third'));
     await eventually(() => begun.includes('third'), 'the third batch');
     endTerm.abort();
     await running;
@@ -51,6 +56,7 @@ describe('BatchRunner', () => {
     };
     const endTerm = new AbortController();
     const running = new BatchRunner({
+      tail: new InMemoryEventStore().tail,
       documents: { list },
       writer: {
         // Every run of a batch waits for the store until the term ends.
