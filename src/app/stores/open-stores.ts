@@ -13,7 +13,7 @@ import type { EventStore } from '#event-store/event-store.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { createMetrics, type Metrics } from '#http/routes/metrics.ts';
-import type { LeaseStore } from '#leases/lease-store.ts';
+import type { Leases } from '#leases/leases.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import type { CheckpointStore } from '#process-engine/checkpoints/checkpoint-store.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
@@ -38,7 +38,7 @@ export interface Stores {
   readonly keyUsage: KeyUsage;
   readonly checkpoints: CheckpointStore;
   readonly openCheckpoints: OpenCheckpoints;
-  readonly leases: LeaseStore | null;
+  readonly leases: Leases | null;
   /** The unique name of this node. */
   readonly node: string;
   readonly personalData: PersonalData;

@@ -106,14 +106,16 @@ async function fillEmbedded(file: string): Promise<void> {
 
 /** Fills a shared read store while this node holds the lease, until the thread is closed. */
 async function fillShared({ url, urlName, holder }: ProjectorReadStore & { kind: 'mongodb' }): Promise<void> {
-  const [{ openMongoDbLeaseStore }, { openMongoDbReadStoreWriter }, { MongoDbAvailability }] = await Promise.all([
-    import('#leases/mongodb/mongodb-lease-store.ts'),
+  const port = data.leases;
+  if (port === null) throw new Error('The projector thread got no leases for its shared read store.');
+  const [{ LeasesOverPort }, { openMongoDbReadStoreWriter }, { MongoDbAvailability }] = await Promise.all([
+    import('#leases/leases-over-port.ts'),
     import('#read-store/mongodb/mongodb-read-store-writer.ts'),
     import('#mongodb/mongodb-availability.ts'),
   ]);
   // Without log lines: the main thread writes them.
   const availability = new MongoDbAvailability({ url, urlName });
-  const leases = openMongoDbLeaseStore({ url, availability });
+  const leases = new LeasesOverPort(port);
   parentPort?.on('message', () => closing.abort());
   postOpened();
   const openWriter = (fence: number) => openMongoDbReadStoreWriter({ url, availability, fence });
@@ -121,7 +123,7 @@ async function fillShared({ url, urlName, holder }: ProjectorReadStore & { kind:
   try {
     await runProjectionsUnderLease({ projections, knownTypes, events, openWriter, leases, holder, log, signal });
   } finally {
-    await leases.close();
+    leases.close();
     await availability.close();
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { NodeLeases } from '#leases/node-leases.ts';
 import { runProjectionsUnderLease } from '#projection-engine/hosting/leased-projections.ts';
 import { openMongoDbReadStore } from '#read-store/mongodb/mongodb-read-store.ts';
 import { openMongoDbReadStoreWriter } from '#read-store/mongodb/mongodb-read-store-writer.ts';
@@ -57,7 +58,7 @@ describeOnMongoDb('runProjectionsUnderLease', (server) => {
       const ended = runProjectionsUnderLease({
         projections: flowsAndVersions,
         events,
-        leases,
+        leases: new NodeLeases({ store: leases }),
         holder,
         openWriter: (fence) => {
           terms.push(fence);
