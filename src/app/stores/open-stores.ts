@@ -1,5 +1,6 @@
 import type { Config } from '#app/config.ts';
 import { type DataDirectory, openDataDirectory } from '#app/data-directory.ts';
+import { recordFolderFormat } from '#app/files/folder-format.ts';
 import { makeOldFilesPrivate } from '#app/files/private-files.ts';
 import { lockStoreFile } from '#app/files/store-file-lock.ts';
 import { createNodeName } from '#app/node-name.ts';
@@ -64,6 +65,7 @@ export async function openStores(
 ): Promise<Stores> {
   const directory = openDataDirectory(config.dataDir);
   opened.defer(() => directory.release());
+  recordFolderFormat(directory.path);
   lockStoreFiles(config, opened);
   const files = makeOldFilesPrivate(config);
   if (files.length > 0)
