@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, write
 import { join } from 'node:path';
 import { ensureKnownFormat, ownFormat } from '#app/stored-format.ts';
 import { isDiskFull } from '#application/operations/disk-full.ts';
+import { StartupError } from '#shared/errors/startup-error.ts';
 
 const fileName = 'format.json';
 
@@ -9,7 +10,7 @@ const fileName = 'format.json';
  * Checks that this release knows the format of a data folder. A folder without a number counts as written by release
  * 0.3.0 or an older one.
  * @returns the number of the format
- * @throws StartupError if a newer release has written the folder; Error of the file system
+ * @throws StartupError if a newer release has written the folder, or if its number cannot be read
  */
 export function checkFolderFormat(folder: string): number {
   return ensureKnownFormat(storedIn(folder), `The data folder ${folder}`);
@@ -54,11 +55,13 @@ function storedIn(folder: string): unknown {
   }
 }
 
+/** @throws StartupError if the file is there and cannot be read */
 function readIfPresent(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw new StartupError(`${file} cannot be read (${error.message}): make it readable for this user.`);
   }
 }
