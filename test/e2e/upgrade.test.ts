@@ -37,7 +37,7 @@ describeOnSharedEngines(
       const olderLoad = await SettlingLoad.begin(older.client);
       const keys = await makeKeys(older.client);
       await olderLoad.expectMore(30);
-      // It starts beside the older node, which is killed in the middle of its work.
+      // It starts beside the older node, whose processes may still be behind when it is killed.
       const newer = nodes.begin();
       await newer.announced();
       await olderLoad.expectMore(10);
