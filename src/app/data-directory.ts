@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 import { keepDiskReserve } from './files/disk-reserve.ts';
+import { checkFolderFormat } from './files/folder-format.ts';
 import {
   describeOwner,
   isLocked,
@@ -21,13 +22,16 @@ export interface DataDirectory extends OwnedLock {
 /**
  * Makes the folder if it does not exist (only its owner can open it), and locks it for this process.
  * @param path of the folder
- * @throws StartupError if a running process owns it, or if it cannot be made or written
+ * @throws StartupError if a running process owns it, if it cannot be made or written, or if a newer release wrote it
  */
 export function openDataDirectory(path: string): DataDirectory {
   const files = lockFilesOf(path);
   const lock = usable(path, () => {
     makeFolder(path);
-    return takeOwnedLock(files, () => keepDiskReserve(path));
+    return takeOwnedLock(files, () => {
+      checkFolderFormat(path);
+      keepDiskReserve(path);
+    });
   });
   if (lock === null) throw new StartupError(`${path} is in use by ${describeOwner(files)}; stop it, or set DATA_DIR.`);
   return { path, ...lock };
@@ -61,6 +65,7 @@ function usable<Result>(path: string, use: () => Result): Result {
   try {
     return use();
   } catch (error) {
+    if (error instanceof StartupError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new StartupError(`${path} cannot be used as the data folder (${reason}); set DATA_DIR to another.`, {
       cause: error,

@@ -19,6 +19,8 @@ export interface ReadinessDependencies {
   readonly documents: Pick<ReadStore, 'status'>;
   readonly projections: Pick<ProjectionsProgress, 'status' | 'following'>;
   readonly processes: Pick<ProcessStatuses, 'read'>;
+  /** The nodes of the release before whose end the processes of this node wait for. Default: none. */
+  readonly olderNodes?: () => ReadonlyArray<string>;
   /** Whether a live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
 }
@@ -29,6 +31,7 @@ export function createReadiness({
   documents,
   projections,
   processes,
+  olderNodes = () => [],
   batchesRun,
 }: ReadinessDependencies): Readiness {
   return () =>
@@ -36,7 +39,7 @@ export function createReadiness({
       answers('event-store', async () => `at position ${await events.lastPosition()}`),
       answers('read-store', async () => `${(await documents.status()).length} read models`),
       following(projections),
-      running(processes),
+      running(processes, olderNodes),
       runningBatches(batchesRun),
     ]);
 }
@@ -51,13 +54,21 @@ function following(projections: ReadinessDependencies['projections']): Readiness
   };
 }
 
-function running(processes: ReadinessDependencies['processes']): Promise<ReadinessCheck> {
+function running(
+  processes: ReadinessDependencies['processes'],
+  olderNodes: () => ReadonlyArray<string>,
+): Promise<ReadinessCheck> {
   return checked('processes', async () => {
     const all = await processes.read();
     const stopped = all.filter(({ failure }) => failure !== null);
-    if (stopped.length === 0) return { ready: true, detail: `${all.length} processes` };
+    if (stopped.length === 0) return { ready: true, detail: `${all.length} processes${waitsFor(olderNodes())}` };
     return { ready: false, detail: `stopped: ${stopped.map(causeOf).join(', ')}` };
   });
+}
+
+/** Processes of the release before do the same work, so a wait for their end does not make a node unready. */
+function waitsFor(nodes: ReadonlyArray<string>): string {
+  return nodes.length === 0 ? '' : `; they wait here until nodes of the release before end: ${nodes.join(', ')}`;
 }
 
 /** Without a node that runs batches, everything else works. So this check explains the reason and never fails. */

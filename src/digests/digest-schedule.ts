@@ -1,5 +1,5 @@
 import { ExclusiveTurns } from '#leases/exclusive-turns.ts';
-import type { LeaseStore } from '#leases/lease-store.ts';
+import type { Leases } from '#leases/leases.ts';
 import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -16,7 +16,7 @@ const leaseTimeoutMs = 20_000;
 export interface DigestScheduleOptions {
   readonly writer: DigestWriter;
   /** The leases that decide which node writes; null if this process is the only one. */
-  readonly leases: LeaseStore | null;
+  readonly leases: Leases | null;
   /** This node's name in its lease. */
   readonly node: string;
   readonly log: Logger;

@@ -1,13 +1,13 @@
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import type { LeaseStore } from './lease-store.ts';
+import type { Leases } from './leases.ts';
 import { onceUnderLease } from './once-under-lease.ts';
 
 export interface ExclusiveTurnsOptions {
   /** The name of the lease. */
   readonly name: string;
   /** The leases by which nodes choose one; null if this process is the only one. */
-  readonly leases: LeaseStore | null;
+  readonly leases: Leases | null;
   /** The name of this node in its lease. */
   readonly node: string;
   /** How long to wait for another node. */

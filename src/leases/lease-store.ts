@@ -10,13 +10,20 @@ export interface LeaseTerm {
   readonly released: boolean;
 }
 
+/** Names a term. */
+export interface TermId {
+  /** The name of the lease. */
+  readonly name: string;
+  readonly token: number;
+}
+
 /**
  * Stores leases, by which nodes agree on the one that does a piece of work. The store knows no time: each node
- * measures by its own clock how long a term was not renewed.
+ * measures by its own clock how long a term was not renewed. Only `NodeLeases` uses it.
  */
 export interface LeaseStore {
-  /** Reads the newest term of a lease; null if there was never one. @throws UnavailableError */
-  newest(name: string): Promise<LeaseTerm | null>;
+  /** Reads the newest term of every lease, by the lease's name. @throws UnavailableError */
+  newestOfAll(): Promise<ReadonlyMap<string, LeaseTerm>>;
   /**
    * Begins a term. After an error the term may have begun nevertheless; then no node renews it.
    * @param token one more than that of the newest term
@@ -24,12 +31,8 @@ export interface LeaseStore {
    * @throws UnavailableError
    */
   begin(name: string, token: number, holder: string): Promise<boolean>;
-  /**
-   * Renews a term.
-   * @returns false if it is not the newest any more
-   * @throws UnavailableError
-   */
-  renew(name: string, token: number): Promise<boolean>;
+  /** Renews terms. It leaves out those that were removed. Only their holder may call this. @throws UnavailableError */
+  renewAll(terms: ReadonlyArray<TermId>): Promise<void>;
   /** Ends a term, if it is still the newest. Only its holder may call this. @throws UnavailableError */
   release(name: string, token: number): Promise<void>;
   close(): Promise<void>;

@@ -1,32 +1,38 @@
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { abortable } from '#shared/async/abortable.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { OutageLog } from '#shared/logging/outage-log.ts';
 import { type Clock, monotonicClock } from './clock.ts';
-import type { LeaseStore, LeaseTerm } from './lease-store.ts';
+import type { LeaseTerm } from './lease-store.ts';
+import type { Leases } from './leases.ts';
 
 export interface LeaseWatchOptions {
   readonly name: string;
-  readonly leases: Pick<LeaseStore, 'newest'>;
+  readonly leases: Pick<Leases, 'look'>;
+  readonly log: Logger;
   /** Default: the clock of the machine. */
   readonly clock?: Clock;
 }
 
 const lookMs = 500;
-/** A holder that is silent for so long is dead, because it renews its term several times in this interval. */
+/** A holder that is silent for this time is dead, because it renews its term several times in this interval. */
 const silenceMs = 3_000;
 
 /** Watches whether a live node holds a lease, without taking part. A live node renews its term. */
 export class LeaseWatch {
   readonly #options: LeaseWatchOptions;
   readonly #clock: Clock;
+  readonly #outage: OutageLog;
   readonly #closing = new AbortController();
   readonly #watching: Promise<void>;
   readonly #startedAt: number;
-  #seen: LeaseTerm | null = null;
+  #seen: LeaseTerm | undefined;
   #renewedAt = Number.NEGATIVE_INFINITY;
 
   /** Starts at once. It must be closed. */
   constructor(options: LeaseWatchOptions) {
     this.#options = options;
     this.#clock = options.clock ?? monotonicClock;
+    this.#outage = new OutageLog(options.log, 'The store of leases', { lease: options.name });
     this.#startedAt = this.#clock.now();
     this.#watching = this.#watch();
   }
@@ -56,15 +62,19 @@ export class LeaseWatch {
 
   async #look(): Promise<void> {
     try {
-      const newest = await this.#options.leases.newest(this.#options.name);
-      const before = this.#seen;
-      this.#seen = newest;
-      if (newest === null || before === null) return;
-      if (newest.released) this.#renewedAt = Number.NEGATIVE_INFINITY;
-      else if (newest.token !== before.token || newest.renewals !== before.renewals)
-        this.#renewedAt = this.#clock.now();
+      const { signal } = this.#closing;
+      this.#observe((await abortable(signal, () => this.#options.leases.look())).get(this.#options.name));
+      this.#outage.succeeded();
     } catch (error) {
-      if (!(error instanceof UnavailableError)) throw error;
+      if (!this.#closing.signal.aborted) this.#outage.failed(error);
     }
+  }
+
+  #observe(newest: LeaseTerm | undefined): void {
+    const before = this.#seen;
+    this.#seen = newest;
+    if (newest === undefined || before === undefined) return;
+    if (newest.released) this.#renewedAt = Number.NEGATIVE_INFINITY;
+    else if (newest.token !== before.token || newest.renewals !== before.renewals) this.#renewedAt = this.#clock.now();
   }
 }

@@ -1,11 +1,11 @@
 import { restarting } from '#shared/async/restarting.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import type { LeaseStore } from './lease-store.ts';
+import type { Leases } from './leases.ts';
 import { type UnderLeaseOptions, underLease } from './under-lease.ts';
 
 export interface OnOneNodeOptions extends Pick<UnderLeaseOptions, 'name' | 'signal' | 'work'> {
   /** The leases by which nodes choose one; null if this process is the only one. */
-  readonly leases: LeaseStore | null;
+  readonly leases: Leases | null;
   /** The name of this node in its lease. */
   readonly node: string;
   readonly log: Logger;

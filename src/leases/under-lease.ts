@@ -1,27 +1,18 @@
-import { BackOff, spread } from '#shared/async/back-off.ts';
+import { abortable } from '#shared/async/abortable.ts';
+import { BackOff } from '#shared/async/back-off.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import { type Clock, monotonicClock } from './clock.ts';
-import type { LeaseStore, LeaseTerm } from './lease-store.ts';
-
-/** The times of a lease. */
-export interface LeaseLimits {
-  /** How often the holder renews its term. */
-  readonly renewIntervalMs: number;
-  /** After so much time without a renewal a term is over. */
-  readonly expireAfterMs: number;
-  /** How often other nodes check the term. */
-  readonly watchIntervalMs: number;
-}
+import { defaultLeaseLimits, type LeaseLimits, type Leases } from './leases.ts';
 
 export interface UnderLeaseOptions {
   /** The name of the lease. */
   readonly name: string;
   /** The name of this node in the term and in logs. */
   readonly holder: string;
-  readonly leases: LeaseStore;
+  readonly leases: Leases;
   readonly log: Logger;
   /** Ends the work. */
   readonly signal: AbortSignal;
@@ -31,13 +22,12 @@ export interface UnderLeaseOptions {
    * node's clock: after a freeze it knows that the term has lapsed before the signal aborts.
    */
   readonly work: (token: number, signal: AbortSignal, isHeld: () => boolean) => Promise<void>;
-  /** Default: a renewal every 400 ms, an expiry after 1,500 ms, a check every 250 ms. */
+  /** Those of `leases`. Default: those of `defaultLeaseLimits`. */
   readonly limits?: Partial<LeaseLimits>;
   /** Default: the clock of the machine. */
   readonly clock?: Clock;
 }
 
-const defaultLimits: LeaseLimits = { renewIntervalMs: 400, expireAfterMs: 1500, watchIntervalMs: 250 };
 /**
  * The share of the expiry after which the holder itself gives up. Its work must have ended when other nodes see the
  * term as over.
@@ -65,13 +55,6 @@ interface OwnTerm {
   readonly begunAt: number;
 }
 
-/** A term of any node, and when this node first saw it. */
-interface Sighting {
-  readonly token: number;
-  readonly renewals: number;
-  readonly since: number;
-}
-
 class Candidate {
   readonly #options: UnderLeaseOptions;
   readonly #limits: LeaseLimits;
@@ -82,30 +65,24 @@ class Candidate {
   constructor(options: UnderLeaseOptions) {
     const { log, name, limits, clock = monotonicClock } = options;
     this.#options = options;
-    this.#limits = { ...defaultLimits, ...limits };
+    this.#limits = { ...defaultLeaseLimits, ...limits };
     this.#clock = clock;
     this.#outage = new OutageLog(log, 'The store of leases', { lease: name });
-    const backOff = { firstMs: this.#limits.watchIntervalMs, maxMs: maxPauseMs };
+    const backOff = { firstMs: this.#limits.lookIntervalMs, maxMs: maxPauseMs };
     this.#backOff = new BackOff(backOff, () => clock.random());
   }
 
   /** Waits until this node has begun a term. @returns null if the signal aborts first */
   async obtain(): Promise<OwnTerm | null> {
     const { signal } = this.#options;
-    let sighting: Sighting | null = null;
     while (!signal.aborted) {
       try {
-        const askedAt = this.#clock.now();
-        const newest = await this.#options.leases.newest(this.#options.name);
-        if (this.#isOver(newest, sighting, askedAt)) {
-          const own = await this.#begin((newest?.token ?? 0) + 1);
-          if (own !== null) return own;
-        }
-        sighting = this.#seen(newest, sighting);
+        const own = await this.#tryToBegin();
+        if (own !== null) return own;
         this.#outage.succeeded();
         this.#backOff.succeeded();
-        await this.#pauseBeforeLook();
       } catch (error) {
+        if (signal.aborted) return null;
         if (!(error instanceof UnavailableError)) throw error;
         this.#outage.failed(error);
         await this.#clock.pause(this.#backOff.failed(), signal);
@@ -135,31 +112,21 @@ class Candidate {
       log.warn({ lease: name, token, error: String(error) }, 'The work under the lease was aborted');
     } finally {
       ended.abort();
-      await this.#release(token, keeping);
+      await keeping;
+      await this.#release(token);
     }
-    // A superseded node lets the others check first.
-    await this.#pauseBeforeLook();
+    // A superseded node lets the others look first.
+    await this.#clock.pause(this.#limits.lookIntervalMs, signal);
   }
 
-  #pauseBeforeLook(): Promise<void> {
-    return this.#clock.pause(spread(this.#limits.watchIntervalMs, this.#clock.random()), this.#options.signal);
-  }
-
-  /** Whether another term may begin, as far as this node has seen. @param askedAt the time before the term was read */
-  #isOver(term: LeaseTerm | null, sighting: Sighting | null, askedAt: number): boolean {
-    if (term === null || term.released) return true;
-    return sees(sighting, term) && askedAt - sighting.since >= this.#limits.expireAfterMs;
-  }
-
-  #seen(term: LeaseTerm | null, before: Sighting | null): Sighting | null {
-    if (term === null || sees(before, term)) return before;
-    return { token: term.token, renewals: term.renewals, since: this.#clock.now() };
-  }
-
-  async #begin(token: number): Promise<OwnTerm | null> {
+  /** Begins a term if the newest one is over at the next look. @returns null if it is not, or another node was first */
+  async #tryToBegin(): Promise<OwnTerm | null> {
+    const { leases, name, holder, signal } = this.#options;
+    const newest = (await abortable(signal, () => leases.look())).get(name);
+    if (newest?.isOver === false) return null;
+    const token = (newest?.token ?? 0) + 1;
     const begunAt = this.#clock.now();
-    const first = await this.#options.leases.begin(this.#options.name, token, this.#options.holder);
-    return first ? { token, begunAt } : null;
+    return (await leases.begin(name, token, holder)) ? { token, begunAt } : null;
   }
 
   /** Renews a term until the work has ended or the term is lost. */
@@ -176,21 +143,18 @@ class Candidate {
     };
     const renew = async () => {
       const askedAt = this.#clock.now();
-      const answer = await this.#renewed(token);
+      const answer = await this.#renewed(token, over);
       if (over.aborted) return;
       if (answer === 'over') lose('The lease was taken by another node');
       else if (answer === 'renewed') renewed(askedAt);
     };
     const renewOften = async () => {
-      // A missing answer does not delay later attempts.
-      const tries = new Set<Promise<void>>();
       for (;;) {
         await this.#clock.pause(this.#limits.renewIntervalMs, over);
-        if (over.aborted) break;
-        const next: Promise<void> = renew().finally(() => tries.delete(next));
-        tries.add(next);
+        if (over.aborted) return;
+        // A missing answer does not delay later attempts.
+        void renew();
       }
-      await Promise.all(tries);
     };
     const watch = async () => {
       for (;;) {
@@ -208,31 +172,24 @@ class Candidate {
     return renewedAt + this.#limits.expireAfterMs * holderShare - this.#clock.now();
   }
 
-  async #renewed(token: number): Promise<'renewed' | 'over' | 'unknown'> {
+  async #renewed(token: number, over: AbortSignal): Promise<'renewed' | 'over' | 'unknown'> {
     try {
-      const newest = await this.#options.leases.renew(this.#options.name, token);
+      const isNewest = await this.#options.leases.renew(this.#options.name, token);
       this.#outage.succeeded();
-      return newest ? 'renewed' : 'over';
+      return isNewest ? 'renewed' : 'over';
     } catch (error) {
       // Whatever the error, the term expires unless a later attempt succeeds.
-      this.#outage.failed(error);
+      if (!over.aborted) this.#outage.failed(error);
       return 'unknown';
     }
   }
 
   /** Waits for a release, but no longer than the term would last without it. */
-  async #release(token: number, keeping: Promise<void>): Promise<void> {
+  async #release(token: number): Promise<void> {
     const { leases, name } = this.#options;
     const waited = new AbortController();
-    // The release follows the last renewal, because two writes at once may undo each other.
-    const released = keeping
-      .then(() => leases.release(name, token))
-      .catch((error: unknown) => this.#outage.failed(error));
+    const released = leases.release(name, token).catch((error: unknown) => this.#outage.failed(error));
     await Promise.race([released, this.#clock.pause(this.#limits.expireAfterMs, waited.signal)]);
     waited.abort();
   }
-}
-
-function sees(sighting: Sighting | null, term: LeaseTerm): sighting is Sighting {
-  return sighting?.token === term.token && sighting.renewals === term.renewals;
 }

@@ -53,6 +53,14 @@ describe('createReadiness', () => {
     assert.equal(checks['read-store'], 'ready: 0 read models');
   });
 
+  it('names the nodes of the release before for whose end the processes wait, and stays ready', async () => {
+    const checks = await checksOf({ olderNodes: () => ['host-1-abc', 'host-2-def'] });
+    assert.equal(
+      checks.processes,
+      'ready: 0 processes; they wait here until nodes of the release before end: host-1-abc, host-2-def',
+    );
+  });
+
   it('does not wait for figures that a node does not know right after its start', async () => {
     const checks = await checksOf({ batchesRun: () => new Promise(() => undefined) });
     assert.equal(checks.batches, 'ready: not known yet');

@@ -20,22 +20,35 @@ export function leaseStoreContract(name: string, open: () => () => LeaseStore): 
     });
     afterEach(() => Promise.all(stores.map((store) => store.close())));
 
-    it('returns null for a lease that was never held', async () => {
+    const newest = async (store: LeaseStore, lease: string) => (await store.newestOfAll()).get(lease);
+
+    it('knows no term of a lease that was never held', async () => {
       const store = connect();
-      assert.equal(await store.newest('work'), null);
-      assert.equal(await store.renew('work', 1), false);
+      await store.renewAll([{ name: 'work', token: 1 }]);
       await store.release('work', 1);
-      assert.equal(await store.newest('work'), null);
+      assert.deepEqual(await store.newestOfAll(), new Map());
     });
 
     it('shows a term, its renewals and its release to every node', async () => {
       const [one, other] = [connect(), connect()];
       assert.equal(await one.begin('work', 1, 'one'), true);
-      assert.deepEqual(await other.newest('work'), { token: 1, holder: 'one', renewals: 0, released: false });
-      assert.deepEqual([await one.renew('work', 1), await one.renew('work', 1)], [true, true]);
-      assert.deepEqual(await other.newest('work'), { token: 1, holder: 'one', renewals: 2, released: false });
+      assert.deepEqual(await newest(other, 'work'), { token: 1, holder: 'one', renewals: 0, released: false });
+      for (let renewals = 0; renewals < 2; renewals += 1) await one.renewAll([{ name: 'work', token: 1 }]);
+      assert.deepEqual(await newest(other, 'work'), { token: 1, holder: 'one', renewals: 2, released: false });
       await one.release('work', 1);
-      assert.deepEqual(await other.newest('work'), { token: 1, holder: 'one', renewals: 2, released: true });
+      assert.deepEqual(await newest(other, 'work'), { token: 1, holder: 'one', renewals: 2, released: true });
+    });
+
+    it('renews the named terms of several leases together, and no other', async () => {
+      const store = connect();
+      for (const lease of ['a', 'b', 'c']) await store.begin(lease, 1, 'one');
+      await store.renewAll([
+        { name: 'a', token: 1 },
+        { name: 'b', token: 1 },
+        { name: 'missing', token: 1 },
+      ]);
+      const renewals = Array.from(await store.newestOfAll(), ([lease, term]) => [lease, term.renewals]);
+      assert.deepEqual(Object.fromEntries(renewals), { a: 1, b: 1, c: 0 });
     });
 
     it('lets exactly one of many nodes begin a term', async () => {
@@ -44,18 +57,17 @@ export function leaseStoreContract(name: string, open: () => () => LeaseStore): 
         const begun = await Promise.all(nodes.map(({ store, holder }) => store.begin('work', token, holder)));
         assert.equal(begun.filter((first) => first).length, 1, `term ${token} begun by ${begun}`);
         const winner = nodes[begun.indexOf(true)];
-        assert.equal((await connect().newest('work'))?.holder, winner?.holder);
+        assert.equal((await newest(connect(), 'work'))?.holder, winner?.holder);
       }
     });
 
-    it('refuses to renew or release an older term, and keeps the newer one', async () => {
+    it('does not renew or release an older term, and keeps the newer one', async () => {
       const [older, newer] = [connect(), connect()];
       await older.begin('work', 1, 'older');
       await newer.begin('work', 2, 'newer');
-      assert.equal(await older.renew('work', 1), false);
+      await older.renewAll([{ name: 'work', token: 1 }]);
       await older.release('work', 1);
-      assert.deepEqual(await newer.newest('work'), { token: 2, holder: 'newer', renewals: 0, released: false });
-      assert.equal(await newer.renew('work', 2), true);
+      assert.deepEqual(await newest(newer, 'work'), { token: 2, holder: 'newer', renewals: 0, released: false });
     });
 
     it('refuses to begin an ended term again', async () => {
@@ -64,8 +76,7 @@ export function leaseStoreContract(name: string, open: () => () => LeaseStore): 
       await quick.begin('work', 2, 'quick');
       await quick.begin('work', 3, 'quick');
       for (const token of [1, 2, 3]) assert.equal(await slow.begin('work', token, 'slow'), false);
-      assert.equal((await slow.newest('work'))?.holder, 'quick');
-      assert.equal(await quick.renew('work', 3), true);
+      assert.deepEqual(await newest(slow, 'work'), { token: 3, holder: 'quick', renewals: 0, released: false });
     });
 
     it('counts fencing tokens separately for each lease of any name', async () => {
@@ -74,10 +85,11 @@ export function leaseStoreContract(name: string, open: () => () => LeaseStore): 
       for (const [index, name] of names.entries()) {
         for (let token = 1; token <= index + 1; token += 1) assert.ok(await store.begin(name, token, name));
       }
-      for (const [index, name] of names.entries()) {
-        const term = { token: index + 1, holder: name, renewals: 0, released: false };
-        assert.deepEqual(await store.newest(name), term);
-      }
+      const expected = names.map((name, index) => [
+        name,
+        { token: index + 1, holder: name, renewals: 0, released: false },
+      ]);
+      assert.deepEqual(Object.fromEntries(await store.newestOfAll()), Object.fromEntries(expected));
     });
   });
 }

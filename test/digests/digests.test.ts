@@ -19,6 +19,7 @@ import { leafOf } from '#digests/stream-head.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { verifyLog } from '#event-store/transfer/log-file/export-log.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
+import { NodeLeases } from '#leases/node-leases.ts';
 import { forgedStream, SealedLog } from '#test/support/events/sealed-log.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 import { MemoryLog } from '#test/support/fakes/in-memory-log.ts';
@@ -363,7 +364,13 @@ describe('signed digests', () => {
     const nodes = ['one', 'two', 'three'].map((node) => {
       const own = new DigestFolder(join(folder, node));
       const nodeWriter = new DigestWriter({ eventLog: log, store, folder: own, key, now: () => now });
-      return new DigestSchedule({ writer: nodeWriter, leases, node, log: quiet, now: () => now });
+      return new DigestSchedule({
+        writer: nodeWriter,
+        leases: new NodeLeases({ store: leases }),
+        node,
+        log: quiet,
+        now: () => now,
+      });
     });
     await log.store(sealed.next('flow-a'));
     await Promise.all(nodes.map((node) => node.writeIfDue()));

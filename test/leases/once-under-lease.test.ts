@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { NodeLeases } from '#leases/node-leases.ts';
 import { onceUnderLease } from '#leases/once-under-lease.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 
 const log = { info: () => {}, warn: () => {}, error: () => {} };
-const limits = { renewIntervalMs: 20, expireAfterMs: 60_000, watchIntervalMs: 5 };
+const limits = { renewIntervalMs: 20, expireAfterMs: 60_000, lookIntervalMs: 5 };
 
 describe('onceUnderLease', () => {
   const { signal } = new AbortController();
   const options = (holder: string, leases: InMemoryLeaseStore, timeoutMs = 5_000) => ({
     name: 'work',
     holder,
-    leases,
+    leases: new NodeLeases({ store: leases, limits }),
     log,
     signal,
     limits,
@@ -33,7 +34,7 @@ describe('onceUnderLease', () => {
       [1, 2, 3].map((each) => onceUnderLease(options(`node-${each}`, leases), work(each))),
     );
     assert.deepEqual(results, [1, 2, 3]);
-    assert.equal((await leases.newest('work'))?.released, true);
+    assert.equal(leases.newest('work')?.released, true);
   });
 
   it('releases the lease when the work fails, and passes the failure on', async () => {
@@ -42,7 +43,7 @@ describe('onceUnderLease', () => {
       throw new Error('It cannot be done.');
     });
     await assert.rejects(failing, /It cannot be done/);
-    assert.equal((await leases.newest('work'))?.released, true);
+    assert.equal(leases.newest('work')?.released, true);
   });
 
   it('gives up when another node holds the lease for too long', async () => {
@@ -71,7 +72,7 @@ describe('onceUnderLease', () => {
     });
     await working.promise;
     await leases.begin('work', 2, 'two');
-    const renewing = setInterval(() => void leases.renew('work', 2), 10);
+    const renewing = setInterval(() => void leases.renewAll([{ name: 'work', token: 2 }]), 10);
     try {
       await assert.rejects(losing, UnavailableError);
     } finally {

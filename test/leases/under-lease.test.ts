@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { defaultLeaseLimits } from '#leases/leases.ts';
+import { NodeLeases } from '#leases/node-leases.ts';
 import { underLease } from '#leases/under-lease.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 import { type CallOutcome, VirtualNode, VirtualTime } from './virtual-time.ts';
 
-const limits = { renewIntervalMs: 400, expireAfterMs: 1500, watchIntervalMs: 250 };
+const limits = defaultLeaseLimits;
 const prompt: CallOutcome = { requestDelayMs: 1, responseDelayMs: 1, lost: null };
 const lost: CallOutcome = { ...prompt, lost: 'request' };
 /** After this time every node has seen that a term has ended, and one node has begun the next. */
-const takeoverMs = limits.expireAfterMs + 2 * limits.watchIntervalMs + 50;
+const takeoverMs = limits.expireAfterMs + 2 * limits.lookIntervalMs + 50;
 
 describe('underLease', () => {
   let time: VirtualTime;
@@ -89,13 +91,9 @@ describe('underLease', () => {
 
   it('continues the work when some renewals fail but one succeeds in time', async () => {
     const { first } = await two();
-    const outcomes = [lost, { ...prompt, responseDelayMs: 350 }, lost, { ...prompt, requestDelayMs: 350 }];
-    let calls = 0;
-    first.outcome = () => {
-      calls += 1;
-      return outcomes[calls % outcomes.length] ?? prompt;
-    };
-    await time.pass(30_000);
+    const slow = { ...prompt, requestDelayMs: 25, responseDelayMs: 25 };
+    first.outcome = () => (time.now % 1000 < 200 ? lost : slow);
+    await time.pass(120_000);
     assert.deepEqual([working(), first.tokens], [['first'], [1]]);
   });
 
@@ -104,7 +102,7 @@ describe('underLease', () => {
     first.stop();
     await time.pass(2900);
     assert.deepEqual(second.tokens, []);
-    await time.pass(100 + limits.watchIntervalMs + 50);
+    await time.pass(100 + limits.lookIntervalMs + 50);
     assert.deepEqual(working(), ['second']);
     await first.ended;
   });
@@ -231,7 +229,7 @@ class Node {
     this.ended = underLease({
       name: 'work',
       holder,
-      leases: this.machine.leases,
+      leases: new NodeLeases({ store: this.machine.leases, clock: this.machine }),
       log: {
         info: (_, message) => this.infos.push(message),
         warn: (_, message) => this.warnings.push(message),
@@ -239,7 +237,6 @@ class Node {
       },
       signal: this.#stopped.signal,
       work: (token, signal) => this.#work(token, signal),
-      limits,
       clock: this.machine,
     });
     const settle = () => {

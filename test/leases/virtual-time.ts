@@ -98,9 +98,9 @@ export class VirtualNode implements Clock {
   get leases(): LeaseStore {
     const { leases } = this.#options;
     return {
-      newest: (name) => this.#call(() => leases.newest(name)),
+      newestOfAll: () => this.#call(() => leases.newestOfAll()),
       begin: (name, token, holder) => this.#call(() => leases.begin(name, token, holder)),
-      renew: (name, token) => this.#call(() => leases.renew(name, token)),
+      renewAll: (terms) => this.#call(() => leases.renewAll(terms)),
       release: (name, token) => this.#call(() => leases.release(name, token)),
       close: () => leases.close(),
     };

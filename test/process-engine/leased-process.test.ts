@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { NodeLeases } from '#leases/node-leases.ts';
 import { openMongoDbCheckpointStore } from '#process-engine/checkpoints/mongodb/mongodb-checkpoint-store.ts';
 import { runProcessUnderLease } from '#process-engine/leased-process.ts';
 import { PolledProcessProgress } from '#process-engine/polled-process-progress.ts';
@@ -114,7 +115,7 @@ describe('process on several nodes', () => {
         const ended = runProcessUnderLease({
           ...dependencies(),
           process: follower(),
-          leases,
+          leases: new NodeLeases({ store: leases }),
           holder,
           openCheckpoints: (fence) => {
             terms.push(`${holder} ${fence}`);

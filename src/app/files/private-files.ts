@@ -34,7 +34,7 @@ function ownPathsOf({ dataDir, eventStore, readStore, blobStore }: StoreConfig):
     join(dataDir, 'processes.db'),
     join(dataDir, 'webhook-deliveries.db'),
   ];
-  const own = ['lock.sqlite', 'owner.json', 'reserve', 'blobs'].map((name) => join(dataDir, name));
+  const own = ['lock.sqlite', 'owner.json', 'format.json', 'reserve', 'blobs'].map((name) => join(dataDir, name));
   // The files in these folders were never readable for others.
   const blobs = blobStore.kind === 'folder' ? ['files', 'unfinished'].map((name) => join(blobStore.path, name)) : [];
   return [...new Set([...databases.flatMap(filesOf), ...own, ...blobs])];

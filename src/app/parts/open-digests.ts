@@ -9,14 +9,14 @@ import { DigestWriter } from '#digests/digest-writer.ts';
 import { type InclusionProof, InclusionProofs } from '#digests/inclusion-proof.ts';
 import { writeDigestOperation } from '#digests/write-digest-operation.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
-import type { LeaseStore } from '#leases/lease-store.ts';
+import type { Leases } from '#leases/leases.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
 /** The dependencies of digests. */
 export interface DigestDependencies {
   readonly events: RawLog;
   readonly blobs: BlobStore;
-  readonly leases: LeaseStore | null;
+  readonly leases: Leases | null;
   /** The unique name of this node. */
   readonly node: string;
   readonly log: Logger;

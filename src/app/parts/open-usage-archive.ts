@@ -4,7 +4,7 @@ import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import { ExclusiveTurns } from '#leases/exclusive-turns.ts';
-import type { LeaseStore } from '#leases/lease-store.ts';
+import type { Leases } from '#leases/leases.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { archiveUsageOperation } from '#usage/archive/archive-usage-operation.ts';
 import { UsageArchive } from '#usage/archive/usage-archive.ts';
@@ -16,7 +16,7 @@ const leaseTimeoutMs = 20_000;
 export interface UsageArchiveDependencies {
   readonly events: Pick<EventStore, 'append' | 'read'> & StreamRemoval;
   readonly blobs: BlobStore;
-  readonly leases: LeaseStore | null;
+  readonly leases: Leases | null;
   /** The unique name of this node. */
   readonly node: string;
   readonly log: Logger;

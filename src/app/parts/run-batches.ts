@@ -7,8 +7,8 @@ import type { LogTail } from '#event-store/log-tail.ts';
 import { createLineCaller } from '#gateway/batch/line-caller.ts';
 import type { Gateway } from '#gateway/gateway.ts';
 import type { GatewayLimits } from '#gateway/gateway-call.ts';
-import type { LeaseStore } from '#leases/lease-store.ts';
 import { LeaseWatch } from '#leases/lease-watch.ts';
+import type { Leases } from '#leases/leases.ts';
 import { onOneNode } from '#leases/on-one-node.ts';
 import { BatchRunner } from '#processes/batches/batch-runner.ts';
 import { CallSlots } from '#processes/batches/call-slots.ts';
@@ -23,7 +23,7 @@ export interface BatchDependencies {
   readonly blobs: BlobStore;
   readonly space: FileSpace;
   /** Null if this process is the only one. */
-  readonly leases: LeaseStore | null;
+  readonly leases: Leases | null;
   /** This node's name. */
   readonly node: string;
   /** Calls models for the lines; null on a node that runs no batches. */
@@ -68,7 +68,7 @@ export function runBatches(
     });
   }
   if (leases === null) return async () => gateway !== null;
-  const watch = new LeaseWatch({ name: lease, leases });
+  const watch = new LeaseWatch({ name: lease, leases, log });
   opened.defer(() => watch.close());
   return () => watch.isHeld();
 }

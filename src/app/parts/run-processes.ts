@@ -1,5 +1,5 @@
 import type { ProcessProgress } from '#application/commands/process-progress.ts';
-import type { LeaseStore } from '#leases/lease-store.ts';
+import type { Leases } from '#leases/leases.ts';
 import type { CheckpointStore } from '#process-engine/checkpoints/checkpoint-store.ts';
 import { runProcessUnderLease } from '#process-engine/leased-process.ts';
 import { PolledProcessProgress } from '#process-engine/polled-process-progress.ts';
@@ -19,7 +19,7 @@ export interface ProcessDependencies extends Omit<ProcessRunnerOptions, 'process
 
 /** Further dependencies of nodes that share their stores. */
 export interface SharedProcessDependencies extends ProcessDependencies {
-  readonly leases: LeaseStore;
+  readonly leases: Leases;
   /** The name of this node in its leases. */
   readonly node: string;
   /** Opens checkpoints that are written with a fencing token. */

@@ -6,7 +6,7 @@ import type { StreamHistory } from '#application/history/stream-history.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
-import type { LeaseStore } from '#leases/lease-store.ts';
+import type { Leases } from '#leases/leases.ts';
 import { onOneNode } from '#leases/on-one-node.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
@@ -30,7 +30,7 @@ export interface WebhookDependencies {
   /** Waits until a read model has passed a position. @returns false after a time limit */
   readonly waitForPosition: (collection: string, position: number) => Promise<boolean>;
   /** Null if this process is the only one. */
-  readonly leases: LeaseStore | null;
+  readonly leases: Leases | null;
   /** This node's name. */
   readonly node: string;
   readonly log: Logger;

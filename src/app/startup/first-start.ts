@@ -1,5 +1,5 @@
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
-import type { LeaseStore } from '#leases/lease-store.ts';
+import type { Leases } from '#leases/leases.ts';
 import { onceUnderLease } from '#leases/once-under-lease.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -18,7 +18,7 @@ export interface FirstStartOptions {
   /** Receives a generated key. */
   readonly printAdminKey: (key: string) => void;
   /** The leases with which nodes that start together choose the one that does it; null for a single node. */
-  readonly leases: LeaseStore | null;
+  readonly leases: Leases | null;
   /** The name of this node in its lease. */
   readonly node: string;
   readonly log: Logger;

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import * as TE from 'fp-ts/lib/TaskEither.js';
 import type { Config } from '#app/config.ts';
 import { openDataDirectory } from '#app/data-directory.ts';
+import { checkFolderFormat } from '#app/files/folder-format.ts';
 import { createNodeName } from '#app/node-name.ts';
 import { type AsOf, readAsOf } from '#app/read-only/as-of.ts';
 import { asOfProjections } from '#app/read-only/as-of-projections.ts';
@@ -148,6 +150,7 @@ async function openLogBeside(config: Config, log: DebugLogger, opened: AsyncDisp
 }
 
 function openFileBeside(path: string, log: DebugLogger, opened: AsyncDisposableStack): OpenedLog {
+  checkFolderFormat(dirname(path));
   checkEventFile(path);
   const wakeUps = new ChangeListener();
   const reader = new SqliteEventReader(path, upcastWith(upcasters, isKnownEventType), wakeUps, () => undefined);

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import type { Config } from '#app/config.ts';
 import { waitForStore } from '#app/startup/wait-for-store.ts';
 import type { ReadStoreConfig } from '#app/store-config.ts';
-import type { LeaseStore } from '#leases/lease-store.ts';
+import type { Leases } from '#leases/leases.ts';
+import { NodeLeases } from '#leases/node-leases.ts';
 import { startEmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
 import { projectionsLease } from '#projection-engine/hosting/leased-projections.ts';
 import { startPolledProjections } from '#projection-engine/hosting/polled-projections.ts';
@@ -29,7 +30,7 @@ export interface OpenedReadStore {
   readonly documents: ReadStore;
   readonly projections: ProjectionsProgress;
   /** The leases of nodes; null if this process is the only one. */
-  readonly leases: LeaseStore | null;
+  readonly leases: Leases | null;
 }
 
 /** The dependencies of a read store: the log that fills it, and the logger. */
@@ -104,11 +105,11 @@ async function openShared(
   const documents = withVariableName(variable, () => openMongoDbReadStore({ url, availability, records }));
   opened.defer(() => documents.close());
   await waitForStore(variable, log, () => documents.status());
-  const leases = openMongoDbLeaseStore({ url, availability });
+  const leases = new NodeLeases({ store: openMongoDbLeaseStore({ url, availability }) });
   opened.defer(() => leases.close());
   if (runsProjections) {
     const readStore = { kind: 'mongodb', url, urlName: variable, holder: node } as const;
-    const thread = new ProjectorThread({ events: forProjector, readStore, log });
+    const thread = new ProjectorThread({ events: forProjector, readStore, leases, log });
     await thread.start();
     opened.defer(() => thread.close());
   }
@@ -119,7 +120,7 @@ async function openShared(
     facts: projectionTable.map((projection) => ({ name: projection.name, types: eventTypesOf(projection) })),
     store: new ReadStoreNotes(polled),
     holder: async (token) => {
-      const newest = await leases.newest(projectionsLease);
+      const newest = (await leases.look()).get(projectionsLease);
       return newest?.token === token ? newest.holder : null;
     },
     log,

@@ -1,5 +1,6 @@
 import type { Config } from '#app/config.ts';
 import { type DataDirectory, openDataDirectory } from '#app/data-directory.ts';
+import { recordFolderFormat } from '#app/files/folder-format.ts';
 import { makeOldFilesPrivate } from '#app/files/private-files.ts';
 import { lockStoreFile } from '#app/files/store-file-lock.ts';
 import { createNodeName } from '#app/node-name.ts';
@@ -14,7 +15,7 @@ import type { LogTail } from '#event-store/log-tail.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { createMetrics, type Metrics } from '#http/routes/metrics.ts';
-import type { LeaseStore } from '#leases/lease-store.ts';
+import type { Leases } from '#leases/leases.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import type { CheckpointStore } from '#process-engine/checkpoints/checkpoint-store.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
@@ -45,7 +46,7 @@ export interface Stores {
   readonly keyUsage: KeyUsage;
   readonly checkpoints: CheckpointStore;
   readonly openCheckpoints: OpenCheckpoints;
-  readonly leases: LeaseStore | null;
+  readonly leases: Leases | null;
   /** The unique name of this node. */
   readonly node: string;
   readonly personalData: PersonalData;
@@ -71,6 +72,7 @@ export async function openStores(
 ): Promise<Stores> {
   const directory = openDataDirectory(config.dataDir);
   opened.defer(() => directory.release());
+  recordFolderFormat(directory.path);
   lockStoreFiles(config, opened);
   const files = makeOldFilesPrivate(config);
   if (files.length > 0)

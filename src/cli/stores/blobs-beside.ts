@@ -1,13 +1,18 @@
+import { dirname } from 'node:path';
+import { checkFolderFormat } from '#app/files/folder-format.ts';
 import type { BlobStoreConfig } from '#app/store-config.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { openFolderBlobStoreBeside } from '#blob-store/folder/folder-blob-store.ts';
 
 /**
  * Opens a blob store that a service may have open. It does not clear up anything.
- * @throws UnavailableError
+ * @throws StartupError if a newer release has written the data folder that it is in; UnavailableError
  */
 export async function openBlobsBeside(config: BlobStoreConfig): Promise<BlobStore> {
-  if (config.kind === 'folder') return openFolderBlobStoreBeside(config.path);
+  if (config.kind === 'folder') {
+    checkFolderFormat(dirname(config.path));
+    return openFolderBlobStoreBeside(config.path);
+  }
   const { openGridFsBlobStore } = await import('#blob-store/gridfs/gridfs-blob-store.ts');
   return openGridFsBlobStore({ url: config.url });
 }

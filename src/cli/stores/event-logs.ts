@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { checkFolderFormat } from '#app/files/folder-format.ts';
 import { lockStoreFile } from '#app/files/store-file-lock.ts';
 import type { EventStoreConfig } from '#app/store-config.ts';
 import { streamKinds } from '#domain/stream-kinds.ts';
@@ -72,7 +73,7 @@ export async function openStreams(store: EventStoreConfig, upcast: Upcast = asSt
 /**
  * Opens a log as the target of an import. An embedded log's file is locked for this process; its folder is created if
  * needed.
- * @throws StartupError if another process has the file, or if the folder cannot be created
+ * @throws StartupError if another process has the file, if the folder cannot be created, or if a newer release wrote it
  */
 export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<LogTarget>> {
   if (store.kind !== 'sqlite') {
@@ -80,6 +81,7 @@ export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<Log
     return { log: new AppendLogTarget(ownPartOf(opened)), kind: store.kind, close: () => opened.close() };
   }
   makeTargetFolder(dirname(store.path));
+  checkFolderFormat(dirname(store.path));
   const lock = lockStoreFile(store.path, 'EVENT_STORE_URL');
   try {
     const log = openSqliteLogTarget(store.path);
@@ -96,6 +98,7 @@ export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<Log
 
 /** @throws StartupError */
 function openFile(path: string, upcast: Upcast = asStored): SqliteEventReader {
+  checkFolderFormat(dirname(path));
   checkEventFile(path);
   return new SqliteEventReader(path, upcast, new ChangeListener(), () => {});
 }

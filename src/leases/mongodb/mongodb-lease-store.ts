@@ -1,5 +1,5 @@
 import type { Collection } from 'mongodb';
-import type { LeaseStore, LeaseTerm } from '#leases/lease-store.ts';
+import type { LeaseStore, LeaseTerm, TermId } from '#leases/lease-store.ts';
 import { isDuplicateKey } from '#mongodb/duplicate-key.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 
@@ -28,15 +28,13 @@ class MongoDbLeaseStore implements LeaseStore {
     this.#connection = connection;
   }
 
-  async newest(name: string): Promise<LeaseTerm | null> {
-    const [term] = await this.#terms((terms) =>
-      terms
-        .find({ name }, { projection: { _id: 0, token: 1, holder: 1, renewals: 1, released: 1 } })
-        .sort({ token: -1 })
-        .limit(1)
-        .toArray(),
-    );
-    return term ?? null;
+  async newestOfAll(): Promise<ReadonlyMap<string, LeaseTerm>> {
+    const projection = { _id: 0, name: 1, token: 1, holder: 1, renewals: 1, released: 1 } as const;
+    const found = await this.#terms((terms) => terms.find({}, { projection }).toArray());
+    const newest = new Map<string, LeaseTerm>();
+    // A term that another node has just superseded may not be removed yet.
+    for (const { name, ...term } of found) if (term.token > (newest.get(name)?.token ?? 0)) newest.set(name, term);
+    return newest;
   }
 
   async begin(name: string, token: number, holder: string): Promise<boolean> {
@@ -51,12 +49,9 @@ class MongoDbLeaseStore implements LeaseStore {
     return true;
   }
 
-  async renew(name: string, token: number): Promise<boolean> {
-    const { matchedCount } = await this.#terms((terms) =>
-      terms.updateOne({ _id: idOf(name, token) }, { $inc: { renewals: 1 } }),
-    );
-    // A node with a newer term may not have removed this one yet.
-    return matchedCount > 0 && (await this.#isNewest(name, token));
+  async renewAll(terms: ReadonlyArray<TermId>): Promise<void> {
+    const ids = terms.map(({ name, token }) => idOf(name, token));
+    await this.#terms((stored) => stored.updateMany({ _id: { $in: ids } }, { $inc: { renewals: 1 } }));
   }
 
   async release(name: string, token: number): Promise<void> {
@@ -68,7 +63,10 @@ class MongoDbLeaseStore implements LeaseStore {
   }
 
   async #isNewest(name: string, token: number): Promise<boolean> {
-    return (await this.newest(name))?.token === token;
+    const newer = await this.#terms((terms) =>
+      terms.findOne({ name, token: { $gt: token } }, { projection: { _id: 1 } }),
+    );
+    return newer === null;
   }
 
   #insert(term: TermRecord): Promise<boolean> {

@@ -24,6 +24,8 @@ export type ProjectorReadStore =
 export interface ProjectorThreadData {
   readonly events: ProjectorEvents;
   readonly readStore: ProjectorReadStore;
+  /** The leases of this node for a shared read store, served by the main thread; it is transferred to the thread. */
+  readonly leases: MessagePort | null;
   /** The address of a module that exports `projections`, and `upcast` where events have old shapes. */
   readonly projectionsModule: string;
 }

@@ -1,4 +1,6 @@
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { Leases } from '#leases/leases.ts';
+import { serveLeases } from '#leases/leases-over-port.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type {
@@ -25,6 +27,8 @@ export interface ProjectorThreadOptions {
   /** Called at each start of the thread, because its result may be transferred to the thread. */
   readonly events: () => ProjectorEvents;
   readonly readStore: ProjectorReadStore;
+  /** The leases of this node. Only a thread with a shared read store needs them. */
+  readonly leases?: Leases;
   /** The address of the module that exports `projections`. Default: the service's own table. */
   readonly projectionsModule?: URL;
   readonly log: Logger;
@@ -105,10 +109,11 @@ export class ProjectorThread {
   #startThread(): Worker {
     const { readStore, projectionsModule = defaultProjections } = this.#options;
     const events = this.#options.events();
-    const workerData: ProjectorThreadData = { events, readStore, projectionsModule: projectionsModule.href };
+    const leases = this.#leasesForThread();
+    const workerData: ProjectorThreadData = { events, readStore, leases, projectionsModule: projectionsModule.href };
     const worker = new Worker(new URL('./thread-entry.ts', import.meta.url), {
       workerData,
-      transferList: [events.wake],
+      transferList: leases === null ? [events.wake] : [events.wake, leases],
       resourceLimits: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb },
     });
     this.#worker = worker;
@@ -120,6 +125,15 @@ export class ProjectorThread {
     });
     worker.on('exit', (code) => this.#exited(reason ?? `The thread has ended with code ${code}.`));
     return worker;
+  }
+
+  /** Returns the thread's end of a port. It closes when the thread ends. */
+  #leasesForThread(): MessagePort | null {
+    const { leases } = this.#options;
+    if (leases === undefined) return null;
+    const { port1, port2 } = new MessageChannel();
+    serveLeases(leases, port1);
+    return port2;
   }
 
   #receive(message: FromProjector): void {

@@ -97,20 +97,18 @@ async function fillEmbedded(file: string): Promise<void> {
 
 /** Fills a shared read store while this node holds the lease, until the thread is closed. */
 async function fillShared({ url, urlName, holder }: ProjectorReadStore & { kind: 'mongodb' }): Promise<void> {
-  const [
-    { openMongoDbLeaseStore },
-    { openMongoDbReadStoreWriter },
-    { openMongoDbRecordStore },
-    { MongoDbAvailability },
-  ] = await Promise.all([
-    import('#leases/mongodb/mongodb-lease-store.ts'),
-    import('#read-store/mongodb/mongodb-read-store-writer.ts'),
-    import('#records/mongodb/mongodb-record-store.ts'),
-    import('#mongodb/mongodb-availability.ts'),
-  ]);
+  const port = data.leases;
+  if (port === null) throw new Error('The projector thread got no leases for its shared read store.');
+  const [{ LeasesOverPort }, { openMongoDbReadStoreWriter }, { openMongoDbRecordStore }, { MongoDbAvailability }] =
+    await Promise.all([
+      import('#leases/leases-over-port.ts'),
+      import('#read-store/mongodb/mongodb-read-store-writer.ts'),
+      import('#records/mongodb/mongodb-record-store.ts'),
+      import('#mongodb/mongodb-availability.ts'),
+    ]);
   // Without log lines: the main thread writes them.
   const availability = new MongoDbAvailability({ url, urlName });
-  const leases = openMongoDbLeaseStore({ url, availability });
+  const leases = new LeasesOverPort(port);
   const records = openMongoDbRecordStore({ url, availability });
   parentPort?.on('message', () => closing.abort());
   postOpened();
@@ -119,7 +117,7 @@ async function fillShared({ url, urlName, holder }: ProjectorReadStore & { kind:
   try {
     await runProjectionsUnderLease({ projections, knownTypes, events, tail, openWriter, leases, holder, log, signal });
   } finally {
-    await leases.close();
+    leases.close();
     await records.close();
     await availability.close();
   }

@@ -12,17 +12,17 @@ export interface UnavailableCause {
 
 const defaultProbeTimeoutMs = 500;
 
-/** The time between the starts of two probes while the server is away. */
+/** The time between the starts of two probes while the server is unavailable. */
 const probeEveryMs = 500;
 
-/** A shorter failure is no outage: the connection is made again, or a leader is elected at once. */
+/** A shorter failure does not count as an outage: the connection is made again, or a leader is elected at once. */
 const blipMs = 300;
 const blipProbeEveryMs = 50;
 
 /** The most probes in a row without a result because the process itself was suspended. */
 const maxStalls = 3;
 
-/** A call without an answer causes a probe each time so much time has passed. */
+/** How often a call without an answer causes a probe. */
 const suspectAfterMs = 500;
 
 const ownClock: ProbeClock = { now: () => performance.now(), pause: delay };
@@ -33,7 +33,7 @@ export interface AvailabilityOptions {
   /** Sends the smallest request to the server, and gives up after the time limit. @throws the call's failure */
   readonly probe: (timeoutMs: number) => Promise<unknown>;
   /**
-   * Repairs what the outage broke, before the server counts as back. Never throws.
+   * Repairs what the outage broke, before the server counts as available. Never throws.
    * @param tookMs the time until the server's answer
    */
   readonly repair?: (tookMs: number) => Promise<void>;
@@ -45,15 +45,15 @@ export interface AvailabilityOptions {
   readonly timedOut: (waitedMs: number) => Error;
   /** The time limit of a probe. Slow answers to earlier probes extend it. Default 500 ms. */
   readonly probeTimeoutMs?: number;
-  /** Gets a line when the server goes away or comes back. Default: no log. */
+  /** Gets a line when the server becomes unavailable, and when it recovers. Default: no log. */
   readonly log?: Logger;
   /** Default: the clock of the machine. */
   readonly clock?: ProbeClock;
 }
 
 /**
- * Knows whether a server can be used. The server counts as away after a call and then a probe have failed. From then
- * on it is probed twice a second until it answers, so that no caller has to wait to find out.
+ * Knows whether a server can be used. The server counts as unavailable after a call and then a probe have
+ * failed. From then on it is probed twice a second until it answers, so that no caller has to wait to find out.
  */
 export class Availability {
   readonly #options: AvailabilityOptions;
@@ -64,10 +64,10 @@ export class Availability {
   #probing: Promise<void> | null = null;
   /** When a call was last answered. */
   #answeredAt = Number.NEGATIVE_INFINITY;
-  /** Aborts when the server next goes away. */
+  /** Aborts when the server next becomes unavailable. */
   #away = new AbortController();
-  /** Aborts when the server next comes back. */
-  #back = new AbortController();
+  /** Aborts at the end of the next outage. */
+  #recovered = new AbortController();
 
   constructor(options: AvailabilityOptions) {
     this.#options = options;
@@ -102,8 +102,8 @@ export class Availability {
   }
 
   /**
-   * Waits for work while the server is not known to be away, and probes it while the work takes long.
-   * @param away returns the result if the server is away
+   * Waits for work while the server is not known to be unavailable, and probes it while the work takes long.
+   * @param away returns the result if the server is unavailable
    */
   async unlessAway<Value, Away>(work: Promise<Value>, away: (cause: UnavailableCause) => Away): Promise<Value | Away> {
     const { signal } = this.#away;
@@ -120,9 +120,9 @@ export class Availability {
     }
   }
 
-  /** Waits so many milliseconds, or until the server is back or the signal aborts. */
+  /** Waits some milliseconds; less if an outage ends meanwhile, or if the signal aborts. */
   async waitUntilBack(milliseconds: number, signal: AbortSignal): Promise<void> {
-    await delay(milliseconds, AbortSignal.any([signal, this.#back.signal]));
+    await this.#clock.pause(milliseconds, AbortSignal.any([signal, this.#recovered.signal]));
   }
 
   /** Stops probing. */
@@ -157,7 +157,8 @@ export class Availability {
     await this.#options.repair?.(tookMs);
     this.#cause = null;
     this.#away = new AbortController();
-    this.#back.abort();
+    this.#recovered.abort();
+    this.#recovered = new AbortController();
     this.#options.log?.info({}, `${this.#options.server} can be used again`);
   }
 
@@ -165,7 +166,6 @@ export class Availability {
     const { server, log } = this.#options;
     const isNew = this.#cause?.detail !== cause.detail;
     if (isNew) log?.warn({ cause: cause.detail }, `${server} cannot be used; it is probed until it can`);
-    if (this.#cause === null) this.#back = new AbortController();
     this.#cause = cause;
     this.#away.abort();
   }

@@ -1,14 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** The longest time limit of a probe. A server that needs longer is of no use. */
+/** The longest time limit of a probe. A server that needs longer cannot be used. */
 const maxProbeMs = 3_000;
 
-/** A probe may take so many times as long as the last answered one. */
+/** The time limit of a probe, as a multiple of the time of the last answered one. */
 const slownessFactor = 2;
 
-/**
- * If the process sees the end of a probe's time so much later, it was suspended itself, and the probe has no result.
- */
+/** If the process sees the end of a probe's time later than this, it was suspended itself, and the probe has no result. */
 const stallMs = 250;
 
 /** The turns of the event loop until a received answer is seen. A turn costs nothing in an idle process. */
@@ -18,7 +16,7 @@ const answerTurns = 20;
 export interface ProbeClock {
   /** Milliseconds since a fixed moment. */
   readonly now: () => number;
-  /** Waits so many milliseconds, or until the signal aborts. */
+  /** Waits some milliseconds, or until the signal aborts. */
   readonly pause: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -45,7 +43,7 @@ export type ProbeResult =
 
 /**
  * Probes a server. A probe without an answer in time counts as failed. If its answer arrives later, the next probe
- * gets more time. So a slow server does not count as away for ever.
+ * gets more time. So a slow server does not stay unavailable.
  */
 export class Prober {
   readonly #options: ProberOptions;
@@ -58,7 +56,7 @@ export class Prober {
     this.#timeoutMs = options.probeTimeoutMs;
   }
 
-  /** Waits so many milliseconds, or until a failed probe is answered late. */
+  /** Waits some milliseconds, or until a failed probe is answered late. */
   async pause(milliseconds: number): Promise<void> {
     const { clock, signal } = this.#options;
     await clock.pause(milliseconds, AbortSignal.any([signal, this.#answered.signal]));

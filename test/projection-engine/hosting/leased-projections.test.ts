@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { NodeLeases } from '#leases/node-leases.ts';
 import { runProjectionsUnderLease } from '#projection-engine/hosting/leased-projections.ts';
 import type { PositionsReader } from '#read-store/published-positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
@@ -57,7 +58,7 @@ describeOnMongoDb('runProjectionsUnderLease', (server) => {
         projections: flowsAndVersions,
         events,
         tail: events.tail,
-        leases,
+        leases: new NodeLeases({ store: leases }),
         holder,
         openWriter: (fence) => {
           terms.push(fence);

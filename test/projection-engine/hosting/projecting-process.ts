@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import { openMongoDbLeaseStore } from '#leases/mongodb/mongodb-lease-store.ts';
+import { NodeLeases } from '#leases/node-leases.ts';
 import { runProjectionsUnderLease } from '#projection-engine/hosting/leased-projections.ts';
 import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
@@ -13,7 +14,7 @@ import { flowsAndVersions, history } from './flows-and-versions.ts';
 const [url = '', holder = ''] = process.argv.slice(2);
 
 const events = new InMemoryEventStore();
-const leases = openMongoDbLeaseStore({ url, timeoutMs: patientTimeoutMs });
+const leases = new NodeLeases({ store: openMongoDbLeaseStore({ url, timeoutMs: patientTimeoutMs }) });
 const ending = new AbortController();
 const print = (_: object, message: string) => process.stdout.write(`${message}\n`);
 

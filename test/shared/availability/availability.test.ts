@@ -49,6 +49,7 @@ describe('Availability', () => {
         now: () => time.now,
         pause: (milliseconds, signal) =>
           new Promise((resolve) => {
+            if (signal.aborted) return resolve();
             time.in(Math.max(0, milliseconds) + stallMs, resolve);
             signal.addEventListener('abort', () => resolve(), { once: true });
           }),
@@ -110,6 +111,59 @@ describe('Availability', () => {
     availability.suspect();
     await pass(600);
     assert.equal(await outcome, 'Error: refused');
+  });
+
+  describe('waitUntilBack', () => {
+    const waitMs = 400;
+    const { signal } = new AbortController();
+    const goDown = async () => {
+      answer = () => Promise.reject(new Error('refused'));
+      availability.suspect();
+      await pass(600);
+      assert.ok(isAway());
+    };
+    const comeBack = async () => {
+      answer = async () => {};
+      await pass(1_000);
+      assert.ok(!isAway());
+    };
+    /** Starts a wait. @returns a function that gives the milliseconds that it took; null while it lasts */
+    const wait = (ending = signal, milliseconds = waitMs) => {
+      const beganAt = time.now;
+      let took: number | null = null;
+      void availability.waitUntilBack(milliseconds, ending).then(() => {
+        took = time.now - beganAt;
+      });
+      return () => took;
+    };
+
+    it('waits for the whole time while the server is available, before and after each outage', async () => {
+      for (let outages = 0; outages < 3; outages += 1) {
+        const took = wait();
+        await pass(2 * waitMs);
+        assert.equal(took(), waitMs, `after ${outages} outages`);
+        await goDown();
+        await comeBack();
+      }
+    });
+
+    it('ends a wait when the server recovers, in every outage', async () => {
+      for (let outages = 0; outages < 3; outages += 1) {
+        await goDown();
+        const took = wait(signal, 5_000);
+        await comeBack();
+        assert.ok((took() ?? 5_000) <= 1_000, `it took ${took()} ms in outage ${outages}`);
+      }
+    });
+
+    it('ends a wait when its signal aborts', async () => {
+      const ending = new AbortController();
+      const took = wait(ending.signal);
+      await pass(100);
+      ending.abort();
+      await pass(stepMs);
+      assert.ok((took() ?? waitMs) < waitMs);
+    });
   });
 
   it('does not consider a server away because its own process stood still', async () => {

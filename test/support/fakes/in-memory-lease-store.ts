@@ -1,10 +1,15 @@
-import type { LeaseStore, LeaseTerm } from '#leases/lease-store.ts';
+import type { LeaseStore, LeaseTerm, TermId } from '#leases/lease-store.ts';
 
 /** Leases in memory that the nodes of a test share. */
 export class InMemoryLeaseStore implements LeaseStore {
   readonly #newest = new Map<string, LeaseTerm>();
 
-  async newest(name: string): Promise<LeaseTerm | null> {
+  async newestOfAll(): Promise<ReadonlyMap<string, LeaseTerm>> {
+    return new Map(this.#newest);
+  }
+
+  /** Returns the newest term of a lease; null if there was never one. */
+  newest(name: string): LeaseTerm | null {
     return this.#newest.get(name) ?? null;
   }
 
@@ -14,8 +19,8 @@ export class InMemoryLeaseStore implements LeaseStore {
     return true;
   }
 
-  async renew(name: string, token: number): Promise<boolean> {
-    return this.#change(name, token, ({ renewals }) => ({ renewals: renewals + 1 }));
+  async renewAll(terms: ReadonlyArray<TermId>): Promise<void> {
+    for (const { name, token } of terms) this.#change(name, token, ({ renewals }) => ({ renewals: renewals + 1 }));
   }
 
   async release(name: string, token: number): Promise<void> {
@@ -24,10 +29,8 @@ export class InMemoryLeaseStore implements LeaseStore {
 
   async close(): Promise<void> {}
 
-  #change(name: string, token: number, change: (term: LeaseTerm) => Partial<LeaseTerm>): boolean {
+  #change(name: string, token: number, change: (term: LeaseTerm) => Partial<LeaseTerm>): void {
     const term = this.#newest.get(name);
-    if (term?.token !== token) return false;
-    this.#newest.set(name, { ...term, ...change(term) });
-    return true;
+    if (term?.token === token) this.#newest.set(name, { ...term, ...change(term) });
   }
 }

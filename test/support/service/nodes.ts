@@ -12,12 +12,16 @@ export class Nodes {
     this.#engines = engines;
   }
 
-  /** Begins to start a node; its `listening` waits until it is ready. @param roles the variable `ROLES`; default: all */
-  begin(roles?: string, environment: ServiceEnvironment = {}): ServiceProcess {
+  /**
+   * Begins to start a node; its `listening` waits until it is ready.
+   * @param roles the variable `ROLES`; default: all
+   * @param main the file that starts it; default: that of this checkout
+   */
+  begin(roles?: string, environment: ServiceEnvironment = {}, main?: string): ServiceProcess {
     const folder = temporaryFolder();
     this.#folders.push(folder);
     const variables = { ...this.#engines.environment(), ROLES: roles, ...environment };
-    const node = new ServiceProcess({ dataDir: folder.path, environment: variables });
+    const node = new ServiceProcess({ dataDir: folder.path, environment: variables, ...(main && { main }) });
     this.#nodes.push(node);
     return node;
   }

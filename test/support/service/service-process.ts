@@ -12,7 +12,7 @@ export { adminKey, poll };
 
 const startTimeoutMs = 120_000;
 const endTimeoutMs = 60_000;
-const main = resolve(import.meta.dirname, '../../../src/main.ts');
+const ownMain = resolve(import.meta.dirname, '../../../src/main.ts');
 
 /** How and when a service ended. */
 export interface ServiceExit extends Exit {
@@ -27,6 +27,8 @@ export interface ServiceOptions {
   readonly dataDir: string;
   /** Replaces or (with undefined) removes variables. */
   readonly environment?: ServiceEnvironment;
+  /** The file that starts the service; default: that of this checkout. */
+  readonly main?: string;
 }
 
 /** A folder of one test. */
@@ -52,7 +54,7 @@ export class ServiceProcess {
   #readiness = '';
 
   /** Starts `node src/main.ts`; `listening` waits for it. */
-  constructor({ dataDir, environment = {} }: ServiceOptions) {
+  constructor({ dataDir, environment = {}, main = ownMain }: ServiceOptions) {
     this.dataDir = dataDir;
     const variables = { DATA_DIR: dataDir, PORT: '0', BOOTSTRAP_API_KEY: adminKey, LOG_LEVEL: 'error', ...environment };
     this.#process = new WatchedProcess({ file: main, environment: variables });

@@ -1,0 +1,116 @@
+import type { MessagePort } from 'node:worker_threads';
+import { withTimeoutError } from '#shared/async/with-timeout.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { TermId } from './lease-store.ts';
+import type { Leases, ObservedTerm } from './leases.ts';
+
+/** The time limit of a call over a port: longer than the interval of looks and a call of the store. */
+const defaultTimeoutMs = 2_000;
+
+/** A call of another thread. */
+type LeaseCall =
+  | { readonly kind: 'look' }
+  | ({ readonly kind: 'begin'; readonly holder: string } & TermId)
+  | ({ readonly kind: 'renew' | 'release' } & TermId);
+
+type LeaseRequest = LeaseCall & { readonly id: number };
+
+/** The answer to a call. */
+interface LeaseAnswer {
+  readonly id: number;
+  /** What a look has found. */
+  readonly terms?: ReadonlyMap<string, ObservedTerm>;
+  /** What `begin` and `renew` return. */
+  readonly isDone?: boolean;
+  readonly failure?: { readonly message: string; readonly isUnavailable: boolean };
+}
+
+/** Serves the leases of this node to a thread that has the other end of a port, until the port closes. */
+export function serveLeases(leases: Leases, port: MessagePort): void {
+  port.on('message', async (request: LeaseRequest) => {
+    const answer = await answerTo(request, leases).catch((error: unknown) => ({ failure: failureOf(error) }));
+    // A closed port drops it.
+    port.postMessage({ ...answer, id: request.id } satisfies LeaseAnswer);
+  });
+  port.unref();
+}
+
+async function answerTo(call: LeaseCall, leases: Leases): Promise<Omit<LeaseAnswer, 'id'>> {
+  switch (call.kind) {
+    case 'look':
+      return { terms: await leases.look() };
+    case 'begin':
+      return { isDone: await leases.begin(call.name, call.token, call.holder) };
+    case 'renew':
+      return { isDone: await leases.renew(call.name, call.token) };
+    case 'release':
+      await leases.release(call.name, call.token);
+      return {};
+  }
+}
+
+function failureOf(error: unknown): NonNullable<LeaseAnswer['failure']> {
+  const message = error instanceof Error ? error.message : String(error);
+  return { message, isUnavailable: error instanceof UnavailableError };
+}
+
+/**
+ * The leases of the node, in another thread than the one that asks the store. A thread measures its own terms by its
+ * own clock, so a main thread that is frozen renews nothing and its threads lose their terms in time; and nothing is
+ * renewed for a frozen thread, because it asks for nothing.
+ */
+export class LeasesOverPort implements Leases {
+  readonly #port: MessagePort;
+  readonly #timeoutMs: number;
+  readonly #waiting = new Map<number, (answer: LeaseAnswer) => void>();
+  #lastId = 0;
+
+  /** @param port whose other end `serveLeases` serves; it must be closed */
+  constructor(port: MessagePort, timeoutMs: number = defaultTimeoutMs) {
+    this.#port = port;
+    this.#timeoutMs = timeoutMs;
+    port.on('message', (answer: LeaseAnswer) => this.#waiting.get(answer.id)?.(answer));
+  }
+
+  async look(): Promise<ReadonlyMap<string, ObservedTerm>> {
+    const { terms = new Map() } = await this.#call({ kind: 'look' });
+    return terms;
+  }
+
+  async begin(name: string, token: number, holder: string): Promise<boolean> {
+    return (await this.#call({ kind: 'begin', name, token, holder })).isDone === true;
+  }
+
+  async renew(name: string, token: number): Promise<boolean> {
+    return (await this.#call({ kind: 'renew', name, token })).isDone === true;
+  }
+
+  async release(name: string, token: number): Promise<void> {
+    await this.#call({ kind: 'release', name, token });
+  }
+
+  close(): void {
+    this.#port.close();
+  }
+
+  /** @throws UnavailableError if the other thread does not answer in time; what its call throws, by its message */
+  async #call(call: LeaseCall): Promise<LeaseAnswer> {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const { promise, resolve } = Promise.withResolvers<LeaseAnswer>();
+    this.#waiting.set(id, resolve);
+    this.#port.postMessage({ ...call, id } satisfies LeaseRequest);
+    try {
+      const answer = await withTimeoutError(this.#timeoutMs, promise, noAnswer);
+      if (answer.failure === undefined) return answer;
+      const { message, isUnavailable } = answer.failure;
+      throw isUnavailable ? new UnavailableError(message) : new Error(message);
+    } finally {
+      this.#waiting.delete(id);
+    }
+  }
+}
+
+function noAnswer(): UnavailableError {
+  return new UnavailableError('The thread that asks the store of leases does not answer in time.');
+}

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import type { LeaseTerm } from '#leases/lease-store.ts';
+import { LeaseWatch } from '#leases/lease-watch.ts';
+import type { ObservedTerm } from '#leases/leases.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
+import { VirtualNode, VirtualTime } from './virtual-time.ts';
+
+describe('LeaseWatch', () => {
+  let time: VirtualTime;
+  let store: InMemoryLeaseStore;
+  let failure: Error | null;
+  let warnings: string[];
+  let watch: LeaseWatch;
+  let renewing: boolean;
+
+  beforeEach(() => {
+    time = new VirtualTime();
+    store = new InMemoryLeaseStore();
+    failure = null;
+    warnings = [];
+    renewing = false;
+    const outcome = { requestDelayMs: 1, responseDelayMs: 1, lost: null };
+    const clock = new VirtualNode({ time, leases: store, rate: 1, random: () => 0, outcome: () => outcome });
+    watch = new LeaseWatch({
+      name: 'batches',
+      leases: {
+        look: async () => {
+          if (failure !== null) throw failure;
+          if (renewing) await store.renewAll([{ name: 'batches', token: 1 }]);
+          return new Map(Array.from(await store.newestOfAll(), observed));
+        },
+      },
+      log: { info: () => {}, warn: (_, message) => warnings.push(message), error: () => assert.fail() },
+      clock,
+    });
+  });
+  afterEach(async () => {
+    const closing = watch.close();
+    await time.pass(1_000);
+    await closing;
+  });
+
+  /** The answer of the watch, and the milliseconds until it came. */
+  const ask = async () => {
+    const askedAt = time.now;
+    const answers: (readonly [boolean, number])[] = [];
+    void watch.isHeld().then((isHeld) => answers.push([isHeld, time.now - askedAt]));
+    for (;;) {
+      const [answer] = answers;
+      if (answer !== undefined) return answer;
+      await time.pass(250);
+    }
+  };
+  const hold = async () => {
+    await store.begin('batches', 1, 'holder');
+    renewing = true;
+  };
+
+  it('finds a live holder at its second look', async () => {
+    await hold();
+    const [isHeld, tookMs] = await ask();
+    assert.ok(isHeld && tookMs <= 1_000, `${isHeld} after ${tookMs} ms`);
+  });
+
+  it('finds after three seconds that no node holds the lease', async () => {
+    const [isHeld, tookMs] = await ask();
+    assert.equal(isHeld, false);
+    assert.ok(tookMs >= 3_000 && tookMs <= 3_500, `${tookMs} ms`);
+  });
+
+  it('counts a holder that no longer renews as dead after three seconds', async () => {
+    await hold();
+    await time.pass(5_000);
+    renewing = false;
+    assert.deepEqual(await ask(), [true, 0]);
+    await time.pass(3_500);
+    assert.deepEqual(await ask(), [false, 0]);
+  });
+
+  it('knows at its next look that a holder has released the lease', async () => {
+    await hold();
+    await time.pass(5_000);
+    renewing = false;
+    await store.release('batches', 1);
+    await time.pass(600);
+    assert.deepEqual(await ask(), [false, 0]);
+  });
+
+  for (const error of [new UnavailableError('It is down.'), new Error('a defect')]) {
+    it(`logs one line and looks again after a look that throws ${error.name}`, async () => {
+      failure = error;
+      await time.pass(5_000);
+      assert.equal(warnings.length, 1);
+      failure = null;
+      await hold();
+      await time.pass(2_000);
+      assert.deepEqual(await ask(), [true, 0]);
+    });
+  }
+});
+
+function observed([name, term]: [string, LeaseTerm]): [string, ObservedTerm] {
+  return [name, { ...term, isOver: term.released }];
+}

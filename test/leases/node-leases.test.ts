@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import type { LeaseStore } from '#leases/lease-store.ts';
+import { LeaseWatch } from '#leases/lease-watch.ts';
+import { defaultLeaseLimits } from '#leases/leases.ts';
+import { NodeLeases } from '#leases/node-leases.ts';
+import { underLease } from '#leases/under-lease.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
+import { type CallOutcome, VirtualNode, VirtualTime } from './virtual-time.ts';
+
+const names = ['processes', 'projections', 'webhooks', 'batches'];
+const quiet = { info: () => {}, warn: () => {}, error: () => {} };
+const prompt: CallOutcome = { requestDelayMs: 2, responseDelayMs: 2, lost: null };
+
+describe('NodeLeases', () => {
+  let time: VirtualTime;
+  let store: InMemoryLeaseStore;
+  let nodes: LeasingNode[];
+  beforeEach(() => {
+    time = new VirtualTime();
+    store = new InMemoryLeaseStore();
+    nodes = [];
+  });
+  afterEach(async () => {
+    const stopping = nodes.map((node) => node.stop());
+    await time.pass(10_000);
+    await Promise.all(stopping);
+  });
+
+  const start = (holder: string) => {
+    const node = new LeasingNode(time, store, holder);
+    nodes.push(node);
+    return node;
+  };
+
+  it('asks the store at most four times a second for all candidates and watches of a standby node', async () => {
+    start('holder');
+    await time.pass(1_000);
+    const standby = start('standby');
+    await time.pass(1_000);
+    standby.calls.length = 0;
+    await time.pass(60_000);
+    assert.deepEqual(new Set(standby.calls), new Set(['newestOfAll']));
+    assert.ok(standby.calls.length <= 4 * 60, `${standby.calls.length} reads in a minute`);
+    assert.deepEqual(standby.working, []);
+  });
+
+  it('renews all leases of a node with one command, and looks once for each', async () => {
+    const holder = start('holder');
+    await time.pass(1_000);
+    holder.calls.length = 0;
+    await time.pass(60_000);
+    const renewals = holder.calls.filter((call) => call === 'renewAll');
+    assert.ok(renewals.length <= 4 * 60, `${renewals.length} renewals in a minute`);
+    assert.ok(holder.calls.length <= 8 * 60, `${holder.calls.length} commands in a minute`);
+    assert.deepEqual(holder.working, names);
+  });
+
+  it('lets another node take every lease within two seconds after a holder dies, whenever that is', async () => {
+    for (let laterMs = 0; laterMs < 300; laterMs += 20) {
+      const dying = start('dying');
+      await time.pass(1_000);
+      const standby = start('standby');
+      await time.pass(3_000 + laterMs);
+      assert.deepEqual([dying.working, standby.working], [names, []]);
+      dying.machine.freeze();
+      await time.pass(2_000);
+      assert.deepEqual(standby.working, names, `after ${laterMs} ms`);
+      dying.machine.thaw();
+      const stopping = [dying.stop(), standby.stop()];
+      await time.pass(10_000);
+      await Promise.all(stopping);
+    }
+  });
+
+  it('takes a released lease at the next look', async () => {
+    const first = start('first');
+    await time.pass(1_000);
+    const second = start('second');
+    await time.pass(3_000);
+    const stopping = first.stop();
+    await time.pass(defaultLeaseLimits.lookIntervalMs + 50);
+    assert.deepEqual(second.working, names);
+    await stopping;
+  });
+
+  it('asks nothing while no caller waits', async () => {
+    const calls: string[] = [];
+    const leases = new NodeLeases({ store: counted(store, calls) });
+    await leases.look();
+    await new Promise((resolve) => setTimeout(resolve, 2 * defaultLeaseLimits.lookIntervalMs));
+    assert.deepEqual(calls, ['newestOfAll']);
+  });
+
+  it('shows a term as over after its expiry, and not before', async () => {
+    const machine = new VirtualNode({ time, leases: store, rate: 1, random: () => 0, outcome: () => prompt });
+    const leases = new NodeLeases({ store: machine.leases, clock: machine });
+    await store.begin('work', 1, 'silent');
+    const seen: boolean[] = [];
+    const looking = (async () => {
+      for (let looks = 0; looks < 8; looks += 1) seen.push((await leases.look()).get('work')?.isOver === true);
+    })();
+    await time.pass(5_000);
+    await looking;
+    assert.deepEqual(seen, [false, false, false, false, false, false, true, true]);
+  });
+
+  it('ignores the late answer to an older look', async () => {
+    const machine = new VirtualNode({ time, leases: store, rate: 1, random: () => 0, outcome: () => outcome });
+    let outcome = prompt;
+    const leases = new NodeLeases({ store: machine.leases, clock: machine });
+    await store.begin('work', 1, 'silent');
+    outcome = { ...prompt, responseDelayMs: 900 };
+    const late = leases.look();
+    await time.pass(10);
+    outcome = prompt;
+    await store.renewAll([{ name: 'work', token: 1 }]);
+    const looks: (boolean | undefined)[] = [];
+    const looking = (async () => {
+      for (let count = 0; count < 8; count += 1) looks.push((await leases.look()).get('work')?.isOver);
+    })();
+    await time.pass(5_000);
+    await Promise.all([late, looking]);
+    assert.equal(looks.indexOf(true), 6);
+  });
+
+  it('writes a release after the renewals of the same term', async () => {
+    const machine = new VirtualNode({ time, leases: store, rate: 1, random: () => 0, outcome: () => outcome });
+    let outcome = prompt;
+    const leases = new NodeLeases({ store: machine.leases, clock: machine });
+    await store.begin('work', 1, 'node');
+    outcome = { ...prompt, requestDelayMs: 500 };
+    const renewed = leases.renew('work', 1);
+    await time.pass(10);
+    outcome = prompt;
+    const released = leases.release('work', 1);
+    await time.pass(300);
+    assert.deepEqual(store.newest('work'), { token: 1, holder: 'node', renewals: 0, released: false });
+    await time.pass(3_000);
+    assert.deepEqual(await Promise.all([renewed, released]), [true, undefined]);
+    assert.deepEqual(store.newest('work'), { token: 1, holder: 'node', renewals: 1, released: true });
+  });
+
+  it('ends every wait when it is closed', async () => {
+    const leases = new NodeLeases({ store });
+    await leases.look();
+    const waiting = assert.rejects(leases.look(), UnavailableError);
+    await leases.close();
+    await waiting;
+  });
+});
+
+/** A node that is a candidate for all leases, and watches one of them. */
+class LeasingNode {
+  readonly machine: VirtualNode;
+  /** The names of its calls of the store. */
+  readonly calls: string[] = [];
+  readonly #working = new Set<string>();
+  readonly #stopped = new AbortController();
+  readonly #ended: Promise<unknown>;
+  readonly #watch: LeaseWatch;
+
+  constructor(time: VirtualTime, store: InMemoryLeaseStore, holder: string) {
+    this.machine = new VirtualNode({ time, leases: store, rate: 1, random: () => 1, outcome: () => prompt });
+    const leases = new NodeLeases({ store: counted(this.machine.leases, this.calls), clock: this.machine });
+    const clock = this.machine;
+    const { signal } = this.#stopped;
+    const work = async (name: string, ending: AbortSignal) => {
+      this.#working.add(name);
+      await new Promise((resolve) => ending.addEventListener('abort', resolve, { once: true }));
+      this.#working.delete(name);
+    };
+    this.#ended = Promise.all(
+      names.map((name) =>
+        underLease({ name, holder, leases, log: quiet, signal, clock, work: (_, ending) => work(name, ending) }),
+      ),
+    );
+    this.#watch = new LeaseWatch({ name: 'batches', leases, log: quiet, clock });
+  }
+
+  get working(): ReadonlyArray<string> {
+    return names.filter((name) => this.#working.has(name));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await Promise.all([this.#ended, this.#watch.close()]);
+  }
+}
+
+/** A store that notes the names of its calls. */
+function counted(store: LeaseStore, calls: string[]): LeaseStore {
+  const note = <Result>(name: string, call: () => Result): Result => {
+    calls.push(name);
+    return call();
+  };
+  return {
+    newestOfAll: () => note('newestOfAll', () => store.newestOfAll()),
+    begin: (...given) => note('begin', () => store.begin(...given)),
+    renewAll: (terms) => note('renewAll', () => store.renewAll(terms)),
+    release: (...given) => note('release', () => store.release(...given)),
+    close: () => store.close(),
+  };
+}
