@@ -49,8 +49,8 @@ export async function openRecords(
 }
 
 /**
- * Copies what release 0.3 has stored elsewhere into the records, at the first start of this release. No node of release
- * 0.3 may run.
+ * Copies what release 0.3 has stored elsewhere into the records, at the first start of this release. On shared stores
+ * the work of its nodes is left to `EarlierWork`.
  * @throws StartupError; UnavailableError
  */
 export async function takeOverEarlierRecords(
@@ -64,5 +64,5 @@ export async function takeOverEarlierRecords(
     return takeOverEmbeddedRecords({ dataDir: place.dataDir, readStoreFile, records, log });
   }
   const { takeOverMongoDbRecords } = await import('./take-over/mongodb-records.ts');
-  return takeOverMongoDbRecords({ url: place.url, availability: place.availability, records });
+  return takeOverMongoDbRecords({ url: place.url, availability: place.availability, records, part: 'rest' });
 }

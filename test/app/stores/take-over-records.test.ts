@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { BSON, type Document, MongoClient } from 'mongodb';
 import { takeOverEmbeddedRecords } from '#app/stores/take-over/embedded-records.ts';
 import { takeOverMongoDbRecords } from '#app/stores/take-over/mongodb-records.ts';
+import { allParts } from '#app/stores/take-over/take-over-records.ts';
 import { RecordSnapshots } from '#application/snapshots/snapshot-store.ts';
 import { readSnapshot } from '#application/snapshots/snapshot-text.ts';
 import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
@@ -71,12 +72,18 @@ const failing = { failingSince: 1767603600000, failures: 2 };
 
 /** Repeats a take-over that fails at each of its writes in turn, until it does not fail. @returns the failures */
 async function repeatedAfterCrashes(records: RecordStore, takeOver: (records: RecordStore) => Promise<void>) {
-  for (let crashes = 0; ; crashes += 1) {
+  /** The writes of a part before the next crash. */
+  let allowed = 0;
+  for (let crashes = 0; ; crashes += 1, allowed += 1) {
     let writes = 0;
-    const put: RecordStore['put'] = async (...given) => {
-      if (writes === crashes) throw new UnavailableError('The test ends it here.');
+    const put: RecordStore['put'] = async (kind, ...given) => {
+      if (writes === allowed) throw new UnavailableError('The test ends it here.');
       writes += 1;
-      await records.put(...given);
+      await records.put(kind, ...given);
+      if (kind !== 'format') return;
+      // A part has its mark, and is not copied again.
+      allowed = 0;
+      writes = 0;
     };
     const crashing = new Proxy(records, {
       get: (store, name: keyof RecordStore) => (name === 'put' ? put : store[name].bind(store)),
@@ -188,7 +195,9 @@ describeOnMongoDb('takeOverMongoDbRecords', (server) => {
     await client.close();
   });
 
-  const takeOver = (to: RecordStore) => takeOverMongoDbRecords({ url, timeoutMs: patientTimeoutMs, records: to });
+  const takeOver = async (to: RecordStore) => {
+    for (const part of allParts) await takeOverMongoDbRecords({ url, timeoutMs: patientTimeoutMs, records: to, part });
+  };
   const collections = async () => {
     const all = await client.db().listCollections({}, { nameOnly: true }).toArray();
     const names = all.map(({ name }) => name).filter((name) => !name.startsWith('records'));

@@ -5,7 +5,13 @@ import type { StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { areTakenOver, type EarlierCheckpoint, type EarlierRecords, takeOverRecords } from './take-over-records.ts';
+import {
+  allParts,
+  type EarlierCheckpoint,
+  type EarlierRecords,
+  partsToTakeOver,
+  takeOverRecords,
+} from './take-over-records.ts';
 
 export interface EmbeddedTakeOverOptions {
   readonly dataDir: string;
@@ -21,7 +27,8 @@ export interface EmbeddedTakeOverOptions {
  */
 export async function takeOverEmbeddedRecords(options: EmbeddedTakeOverOptions): Promise<void> {
   const { dataDir, readStoreFile, records, log } = options;
-  if (await areTakenOver(records)) return;
+  const parts = await partsToTakeOver(records, allParts);
+  if (parts.length === 0) return;
   using processes = openTables(join(dataDir, 'processes.db'));
   using readModels = openTables(readStoreFile, (error) =>
     log.warn(
@@ -29,7 +36,7 @@ export async function takeOverEmbeddedRecords(options: EmbeddedTakeOverOptions):
       'The times of the last use of keys and the snapshots of the earlier release cannot be read; they are left out',
     ),
   );
-  await takeOverRecords(records, earlierRecords(processes, readModels));
+  for (const part of parts) await takeOverRecords(records, earlierRecords(processes, readModels), part);
 }
 
 function earlierRecords(processes: Tables, readModels: Tables): EarlierRecords {

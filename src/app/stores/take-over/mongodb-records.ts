@@ -4,22 +4,23 @@ import type { EventFailure } from '#domain/shared/event-failure.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
-import { areTakenOver, type EarlierRecords, takeOverRecords } from './take-over-records.ts';
+import { type EarlierRecords, partsToTakeOver, type TakeOverPart, takeOverRecords } from './take-over-records.ts';
 
 export interface MongoDbTakeOverOptions extends MongoDbConnectionOptions {
   readonly records: RecordStore;
+  readonly part: TakeOverPart;
 }
 
 /**
- * Copies what release 0.3 has stored in collections of its own into the records, once. Call it when no node of that
- * release runs, because what such a node writes later is not copied.
+ * Copies a part of what release 0.3 has stored in collections of its own into the records, once. What a node of that
+ * release writes later is not copied.
  * @throws UnavailableError
  */
-export async function takeOverMongoDbRecords({ records, ...options }: MongoDbTakeOverOptions): Promise<void> {
-  if (await areTakenOver(records)) return;
+export async function takeOverMongoDbRecords({ records, part, ...options }: MongoDbTakeOverOptions): Promise<void> {
+  if ((await partsToTakeOver(records, [part])).length === 0) return;
   const connection = new MongoDbConnection(options);
   try {
-    await takeOverRecords(records, earlierRecords(connection));
+    await takeOverRecords(records, earlierRecords(connection), part);
   } finally {
     await connection.close();
   }

@@ -40,23 +40,54 @@ export interface EarlierRecords {
   notes(): Promise<ReadonlyMap<string, EncodedJson>>;
 }
 
-/** The record that marks that nothing is left to be taken over. */
-const markKey: RecordKey = { kind: 'format', key: 'taken-over' };
+/**
+ * A part of what is taken over. `work` is what only the node that does the work may write: the checkpoints of processes
+ * and the states of deliveries. It is copied when no node of the earlier release works any more.
+ */
+export type TakeOverPart = 'work' | 'rest';
+
+/** Both parts, for a store that no other process uses. */
+export const allParts: ReadonlyArray<TakeOverPart> = ['work', 'rest'];
+
+/** The records that mark that nothing of a part is left to be taken over. */
+const markKeys: Readonly<Record<TakeOverPart, RecordKey>> = {
+  work: { kind: 'format', key: 'work-taken-over' },
+  rest: { kind: 'format', key: 'taken-over' },
+};
 
 /** The most records of one write. */
 const maxTogether = 1_000;
 
-/** Whether the records of the earlier release were taken over, or there are none. @throws UnavailableError */
-export async function areTakenOver(records: RecordStore): Promise<boolean> {
-  return (await records.get(markKey.kind, markKey.key)) !== null;
+/** Returns the parts that were not taken over yet. @throws UnavailableError */
+export async function partsToTakeOver(
+  records: RecordStore,
+  parts: ReadonlyArray<TakeOverPart>,
+): Promise<ReadonlyArray<TakeOverPart>> {
+  const left: TakeOverPart[] = [];
+  for (const part of parts) {
+    const { kind, key } = markKeys[part];
+    if ((await records.get(kind, key)) === null) left.push(part);
+  }
+  return left;
 }
 
 /**
- * Copies what release 0.3 has stored into the records. Existing records stay, so that it may be repeated after a crash,
- * and beside nodes that have done it. The copied data stays too, so that the operator can go back to that release.
+ * Copies a part of what release 0.3 has stored into the records. Existing records stay, so that it may be repeated after
+ * a crash, and beside nodes that have done it. The copied data stays too, so that the operator can go back to that
+ * release.
  * @throws UnavailableError
  */
-export async function takeOverRecords(records: RecordStore, earlier: EarlierRecords): Promise<void> {
+export async function takeOverRecords(
+  records: RecordStore,
+  earlier: EarlierRecords,
+  part: TakeOverPart,
+): Promise<void> {
+  await (part === 'work' ? takeOverWork : takeOverRest)(records, earlier);
+  const { kind, key } = markKeys[part];
+  await records.put(kind, new Map([[key, true]]));
+}
+
+async function takeOverWork(records: RecordStore, earlier: EarlierRecords): Promise<void> {
   const processes = processesRecordOf(await earlier.checkpoints());
   if (processes !== null) {
     const { kind, key } = processesRecordKey;
@@ -64,10 +95,12 @@ export async function takeOverRecords(records: RecordStore, earlier: EarlierReco
   }
   const deliveries = new Map((await earlier.deliveries()).flatMap(deliveryEntry));
   for (const part of partsOf(deliveries)) await records.put('webhook-deliveries', part, { keep: 'existing' });
+}
+
+async function takeOverRest(records: RecordStore, earlier: EarlierRecords): Promise<void> {
   for (const part of partsOf(await earlier.keyUsage())) await records.put('key-usage', part, { keep: 'greater' });
   await records.put('notes', await earlier.notes(), { keep: 'existing' });
   await takeOverSnapshots(records, earlier.snapshots());
-  await records.put(markKey.kind, new Map([[markKey.key, true]]));
 }
 
 async function takeOverSnapshots(records: RecordStore, earlier: AsyncIterable<StoredSnapshot>): Promise<void> {
