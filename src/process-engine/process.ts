@@ -47,7 +47,7 @@ interface ConditionalHandler<Event> {
 export type Reaction<Event> = Handler<Event> | ConditionalHandler<Event>;
 
 /** The reactions of a process by event type. It ignores the types that have none. */
-export type Reactions<Events> = {
+export type ReactionsByType<Events> = {
   readonly [Type in keyof Events & string]?: Reaction<RecordedEvent<Type, Events[Type]>>;
 };
 
@@ -62,7 +62,7 @@ export function when<Event>(applies: (event: Event) => boolean, handle: Handler<
  */
 export interface ProcessDefinition<Events> {
   readonly name: string;
-  readonly on: Reactions<Events>;
+  readonly on: ReactionsByType<Events>;
   /**
    * How many events it handles at once, in any order. By default it handles one after the other, each until it
    * succeeds. A process with more works in the background: no answer waits for it.

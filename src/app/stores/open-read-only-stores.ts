@@ -24,14 +24,15 @@ import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { upcastWith } from '#event-store/upcasting.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
+import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import { projections as projectionTable } from '#projections/table.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
+import { openBridgedRecords } from './bridge-records.ts';
 import { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 import { openBlobStore } from './open-blob-store.ts';
-import { createCheckpointOpener } from './open-checkpoints.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores } from './open-webhooks.ts';
 
@@ -72,15 +73,15 @@ export async function openReadOnlyStores(config: Config, log: DebugLogger, opene
   opened.defer(() => keyUsage.close());
   const mongoDb = new MongoDbAvailabilities(log);
   opened.defer(() => mongoDb.close());
-  const openCheckpoints = await createCheckpointOpener(config, mongoDb);
-  const checkpoints = openCheckpoints();
-  opened.defer(() => checkpoints.close());
+  const records = await openBridgedRecords(config, mongoDb);
+  opened.defer(() => records.close());
+  const checkpoints = new ProcessCheckpoints(records);
   const subjectKeys = await openSubjectKeys(config, { isLogBegun: async () => true, mongoDb, log });
   opened.defer(() => subjectKeys.close());
   const blobs = await openBlobsBeside(config, mongoDb);
   opened.defer(() => blobs.close());
   const webhooks = await openWebhookStores(config, { mongoDb, opened });
-  const read = { projections: asOfProjections(asOf), documents, keyUsage, checkpoints, openCheckpoints, leases: null };
+  const read = { projections: asOfProjections(asOf), documents, keyUsage, checkpoints, leases: null };
   const personalData = new PersonalData(subjectKeys);
   return { asOf, directory, metrics, events, writer, node: createNodeName(), blobs, webhooks, personalData, ...read };
 }

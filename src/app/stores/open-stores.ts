@@ -15,13 +15,13 @@ import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { createMetrics, type Metrics } from '#http/routes/metrics.ts';
 import type { LeaseStore } from '#leases/lease-store.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
-import type { CheckpointStore } from '#process-engine/checkpoints/checkpoint-store.ts';
+import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
+import { openBridgedRecords } from './bridge-records.ts';
 import { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 import { openBlobStore } from './open-blob-store.ts';
-import { createCheckpointOpener, type OpenCheckpoints } from './open-checkpoints.ts';
 import { openEventStore } from './open-event-store.ts';
 import { hasReadModels, openReadStore } from './open-read-store.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
@@ -36,8 +36,7 @@ export interface Stores {
   readonly projections: ProjectionsProgress;
   readonly documents: ReadStore;
   readonly keyUsage: KeyUsage;
-  readonly checkpoints: CheckpointStore;
-  readonly openCheckpoints: OpenCheckpoints;
+  readonly checkpoints: ProcessCheckpoints;
   readonly leases: LeaseStore | null;
   /** The unique name of this node. */
   readonly node: string;
@@ -97,9 +96,9 @@ export async function openStores(
   }
   const keyUsage = openKeyUsage({ readStore: documents, save: saveKeysLastUsed, log });
   opened.defer(() => keyUsage.close());
-  const openCheckpoints = await createCheckpointOpener(config, mongoDb);
-  const checkpoints = openCheckpoints();
-  opened.defer(() => checkpoints.close());
+  const records = await openBridgedRecords(config, mongoDb);
+  opened.defer(() => records.close());
+  const checkpoints = new ProcessCheckpoints(records);
   const isLogBegun = () => waitForStore('EVENT_STORE_URL', log, () => isBootstrapped(writer));
   const subjectKeys = await openSubjectKeys(config, { isLogBegun, mongoDb, log });
   opened.defer(() => subjectKeys.close());
@@ -107,7 +106,7 @@ export async function openStores(
   const blobs = await openBlobStore(config, mongoDb);
   opened.defer(() => blobs.close());
   const webhooks = await openWebhookStores(config, { mongoDb, opened });
-  const read = { projections, documents, keyUsage, checkpoints, openCheckpoints, leases, personalData };
+  const read = { projections, documents, keyUsage, checkpoints, leases, personalData };
   return { directory, metrics, events, writer, node, blobs, webhooks, ...read };
 }
 
