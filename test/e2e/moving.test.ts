@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultStreamPrefix } from '#app/store-config.ts';
+import { openRecordsInFile } from '#app/stores/bridge-records.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
 import type { RawEvent } from '#event-store/transfer/raw-log.ts';
-import { openSqliteCheckpointStore } from '#process-engine/checkpoints/sqlite/sqlite-checkpoint-store.ts';
+import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import { processTable } from '#processes/table.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { withoutPositions } from '#test/support/fakes/without-positions.ts';
@@ -263,17 +264,16 @@ const everyProcess = processTable({ erase: notRun }, { delete: notRun });
 async function processesHaveSeen(log: ReadonlyArray<RawEvent>, { path }: TemporaryFolder): Promise<boolean> {
   const [first] = log;
   assert.ok(first !== undefined);
-  const checkpoints = openSqliteCheckpointStore(join(path, 'processes.db'));
+  const records = openRecordsInFile(join(path, 'processes.db'));
   try {
-    for (const { name, types } of everyProcess) {
-      const last = log.findLast(({ type }) => types.includes(type))?.position;
-      if (last === undefined) continue;
-      const { position } = await checkpoints.peek(name, identityByFirst(first));
-      if (position < last) return false;
-    }
-    return true;
+    const record = await new ProcessCheckpoints(records).read();
+    if (record?.log !== identityByFirst(first)) return false;
+    return everyProcess.every(({ name, types }) => {
+      const last = log.findLast(({ type }) => types.includes(type))?.position ?? 0;
+      return (record.checkpoints[name]?.position ?? 0) >= last;
+    });
   } finally {
-    await checkpoints.close();
+    await records.close();
   }
 }
 

@@ -21,12 +21,13 @@ export async function openBridgedRecords(
   { readStore, dataDir }: Pick<Config, 'readStore' | 'dataDir'>,
   mongoDb: MongoDbAvailabilities,
 ): Promise<RecordStore> {
-  if (readStore.kind === 'sqlite') return inFile(join(dataDir, 'processes.db'));
+  if (readStore.kind === 'sqlite') return openRecordsInFile(join(dataDir, 'processes.db'));
   const { url } = readStore;
   return onMongoDb(new MongoDbConnection({ url, availability: await mongoDb.at(url, 'READ_STORE_URL') }));
 }
 
-function inFile(path: string): RecordStore {
+/** Opens the records in a SQLite file. */
+export function openRecordsInFile(path: string): RecordStore {
   const database = new DatabaseSync(path);
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
     CREATE TABLE IF NOT EXISTS bridged (kind TEXT, key TEXT, value TEXT, PRIMARY KEY (kind, key))`);
