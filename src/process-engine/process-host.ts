@@ -197,9 +197,6 @@ class ProcessTerm {
 
   #recordEffect(effect: ProcessEffect): void {
     const { process, cause, appended } = effect;
-    const newest = this.#effects.at(-1);
-    // The last append because of an event counts.
-    if (newest?.process === process && newest.cause === cause) this.#effects.pop();
     this.#effects.push(effect);
     if (this.#effects.length > maxEffects) this.#effects.shift();
     this.#options.positions.recordEffect(process, cause, appended);

@@ -54,6 +54,8 @@ export class ProcessRun {
   #position: number;
   #lastAppended: number;
   #following: Following | null = null;
+  /** Runs until the process is past its own appends. */
+  #reportingAppends: Promise<void> | null = null;
 
   constructor(options: ProcessRunOptions) {
     const { process, checkpoint, signal } = options;
@@ -134,9 +136,34 @@ export class ProcessRun {
       this.#met.add(event);
       this.#pass(event.position);
       // After a crash the process may see an event again that led to no append.
-      if (this.#lastAppended !== appendedBefore) await saved();
+      if (this.#lastAppended === appendedBefore) continue;
+      this.#reportAppends();
+      await saved();
     }
     if (!signal.aborted) this.#pass(position);
+  }
+
+  /**
+   * Reports when the process is past its own appends. Their types may be others than those that it handles, and callers
+   * wait until it has seen them.
+   */
+  #reportAppends(): void {
+    const { onFailure } = this.#options;
+    this.#reportingAppends ??= this.#passAppends()
+      .catch(onFailure)
+      .finally(() => {
+        this.#reportingAppends = null;
+      });
+  }
+
+  async #passAppends(): Promise<void> {
+    const following = this.#following;
+    const { signal, onChange } = this.#options;
+    while (following !== null && this.#position < this.#lastAppended) {
+      if (!(await following.passed(this.#lastAppended, signal))) return;
+      this.#followTail();
+      onChange('passed');
+    }
   }
 
   async #begin({ events, position }: EventBatch, reactions: Reactions): Promise<void> {

@@ -123,6 +123,15 @@ describe('processes on several nodes', () => {
     await eventually(async () => (await storedPosition()) >= second, 'it is stored although nothing was appended');
   });
 
+  it('report and store at once that they are past their own appends, although they do not handle those', async () => {
+    const node = startNode([follower()]);
+    await created('a');
+    await eventually(() => store.log.length === 2, 'it has appended');
+    const appended = store.log.at(-1)?.position ?? 0;
+    assert.ok(await node.positions.passed('follower', appended, timeoutMs));
+    await eventually(async () => (await storedPosition()) >= appended, 'it is stored');
+  });
+
   it('keep the newest two hundred effects, also on the next node', async () => {
     const leases = new InMemoryLeaseStore();
     const one = startNode([follower()], { leases });
