@@ -36,7 +36,17 @@ export const getProjectionsDashboard = query<t.TypeOf<typeof Input>, Tenant, Pro
           rebuild: null,
         },
       ],
-      processes: [{ name: 'detach-phone-numbers', state: 'running', position: 5120, lag: 0, lagMs: 0, failure: null }],
+      processes: [
+        {
+          name: 'detach-phone-numbers',
+          state: 'running',
+          position: 5120,
+          lag: 0,
+          lagMs: 0,
+          failure: null,
+          waitingFor: null,
+        },
+      ],
       unknownEvents: [],
       past: { times: ['2026-01-05T09:30:00.000Z'], worstLag: [3], worstLagMs: [0], growth: [41] },
     },
@@ -61,10 +71,9 @@ export const getProjectionsDashboard = query<t.TypeOf<typeof Input>, Tenant, Pro
           part: rebuild.target === 0 ? 1 : Math.min(1, rebuild.position / rebuild.target),
         },
       })),
-      processes: processes.map(({ name, state, position, failure }) => ({
-        ...{ name, state },
+      processes: processes.map(({ name, state, position, failure, waitingFor }) => ({
+        ...{ name, state, failure, waitingFor },
         ...lagOf(position, logEnd, lag),
-        failure,
       })),
       unknownEvents: unknown,
       past: lag.past(),

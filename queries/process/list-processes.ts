@@ -11,10 +11,12 @@ const Input = t.type({});
 const Process = t.type(
   {
     name: text(),
-    state: oneOf('running', 'stopped'),
+    state: oneOf('running', 'waiting', 'stopped'),
     /** It has reacted to every event of its types up to this position. */
     position: t.number,
     failure: nullable(eventFailureCodec),
+    /** The read model for which it waits, or what is unavailable; null if it does not wait. */
+    waitingFor: nullable(text()),
   },
   'Process',
 );
@@ -30,7 +32,7 @@ const Output = t.type(
 export const listProcesses = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
   name: 'list_processes',
   summary: 'List the processes with their status',
-  description: 'The position of each process, and the event at which it has stopped.',
+  description: 'The position of each process, the event at which it has stopped, and what it waits for.',
   group: 'Operations',
   http: get('/v1/processes'),
   scope: 'operations:write',
@@ -39,7 +41,7 @@ export const listProcesses = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<type
   failures: [],
   example: {
     output: {
-      processes: [{ name: 'detach-phone-numbers', state: 'running', position: 5120, failure: null }],
+      processes: [{ name: 'detach-phone-numbers', state: 'running', position: 5120, failure: null, waitingFor: null }],
       logEnd: 5120,
     },
   },

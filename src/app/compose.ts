@@ -27,8 +27,8 @@ import { openLiveFeed } from './parts/open-live-feed.ts';
 import { openMeteredGateway } from './parts/open-metered-gateway.ts';
 import { openUsageArchive } from './parts/open-usage-archive.ts';
 import { runBatches } from './parts/run-batches.ts';
+import { runProcesses } from './parts/run-processes.ts';
 import { runWebhooks } from './parts/run-webhooks.ts';
-import { startProcesses } from './parts/start-processes.ts';
 import { startLagMonitor } from './progress/start-lag-monitor.ts';
 import { createWaitForPosition } from './progress/wait-for-position.ts';
 import { watchMetrics } from './progress/watch-metrics.ts';
@@ -145,7 +145,7 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
   const { events, projections, metrics, opened } = foundation;
   const { limits, roles } = config;
   const waitForPosition = createWaitForPosition(projections);
-  const processes = startProcesses(foundation.processes, config, { ...foundation, waitForPosition });
+  const processes = runProcesses(foundation.processes, config, { ...foundation, waitForPosition });
   await waitForReadModels(projections, events, limits.readYourWritesTimeoutMs);
   const bodies = new ByteBudget(limits.bodies);
   watchMetrics({ ...foundation, statuses: processes.statuses, bodies });
@@ -188,7 +188,12 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
     documents,
     blobs: foundation.blobs,
     directory: foundation.directory,
-    readiness: createReadiness({ ...foundation, processes: processes.statuses, batchesRun }),
+    readiness: createReadiness({
+      ...foundation,
+      processes: processes.statuses,
+      batchesRun,
+      olderNodes: () => foundation.earlier?.nodes ?? [],
+    }),
     digestKeys: digests.publishedKeys,
     metrics,
     bodies,

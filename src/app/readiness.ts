@@ -25,7 +25,7 @@ export interface ReadinessDependencies {
   readonly batchesRun: () => Promise<boolean>;
 }
 
-/** Checks whether each store answers, whether the read models follow the log, and whether a process has stopped. */
+/** Checks whether each store answers and whether the read models follow the log, and names stopped processes. */
 export function createReadiness({
   events,
   documents,
@@ -54,15 +54,28 @@ function following(projections: ReadinessDependencies['projections']): Readiness
   };
 }
 
+/**
+ * A stopped process is an alarm. It does not make the node unready, because everything else works, and another node
+ * would find the same.
+ */
 function running(
   processes: ReadinessDependencies['processes'],
   olderNodes: () => ReadonlyArray<string>,
 ): Promise<ReadinessCheck> {
   return checked('processes', async () => {
     const all = await processes.read();
-    const stopped = all.filter(({ failure }) => failure !== null);
-    if (stopped.length === 0) return { ready: true, detail: `${all.length} processes${waitsFor(olderNodes())}` };
-    return { ready: false, detail: `stopped: ${stopped.map(causeOf).join(', ')}` };
+    const stopped = all.filter(({ state }) => state === 'stopped').map(causeOf);
+    const waiting = all.flatMap(({ name, state, waitingFor }) =>
+      state === 'waiting' ? [`${name} for ${waitingFor}`] : [],
+    );
+    const parts = [
+      ...(stopped.length === 0 ? [] : [`stopped: ${stopped.join(', ')}`]),
+      ...(waiting.length === 0 ? [] : [`waiting: ${waiting.join(', ')}`]),
+    ];
+    return {
+      ready: true,
+      detail: `${parts.length === 0 ? `${all.length} processes` : parts.join('; ')}${waitsFor(olderNodes())}`,
+    };
   });
 }
 

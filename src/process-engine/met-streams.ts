@@ -1,8 +1,8 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { Process } from './process.ts';
 
-/** The most streams that are remembered: about 10 MB of names. */
-const maxStreams = 100_000;
+/** The most streams that one process remembers: about 2.5 MB of names. */
+const maxStreams = 25_000;
 
 /**
  * The streams of which a process has met an event of the types that it remembers. It knows all of them only while it

@@ -18,6 +18,9 @@ export interface ProcessCheckpoint {
   readonly waitingFor: string | null;
 }
 
+/** The checkpoint of a process that has handled no event. */
+export const startOfLog: ProcessCheckpoint = { position: 0, lastAppended: 0, failure: null, waitingFor: null };
+
 /** An append of a process, by the position of the event to which it reacted. */
 export interface ProcessEffect {
   readonly process: string;

@@ -3,19 +3,20 @@ import type { EventStore } from '#event-store/event-store.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { type CheckpointStore, startOfLog, watchedCheckpoint } from './checkpoints/checkpoint-store.ts';
+import { type ProcessCheckpoint, type ProcessCheckpoints, startOfLog } from './process-checkpoints.ts';
 
+/** The options of the statuses. */
 export interface ProcessStatusesOptions {
   readonly processes: ReadonlyArray<{ readonly name: string }>;
   readonly tail: Pick<LogTail, 'firstEvent'>;
   readonly store: Pick<EventStore, 'lastPosition'>;
-  readonly checkpoints: Pick<CheckpointStore, 'peek'>;
+  readonly checkpoints: Pick<ProcessCheckpoints, 'read'>;
 }
 
 /** The time limit for reading the identity of the log. */
 const logReadTimeoutMs = 1_000;
 
-/** Reads the statuses of processes from their checkpoints. */
+/** Reads the statuses of processes from the record of their checkpoints, whichever node runs them. */
 export class ProcessStatuses {
   readonly #options: ProcessStatusesOptions;
   /** The log's identity, once it is known. */
@@ -29,14 +30,9 @@ export class ProcessStatuses {
   async read(): Promise<ReadonlyArray<ProcessStatus>> {
     const { processes, checkpoints } = this.#options;
     this.#log ??= await this.#identity();
-    const log = this.#log;
-    return Promise.all(
-      processes.map(async ({ name }) => {
-        const checkpoint = log === null ? watchedCheckpoint(startOfLog, null) : await checkpoints.peek(name, log);
-        const { position, failure } = checkpoint;
-        return { name, state: failure === null ? 'running' : 'stopped', position, failure };
-      }),
-    );
+    const record = this.#log === null ? null : await checkpoints.read();
+    const known = record?.log === this.#log ? record?.checkpoints : undefined;
+    return processes.map(({ name }) => statusOf(name, known?.[name] ?? startOfLog));
   }
 
   /** @returns null while the log is empty */
@@ -48,4 +44,9 @@ export class ProcessStatuses {
     if (first === null && signal.aborted) throw new UnavailableError('The event store does not answer.');
     return first === null ? null : identityByFirst(first);
   }
+}
+
+function statusOf(name: string, { position, failure, waitingFor }: ProcessCheckpoint): ProcessStatus {
+  if (failure !== null) return { name, state: 'stopped', position, failure, waitingFor };
+  return { name, state: waitingFor === null ? 'running' : 'waiting', position, failure, waitingFor };
 }

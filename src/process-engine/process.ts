@@ -2,7 +2,6 @@ import type { StreamState } from '#application/commands/stream-state.ts';
 import type { StreamWrite } from '#application/commands/streams/stream-write.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { PauseUntil } from './reactions.ts';
@@ -35,38 +34,111 @@ export interface ProcessTools {
   readonly log: { error(details: object, message: string): void };
 }
 
+/** Reacts to an event of one type. After a crash it may see an event again. */
+type Handler<Event> = (event: Event, tools: ProcessTools) => Promise<void>;
+
+/** Reacts only to some events of a type. */
+interface ConditionalHandler<Event> {
+  readonly applies: (event: Event) => boolean;
+  readonly handle: Handler<Event>;
+}
+
+/** How a process reacts to the events of one type. */
+export type Reaction<Event> = Handler<Event> | ConditionalHandler<Event>;
+
+/** The reactions of a process by event type. It ignores the types that have none. */
+export type ReactionsByType<Events> = {
+  readonly [Type in keyof Events & string]?: Reaction<RecordedEvent<Type, Events[Type]>>;
+};
+
+/** Restricts a reaction to the events for which a predicate holds, as far as the event alone shows. */
+export function when<Event>(applies: (event: Event) => boolean, handle: Handler<Event>): ConditionalHandler<Event> {
+  return { applies, handle };
+}
+
 /**
  * Reacts to events with commands. After a crash it may see an event again, so a decision must append nothing if its
  * work is already done.
  */
-export interface Process {
+export interface ProcessDefinition<Events> {
   readonly name: string;
-  /** The event types that it looks at. */
-  readonly types: ReadonlyArray<string>;
-  /** Whether the process reacts to the event, as far as the event alone shows. */
-  readonly handles: (event: RecordedEvent) => boolean;
+  readonly on: ReactionsByType<Events>;
   /**
    * How many events it handles at once, in any order. By default it handles one after the other, each until it
    * succeeds. A process with more works in the background: no answer waits for it.
    */
   readonly concurrency?: number;
   /** The types whose streams `hasMet` knows. Only for a process without `concurrency`. */
+  readonly remembers?: ReadonlyArray<keyof Events & string>;
+}
+
+/** A process as the host runs it, whatever the types of its events. */
+export interface Process {
+  readonly name: string;
+  /** The event types that it looks at. */
+  readonly types: ReadonlyArray<string>;
+  readonly concurrency?: number;
   readonly remembers?: ReadonlyArray<string>;
-  readonly handle: (event: RecordedEvent, tools: ProcessTools) => Promise<void>;
+  /** Whether it reacts to the event, as far as the event alone shows. @throws what the predicate throws */
+  readonly handles: (event: RecordedEvent) => boolean;
+  /** Reacts to an event. It does nothing for one that it does not handle. */
+  readonly handle: Handler<RecordedEvent>;
 }
 
-/** Whether a process reacts to one of these events so that an answer waits for it, as far as the events alone show. */
-export function handlesOneOf({ types, handles, concurrency }: Process, events: ReadonlyArray<RecordedEvent>): boolean {
-  if (concurrency !== undefined) return false;
-  return events.some((event) => types.includes(event.type) && handles(event));
+/** Declares a process. `Events` maps event types to their data. */
+export function process<Events>({ on, ...definition }: ProcessDefinition<Events>): Process {
+  return withReactions(definition, on);
 }
 
-/** Whether a process may react to an event. It may react to one that cannot be read. */
+/** A process that calls a port for each event of some types, and appends nothing. */
+interface SideEffect<Events, Type extends keyof Events & string> extends Pick<Process, 'name' | 'concurrency'> {
+  /** The event types. */
+  readonly on: ReadonlyArray<Type>;
+  /** Calls the port. A second call for the same event must change nothing. */
+  readonly run: (data: Events[Type], tools: ProcessTools) => Promise<void>;
+}
+
+/** Declares a process that calls a port for each event of some types. */
+export function sideEffect<Events, Type extends keyof Events & string = keyof Events & string>({
+  on,
+  run,
+  ...definition
+}: SideEffect<Events, Type>): Process {
+  const react: Handler<RecordedEvent<Type, Events[Type]>> = ({ data }, tools) => run(data, tools);
+  return withReactions(definition, Object.fromEntries(on.map((type) => [type, react])));
+}
+
+/**
+ * Declares a process whose event types are known only when it is declared.
+ * @param on the reactions by event type, each to events of its type
+ */
+export function withReactions(definition: Omit<Process, 'types' | 'handles' | 'handle'>, on: object): Process {
+  const reactions = new Map<string, Reaction<RecordedEvent>>(Object.entries(on));
+  return {
+    ...definition,
+    types: [...reactions.keys()],
+    handles: (event) => {
+      const reaction = reactions.get(event.type);
+      return typeof reaction === 'object' ? reaction.applies(event) : reaction !== undefined;
+    },
+    handle: async (event, tools) => {
+      const reaction = reactions.get(event.type);
+      if (typeof reaction === 'function') await reaction(event, tools);
+      else if (reaction?.applies(event)) await reaction.handle(event, tools);
+    },
+  };
+}
+
+/** Whether answers wait for a process: a process with `concurrency` works in the background. */
+export function isAwaited({ concurrency }: Pick<Process, 'concurrency'>): boolean {
+  return concurrency === undefined;
+}
+
+/** Whether a process may react to an event. A predicate that fails, fails again in the reaction, where it is dealt with. */
 export function mayHandle({ handles }: Process, event: RecordedEvent): boolean {
   try {
     return handles(event);
-  } catch (error) {
-    if (error instanceof UnreadableEventError) return true;
-    throw error;
+  } catch {
+    return true;
   }
 }

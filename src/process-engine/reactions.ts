@@ -1,5 +1,4 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
 import { Semaphore } from '#shared/async/semaphore.ts';
 
@@ -20,22 +19,20 @@ export interface ReactionsOptions {
   readonly concurrency: number;
   /** The most reactions that have begun and not ended. Default 10,000. */
   readonly maxOpen?: number;
+  /** Reacts to an event, and retries until that succeeds. It rejects when the signal aborts. */
   readonly handle: (event: RecordedEvent, pauseUntil: PauseUntil, aside: Aside) => Promise<void>;
   /** Called when a reaction has ended. */
   readonly onEnd: () => void;
-  /** Called when a reaction has failed and will be retried. @param retryDelayMs the time until the retry */
-  readonly onFailure: (error: unknown, retryDelayMs: number) => void;
+  /** Called when a reaction has failed although the signal has not aborted. */
+  readonly onFailure: (error: unknown) => void;
   readonly signal: AbortSignal;
 }
 
 const defaultMaxOpen = 10_000;
 
-/** How long a process waits before it retries an event. */
-export const retryLimits = { firstMs: 50, maxMs: 10_000 };
-
 /**
- * Runs reactions to events, several at once and in any order, and retries each until it succeeds. A reaction that
- * fails or pauses delays no other. The oldest unfinished one determines the position.
+ * Runs reactions to events, several at once and in any order. A reaction that waits or pauses delays no other. The
+ * oldest unfinished one determines the position.
  */
 export class Reactions {
   readonly #options: ReactionsOptions;
@@ -94,30 +91,20 @@ export class Reactions {
 
   async #run(event: RecordedEvent): Promise<void> {
     const { handle, onEnd, onFailure, signal } = this.#options;
-    const backOff = new BackOff(retryLimits);
-    while (!signal.aborted) {
-      try {
-        await handle(event, this.#pauseUntil, this.#aside);
-        this.#open.delete(event.position);
-        return onEnd();
-      } catch (error) {
-        if (signal.aborted) return;
-        const retryDelayMs = backOff.failed();
-        onFailure(error, retryDelayMs);
-        await this.#paused(retryDelayMs);
-      }
+    if (signal.aborted) return;
+    try {
+      await handle(event, this.#pauseUntil, this.#aside);
+      this.#open.delete(event.position);
+      onEnd();
+    } catch (error) {
+      if (!signal.aborted) onFailure(error);
     }
   }
 
   readonly #pauseUntil: PauseUntil = async (time) => {
-    await this.#paused(Date.parse(time) - Date.now());
+    await this.#aside(() => delay(Date.parse(time) - Date.now(), this.#options.signal));
     this.#options.signal.throwIfAborted();
   };
-
-  /** Waits so many milliseconds, or until the signal aborts. */
-  #paused(milliseconds: number): Promise<void> {
-    return this.#aside(() => delay(milliseconds, this.#options.signal));
-  }
 
   readonly #aside: Aside = async (wait) => {
     this.#places.release();

@@ -3,15 +3,10 @@ import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import type { AgentProfileEvents } from '#domain/agent-profile/events.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
 import { type FlowState, flow } from '#domain/flow/flow.ts';
-import type { RecordedEventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import type { Process, ProcessTools } from '#process-engine/process.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
+import { type ProcessTools, process, when } from '#process-engine/process.ts';
 import { paginateAll } from '#read-store/paginate-all.ts';
-
-type Event = RecordedEventOf<
-  Pick<AgentProfileEvents, 'AgentProfileCreated' | 'AgentProfileReplaced' | 'AgentProfileDeleted'> &
-    Pick<FlowEvents, 'FlowCreated' | 'FlowAgentProfileAssigned'>
->;
 
 type Live = NonNullable<FlowState>;
 
@@ -26,42 +21,52 @@ interface Request {
   readonly time: string;
 }
 
+/** A flow as an event shows it. */
+interface Assigned {
+  readonly id: string;
+  readonly agentProfileId: string | null;
+}
+
+/** Takes a deleted profile away from a flow that was given it. */
+const takeAwayIfDeleted = when<{ readonly data: Assigned }>(
+  ({ data }) => data.agentProfileId !== null,
+  ({ data }, tools) => takeAwayDeleted(data, tools),
+);
+
 /**
  * Assigns agent profiles to flows. The streams of flows own this relation, so a profile's request is carried out
  * there. A flow keeps an assignment that is newer than the request. No flow keeps a deleted profile.
  */
-export const assignAgentProfiles: Process = {
+export const assignAgentProfiles = process<AgentProfileEvents & FlowEvents>({
   name: 'assign-agent-profiles',
-  types: [
-    'AgentProfileCreated',
-    'AgentProfileReplaced',
-    'AgentProfileDeleted',
-    'FlowCreated',
-    'FlowAgentProfileAssigned',
-  ],
-  handles: ({ type, data }) => (type === 'AgentProfileCreated' ? !isEmpty(data.flowIds) : data.agentProfileId !== null),
-  handle: async (recorded, tools) => {
-    const event = recorded as unknown as Event;
-    switch (event.type) {
-      case 'AgentProfileCreated':
-      case 'AgentProfileReplaced': {
-        const { id: agentProfileId, flowIds } = event.data;
-        const request = { agentProfileId, revision: event.revision, time: event.metadata.time };
-        for (const flowId of flowIds) await assign(flowId, agentProfileId, request, tools);
-        // Other flows of a new profile were assigned to it later.
-        if (event.type === 'AgentProfileReplaced') await takeAwayOthers(new Set(flowIds), request, tools);
-        return;
-      }
-      case 'AgentProfileDeleted':
-        return takeAwayAll(event.data.id, event.revision, tools);
-      case 'FlowCreated':
-      case 'FlowAgentProfileAssigned':
-        return takeAwayDeleted(event.data.id, event.data.agentProfileId, tools);
-    }
+  on: {
+    AgentProfileCreated: when(
+      ({ data }) => data.flowIds.length > 0,
+      // Other flows of a new profile are assigned to it later.
+      (event, tools) => assignAll(event.data.flowIds, requestIn(event), tools),
+    ),
+    AgentProfileReplaced: async (event, tools) => {
+      const request = requestIn(event);
+      await assignAll(event.data.flowIds, request, tools);
+      await takeAwayOthers(new Set(event.data.flowIds), request, tools);
+    },
+    AgentProfileDeleted: ({ data, revision }, tools) => takeAwayAll(data.id, revision, tools),
+    FlowCreated: takeAwayIfDeleted,
+    FlowAgentProfileAssigned: takeAwayIfDeleted,
   },
-};
+});
 
-const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
+function requestIn({
+  data,
+  revision,
+  metadata,
+}: Pick<RecordedEvent<string, { readonly id: string }>, 'data' | 'revision' | 'metadata'>): Request {
+  return { agentProfileId: data.id, revision, time: metadata.time };
+}
+
+async function assignAll(flowIds: ReadonlyArray<string>, request: Request, tools: ProcessTools): Promise<void> {
+  for (const flowId of flowIds) await assign(flowId, request.agentProfileId, request, tools);
+}
 
 /** Assigns the profile, or none, to a flow, unless the flow has a newer assignment. */
 function assign(flowId: string, wanted: string | null, request: Request, tools: ProcessTools): Promise<void> {
@@ -84,7 +89,7 @@ async function takeAwayAll(agentProfileId: string, revision: number, tools: Proc
   }
 }
 
-async function takeAwayDeleted(flowId: string, agentProfileId: string | null, tools: ProcessTools): Promise<void> {
+async function takeAwayDeleted({ id: flowId, agentProfileId }: Assigned, tools: ProcessTools): Promise<void> {
   if (agentProfileId === null) return;
   const { state } = await tools.load(agentProfiles, agentProfileId);
   // Requests from before the deletion may follow. This removal does not count as one of them.

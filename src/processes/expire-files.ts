@@ -1,9 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { FileEvents } from '#domain/file/events.ts';
 import { expiryOf, type FileState, file, fileRemoved } from '#domain/file/file.ts';
-import type { RecordedEventOf } from '#domain/shared/entity.ts';
-import type { RecordedEvent } from '#event-store/event-store.ts';
-import type { Process, ProcessTools } from '#process-engine/process.ts';
+import { type ProcessTools, process, when } from '#process-engine/process.ts';
 
 /** The most removals at once; files that have not expired yet do not count. */
 const maxRemovalsAtOnce = 4;
@@ -13,33 +11,32 @@ const heldMs = 60_000;
 const maxPauseMs = 24 * 60 * 60 * 1_000;
 
 /** Removes expired files. They are 404 from the moment of their expiry, even before this process removes them. */
-export const expireFiles: Process = {
+export const expireFiles = process<FileEvents>({
   name: 'expire-files',
-  types: ['FileCreated'],
-  handles: (event) => expiryIn(event) !== null,
   concurrency: maxRemovalsAtOnce,
-  handle: async (event, tools) => {
-    const { id } = event.data as FileEvents['FileCreated'];
-    for (;;) {
-      const { state } = await tools.load(file, id);
-      if (state === null || state.deleted) return;
-      const leftMs = Date.parse(state.expiresAt ?? '') - tools.now().getTime();
-      if (leftMs > 0) await tools.pauseUntil(inMs(Math.min(leftMs, maxPauseMs), tools));
-      else if (!state.heldBy.isEmpty()) await tools.pauseUntil(inMs(heldMs, tools));
-      else {
-        const decide = ({ state: now }: { readonly state: FileState }) =>
-          E.right({ events: fileRemoved('expired', now), tenant: null });
-        await tools.write({ entity: file, id, decide });
-      }
-    }
+  on: {
+    FileCreated: when(
+      ({ data, metadata }) => expiryOf(metadata.time, data.expiresAfterSeconds) !== null,
+      ({ data }, tools) => removeWhenExpired(data.id, tools),
+    ),
   },
-};
+});
+
+async function removeWhenExpired(id: string, tools: ProcessTools): Promise<void> {
+  for (;;) {
+    const { state } = await tools.load(file, id);
+    if (state === null || state.deleted) return;
+    const leftMs = Date.parse(state.expiresAt ?? '') - tools.now().getTime();
+    if (leftMs > 0) await tools.pauseUntil(inMs(Math.min(leftMs, maxPauseMs), tools));
+    else if (!state.heldBy.isEmpty()) await tools.pauseUntil(inMs(heldMs, tools));
+    else {
+      const decide = ({ state: now }: { readonly state: FileState }) =>
+        E.right({ events: fileRemoved('expired', now), tenant: null });
+      await tools.write({ entity: file, id, decide });
+    }
+  }
+}
 
 function inMs(milliseconds: number, { now }: Pick<ProcessTools, 'now'>): string {
   return new Date(now().getTime() + milliseconds).toISOString();
-}
-
-function expiryIn(event: RecordedEvent): string | null {
-  const { data, metadata } = event as unknown as RecordedEventOf<Pick<FileEvents, 'FileCreated'>>;
-  return expiryOf(metadata.time, data.expiresAfterSeconds);
 }

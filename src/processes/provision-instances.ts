@@ -14,21 +14,17 @@ import {
 } from '#domain/instance/reports.ts';
 import { decideAgentProfileStep, decideFlowStep, decideStoreStep } from '#domain/instance/step-decisions.ts';
 import type { Step } from '#domain/instance/steps.ts';
-import type { Entity, EventOf, RecordedEventOf } from '#domain/shared/entity.ts';
-import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
+import type { Entity, EventOf } from '#domain/shared/entity.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { store } from '#domain/store/store.ts';
 import { fillPlaceholders } from '#domain/template/placeholders.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { templateVersionRecord } from '#domain/template/record-of-state.ts';
 import { templateVersion } from '#domain/template/template.ts';
-import { CommandRejectedError } from '#process-engine/command-rejected-error.ts';
-import type { Process, ProcessTools } from '#process-engine/process.ts';
+import { CommandRejectedError, isPassing } from '#process-engine/command-rejected-error.ts';
+import { type Process, type ProcessTools, process } from '#process-engine/process.ts';
 import type { Json } from '#shared/json/json.ts';
-
-type Event = RecordedEventOf<
-  Pick<InstanceEvents, 'InstanceCreated' | 'InstanceUpgradeRequested' | 'InstanceRetryRequested' | 'InstanceDeleted'>
->;
 
 const defaultPatience: Patience = { attempts: 8, firstPause: 250, longestPause: 60_000 };
 
@@ -43,17 +39,26 @@ const maxFilledCharacters = 1024 * 1024;
  * interrupted operation is resumed, and two nodes that work on the same operation do nothing twice. See docs/adr/0013.
  */
 export function provisionInstances(patience: Patience = defaultPatience): Process {
-  return {
+  const provision = (id: string, operation: number, tools: ProcessTools) =>
+    new Provisioning(id, operation, patience, tools).run();
+  const carryOut = ({ data }: { readonly data: Requested }, tools: ProcessTools) =>
+    provision(data.id, data.operation, tools);
+  return process<InstanceEvents>({
     name: 'provision-instances',
-    types: ['InstanceCreated', 'InstanceUpgradeRequested', 'InstanceRetryRequested', 'InstanceDeleted'],
-    handles: () => true,
     concurrency: maxOperationsAtOnce,
-    handle: (recorded, tools) => {
-      const event = recorded as unknown as Event;
-      const number = event.type === 'InstanceCreated' ? 1 : event.data.operation;
-      return new Provisioning(event.data.id, number, patience, tools).run();
+    on: {
+      InstanceCreated: ({ data }, tools) => provision(data.id, 1, tools),
+      InstanceUpgradeRequested: carryOut,
+      InstanceRetryRequested: carryOut,
+      InstanceDeleted: carryOut,
     },
-  };
+  });
+}
+
+/** The data of an event that requests an operation. */
+interface Requested {
+  readonly id: string;
+  readonly operation: number;
 }
 
 /** An instance at the time of an operation's step. */
@@ -214,15 +219,13 @@ const needsSchema = ({ action }: Step) => action === 'create' || action === 'pre
 
 const tooLarge = failure('append-too-large', 'It takes more than 1 MiB with its fields filled in.');
 
-/** Failures that a retry may resolve. Any other refusal is final. */
-const passing: ReadonlySet<FailureCode> = new Set(['unavailable', 'too-many-conflicts']);
-
-function problemOf(step: Step, { code, detail }: Failure, state: NonNullable<InstanceState>): Problem {
+function problemOf(step: Step, refusal: Failure, state: NonNullable<InstanceState>): Problem {
+  const { code, detail } = refusal;
   if (code === 'append-too-large') {
     const reason = `${titleOf(step)} is too large to be stored. ${detail} A retry fails in the same way: ${shorter(state)}`;
     return { reason, forGood: true };
   }
-  return { reason: detail, forGood: !passing.has(code) };
+  return { reason: detail, forGood: !isPassing(refusal) };
 }
 
 /** Suggests a smaller change. A retry keeps version and values; an instance that was never active keeps its version. */

@@ -74,12 +74,18 @@ describe('createReadiness', () => {
     assert.equal(checks.projections, `not ready: stopped: ${cause}; thread running`);
   });
 
-  it('names the event at which a process has stopped, without the event’s contents', async () => {
+  it('stays ready and names the event at which a process has stopped, without the event’s contents', async () => {
     const failure = { eventId: 'event-1', eventType: 'FlowDeleted', position: 12, message: 'a quoted text' };
-    const stopped = { name: 'follower', state: 'stopped', position: 3, failure } as const;
-    const running = { name: 'other', state: 'running', position: 20, failure: null } as const;
+    const stopped = { name: 'follower', state: 'stopped', position: 3, failure, waitingFor: null } as const;
+    const running = { name: 'other', state: 'running', position: 20, failure: null, waitingFor: null } as const;
     const checks = await checksOf({ processes: { read: async () => [stopped, running] } });
-    assert.equal(checks.processes, 'not ready: stopped: follower at position 12 (event event-1, FlowDeleted)');
+    assert.equal(checks.processes, 'ready: stopped: follower at position 12 (event event-1, FlowDeleted)');
+  });
+
+  it('names the processes that wait', async () => {
+    const waiting = { name: 'one', state: 'waiting', position: 3, failure: null, waitingFor: 'flows' } as const;
+    const checks = await checksOf({ processes: { read: async () => [waiting] } });
+    assert.equal(checks.processes, 'ready: waiting: one for flows');
   });
 
   it('names a stopped projection whose failure is unknown', async () => {
@@ -118,7 +124,8 @@ describe('createReadiness while EventStoreDB is away', () => {
       const processes = new ProcessStatuses({
         processes: [{ name: 'follower' }],
         store: events,
-        checkpoints: { peek: () => assert.fail('which log it is cannot be known') },
+        tail: { firstEvent: () => assert.fail('it waits for the store') },
+        checkpoints: { read: () => assert.fail('which log it is cannot be known') },
       });
       const asked = createReadiness({ ...well, events, processes })();
       let late = true;

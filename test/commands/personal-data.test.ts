@@ -5,7 +5,7 @@ import { erasePersonalData } from '#commands/customer/erase-personal-data.ts';
 import { createStore } from '#commands/store/create-store.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
 import { createCustomerProjects } from '#processes/create-customer-projects.ts';
-import { destroySubjectKeys } from '#processes/destroy-subject-keys.ts';
+import { destroySubjectKeys } from '#processes/side-effects.ts';
 import type { CustomerDocument } from '#projections/access/customers.ts';
 import type { ProjectDocument } from '#projections/access/projects.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';

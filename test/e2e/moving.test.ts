@@ -5,8 +5,10 @@ import { defaultStreamPrefix } from '#app/store-config.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
 import type { RawEvent } from '#event-store/transfer/raw-log.ts';
-import { openSqliteCheckpointStore } from '#process-engine/checkpoints/sqlite/sqlite-checkpoint-store.ts';
+import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import { processTable } from '#processes/table.ts';
+import { openSqliteRecordStore } from '#records/sqlite/sqlite-record-store.ts';
+import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { withoutPositions } from '#test/support/fakes/without-positions.ts';
 import { field, payload } from '#test/support/inputs/template-payload.ts';
@@ -263,17 +265,18 @@ const everyProcess = processTable({ erase: notRun }, { delete: notRun });
 async function processesHaveSeen(log: ReadonlyArray<RawEvent>, { path }: TemporaryFolder): Promise<boolean> {
   const [first] = log;
   assert.ok(first !== undefined);
-  const checkpoints = openSqliteCheckpointStore(join(path, 'processes.db'));
+  const writer = new SqliteWriter({ onFatal: (error) => assert.fail(error) });
+  const records = openSqliteRecordStore({ file: join(path, 'records.db'), writer });
   try {
-    for (const { name, types } of everyProcess) {
-      const last = log.findLast(({ type }) => types.includes(type))?.position;
-      if (last === undefined) continue;
-      const { position } = await checkpoints.peek(name, identityByFirst(first));
-      if (position < last) return false;
-    }
-    return true;
+    const record = await new ProcessCheckpoints(records).read();
+    if (record?.log !== identityByFirst(first)) return false;
+    return everyProcess.every(({ name, types }) => {
+      const last = log.findLast(({ type }) => types.includes(type))?.position ?? 0;
+      return (record.checkpoints[name]?.position ?? 0) >= last;
+    });
   } finally {
-    await checkpoints.close();
+    await records.close();
+    await writer.close();
   }
 }
 

@@ -7,7 +7,7 @@ import { setPhoneNumberFlow } from '#commands/phone-number/set-phone-number-flow
 import { flow } from '#domain/flow/flow.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
+import { detachPhoneNumbers } from '#processes/cascades.ts';
 import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
 import { callerOf, ids } from '#test/support/events/tenants.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';

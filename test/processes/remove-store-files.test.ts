@@ -5,7 +5,7 @@ import { addStoreFile } from '#commands/store/add-store-file.ts';
 import { createStore } from '#commands/store/create-store.ts';
 import { deleteStore } from '#commands/store/delete-store.ts';
 import { file } from '#domain/file/file.ts';
-import { removeStoreFiles } from '#processes/remove-store-files.ts';
+import { removeStoreFiles } from '#processes/cascades.ts';
 import type { StoreFileDocument } from '#projections/files/store-files.ts';
 import { fileCreated, fileId } from '#test/support/events/file-events.ts';
 import { tenants } from '#test/support/events/tenants.ts';

@@ -3,7 +3,7 @@ import { createApiKey } from '#commands/api-key/create-api-key.ts';
 import { revokeApiKey } from '#commands/api-key/revoke-api-key.ts';
 import { rotateApiKey } from '#commands/api-key/rotate-api-key.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
-import { revokeDescendantKeys } from '#processes/revoke-descendant-keys.ts';
+import { revokeDescendantKeys } from '#processes/cascades.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import type { Service } from '#test/support/harness/in-memory-service.ts';
 import { interruptAtEachAppend, ProcessDriver } from '#test/support/harness/process-harness.ts';

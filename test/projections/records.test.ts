@@ -20,7 +20,7 @@ import { flowRecord, flowVersionRecord } from '#domain/flow/record-of-state.ts';
 import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { parentId } from '#domain/shared/entity.ts';
 import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';
-import { detachPhoneNumbers } from '#processes/detach-phone-numbers.ts';
+import { detachPhoneNumbers } from '#processes/cascades.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';

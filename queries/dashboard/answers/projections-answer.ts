@@ -39,7 +39,14 @@ export const ProjectionsAnswer = t.type(
       }),
     ),
     processes: t.readonlyArray(
-      t.type({ name: text(), state: oneOf('running', 'stopped'), ...lag, failure: nullable(eventFailureCodec) }),
+      t.type({
+        name: text(),
+        state: oneOf('running', 'waiting', 'stopped'),
+        ...lag,
+        failure: nullable(eventFailureCodec),
+        /** The read model for which it waits, or what is unavailable; null if it does not wait. */
+        waitingFor: nullable(text()),
+      }),
     ),
     unknownEvents: t.readonlyArray(
       t.type({ type: text(), count: t.number, firstPosition: t.number, lastPosition: t.number }),

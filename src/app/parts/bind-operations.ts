@@ -25,7 +25,7 @@ import { projections as projectionTable } from '#projections/table.ts';
 import { contentQueries, queries } from '#queries/table.ts';
 import { arrivalLimits } from './body-limits.ts';
 import type { Digests } from './open-digests.ts';
-import type { ProcessesAtWork } from './start-processes.ts';
+import type { ProcessesAtWork } from './run-processes.ts';
 
 type OperationStores = Pick<
   Stores,

@@ -1,69 +1,43 @@
+import type { Config } from '#app/config.ts';
+import { BridgedProcessProgress } from '#app/progress/bridge-process-progress.ts';
+import type { WaitForPosition } from '#app/progress/wait-for-position.ts';
+import type { Stores } from '#app/stores/open-stores.ts';
 import type { ProcessProgress } from '#application/commands/process-progress.ts';
-import type { Leases } from '#leases/leases.ts';
-import type { CheckpointStore } from '#process-engine/checkpoints/checkpoint-store.ts';
-import { runProcessUnderLease } from '#process-engine/leased-process.ts';
-import { PolledProcessProgress } from '#process-engine/polled-process-progress.ts';
 import type { Process } from '#process-engine/process.ts';
-import { ProcessRunner, type ProcessRunnerOptions } from '#process-engine/process-runner.ts';
-import { restarting } from '#shared/async/restarting.ts';
+import { ProcessHost } from '#process-engine/process-host.ts';
+import { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
+/** The processes for requests. */
+export interface ProcessesAtWork {
+  /** The progress of all processes, whichever node runs them. */
+  readonly progress: ReadonlyArray<ProcessProgress>;
+  readonly statuses: ProcessStatuses;
+}
+
 /** The dependencies of processes. */
-export interface ProcessDependencies extends Omit<ProcessRunnerOptions, 'process' | 'checkpoints' | 'log'> {
-  /** The store from which checkpoints are read. A single process writes them there too. */
-  readonly checkpoints: CheckpointStore;
+export interface RunProcessesOptions
+  extends Pick<Stores, 'events' | 'tail' | 'writer' | 'documents' | 'checkpoints' | 'leases' | 'earlier' | 'node'> {
+  readonly waitForPosition: WaitForPosition;
   readonly log: Logger;
   /** Collects everything that must be stopped. */
   readonly opened: AsyncDisposableStack;
 }
 
-/** Further dependencies of nodes that share their stores. */
-export interface SharedProcessDependencies extends ProcessDependencies {
-  readonly leases: Leases;
-  /** The name of this node in its leases. */
-  readonly node: string;
-  /** Opens checkpoints that are written with a fencing token. */
-  readonly openCheckpoints: (token: number) => CheckpointStore;
-}
-
-/** Runs processes on a single node. @returns their progress */
+/** Runs the processes if this node has the role for it, on one node at a time. */
 export function runProcesses(
   processes: ReadonlyArray<Process>,
-  { opened, ...surroundings }: ProcessDependencies,
-): ReadonlyArray<ProcessProgress> {
-  return processes.map((process) => {
-    const runner = new ProcessRunner({ ...surroundings, process });
-    runner.start();
-    opened.defer(() => runner.stop());
-    return runner;
-  });
-}
-
-/** Watches the progress of processes that any node may run. */
-export function watchProcesses(
-  processes: ReadonlyArray<Process>,
-  { tail, checkpoints, log, opened }: Pick<ProcessDependencies, 'tail' | 'checkpoints' | 'log' | 'opened'>,
-): ReadonlyArray<ProcessProgress> {
-  return processes.map((process) => {
-    const progress = new PolledProcessProgress({ process, tail, checkpoints, log });
-    opened.defer(() => progress.close());
-    return progress;
-  });
-}
-
-/** Runs each process whenever this node holds the lease for it. */
-export function runProcessesUnderLeases(processes: ReadonlyArray<Process>, shared: SharedProcessDependencies): void {
-  const stopping = new AbortController();
-  const running = processes.map((process) => keepRunning(process, shared, stopping.signal));
-  shared.opened.defer(async () => {
-    stopping.abort();
-    await Promise.all(running);
-  });
-}
-
-function keepRunning(process: Process, shared: SharedProcessDependencies, signal: AbortSignal): Promise<void> {
-  const { node: holder, log } = shared;
-  const message = 'A process has failed under its lease and is started again';
-  const run = () => runProcessUnderLease({ ...shared, process, holder, signal });
-  return restarting(run, { log, signal, message, fields: { process: process.name } });
+  { roles }: Pick<Config, 'roles'>,
+  options: RunProcessesOptions,
+): ProcessesAtWork {
+  const { events: store, tail, checkpoints, leases, earlier, opened } = options;
+  const positions = new BridgedProcessProgress(processes, leases === null ? null : checkpoints);
+  opened.defer(() => positions.close());
+  if (processes.length > 0 && (leases === null || roles.has('projections'))) {
+    const beforeTerm = async (signal: AbortSignal) => earlier?.takeOver(signal);
+    const host = new ProcessHost({ ...options, processes, store, beforeTerm, positions });
+    host.start();
+    opened.defer(() => host.stop());
+  }
+  return { progress: positions.progress, statuses: new ProcessStatuses({ processes, store, tail, checkpoints }) };
 }

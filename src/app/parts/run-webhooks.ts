@@ -1,6 +1,7 @@
 import type { Config } from '#app/config.ts';
 import { readEndOfLog } from '#app/progress/end-of-log.ts';
 import type { WebhookStores } from '#app/stores/open-webhooks.ts';
+import type { EarlierWork } from '#app/stores/take-over/earlier-work.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { StreamHistory } from '#application/history/stream-history.ts';
 import type { EventStore } from '#event-store/event-store.ts';
@@ -31,6 +32,8 @@ export interface WebhookDependencies {
   readonly waitForPosition: (collection: string, position: number) => Promise<boolean>;
   /** Null if this process is the only one. */
   readonly leases: Leases | null;
+  /** The work of nodes of the release before; null if this process is the only one. */
+  readonly earlier: EarlierWork | null;
   /** This node's name. */
   readonly node: string;
   readonly log: Logger;
@@ -73,7 +76,7 @@ export function runWebhooks(
 }
 
 function createRunner(
-  { events, history, personalData, webhooks, metrics, log, ...dependencies }: WebhookDependencies,
+  { events, history, personalData, webhooks, metrics, earlier, log, ...dependencies }: WebhookDependencies,
   sender: WebhookSender,
   signal: AbortSignal,
 ): WebhookRunner {
@@ -83,6 +86,7 @@ function createRunner(
     ...dependencies,
     log,
     store: events,
+    beforeTerm: async (held) => earlier?.takeOver(held),
     deliveries: webhooks.deliveries,
     countTry: createTryCounter(metrics.registry),
     statesFor: webhooks.statesFor,

@@ -26,6 +26,7 @@ import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { upcastWith } from '#event-store/upcasting.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
+import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import { projections as projectionTable } from '#projections/table.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
@@ -33,7 +34,6 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 import { openBlobStore } from './open-blob-store.ts';
-import { createCheckpointOpener } from './open-checkpoints.ts';
 import { openRecords } from './open-records.ts';
 import { followStates, type OpenStoresOptions } from './open-stores.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
@@ -83,9 +83,7 @@ export async function openReadOnlyStores(
   const mongoDb = new MongoDbAvailabilities(log);
   opened.defer(() => mongoDb.close());
   const { records, place } = await openRecords(config, { mongoDb, onFatal, opened });
-  const openCheckpoints = await createCheckpointOpener(config, mongoDb);
-  const checkpoints = openCheckpoints();
-  opened.defer(() => checkpoints.close());
+  const checkpoints = new ProcessCheckpoints(records);
   const subjectKeys = await openSubjectKeys(place, { isLogBegun: async () => true, isReadOnly: true, log });
   opened.defer(() => subjectKeys.close());
   const blobs = await openBlobsBeside(config, mongoDb);
@@ -97,8 +95,8 @@ export async function openReadOnlyStores(
     records,
     keyUsage,
     checkpoints,
-    openCheckpoints,
     leases: null,
+    earlier: null,
   };
   const personalData = new PersonalData(subjectKeys);
   return {

@@ -17,19 +17,20 @@ import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { createMetrics, type Metrics } from '#http/routes/metrics.ts';
 import type { Leases } from '#leases/leases.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
-import type { CheckpointStore } from '#process-engine/checkpoints/checkpoint-store.ts';
+import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
+import { recordDatabaseFormat } from './database-format.ts';
 import { MongoDbAvailabilities } from './mongodb-availabilities.ts';
 import { openBlobStore } from './open-blob-store.ts';
-import { createCheckpointOpener, type OpenCheckpoints } from './open-checkpoints.ts';
 import { openEventStore } from './open-event-store.ts';
 import { hasReadModels, openReadStore } from './open-read-store.ts';
 import { openRecords, takeOverEarlierRecords } from './open-records.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores, type WebhookStores } from './open-webhooks.ts';
+import { EarlierWork } from './take-over/earlier-work.ts';
 
 /** All stores of a service, and their readers and writers. */
 export interface Stores {
@@ -44,9 +45,10 @@ export interface Stores {
   /** Small records, such as the checkpoints of processes. */
   readonly records: RecordStore;
   readonly keyUsage: KeyUsage;
-  readonly checkpoints: CheckpointStore;
-  readonly openCheckpoints: OpenCheckpoints;
+  readonly checkpoints: ProcessCheckpoints;
   readonly leases: Leases | null;
+  /** The work of nodes of the release before; null if this process is the only one. */
+  readonly earlier: EarlierWork | null;
   /** The unique name of this node. */
   readonly node: string;
   readonly personalData: PersonalData;
@@ -90,6 +92,8 @@ export async function openStores(
   const mongoDb = new MongoDbAvailabilities(log);
   opened.defer(() => mongoDb.close());
   const { records, place } = await openRecords(config, { mongoDb, onFatal, opened });
+  if (place.kind === 'shared')
+    await waitForStore('READ_STORE_URL', log, () => recordDatabaseFormat(records, 'READ_STORE_URL'));
   await waitForStore('READ_STORE_URL', log, () => takeOverEarlierRecords(records, place, config.readStore, log));
   const wasFilled = () => waitForStore('READ_STORE_URL', log, () => hasReadModels(config.readStore, records));
   await waitForStore('EVENT_STORE_URL', log, () => checkStreamPrefix(wasFilled));
@@ -107,9 +111,9 @@ export async function openStores(
   if (!soleWriter) followStates(tail, writer, opened);
   const keyUsage = new KeyUsage({ records, log });
   opened.defer(() => keyUsage.close());
-  const openCheckpoints = await createCheckpointOpener(config, mongoDb);
-  const checkpoints = openCheckpoints();
-  opened.defer(() => checkpoints.close());
+  const checkpoints = new ProcessCheckpoints(records);
+  const earlier =
+    leases === null || place.kind === 'embedded' ? null : new EarlierWork({ leases, records, place, log });
   const isLogBegun = () => waitForStore('EVENT_STORE_URL', log, () => isBootstrapped(writer));
   const subjectKeys = await openSubjectKeys(place, { isLogBegun, log });
   opened.defer(() => subjectKeys.close());
@@ -117,7 +121,7 @@ export async function openStores(
   const blobs = await openBlobStore(config, mongoDb);
   opened.defer(() => blobs.close());
   const webhooks = await openWebhookStores(config, { records, place, opened });
-  const read = { projections, documents, records, keyUsage, checkpoints, openCheckpoints, leases, personalData };
+  const read = { projections, documents, records, keyUsage, checkpoints, leases, earlier, personalData };
   return { directory, metrics, events, tail, writer, node, blobs, webhooks, ...read };
 }
 

@@ -6,12 +6,14 @@ import { describeProgress } from './progress-line.ts';
 import { runTool } from './run-tool.ts';
 import { unknownWord } from './unknown-word.ts';
 
-/** A projection or process that runs, or has stopped at an event. */
+/** A projection or process that runs, waits, or has stopped at an event. */
 export interface Stoppable {
   readonly name: string;
   readonly state: string;
   readonly position: number;
   readonly failure: EventFailure | null;
+  /** For a process, what it waits for. */
+  readonly waitingFor?: string | null;
   /** For a read model, its running rebuild. */
   readonly rebuild?: { readonly position: number } | null;
 }
@@ -150,8 +152,11 @@ export function exitCodeOf({ name }: Pick<StoppableTool<never>, 'name'>, { statu
 }
 
 /** One line: its progress, or the event at which it has stopped and the reason. */
-export function describeStoppable({ name, state, position, failure }: Stoppable): string {
-  if (failure === null) return `${name} ${state} at position ${position}`;
+export function describeStoppable({ name, state, position, failure, waitingFor }: Stoppable): string {
+  if (failure === null) {
+    const reason = state === 'waiting' ? ` for ${waitingFor}` : '';
+    return `${name} ${state}${reason} at position ${position}`;
+  }
   const { eventId, eventType, position: at, message } = failure;
   return `${name} ${state} at event ${eventId} (${eventType}, position ${at}): ${message}`;
 }

@@ -116,8 +116,13 @@ export class BatchStore {
     const { state } = await writer.load(file, fileId);
     if (!isFileThere(state, now().toISOString()) || state.projectId !== projectId) return null;
     const { data } = await writer.eventAt(file, fileId, 0);
-    const { filename, contentType } = data as unknown as FileEvents['FileCreated'];
-    return { filename, contentType, bytes: state.bytes, open: () => blobs.get(state.blobId) };
+    const { filename, contentType } = data;
+    return {
+      filename: String(filename),
+      contentType: String(contentType),
+      bytes: state.bytes,
+      open: () => blobs.get(state.blobId),
+    };
   }
 
   /**

@@ -23,6 +23,8 @@ type TermOptions = Pick<DeliveryTermOptions, 'waitForPosition' | 'delivery' | 'c
 export interface WebhookRunnerOptions extends TermOptions {
   readonly store: DeliveryTermOptions['store'] & { lastPosition(): Promise<number> };
   readonly tail: LogTail;
+  /** Called before the states of deliveries are read. @throws UnavailableError; the signal's reason */
+  readonly beforeTerm?: (signal: AbortSignal) => Promise<void>;
   readonly documents: ReadStore;
   readonly writer: Pick<StreamWriter, 'write'>;
   readonly deliveries: DeliveryLog;
@@ -81,10 +83,12 @@ export class WebhookRunner {
   }
 
   async #runTerm({ token, signal, isHeld }: HeldLease): Promise<void> {
-    const { store, tail, deliveries, countTry, clock, log, writer, statesFor, ...termOptions } = this.#options;
+    const { store, tail, deliveries, countTry, clock, log, writer, statesFor, beforeTerm, ...termOptions } =
+      this.#options;
     const states = statesFor(token);
     const logIdentity = await identityOfLog(tail, signal);
     if (logIdentity === null) return;
+    await beforeTerm?.(signal);
     const from = await store.lastPosition();
     const stored = await this.#acquireStates(states, logIdentity, from);
     if (!(await this.#waitForEndpoints(from, signal))) return;

@@ -13,6 +13,10 @@ import type { Json } from '#shared/json/json.ts';
 export class InMemoryRecordStore implements RecordStore {
   readonly #kinds = new Map<RecordKind, Map<string, string>>();
   readonly #fences = new Map<RecordKind, number>();
+  /** Called before each write of values. It may fail or wait. */
+  beforePut: (entries: ReadonlyMap<string, Json | EncodedJson>) => Promise<void> = async () => undefined;
+  /** The number of writes of values that have ended. */
+  puts = 0;
 
   async get(kind: RecordKind, key: string): Promise<Json | null> {
     const text = this.#of(kind).get(key);
@@ -43,12 +47,14 @@ export class InMemoryRecordStore implements RecordStore {
     entries: ReadonlyMap<string, Json | EncodedJson>,
     options: RecordPutOptions = {},
   ): Promise<void> {
+    await this.beforePut(entries);
     if (options.fence !== undefined) await this.take(kind, options.fence);
     for (const [key, value] of entries) {
       const [text, stored] = [jsonTextOf(value), this.#of(kind).get(key)];
       const stays = options.keep === 'existing' || (options.keep === 'greater' && (stored ?? '') >= text);
       if (stored === undefined || !stays) this.#of(kind).set(key, text);
     }
+    this.puts += 1;
   }
 
   async delete(kind: RecordKind, keys: ReadonlyArray<string>, { fence }: RecordWriteOptions = {}): Promise<void> {

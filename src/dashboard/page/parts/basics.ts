@@ -40,6 +40,7 @@ const tones: Readonly<Record<string, Tone>> = {
   healthy: 'ok',
   provisioning: 'run',
   rebuilding: 'run',
+  waiting: 'warn',
   'circuit open': 'warn',
   superseded: 'idle',
   drifted: 'warn',

@@ -13,7 +13,7 @@ export interface Follower {
   readonly name: string;
   /** Of a projection. */
   readonly version?: number;
-  readonly state: 'running' | 'rebuilding' | 'stopped';
+  readonly state: 'running' | 'rebuilding' | 'waiting' | 'stopped';
   readonly position: number;
   /** Positions to the end of the log; null if that is not known. */
   readonly lag: number | null;
@@ -25,6 +25,8 @@ export interface Follower {
     readonly message: string;
   } | null;
   readonly rebuild?: Rebuild | null;
+  /** What a process waits for; null if it does not wait. */
+  readonly waitingFor?: string | null;
 }
 
 /** The answer of `GET /v1/dashboard/projections`. */

@@ -18,7 +18,7 @@ interface Asked {
   readonly action: 'rebuild' | 'retry' | 'skip';
 }
 
-/** The state of each projection and process. For a stopped one, the event and the reason. */
+/** The state of each projection and process. For a stopped one, the event and the reason; what a waiting one waits for. */
 export function ProjectionsView(): VNode {
   const [asked, setAsked] = useState<Asked | null>(null);
   const followers = useData<Followers>('/v1/dashboard/projections', {
@@ -62,11 +62,11 @@ function FollowerTable({ caption, followers, onAsk }: TableProps): VNode {
   );
   return html`<${Table} caption=${caption} fold=${true} head=${html`<th scope="col">${caption.slice(0, -1).replace('sse', 'ss')}</th><th scope="col">State</th>${hasVersions ? html`<th scope="col" class="num">Version</th>` : null}<th scope="col" class="num">Position</th>${hasVersions ? html`<th scope="col" class="num">Lag</th>` : null}<th scope="col" class="num"><span class="sr">Do</span></th>`}>
     ${sorted.map((each) => {
-      const { name, state, version, position, lag, lagMs, failure } = each;
+      const { name, state, version, position, lag, lagMs, failure, waitingFor } = each;
       const ask = (action: Asked['action'], className: string, text: string) =>
         html`<button type="button" class=${className} aria-label=${`${text} ${name}`} onClick=${() => onAsk(each, action)}>${text}</button> `;
       return html`<tr key=${name}>
-        <th scope="row" class="mono">${name}</th><td><${Status} status=${state} /></td>
+        <th scope="row" class="mono">${name}</th><td><${Status} status=${state} />${state === 'waiting' && waitingFor ? html` <span class="faint">for ${waitingFor}</span>` : null}</td>
         ${hasVersions ? html`<td class="num faint" data-l="version">${version}</td>` : null}
         <td class="num" data-l="position">${formatCount(position)}</td>
         ${hasVersions ? html`<td class="num" data-l="lag">${state === 'rebuilding' || lag === null ? html`<span class="faint">${noFigure}</span>` : lag === 0 ? '0' : `${countOf(lag, 'event')}${lagMs ? `, ${formatDuration(lagMs)}` : ''}`}</td>` : null}

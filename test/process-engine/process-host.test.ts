@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
+import type { OrganizationEvents } from '#domain/organization/events.ts';
 import { organization } from '#domain/organization/organization.ts';
 import type { ProcessEvents } from '#domain/process/events.ts';
 import { processControl } from '#domain/process/process-control.ts';
@@ -8,88 +9,118 @@ import { project } from '#domain/project/project.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import type { Process } from '#process-engine/process.ts';
-import { ProcessRunner } from '#process-engine/process-runner.ts';
-import { FencedError } from '#shared/errors/fenced-error.ts';
+import { type Process, process, when } from '#process-engine/process.ts';
+import { ProcessCheckpoints, startOfLog } from '#process-engine/process-checkpoints.ts';
+import { ProcessHost, type ProcessHostOptions } from '#process-engine/process-host.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { makeProject, organizationCreated, origin } from '#test/support/events/organization-events.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
-import { InMemoryCheckpointStore } from '#test/support/fakes/in-memory-checkpoint-store.ts';
+import { FollowedPositions } from '#test/support/fakes/followed-positions.ts';
 import { testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
+import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
 const timeoutMs = 60_000;
 const operators = { organizationId: 'corganization1', projectId: null, partnerId: null };
 
-describe('ProcessRunner', () => {
+/** A host that a test has started. */
+interface Hosted {
+  readonly positions: FollowedPositions;
+  readonly stop: () => Promise<void>;
+  /** Waits until the follower has passed a position. */
+  readonly passed: (position: number, milliseconds?: number) => Promise<boolean>;
+}
+
+describe('ProcessHost', () => {
   let store: AppendableEventStore;
   let writer: StreamWriter;
-  let checkpoints: InMemoryCheckpointStore;
+  let records: InMemoryRecordStore;
+  let checkpoints: ProcessCheckpoints;
   let logged: string[];
   let informed: string[];
   /** The wait after each failure, in milliseconds. */
   let waits: number[];
-  const runners: ProcessRunner[] = [];
+  const hosts: ProcessHost[] = [];
 
   beforeEach(() => {
     store = new AppendableEventStore();
     writer = new StreamWriter({ store });
-    checkpoints = new InMemoryCheckpointStore();
+    records = new InMemoryRecordStore();
+    checkpoints = new ProcessCheckpoints(records);
     logged = [];
     informed = [];
     waits = [];
   });
 
   afterEach(async () => {
-    for (const runner of runners.splice(0)) await runner.stop();
+    for (const host of hosts.splice(0)) await host.stop();
   });
+
+  /** A process that reacts to the creation of partners. */
+  const follower = (handle: Process['handle'], concurrency?: number) =>
+    process<OrganizationEvents>({
+      name: 'follower',
+      on: { OrganizationCreated: when(({ data }) => data.partner === true, handle) },
+      remembers: ['OrganizationCreated'],
+      ...(concurrency === undefined ? {} : { concurrency }),
+    });
 
   function start(
     handle: Process['handle'],
     upToDate = true,
     concurrency?: number,
-    checkpointIntervalMs?: number,
-  ): ProcessRunner {
-    const runner = newRunner(handle, upToDate, concurrency, checkpointIntervalMs);
-    runners.push(runner);
-    runner.start();
-    return runner;
-  }
-
-  function newRunner(
-    handle: Process['handle'],
-    upToDate: boolean,
-    concurrency?: number,
-    checkpointIntervalMs = 1,
-  ): ProcessRunner {
-    return new ProcessRunner({
-      process: {
-        name: 'follower',
-        types: ['OrganizationCreated'],
-        remembers: ['OrganizationCreated'],
-        handles: ({ data }) => data.partner === true,
-        ...(concurrency === undefined ? {} : { concurrency }),
-        handle,
-      },
+    options: Partial<ProcessHostOptions> = {},
+  ): Hosted {
+    const positions = new FollowedPositions();
+    const host = new ProcessHost({
+      processes: [follower(handle, concurrency)],
       store,
+      tail: store.tail,
       writer,
       documents: new ReadModel(store.log),
       waitForPosition: async () => upToDate,
       checkpoints,
-      checkpointIntervalMs,
+      positions,
+      leases: null,
+      node: 'one',
+      saveIntervalMs: 1,
       log: {
         info: (_, message) => void informed.push(message),
+        warn: (_, message) => void informed.push(message),
         error: (fields, message) => {
           logged.push(message);
           if ('retryDelayMs' in fields) waits.push(Number(fields.retryDelayMs));
         },
       },
+      ...options,
     });
+    hosts.push(host);
+    host.start();
+    return {
+      positions,
+      stop: () => host.stop(),
+      passed: async (position, milliseconds = timeoutMs) => {
+        if (concurrency === undefined) return positions.passed('follower', position, milliseconds);
+        return eventually(async () => (await stored()).position >= position, 'it has passed', milliseconds).catch(
+          () => false,
+        );
+      },
+    };
+  }
+
+  /** The stored checkpoint of the follower. */
+  const stored = async () => (await checkpoints.read())?.checkpoints.follower ?? startOfLog;
+
+  /** Stores a checkpoint of the follower, as an earlier term has left it. */
+  async function left(log: string, position: number, lastAppended: number): Promise<void> {
+    const follower = { ...startOfLog, position, lastAppended };
+    await checkpoints.save(0, { log, token: 0, checkpoints: { follower }, effects: [] });
   }
 
   const created = (id: string, partner = true) => organizationCreated(writer, id, partner);
 
-  /** Appends an event of a type that no runner of these tests handles. @returns its position */
+  /** Appends an event of a type that no process of these tests handles. @returns its position */
   async function appendOther(id: string): Promise<number> {
     const tenant = { organizationId: 'one', projectId: id, partnerId: null };
     const events = [newEvent('ProjectCreated', { id, organizationId: 'one', name: id })];
@@ -98,48 +129,40 @@ describe('ProcessRunner', () => {
     return handled.right.events.at(-1)?.position ?? 0;
   }
 
-  describe('ProcessRunner on another log than its checkpoint’s', () => {
-    const passed = async (log: string, position: number, lastAppended: number) => {
-      await checkpoints.read('follower', log);
-      await checkpoints.write('follower', log, { position, lastAppended });
-    };
-
+  describe('on another log than its checkpoint’s', () => {
     for (const concurrency of [undefined, 2]) {
       const how = concurrency === undefined ? '' : ', concurrently';
 
       it(`restarts from the beginning when the log ends before its checkpoint${how}`, async () => {
         const position = await created('one');
-        await passed(store.identity, position + 1_000, position + 1_000);
+        await left(store.identity, position + 1_000, position + 1_000);
         const seen: unknown[] = [];
-        const runner = start(async ({ data }) => void seen.push(data.id), true, concurrency);
+        start(async ({ data }) => void seen.push(data.id), true, concurrency);
         const last = await created('two');
-        assert.equal(await runner.waitUntilProcessed(last, timeoutMs), 0);
+        await eventually(() => seen.length === 2, 'it has seen both');
         assert.deepEqual(seen, ['one', 'two']);
-        const stored = async () => (await checkpoints.peek('follower', store.identity)).position;
-        await eventually(async () => (await stored()) === last, 'its checkpoint is stored');
+        await eventually(async () => (await stored()).position === last, 'its checkpoint is stored');
       });
 
       it(`restarts from the beginning of another log even when that reaches its checkpoint${how}`, async () => {
         const first = await created('one');
         const last = await created('two');
-        await passed('3/another', first, last);
+        await left('3/another', first, last);
         const seen: unknown[] = [];
-        const runner = start(async ({ data }) => void seen.push(data.id), true, concurrency);
-        assert.equal(await runner.waitUntilProcessed(last, timeoutMs), 0);
+        const host = start(async ({ data }) => void seen.push(data.id), true, concurrency);
+        assert.ok(await host.passed(last));
         assert.deepEqual(seen, ['one', 'two']);
-        const stored = () => checkpoints.peek('follower', store.identity);
         await eventually(async () => (await stored()).position === last, 'its checkpoint is stored');
-        assert.deepEqual(await stored(), { position: last, lastAppended: 0, failure: null });
+        assert.deepEqual(await stored(), { ...startOfLog, position: last });
       });
     }
 
     it('waits for the first event of an empty log', async () => {
-      await passed('3/another', 3, 3);
+      await left('3/another', 3, 3);
       const seen: unknown[] = [];
-      const runner = start(async ({ data }) => void seen.push(data.id));
-      assert.equal(await runner.waitUntilProcessed(await created('one'), timeoutMs), 0);
+      const host = start(async ({ data }) => void seen.push(data.id));
+      assert.ok(await host.passed(await created('one')));
       assert.deepEqual(seen, ['one']);
-      assert.equal((await checkpoints.peek('follower', '3/another')).position, 0);
     });
 
     it('stops before the log has its first event', async () => {
@@ -150,15 +173,13 @@ describe('ProcessRunner', () => {
 
   it('reacts in order to the events that concern it, and continues after its checkpoint on restart', async () => {
     const seen: string[] = [];
-    const handle = async ({ data }: { data: object }) => {
-      seen.push((data as { id: string }).id);
-    };
+    const handle: Process['handle'] = async ({ data }) => void seen.push(String(data.id));
     await created('one');
     await created('none', false);
     const first = start(handle);
-    assert.equal(await first.waitUntilProcessed(await created('two'), timeoutMs), 0);
+    assert.ok(await first.passed(await created('two')));
     await first.stop();
-    assert.equal(await start(handle).waitUntilProcessed(await created('three'), timeoutMs), 0);
+    assert.ok(await start(handle).passed(await created('three')));
     assert.deepEqual(seen, ['one', 'two', 'three']);
   });
 
@@ -169,44 +190,49 @@ describe('ProcessRunner', () => {
     };
     await created('one');
     const first = start(handle);
-    await first.waitUntilProcessed(await created('two'), timeoutMs);
+    await first.passed(await created('two'));
     await first.stop();
-    await start(handle).waitUntilProcessed(await created('three'), timeoutMs);
+    await start(handle).passed(await created('three'));
     assert.deepEqual(known, [false, false, true, false, null, null]);
   });
 
-  it('stores its checkpoint at once after a reaction that appends, and later after others', async () => {
-    const stored = async () => (await checkpoints.peek('follower', store.identity)).position;
+  it('stores its checkpoint before the next event after a reaction that appends, and later after others', async () => {
     const position = await created('one');
-    const runner = start(makeProject, true, undefined, timeoutMs);
-    await runner.waitUntilProcessed(position, timeoutMs);
-    assert.equal(await stored(), position);
-    await runner.stop();
+    const before: number[] = [];
+    const handle: Process['handle'] = async (event, tools) => {
+      before.push((await stored()).position);
+      await makeProject(event, tools);
+    };
     const next = await created('two');
-    const idle = start(async () => undefined, true, undefined, timeoutMs);
-    await idle.waitUntilProcessed(next, timeoutMs);
-    assert.ok((await stored()) < next);
+    const host = start(handle, true, undefined, { saveIntervalMs: timeoutMs });
+    assert.ok(await host.passed(next));
+    assert.deepEqual(before, [0, position]);
+    await host.stop();
+    const last = await created('three');
+    const idle = start(async () => undefined, true, undefined, { saveIntervalMs: timeoutMs });
+    await idle.passed(last);
+    assert.ok((await stored()).position < last);
     await idle.stop();
-    assert.ok((await stored()) >= next);
+    assert.ok((await stored()).position >= last);
   });
 
-  it('appends in the name of the actor who caused it, and returns the position of its last append', async () => {
-    const runner = start(makeProject);
-    const last = await runner.waitUntilProcessed(await created('one'), timeoutMs);
+  it('appends in the name of the actor who caused it, and reports the effect before it has passed the event', async () => {
+    const host = start(makeProject);
+    assert.ok(await host.passed(await created('one')));
     const [cause, effect] = store.log;
     assert.equal(effect?.type, 'ProjectCreated');
-    assert.equal(last, effect?.position);
+    assert.deepEqual(host.positions.effects, [['follower', cause?.position, effect?.position]]);
     assert.equal(effect?.metadata.$causationId, cause?.id);
     assert.deepEqual(effect?.metadata.actor, origin.actor);
   });
 
   it('retries an event until its reaction succeeds, and logs each failure', async () => {
     let tries = 0;
-    const runner = start(async () => {
+    const host = start(async () => {
       tries += 1;
       if (tries < 3) throw new Error('not yet');
     });
-    assert.notEqual(await runner.waitUntilProcessed(await created('one'), timeoutMs), null);
+    assert.ok(await host.passed(await created('one')));
     assert.equal(tries, 3);
     assert.equal(logged.length, 2);
   });
@@ -221,9 +247,8 @@ describe('ProcessRunner', () => {
         tries.set(data.id, count);
         if (count < 4) throw new Error('not yet');
       };
-      const runner = start(handle, true, concurrency);
-      for (const id of ['one', 'two'])
-        assert.notEqual(await runner.waitUntilProcessed(await created(id), timeoutMs), null);
+      const host = start(handle, true, concurrency);
+      for (const id of ['one', 'two']) assert.ok(await host.passed(await created(id)));
       const longest = [50, 100, 200, 50, 100, 200];
       assert.equal(waits.length, longest.length);
       for (const [index, most] of longest.entries()) {
@@ -234,10 +259,10 @@ describe('ProcessRunner', () => {
   }
 
   it('handles no event while the read models are behind', async () => {
-    const runner = start(async (_, { documentsUpToDate }) => {
+    const host = start(async (_, { documentsUpToDate }) => {
       await documentsUpToDate('flows');
     }, false);
-    assert.equal(await runner.waitUntilProcessed(await created('one'), 100), null);
+    assert.equal(await host.passed(await created('one'), 100), false);
   });
 
   it('logs once, and not as an error, that it waits for a read model', async () => {
@@ -251,52 +276,52 @@ describe('ProcessRunner', () => {
     assert.deepEqual([informed, logged], [['waiting for a read model'], []]);
   });
 
-  it('keeps the position of its last append across a restart, for other nodes too', async () => {
+  it('keeps the position of its last append across a restart', async () => {
     const first = start(makeProject);
-    const last = await first.waitUntilProcessed(await created('one'), timeoutMs);
+    assert.ok(await first.passed(await created('one')));
     await first.stop();
+    const lastAppended = store.log.at(-1)?.position;
     const second = start(async () => undefined);
     const position = await created('two');
-    assert.equal(await second.waitUntilProcessed(position, timeoutMs), last);
+    assert.ok(await second.passed(position));
     await second.stop();
-    assert.deepEqual(await checkpoints.peek('follower', store.identity), {
-      position,
-      lastAppended: last,
-      failure: null,
-    });
+    assert.deepEqual(await stored(), { ...startOfLog, position, lastAppended });
   });
 
   for (const concurrency of [undefined, 2]) {
     const how = concurrency === undefined ? 'in order' : 'concurrently';
 
     it(`stores the position of events that do not concern it, although the log is idle after them, ${how}`, async () => {
-      const stored = async () => (await checkpoints.peek('follower', store.identity)).position;
       start(async () => undefined, true, concurrency);
       const concerns = await created('one');
-      await eventually(async () => (await stored()) === concerns, 'the event that concerns it is passed');
+      await eventually(async () => (await stored()).position === concerns, 'the event that concerns it is passed');
       const other = await appendOther('a');
-      await eventually(async () => (await stored()) === other, 'the next event is passed');
+      await eventually(async () => (await stored()).position === other, 'the next event is passed');
       const last = await appendOther('b');
-      await eventually(async () => (await stored()) === last, 'and the one after it');
+      await eventually(async () => (await stored()).position === last, 'and the one after it');
     });
 
     it(`stores at its stop how far it has seen the log, ${how}`, async () => {
+      const seen: unknown[] = [];
+      await created('one');
       const position = await appendOther('a');
-      const runner = start(async () => undefined, true, concurrency, 60_000);
-      assert.equal(await runner.waitUntilProcessed(position, timeoutMs), 0);
-      assert.equal((await checkpoints.peek('follower', store.identity)).position, 0);
-      await runner.stop();
-      assert.equal((await checkpoints.peek('follower', store.identity)).position, position);
+      const handle: Process['handle'] = async ({ data }) => void seen.push(data.id);
+      const host = start(handle, true, concurrency, { saveIntervalMs: timeoutMs });
+      await eventually(() => seen.length === 1, 'it has seen the log');
+      assert.equal((await stored()).position, 0);
+      await host.stop();
+      assert.equal((await stored()).position, position);
     });
 
-    it(`ends when another node has taken over, although no event concerns it, ${how}`, async () => {
-      const runner = newRunner(async () => undefined, true, concurrency);
-      const superseded = assert.rejects(runner.run(new AbortController().signal), FencedError);
+    it(`ends its term when another node has taken over, although no event concerns it, ${how}`, async () => {
+      start(async () => undefined, true, concurrency);
       const position = await appendOther('a');
-      assert.equal(await runner.waitUntilProcessed(position, timeoutMs), 0);
-      await checkpoints.under(1).read('follower', store.identity);
+      await eventually(async () => (await stored()).position === position, 'it runs');
+      await checkpoints.take(1, store.identity);
       await appendOther('b');
-      await superseded;
+      const message = 'The processes have failed and are started again';
+      await eventually(() => logged.includes(message), 'the term has ended');
+      assert.equal((await stored()).position, position);
     });
   }
 
@@ -315,16 +340,8 @@ describe('ProcessRunner', () => {
     await stopped;
     assert.deepEqual(store.types(), ['OrganizationCreated']);
     const second = start(makeProject);
-    assert.notEqual(await second.waitUntilProcessed(position, timeoutMs), null);
+    assert.ok(await second.passed(position));
     assert.deepEqual(store.types(), ['OrganizationCreated', 'ProjectCreated']);
-  });
-
-  it('knows which events concern it', async () => {
-    const runner = start(async () => undefined);
-    await created('none', false);
-    assert.equal(runner.handles(store.log), false);
-    await created('one');
-    assert.equal(runner.handles(store.log), true);
   });
 
   it('sees the event that caused a reaction in the state, although its append is not answered yet', async () => {
@@ -354,7 +371,7 @@ describe('ProcessRunner', () => {
   for (const concurrency of [undefined, 2]) {
     const how = concurrency === undefined ? 'in order' : 'concurrently';
 
-    describe(`ProcessRunner at an unreadable event, ${how}`, () => {
+    describe(`at an unreadable event, ${how}`, () => {
       const seen: unknown[] = [];
       const handle: Process['handle'] = async ({ data }) => void seen.push(data.id);
       let unreadable: RecordedEvent;
@@ -365,9 +382,8 @@ describe('ProcessRunner', () => {
         unreadable = store.appendUnreadable('organization-broken', 'OrganizationCreated');
       });
 
-      const watched = () => checkpoints.peek('follower', store.identity);
-      const hasStopped = () => eventually(async () => (await watched()).failure !== null, 'it has stopped');
-      const runs = () => eventually(async () => (await watched()).failure === null, 'it runs');
+      const hasStopped = () => eventually(async () => (await stored()).failure !== null, 'it has stopped');
+      const runs = () => eventually(async () => (await stored()).failure === null, 'it runs');
       const asked = async (...events: ReadonlyArray<EventOf<ProcessEvents>>) => {
         const decide = () => E.right({ events, tenant: operators });
         assert.ok(E.isRight(await writer.write({ entity: processControl, id: 'follower', origin, decide })));
@@ -378,7 +394,7 @@ describe('ProcessRunner', () => {
       it('stops with one log line, and stores the event and the reason', async () => {
         start(handle, true, concurrency);
         await hasStopped();
-        const { position, failure } = await watched();
+        const { position, failure } = await stored();
         assert.ok(position < unreadable.position);
         assert.deepEqual(
           { ...failure, message: '' },
@@ -399,13 +415,13 @@ describe('ProcessRunner', () => {
         await hasStopped();
         await skip();
         const last = await created('two');
-        await eventually(async () => (await watched()).position >= last, 'it is past the event');
-        assert.equal((await watched()).failure, null);
+        await eventually(async () => (await stored()).position >= last, 'it is past the event');
+        assert.equal((await stored()).failure, null);
         assert.deepEqual(seen, ['one', 'two']);
         await first.stop();
-        await checkpoints.reset('follower', store.identity);
+        await left(store.identity, 0, 0);
         const again = start(handle, true, concurrency);
-        assert.notEqual(await again.waitUntilProcessed(last, timeoutMs), null);
+        assert.ok(await again.passed(last));
         assert.equal(stops().length, 1);
       });
 
@@ -423,7 +439,7 @@ describe('ProcessRunner', () => {
         const first = start(handle, true, concurrency);
         await hasStopped();
         await first.stop();
-        assert.notEqual((await watched()).failure, null, 'it has not gone past the event');
+        assert.notEqual((await stored()).failure, null, 'it has not gone past the event');
         const { id, type, position, stream, revision } = unreadable;
         const data = { id: 'three', partner: true };
         const place = store.log.indexOf(unreadable);
@@ -434,15 +450,16 @@ describe('ProcessRunner', () => {
       });
 
       it('does not delay responses while the process has stopped', async () => {
-        const runner = start(handle, true, concurrency);
+        const host = start(handle, true, concurrency);
         await hasStopped();
-        assert.equal(await runner.waitUntilProcessed(await created('two'), timeoutMs), null);
+        if (concurrency === undefined) assert.equal(host.positions.isLive('follower'), false);
+        else assert.deepEqual(host.positions.declared, []);
       });
 
       it('ends while it waits for an operator', async () => {
-        const runner = start(handle, true, concurrency);
+        const host = start(handle, true, concurrency);
         await hasStopped();
-        await runner.stop();
+        await host.stop();
         assert.equal(stops().length, 1);
       });
     });
@@ -457,15 +474,14 @@ describe('ProcessRunner', () => {
         concurrency,
       );
       const position = await created('one');
-      const watched = () => checkpoints.peek('follower', store.identity);
-      await eventually(async () => (await watched()).failure !== null, 'it has stopped');
-      const { failure } = await watched();
+      await eventually(async () => (await stored()).failure !== null, 'it has stopped');
+      const { failure } = await stored();
       assert.equal(failure?.position, position, 'it names the event that it was about to handle to');
       assert.match(failure?.message ?? '', new RegExp(broken.id), 'and the event that cannot be read');
     });
   }
 
-  describe('ProcessRunner with concurrent reactions', () => {
+  describe('with concurrent reactions', () => {
     /** Reactions by organization, each of which waits until it is released before it appends. */
     class Gates {
       readonly begun: string[] = [];
@@ -495,7 +511,7 @@ describe('ProcessRunner', () => {
       start(async ({ data }) => void seen.push(data.id), true, 1);
       await created('one');
       await eventually(() => seen.length === 1, 'the other is done');
-      const failure = async () => (await checkpoints.peek('follower', store.identity)).failure;
+      const failure = async () => (await stored()).failure;
       await eventually(() => logged.length === 2, 'both have stopped');
       assert.equal((await failure())?.eventId, first.id);
       const events = [newEvent('ProcessEventSkipped', { process: 'follower', eventId: first.id })];
@@ -521,30 +537,24 @@ describe('ProcessRunner', () => {
       for (const id of ['zero', 'one', 'two', 'three']) positions.push(await created(id));
       const first = start(gates.handle, true, 4);
       gates.release('zero', 'two', 'three');
-      await eventually(
-        async () => (await checkpoints.peek('follower', store.identity)).position === positions[0],
-        'the first is behind it',
-      );
-      assert.equal(await first.waitUntilProcessed(positions[1] ?? 0, 50), null);
+      await eventually(async () => (await stored()).position === positions[0], 'the first is behind it');
+      assert.equal(await first.passed(positions[1] ?? 0, 50), false);
       const stopped = first.stop();
       gates.release('one');
       await stopped;
-      assert.equal((await checkpoints.peek('follower', store.identity)).position, positions[0]);
+      assert.equal((await stored()).position, positions[0]);
       const again = new Gates();
       again.release('one', 'two', 'three');
       const second = start(again.handle, true, 4);
-      assert.notEqual(await second.waitUntilProcessed(positions[3] ?? 0, timeoutMs), null);
+      assert.ok(await second.passed(positions[3] ?? 0));
       assert.deepEqual(again.begun, ['one', 'two', 'three']);
       const last = positions[3] ?? 0;
-      await eventually(
-        async () => (await checkpoints.peek('follower', store.identity)).position >= last,
-        'it is past all',
-      );
+      await eventually(async () => (await stored()).position >= last, 'it is past all');
     });
 
     it('continues with other events while one reaction pauses or waits for its retry', async () => {
       const tries = new Map<string, number>();
-      const runner = start(
+      const host = start(
         async ({ data }, { pauseUntil }) => {
           const id = String(data.id);
           const count = (tries.get(id) ?? 0) + 1;
@@ -559,15 +569,15 @@ describe('ProcessRunner', () => {
       const failing = await created('fails');
       for (let number = 0; number < 20; number += 1) await created(`other ${number}`);
       await eventually(() => tries.size === 22 && tries.get('fails') === 3, 'the others are done');
-      assert.equal(await runner.waitUntilProcessed(failing, 20), null);
+      assert.equal(await host.passed(failing, 20), false);
       assert.equal(logged.length, 2);
-      await runner.stop();
+      await host.stop();
     });
 
     it('appends nothing after it was asked to stop', async () => {
       const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
       const { promise: gate, resolve: open } = Promise.withResolvers<void>();
-      const runner = start(
+      const host = start(
         async (event, tools) => {
           begin();
           await gate;
@@ -578,36 +588,32 @@ describe('ProcessRunner', () => {
       );
       await created('one');
       await begun;
-      const stopped = runner.stop();
+      const stopped = host.stop();
       open();
       await stopped;
       assert.deepEqual(store.types(), ['OrganizationCreated']);
     });
 
-    it('retries from the last checkpoint when the checkpoint could not be written', async () => {
+    it('writes the checkpoint again when it could not be written', async () => {
       const gates = new Gates();
-      const write = checkpoints.write.bind(checkpoints);
       let failing = true;
-      checkpoints.write = async (...args) => {
-        if (failing && args[2].position > 0) throw new Error('the disk is full');
-        return write(...args);
+      records.beforePut = async () => {
+        if (failing) throw new UnavailableError('the disk is full');
       };
       gates.release('one');
       const position = await created('one');
       start(gates.handle, true, 2);
-      await eventually(() => logged.includes('a process will try again'), 'it says so');
+      const message = 'The store of the checkpoints of processes cannot be used and is tried again';
+      await eventually(() => informed.includes(message), 'it says so');
       failing = false;
-      await eventually(
-        async () => (await checkpoints.peek('follower', store.identity)).position >= position,
-        'it is written',
-      );
-      assert.ok(gates.begun.length >= 2);
+      await eventually(async () => (await stored()).position >= position, 'it is written');
+      assert.deepEqual(gates.begun, ['one']);
     });
 
     it('delays no response, because its reactions are concurrent', async () => {
-      const runner = start(async () => undefined, true, 2);
+      const host = start(async () => undefined, true, 2);
       await created('one');
-      assert.equal(runner.handles(store.log), false);
+      assert.deepEqual(host.positions.declared, []);
     });
   });
 });

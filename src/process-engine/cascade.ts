@@ -1,0 +1,117 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { Entity, EventOf } from '#domain/shared/entity.ts';
+import { paginateAll } from '#read-store/paginate-all.ts';
+import { type Process, type ProcessTools, when, withReactions } from './process.ts';
+
+/** Where the dependents of a parent are listed. */
+interface Listing {
+  /** The read model. */
+  readonly collection: string;
+  /** The field of its index that has the parent's id. */
+  readonly by: string;
+  /** The member of its documents that has the dependent's id. Default: the document's own id. */
+  readonly member?: string;
+}
+
+/** The data of every event that a cascade looks at: it names its resource. */
+interface Identified {
+  readonly id: string;
+}
+
+/** The rule "when a parent is removed, its dependents are detached". */
+export interface Cascade<
+  Parent,
+  ParentEvents,
+  Removed extends keyof ParentEvents & string,
+  Dependent,
+  DependentEvents,
+> {
+  readonly name: string;
+  /** The resource that may be removed. Each has a stream of its own. */
+  readonly parent: Entity<Parent, ParentEvents>;
+  /** The event type of its removal. */
+  readonly removed: Removed;
+  /** Whether such an event detaches the dependents, as far as the event alone shows. Default: each does. */
+  readonly detaches?: (data: ParentEvents[Removed]) => boolean;
+  /** Whether the parent is removed in this state. */
+  readonly isGone: (state: Parent) => boolean;
+  /** The dependents that the removal itself names. They are detached first, because the read model may have stopped. */
+  readonly known?: (data: ParentEvents[Removed]) => ReadonlyArray<string>;
+  /** The resource that refers to a parent. */
+  readonly dependent: Entity<Dependent, DependentEvents>;
+  readonly listed: Listing;
+  /** The event types after which a dependent may refer to a parent, with that parent's id; null for none. */
+  readonly attached: {
+    readonly [Type in keyof DependentEvents & string]?: (data: DependentEvents[Type]) => string | null;
+  };
+  /** The events that detach a dependent from a parent; none if it is not attached any more. */
+  readonly detach: (id: string, parentId: string, state: Dependent) => ReadonlyArray<EventOf<DependentEvents>>;
+}
+
+/**
+ * Declares a process that detaches the dependents of removed parents.
+ *
+ * A dependent may be attached while its parent is being removed. None stays attached: of the two events, one is later
+ * in the log. If the removal is later, the reaction to it finds the dependent, because it waits until the read model
+ * shows everything that is stored by then. If the attachment is later, the reaction to it finds that the parent is
+ * removed: in the removals that the process has met before, or in the parent's stream, which it reads after that.
+ */
+export function cascade<
+  Parent,
+  ParentEvents extends Readonly<Record<Removed, Identified>>,
+  Removed extends keyof ParentEvents & string,
+  Dependent,
+  DependentEvents,
+>(rule: Cascade<Parent, ParentEvents, Removed, Dependent, DependentEvents>): Process {
+  const { name, parent, removed, isGone, dependent, listed, detach } = rule;
+  const { detaches = () => true, known = () => [] } = rule;
+
+  const detachOne = (id: string, parentId: string, { write }: ProcessTools) =>
+    write({
+      entity: dependent,
+      id,
+      decide: ({ state }) => E.right({ events: detach(id, parentId, state), tenant: null }),
+    });
+
+  const detachAll = async (data: ParentEvents[Removed], tools: ProcessTools) => {
+    for (const id of known(data)) await detachOne(id, data.id, tools);
+    const documents = await tools.documentsUpToDate(listed.collection);
+    for await (const page of paginateAll<Record<string, unknown>>(documents, listed.collection, {
+      [listed.by]: data.id,
+    })) {
+      for (const document of page) await detachOne(dependentOf(document, listed), data.id, tools);
+    }
+  };
+
+  const isRemoved = async (parentId: string, { hasMet, load }: ProcessTools) =>
+    hasMet(parent, parentId) ?? isGone((await load(parent, parentId)).state);
+
+  const attachments = new Map<string, (data: Identified) => string | null>(Object.entries(rule.attached));
+  const reactionTo = (parentOf: (data: Identified) => string | null) =>
+    when<{ readonly data: Identified }>(
+      ({ data }) => parentOf(data) !== null,
+      async ({ data }, tools) => {
+        const parentId = parentOf(data);
+        if (parentId !== null && (await isRemoved(parentId, tools))) await detachOne(data.id, parentId, tools);
+      },
+    );
+
+  const reactionToRemoval = when<{ readonly data: ParentEvents[Removed] }>(
+    ({ data }) => detaches(data),
+    ({ data }, tools) => detachAll(data, tools),
+  );
+  return withReactions(
+    { name, remembers: [removed] },
+    {
+      ...Object.fromEntries([...attachments].map(([type, parentOf]) => [type, reactionTo(parentOf)])),
+      [removed]: reactionToRemoval,
+    },
+  );
+}
+
+function dependentOf(
+  document: { readonly id: string; readonly value: Record<string, unknown> },
+  { member }: Listing,
+): string {
+  return member === undefined ? document.id : String(document.value[member]);
+}

@@ -1,0 +1,112 @@
+import type { ProcessEvents } from '#domain/process/events.ts';
+import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { ensureReadable } from '#event-store/lazy-event.ts';
+import type { Following, LogTail } from '#event-store/log-tail.ts';
+import { abortable } from '#shared/async/abortable.ts';
+import { retrying } from '#shared/async/retrying.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+
+/** An operator's decision on an event at which a process has stopped. */
+export type Verdict = 'retry' | 'skip';
+
+const retryRequested = 'ProcessRetried' satisfies keyof ProcessEvents;
+const requestTypes: ReadonlyArray<keyof ProcessEvents> = [retryRequested, 'ProcessEventSkipped'];
+
+/** The options of the requests of operators. */
+export interface OperatorRequestsOptions {
+  readonly tail: Pick<LogTail, 'follow'>;
+  readonly store: Pick<EventStore, 'lastPosition'>;
+  /** The position after which requests are read. No process stops at an event before it. */
+  readonly after: number;
+  readonly log: Logger;
+  /** Ends every wait. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The requests of operators to processes, which are events of the log. One follower reads them for all processes, from
+ * the first time that a process needs one. It reads all requests after the stopped events, so an event that was skipped
+ * once is skipped after a restart too.
+ */
+export class OperatorRequests {
+  readonly #options: OperatorRequestsOptions;
+  /** The stopped events by process and event id. */
+  readonly #stopped = new Map<string, Map<string, (verdict: Verdict) => void>>();
+  readonly #skipped = new Map<string, Set<string>>();
+  #position: number;
+  #following: Following | null = null;
+
+  constructor(options: OperatorRequestsOptions) {
+    this.#options = options;
+    this.#position = options.after;
+  }
+
+  /** Whether an operator has skipped an event, as far as the requests have been read. It begins to read them. */
+  isSkipped(name: string, eventId: string): boolean {
+    this.#follow();
+    return this.#skipped.get(name)?.has(eventId) ?? false;
+  }
+
+  /** Waits until every request that is stored now has been read. @throws the signal's reason after it has aborted */
+  async readAll(): Promise<void> {
+    const { store, log, signal } = this.#options;
+    const following = this.#follow();
+    const end = await retrying('The end of the log', () => store.lastPosition(), { log, signal });
+    await following.passed(end, signal);
+    signal.throwIfAborted();
+  }
+
+  /** Waits for the verdict on an event at which a process has stopped. @throws the signal's reason after it has aborted */
+  async verdictOn(name: string, eventId: string): Promise<Verdict> {
+    const { promise, resolve } = Promise.withResolvers<Verdict>();
+    const stopped = this.#stopped.get(name) ?? new Map<string, (verdict: Verdict) => void>();
+    this.#stopped.set(name, stopped.set(eventId, resolve));
+    try {
+      return await abortable(this.#options.signal, () => promise);
+    } finally {
+      stopped.delete(eventId);
+    }
+  }
+
+  /** Waits until the follower has ended, after the signal has aborted. */
+  async ended(): Promise<void> {
+    await this.#following?.ended;
+  }
+
+  #follow(): Following {
+    const { tail, signal } = this.#options;
+    this.#following ??= tail.follow({
+      name: 'the requests of operators to processes',
+      after: () => this.#position,
+      types: requestTypes,
+      handle: ({ events, position }) => {
+        for (const event of events) this.#apply(event);
+        this.#position = position;
+      },
+      signal,
+    });
+    return this.#following;
+  }
+
+  #apply(event: RecordedEvent): void {
+    try {
+      ensureReadable(event);
+    } catch (error) {
+      this.#options.log.error({ error: String(error) }, "An operator's request to a process cannot be read");
+      return;
+    }
+    const { type, data } = event;
+    const stopped = this.#stopped.get(String(data.process));
+    if (type === retryRequested) {
+      for (const decide of stopped?.values() ?? []) decide('retry');
+      return;
+    }
+    this.#skip(String(data.process), String(data.eventId));
+    stopped?.get(String(data.eventId))?.('skip');
+  }
+
+  #skip(name: string, eventId: string): void {
+    const skipped = this.#skipped.get(name) ?? new Set();
+    this.#skipped.set(name, skipped.add(eventId));
+  }
+}

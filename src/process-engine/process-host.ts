@@ -1,0 +1,266 @@
+import { setMaxListeners } from 'node:events';
+import type { EventStore } from '#event-store/event-store.ts';
+import { identityOfLog } from '#event-store/log-identity.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
+import { type Clock, monotonicClock } from '#leases/clock.ts';
+import type { Leases } from '#leases/leases.ts';
+import { onOneNode } from '#leases/on-one-node.ts';
+import type { FollowedPosition, PositionSink } from '#positions/positions.ts';
+import { retrying } from '#shared/async/retrying.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { CheckpointWriter } from './checkpoint-writer.ts';
+import type { ProcessToolsOptions } from './create-process-tools.ts';
+import { OperatorRequests } from './operator-requests.ts';
+import { isAwaited, type Process } from './process.ts';
+import {
+  type ProcessCheckpoint,
+  type ProcessCheckpoints,
+  type ProcessEffect,
+  type ProcessesRecord,
+  startOfLog,
+} from './process-checkpoints.ts';
+import { ProcessRun } from './process-run.ts';
+
+/** The options of the host of all processes. */
+export interface ProcessHostOptions extends Omit<ProcessToolsOptions, 'store' | 'log'> {
+  readonly processes: ReadonlyArray<Process>;
+  readonly store: Pick<EventStore, 'lastPosition'>;
+  readonly tail: Pick<LogTail, 'follow' | 'firstEvent'>;
+  readonly checkpoints: Pick<ProcessCheckpoints, 'take' | 'save' | 'read'>;
+  /** Receives the positions of the processes for which callers wait. */
+  readonly positions: PositionSink;
+  /** The leases by which nodes choose the one that runs the processes; null if this process is the only one. */
+  readonly leases: Leases | null;
+  /** The name of this node in its lease. */
+  readonly node: string;
+  readonly log: Logger;
+  /** Called before the checkpoints are read. @throws UnavailableError; the signal's reason */
+  readonly beforeTerm?: (signal: AbortSignal) => Promise<void>;
+  /** The interval in which moved positions are stored. Default 1 s. */
+  readonly saveIntervalMs?: number;
+  /** Default: the clock of the machine. */
+  readonly clock?: Clock;
+}
+
+const defaultSaveIntervalMs = 1_000;
+const maxEffects = 200;
+
+/**
+ * Runs all processes, on one node at a time. Each follows the log for itself, so none delays another. One record has
+ * the checkpoints of all. It is fenced by the lease's token. Appends are not: a process that decides a second time
+ * finds the work done, and appends nothing.
+ */
+export class ProcessHost {
+  readonly #options: ProcessHostOptions;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | null = null;
+
+  constructor(options: ProcessHostOptions) {
+    this.#options = options;
+  }
+
+  /** Runs the processes whenever it is this node's turn, until `stop`. */
+  start(): void {
+    const { processes, positions, leases, node, log } = this.#options;
+    const awaited = processes.filter(isAwaited);
+    positions.declare('process', awaited);
+    // Callers wait for a process until its position is known.
+    positions.update('process', new Map(awaited.map(({ name }) => [name, { position: 0, live: true }])));
+    this.#running = onOneNode({
+      name: 'processes',
+      leases,
+      node,
+      log,
+      signal: this.#stopping.signal,
+      work: (token, signal) => new ProcessTerm(this.#options, token, signal).run(),
+      failureMessage: 'The processes have failed and are started again',
+    });
+  }
+
+  /** Stops the processes after the appends in flight, and stores their checkpoints. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+}
+
+/** The processes at the beginning of a term. */
+interface Beginning {
+  /** The identity of the log. */
+  readonly log: string;
+  readonly checkpoints: ReadonlyMap<string, ProcessCheckpoint>;
+  readonly effects: ReadonlyArray<ProcessEffect>;
+}
+
+/** The time in which one node runs the processes. */
+class ProcessTerm {
+  readonly #options: ProcessHostOptions;
+  readonly #clock: Clock;
+  readonly #token: number;
+  readonly #outer: AbortSignal;
+  readonly #failed = new AbortController();
+  /** Ends the term. */
+  readonly #signal: AbortSignal;
+  readonly #writer: CheckpointWriter;
+  #runs: ReadonlyArray<ProcessRun> = [];
+  #log = '';
+  #effects: ProcessEffect[] = [];
+  /** The record that was written last. */
+  #written: ProcessesRecord | null = null;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(options: ProcessHostOptions, token: number, signal: AbortSignal) {
+    const { clock = monotonicClock, log } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#token = token;
+    this.#outer = signal;
+    this.#signal = AbortSignal.any([signal, this.#failed.signal]);
+    // Every process and every paused reaction listens to it.
+    setMaxListeners(0, this.#signal);
+    this.#writer = new CheckpointWriter({
+      write: () => this.#write(),
+      onFenced: (error) => this.#fail(error),
+      clock,
+      log,
+      signal: this.#signal,
+    });
+  }
+
+  /** @throws FencedError if another node runs the processes now; another failure that none of the processes caused */
+  async run(): Promise<void> {
+    const beginning = await this.#begin();
+    if (beginning === null) return;
+    this.#log = beginning.log;
+    this.#effects = [...beginning.effects];
+    const requests = this.#newRequests(beginning);
+    this.#runs = this.#options.processes.map((process) => this.#newRun(process, beginning, requests));
+    for (const run of this.#runs) run.start();
+    this.#report();
+    await this.#keepSaving();
+    await Promise.all([...this.#runs.map((run) => run.ended()), requests.ended()]);
+    await this.#end();
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  /** Reads the checkpoints. @returns null if the signal aborts first */
+  async #begin(): Promise<Beginning | null> {
+    const { store, tail, checkpoints, log, beforeTerm } = this.#options;
+    const identity = await identityOfLog(tail, this.#signal);
+    if (identity === null) return null;
+    const read = async () => {
+      await beforeTerm?.(this.#signal);
+      const taken = await checkpoints.take(this.#token, identity);
+      const record = await checkpoints.read();
+      const end = await store.lastPosition();
+      return { taken, effects: record?.log === identity ? record.effects : [], end };
+    };
+    try {
+      const { taken, effects, end } = await retrying('Reading the checkpoints', read, { log, signal: this.#signal });
+      return { log: identity, checkpoints: withinLog(taken, end), effects };
+    } catch (error) {
+      if (this.#signal.aborted) return null;
+      throw error;
+    }
+  }
+
+  #newRequests({ checkpoints }: Beginning): OperatorRequests {
+    const { processes, tail, store, log } = this.#options;
+    const positions = processes.map(({ name }) => (checkpoints.get(name) ?? startOfLog).position);
+    return new OperatorRequests({ tail, store, after: Math.min(...positions), log, signal: this.#signal });
+  }
+
+  #newRun(process: Process, { checkpoints }: Beginning, requests: OperatorRequests): ProcessRun {
+    return new ProcessRun({
+      ...this.#options,
+      clock: this.#clock,
+      process,
+      checkpoint: checkpoints.get(process.name) ?? startOfLog,
+      requests,
+      signal: this.#signal,
+      onChange: (change) => {
+        this.#report();
+        if (change === 'state' || this.#isWatched(process)) this.#writer.request();
+      },
+      onAppended: (cause, appended) => this.#recordEffect({ process: process.name, cause, appended }),
+      saved: () => this.#writer.saved(),
+      onFailure: (error) => this.#fail(error),
+    });
+  }
+
+  /** Whether callers on other nodes wait until they see the checkpoint of a process. */
+  #isWatched(process: Process): boolean {
+    return this.#options.leases !== null && isAwaited(process);
+  }
+
+  #report(): void {
+    const awaited = this.#runs.filter(({ process }) => isAwaited(process));
+    const positions = awaited.map(({ process, followed }): [string, FollowedPosition] => [process.name, followed]);
+    this.#options.positions.update('process', new Map(positions));
+  }
+
+  #recordEffect(effect: ProcessEffect): void {
+    const { process, cause, appended } = effect;
+    this.#effects.push(effect);
+    if (this.#effects.length > maxEffects) this.#effects.shift();
+    this.#options.positions.recordEffect(process, cause, appended);
+  }
+
+  /** Stores positions that have only passed events that no process handles, until the term ends. */
+  async #keepSaving(): Promise<void> {
+    const { saveIntervalMs = defaultSaveIntervalMs } = this.#options;
+    while (!this.#signal.aborted) {
+      await this.#clock.pause(saveIntervalMs, this.#signal);
+      if (this.#signal.aborted || !this.#hasChanged()) continue;
+      this.#report();
+      this.#writer.request();
+    }
+  }
+
+  #hasChanged(): boolean {
+    return this.#runs.some(({ process, checkpoint: { position, failure, waitingFor } }) => {
+      const written = this.#written?.checkpoints[process.name];
+      if (written === undefined) return true;
+      return written.position !== position || written.failure !== failure || written.waitingFor !== waitingFor;
+    });
+  }
+
+  async #write(): Promise<void> {
+    const record = {
+      log: this.#log,
+      token: this.#token,
+      checkpoints: Object.fromEntries(this.#runs.map(({ process, checkpoint }) => [process.name, checkpoint])),
+      // Only callers on other nodes read them.
+      effects: this.#options.leases === null ? [] : [...this.#effects],
+    };
+    await this.#options.checkpoints.save(this.#token, record);
+    this.#written = record;
+  }
+
+  /** Stores the last checkpoints. Without them, the next term sees some events again. */
+  async #end(): Promise<void> {
+    if (this.#hasChanged()) this.#writer.request();
+    try {
+      await this.#writer.end();
+    } catch (error) {
+      this.#options.log.warn({ error: String(error) }, 'The last checkpoints of processes could not be stored');
+    }
+  }
+
+  #fail(error: unknown): void {
+    if (this.#outer.aborted || this.#failure !== null) return;
+    this.#failure = { error };
+    this.#failed.abort();
+  }
+}
+
+/**
+ * Leaves out checkpoints that are beyond the end of the log, because the log may have been restored from a backup. The
+ * events after that may differ from those that the process has seen.
+ */
+function withinLog(
+  checkpoints: ReadonlyMap<string, ProcessCheckpoint>,
+  end: number,
+): ReadonlyMap<string, ProcessCheckpoint> {
+  return new Map([...checkpoints].filter(([, { position }]) => position <= end));
+}

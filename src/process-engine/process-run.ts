@@ -1,0 +1,305 @@
+import { type EventFailure, eventFailure } from '#domain/shared/event-failure.ts';
+import type { EventBatch, RecordedEvent } from '#event-store/event-store.ts';
+import { ensureReadable } from '#event-store/lazy-event.ts';
+import type { Following, LogTail } from '#event-store/log-tail.ts';
+import type { Clock } from '#leases/clock.ts';
+import type { FollowedPosition } from '#positions/positions.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { createProcessTools, type ProcessToolsOptions } from './create-process-tools.ts';
+import { MetStreams } from './met-streams.ts';
+import type { OperatorRequests, Verdict } from './operator-requests.ts';
+import { mayHandle, type Process, type ProcessTools } from './process.ts';
+import { type ProcessCheckpoint, startOfLog } from './process-checkpoints.ts';
+import { type FailureReason, ReactionFailures, reasonOf } from './reaction-failures.ts';
+import { type Aside, inPlace, notInOrder, type PauseUntil, Reactions } from './reactions.ts';
+
+/** What the run of a process shares with the other processes of its host. */
+export interface ProcessRunOptions extends Omit<ProcessToolsOptions, 'log'> {
+  readonly process: Process;
+  /** The checkpoint after which it begins. */
+  readonly checkpoint: ProcessCheckpoint;
+  readonly tail: Pick<LogTail, 'follow'>;
+  readonly requests: OperatorRequests;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Ends the run. */
+  readonly signal: AbortSignal;
+  /** Called whenever the process has handled events, has stopped, waits, or continues. */
+  readonly onChange: (change: 'passed' | 'state') => void;
+  /** Called for each append. @param cause the position of the event that led to it */
+  readonly onAppended: (cause: number, appended: number) => void;
+  /** Waits until the present checkpoint is stored. */
+  readonly saved: () => Promise<void>;
+  /** Called for a failure that is none of the reaction's. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * One process during a term of its host. By default it handles events in order, one at a time, and retries each until
+ * it succeeds. A process with `concurrency` handles several events at once, and its checkpoint stays before the oldest
+ * unfinished one. It stops at an event that cannot be read, and at one whose reaction has failed too often, and waits
+ * for an operator's decision.
+ */
+export class ProcessRun {
+  readonly #options: ProcessRunOptions;
+  readonly #met: MetStreams;
+  /** Null for a process that handles events in order. */
+  readonly #reactions: Reactions | null;
+  /** The events at which it has stopped, by id. */
+  readonly #stopped = new Map<string, EventFailure>();
+  /** What the reactions to events wait for, by the events' ids. */
+  readonly #waiting = new Map<string, string>();
+  /** The failure and the wait of the term before, until this term has come to the same event. */
+  #inherited: Pick<ProcessCheckpoint, 'failure' | 'waitingFor'>;
+  #position: number;
+  #lastAppended: number;
+  #following: Following | null = null;
+  /** Runs until the process is past its own appends. */
+  #reportingAppends: Promise<void> | null = null;
+
+  constructor(options: ProcessRunOptions) {
+    const { process, checkpoint, signal } = options;
+    this.#options = options;
+    this.#inherited = checkpoint;
+    this.#position = checkpoint.position;
+    this.#lastAppended = checkpoint.lastAppended;
+    this.#met = new MetStreams(process, checkpoint.position === startOfLog.position);
+    this.#reactions = process.concurrency === undefined ? null : this.#newReactions(process.concurrency);
+    // From then on, the position of the follower may be beyond events that were not handled.
+    signal.addEventListener('abort', () => this.#followTail(), { once: true });
+  }
+
+  get process(): Process {
+    return this.#options.process;
+  }
+
+  /** Begins to follow the log. */
+  start(): void {
+    const { process, tail, signal } = this.#options;
+    this.#following = tail.follow({
+      name: `the process ${process.name}`,
+      after: () => this.#position,
+      types: process.types,
+      handle: (batch) => (this.#reactions === null ? this.#handleInOrder(batch) : this.#begin(batch, this.#reactions)),
+      signal,
+    });
+  }
+
+  /** Waits until everything has ended, after the signal has aborted. */
+  async ended(): Promise<void> {
+    await this.#following?.ended;
+    await this.#reactions?.ended();
+  }
+
+  /** The present checkpoint. */
+  get checkpoint(): ProcessCheckpoint {
+    if (!this.#options.signal.aborted) this.#followTail();
+    const { failure, waitingFor } = this;
+    return { position: this.#position, lastAppended: this.#lastAppended, failure, waitingFor };
+  }
+
+  /** The present position. Callers do not wait for a process that has stopped, or waits itself. */
+  get followed(): FollowedPosition {
+    const { position, failure, waitingFor } = this.checkpoint;
+    return { position, live: failure === null && waitingFor === null };
+  }
+
+  /** The first event at which it has stopped; null if there is none. */
+  get failure(): EventFailure | null {
+    const failures = [...this.#stopped.values(), this.#inherited.failure].filter((failure) => failure !== null);
+    return failures.reduce<EventFailure | null>(
+      (first, failure) => (first === null || failure.position < first.position ? failure : first),
+      null,
+    );
+  }
+
+  /** The read model for which it waits, or what is unavailable; null if it does not wait. */
+  get waitingFor(): string | null {
+    const [first] = this.#waiting.values();
+    return first ?? this.#inherited.waitingFor;
+  }
+
+  /** Takes the position of the follower over. It may have passed events of other types. */
+  #followTail(): void {
+    const position = this.#following?.position ?? 0;
+    this.#reactions?.see(position);
+    this.#moveTo(this.#reactions?.passed ?? position);
+  }
+
+  async #handleInOrder({ events, position }: EventBatch): Promise<void> {
+    const { process, signal, saved } = this.#options;
+    for (const event of events) {
+      if (signal.aborted) return;
+      if (event.position <= this.#position || !mayHandle(process, event)) continue;
+      const appendedBefore = this.#lastAppended;
+      await this.#react(event, notInOrder, inPlace);
+      this.#met.add(event);
+      this.#pass(event.position);
+      // After a crash the process may see an event again that led to no append.
+      if (this.#lastAppended === appendedBefore) continue;
+      this.#reportAppends();
+      await saved();
+    }
+    if (!signal.aborted) this.#pass(position);
+  }
+
+  /**
+   * Reports when the process is past its own appends. Their types may be others than those that it handles, and callers
+   * wait until it has seen them.
+   */
+  #reportAppends(): void {
+    const { onFailure } = this.#options;
+    this.#reportingAppends ??= this.#passAppends()
+      .catch(onFailure)
+      .finally(() => {
+        this.#reportingAppends = null;
+      });
+  }
+
+  async #passAppends(): Promise<void> {
+    const following = this.#following;
+    const { signal, onChange } = this.#options;
+    while (following !== null && this.#position < this.#lastAppended) {
+      if (!(await following.passed(this.#lastAppended, signal))) return;
+      this.#followTail();
+      onChange('passed');
+    }
+  }
+
+  async #begin({ events, position }: EventBatch, reactions: Reactions): Promise<void> {
+    const { process, signal } = this.#options;
+    for (const event of events) if (mayHandle(process, event)) await reactions.begin(event);
+    if (signal.aborted) return;
+    reactions.see(position);
+    this.#pass(reactions.passed);
+  }
+
+  #newReactions(concurrency: number): Reactions {
+    const { signal, onFailure } = this.#options;
+    const reactions: Reactions = new Reactions(this.#position, {
+      concurrency,
+      handle: (event, pauseUntil, aside) => this.#react(event, pauseUntil, aside),
+      onEnd: () => this.#pass(reactions.passed),
+      onFailure,
+      signal,
+    });
+    return reactions;
+  }
+
+  #pass(position: number): void {
+    this.#moveTo(position);
+    this.#options.onChange('passed');
+  }
+
+  #moveTo(position: number): void {
+    if (position <= this.#position) return;
+    this.#position = position;
+    const { failure } = this.#inherited;
+    this.#inherited = { failure: failure !== null && failure.position > position ? failure : null, waitingFor: null };
+  }
+
+  /** Reacts to an event until that succeeds or an operator skips the event. @throws when the signal aborts */
+  async #react(event: RecordedEvent, pauseUntil: PauseUntil, aside: Aside): Promise<void> {
+    const { process, clock, signal } = this.#options;
+    const failures = new ReactionFailures(clock, this.#inherited.failure?.eventId === event.id);
+    for (;;) {
+      try {
+        ensureReadable(event);
+        await process.handle(event, this.#toolsFor(event, pauseUntil));
+        break;
+      } catch (error) {
+        signal.throwIfAborted();
+        if ((await aside(() => this.#afterFailure(event, error, failures))) === 'skip') break;
+      }
+    }
+    this.#settle(event);
+  }
+
+  async #afterFailure(event: RecordedEvent, error: unknown, failures: ReactionFailures): Promise<Verdict> {
+    const { process, requests, clock, signal } = this.#options;
+    const reason = reasonOf(error);
+    const mustStop = failures.mustStop(reason);
+    if (reason.kind === 'own' || reason.kind === 'unreadable') {
+      if (requests.isSkipped(process.name, event.id)) return 'skip';
+      if (mustStop) return this.#stopAt(event, error, failures);
+    }
+    const retryDelayMs = failures.retryDelayMs();
+    this.#report(event, error, reason, failures, retryDelayMs);
+    await clock.pause(retryDelayMs, signal);
+    signal.throwIfAborted();
+    return 'retry';
+  }
+
+  async #stopAt(event: RecordedEvent, error: unknown, failures: ReactionFailures): Promise<Verdict> {
+    const { process, requests, log, onChange } = this.#options;
+    await requests.readAll();
+    if (requests.isSkipped(process.name, event.id)) return 'skip';
+    const decided = requests.verdictOn(process.name, event.id);
+    const failure = eventFailure(event, error);
+    failures.stopped();
+    this.#settle(event);
+    this.#stopped.set(event.id, failure);
+    onChange('state');
+    const cannot = reasonOf(error).kind === 'unreadable' ? 'read' : 'handle';
+    log.error(
+      { process: process.name, ...failure },
+      `A process has stopped at an event that it cannot ${cannot}: retry it, or skip the event`,
+    );
+    const verdict = await decided;
+    // After an abort the failure stays, and the next term takes it over.
+    this.#stopped.delete(event.id);
+    onChange('state');
+    return verdict;
+  }
+
+  #report(
+    event: RecordedEvent,
+    error: unknown,
+    reason: FailureReason,
+    failures: ReactionFailures,
+    retryDelayMs: number,
+  ): void {
+    const { process, log } = this.#options;
+    if (reason.kind === 'read-model') {
+      // Every attempt ends like this while read models are filled. That is no failure, and one line is enough.
+      if (this.#waitFor(event, reason.waitingFor))
+        log.info({ process: process.name, readModel: reason.waitingFor }, 'waiting for a read model');
+    } else if (reason.kind === 'unavailable') {
+      if (failures.isWaiting && this.#waitFor(event, reason.waitingFor))
+        log.warn({ process: process.name, waitingFor: reason.waitingFor }, 'a process waits for what is unavailable');
+    } else {
+      this.#waiting.delete(event.id);
+      log.error({ err: error, process: process.name, retryDelayMs }, 'a process will try again');
+    }
+  }
+
+  /** @returns whether this is news: no other event waits for the same */
+  #waitFor(event: RecordedEvent, waitingFor: string): boolean {
+    const isNew = ![...this.#waiting.values()].includes(waitingFor);
+    this.#waiting.set(event.id, waitingFor);
+    this.#inherited = { ...this.#inherited, waitingFor: null };
+    this.#options.onChange('state');
+    return isNew;
+  }
+
+  /** Forgets what was known of an event in an earlier attempt or an earlier term. */
+  #settle({ id }: RecordedEvent): void {
+    this.#waiting.delete(id);
+    const { failure } = this.#inherited;
+    if (failure?.eventId === id) this.#inherited = { ...this.#inherited, failure: null };
+  }
+
+  #toolsFor(cause: RecordedEvent, pauseUntil: PauseUntil): ProcessTools {
+    const { signal, onAppended } = this.#options;
+    return createProcessTools(this.#options, {
+      cause,
+      signal,
+      pauseUntil,
+      met: this.#reactions === null ? this.#met : null,
+      onAppended: (position) => {
+        this.#lastAppended = Math.max(this.#lastAppended, position);
+        onAppended(cause.position, position);
+      },
+    });
+  }
+}

@@ -1,0 +1,84 @@
+import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import type { Clock } from '#leases/clock.ts';
+import { BackOff } from '#shared/async/back-off.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { CommandRejectedError, isPassing } from './command-rejected-error.ts';
+import { ReadModelBehindError } from './read-model-behind-error.ts';
+
+/** Why a reaction to an event has failed. */
+export type FailureReason =
+  /** A read model lags, is being filled or has stopped. The process waits for it. */
+  | { readonly kind: 'read-model'; readonly waitingFor: string }
+  /** A store cannot be used, or other writers were faster. The process waits until a retry succeeds. */
+  | { readonly kind: 'unavailable'; readonly waitingFor: string }
+  /** This release cannot read the event, or a stream that the reaction needs. A retry cannot help. */
+  | { readonly kind: 'unreadable' }
+  /** The reaction itself has failed, or its command was refused for good. */
+  | { readonly kind: 'own' };
+
+/** Returns why a reaction has failed. */
+export function reasonOf(error: unknown): FailureReason {
+  if (error instanceof ReadModelBehindError) return { kind: 'read-model', waitingFor: error.collection };
+  if (error instanceof UnavailableError) return { kind: 'unavailable', waitingFor: error.message };
+  if (error instanceof UnreadableEventError) return { kind: 'unreadable' };
+  const isWaiting = error instanceof CommandRejectedError && isPassing(error.failure);
+  return isWaiting ? { kind: 'unavailable', waitingFor: error.message } : { kind: 'own' };
+}
+
+/** How long a process waits before it retries an event. */
+const retryLimits = { firstMs: 50, maxMs: 10_000 };
+/** A process stops at an event after so many failures of its own. */
+const maxOwnFailures = 10;
+/** It does not stop sooner than this after the first of them. */
+const minFailingMs = 60_000;
+/** A store that fails more often in a row counts as unavailable. Others may see a shorter failure as a slow reaction. */
+const maxShortOutages = 2;
+
+/** The failures of the reaction to one event. */
+export class ReactionFailures {
+  readonly #clock: Pick<Clock, 'now' | 'random'>;
+  readonly #backOff: BackOff;
+  #firstOwnAt: number | null = null;
+  #own = 0;
+  #outages = 0;
+  #hasStopped: boolean;
+
+  /** @param hasStopped whether the process has stopped at this event before, so that one more failure stops it again */
+  constructor(clock: Pick<Clock, 'now' | 'random'>, hasStopped: boolean) {
+    this.#clock = clock;
+    this.#backOff = new BackOff(retryLimits, () => clock.random());
+    this.#hasStopped = hasStopped;
+  }
+
+  /** Counts a failure. @returns whether the process must stop at the event */
+  mustStop({ kind }: FailureReason): boolean {
+    if (kind === 'unavailable') this.#outages += 1;
+    if (kind === 'own') this.#countOwn();
+    return kind === 'unreadable' || (kind === 'own' && this.#isFinal);
+  }
+
+  /** Whether the reaction waits for something that does not pass at once. */
+  get isWaiting(): boolean {
+    return this.#outages > maxShortOutages;
+  }
+
+  /** The process has stopped at the event. */
+  stopped(): void {
+    this.#hasStopped = true;
+  }
+
+  /** Returns how long to wait before the next attempt, in milliseconds. */
+  retryDelayMs(): number {
+    return this.#backOff.failed();
+  }
+
+  get #isFinal(): boolean {
+    if (this.#hasStopped) return true;
+    return this.#own >= maxOwnFailures && this.#clock.now() - (this.#firstOwnAt ?? 0) >= minFailingMs;
+  }
+
+  #countOwn(): void {
+    this.#own += 1;
+    this.#firstOwnAt ??= this.#clock.now();
+  }
+}

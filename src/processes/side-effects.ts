@@ -1,0 +1,48 @@
+import type { BlobStore } from '#blob-store/blob-store.ts';
+import { batch, partsOf } from '#domain/batch/batch.ts';
+import type { BatchEvents } from '#domain/batch/events.ts';
+import type { FileEvents } from '#domain/file/events.ts';
+import type { OrganizationEvents } from '#domain/organization/events.ts';
+import type { WebhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
+import type { PersonalData } from '#personal-data/personal-data.ts';
+import { type Process, sideEffect } from '#process-engine/process.ts';
+
+const maxDeletionsAtOnce = 4;
+
+/**
+ * Destroys the keys of personal data that an event records as erased, in case the node that recorded it ended before
+ * it did so.
+ */
+export function destroySubjectKeys(personalData: Pick<PersonalData, 'erase'>): Process {
+  return sideEffect<Pick<OrganizationEvents & WebhookEndpointEvents, 'PersonalDataErased' | 'WebhookEndpointDeleted'>>({
+    name: 'destroy-subject-keys',
+    on: ['PersonalDataErased', 'WebhookEndpointDeleted'],
+    run: ({ id }) => personalData.erase(id),
+  });
+}
+
+/** Removes the bytes of deleted and expired files. No answer waits for this process. */
+export function deleteFileContents(blobs: Pick<BlobStore, 'delete'>): Process {
+  return sideEffect<Pick<FileEvents, 'FileDeleted'>>({
+    name: 'delete-file-contents',
+    on: ['FileDeleted'],
+    concurrency: maxDeletionsAtOnce,
+    run: ({ blobId }) => blobs.delete(blobId),
+  });
+}
+
+/**
+ * Removes the parts of an ended batch, whose output and error files contain the same lines. No answer waits for this
+ * process.
+ */
+export function deleteBatchParts(blobs: Pick<BlobStore, 'delete'>): Process {
+  return sideEffect<Pick<BatchEvents, 'BatchEnded'>>({
+    name: 'delete-batch-parts',
+    on: ['BatchEnded'],
+    concurrency: 1,
+    run: async ({ id }, tools) => {
+      const { state } = await tools.load(batch, id);
+      if (state !== null) for (const { blobId } of partsOf(state)) await blobs.delete(blobId);
+    },
+  });
+}
