@@ -34,7 +34,7 @@ export interface ProcessHostOptions extends Omit<ProcessToolsOptions, 'store' | 
   /** The name of this node in its lease. */
   readonly node: string;
   readonly log: Logger;
-  /** Called before the checkpoints are read. @throws UnavailableError; the signal's reason */
+  /** Called before the checkpoints are read. @throws UnavailableError */
   readonly beforeTerm?: (signal: AbortSignal) => Promise<void>;
   /** The interval in which moved positions are stored. Default 1 s. */
   readonly saveIntervalMs?: number;

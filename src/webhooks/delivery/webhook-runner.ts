@@ -23,7 +23,7 @@ type TermOptions = Pick<DeliveryTermOptions, 'waitForPosition' | 'delivery' | 'c
 export interface WebhookRunnerOptions extends TermOptions {
   readonly store: DeliveryTermOptions['store'] & { lastPosition(): Promise<number> };
   readonly tail: LogTail;
-  /** Called before the states of deliveries are read. @throws UnavailableError; the signal's reason */
+  /** Called before the states of deliveries are read. @throws UnavailableError */
   readonly beforeTerm?: (signal: AbortSignal) => Promise<void>;
   readonly documents: ReadStore;
   readonly writer: Pick<StreamWriter, 'write'>;
@@ -89,6 +89,7 @@ export class WebhookRunner {
     const logIdentity = await identityOfLog(tail, signal);
     if (logIdentity === null) return;
     await beforeTerm?.(signal);
+    if (signal.aborted) return;
     const from = await store.lastPosition();
     const stored = await this.#acquireStates(states, logIdentity, from);
     if (!(await this.#waitForEndpoints(from, signal))) return;

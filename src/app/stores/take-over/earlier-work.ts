@@ -32,10 +32,13 @@ export class EarlierWork {
     return this.#older.nodes;
   }
 
-  /** Waits until no node of the release before works, and takes over its work, once. @throws the signal's reason */
+  /**
+   * Waits until no node of the release before works, and takes over its work, once. It ends early when the signal aborts.
+   * @throws UnavailableError after the signal has aborted
+   */
   async takeOver(signal: AbortSignal): Promise<void> {
     await this.#older.wait(signal);
-    signal.throwIfAborted();
+    if (signal.aborted) return;
     const { records, place, log } = this.#options;
     const { url, availability } = place;
     await retrying(
