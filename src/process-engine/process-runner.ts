@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import type { ProcessProgress } from '#application/commands/process-progress.ts';
 import type { EventFailure } from '#domain/shared/event-failure.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
@@ -13,7 +12,8 @@ import { CheckpointKeeper } from './checkpoints/checkpoint-keeper.ts';
 import { type Checkpoint, type CheckpointStore, startOfLog } from './checkpoints/checkpoint-store.ts';
 import { createProcessTools, type ProcessToolsOptions, type ReactionContext } from './create-process-tools.ts';
 import { MetStreams } from './met-streams.ts';
-import { handlesOneOf, mayHandle, type Process, type ProcessTools } from './process.ts';
+import { mayHandle, type Process, type ProcessTools } from './process.ts';
+import type { ProcessPositions } from './process-positions.ts';
 import { ProcessedPositions } from './processed-positions.ts';
 import { type Aside, inPlace, notInOrder, Reactions, retryLimits } from './reactions.ts';
 import { ReadModelBehindError } from './read-model-behind-error.ts';
@@ -28,6 +28,8 @@ export interface ProcessRunnerOptions extends Omit<ProcessToolsOptions, 'store' 
    * process with `concurrency`.
    */
   readonly checkpointIntervalMs?: number;
+  /** Receives its positions and appends. */
+  readonly report?: ProcessPositions;
   readonly log: Pick<Logger, 'info' | 'error'>;
 }
 
@@ -44,7 +46,7 @@ const concurrentIntervalMs = 100;
  * moves the checkpoint. A process with `concurrency` handles several events at once, and its checkpoint stays before
  * the oldest unfinished one. The process stops at an event that cannot be read, and waits for an operator's decision.
  */
-export class ProcessRunner implements ProcessProgress {
+export class ProcessRunner {
   readonly #options: ProcessRunnerOptions;
   readonly #stopped = new AbortController();
   readonly #positions = new ProcessedPositions();
@@ -65,6 +67,7 @@ export class ProcessRunner implements ProcessProgress {
 
   /** Starts the process on the only node that runs it. */
   start(): void {
+    this.#reportPosition();
     this.#running = this.run(this.#stopped.signal);
   }
 
@@ -74,10 +77,11 @@ export class ProcessRunner implements ProcessProgress {
     this.#positions.close();
   }
 
-  handles(events: ReadonlyArray<RecordedEvent>): boolean {
-    return handlesOneOf(this.#options.process, events);
-  }
-
+  /**
+   * Waits until the process has reacted to every event up to a position.
+   * @returns the position of the last event that the process itself has appended; null after the time limit, or if the
+   *   process has stopped
+   */
   waitUntilProcessed(position: number, milliseconds: number): Promise<number | null> {
     return this.#positions.passed(position, milliseconds);
   }
@@ -87,16 +91,22 @@ export class ProcessRunner implements ProcessProgress {
    * @throws FencedError if another node runs the process now
    */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.#follow(signal);
-      } catch (error) {
-        if (error instanceof FencedError) throw error;
-        if (signal.aborted) return;
-        const retryDelayMs = this.#backOff.failed();
-        this.#logFailure(error, retryDelayMs);
-        await delay(retryDelayMs, signal);
-      }
+    try {
+      while (!signal.aborted) await this.#followOnce(signal);
+    } finally {
+      this.#options.report?.set(this.#options.process.name, null);
+    }
+  }
+
+  async #followOnce(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#follow(signal);
+    } catch (error) {
+      if (error instanceof FencedError) throw error;
+      if (signal.aborted) return;
+      const retryDelayMs = this.#backOff.failed();
+      this.#logFailure(error, retryDelayMs);
+      await delay(retryDelayMs, signal);
     }
   }
 
@@ -251,14 +261,22 @@ export class ProcessRunner implements ProcessProgress {
       if (!this.#isWaiting)
         log.info({ process: process.name, readModel: error.collection }, 'waiting for a read model');
       this.#isWaiting = true;
+      this.#reportPosition();
       return;
     }
     log.error({ err: error, process: process.name, retryDelayMs }, 'a process will try again');
   }
 
   #pass(position: number): void {
+    if (position > this.#position) this.#isWaiting = false;
     this.#position = position;
     this.#positions.update({ ...this.#checkpointAt(position), failure: this.#failure });
+    this.#reportPosition();
+  }
+
+  #reportPosition(): void {
+    const live = this.#failure === null && !this.#isWaiting;
+    this.#options.report?.set(this.#options.process.name, { position: this.#position, live });
   }
 
   #checkpointAt(position: number): Checkpoint {
@@ -272,6 +290,7 @@ export class ProcessRunner implements ProcessProgress {
   ): ProcessTools {
     const onAppended = (position: number) => {
       this.#lastAppended = Math.max(this.#lastAppended, position);
+      this.#options.report?.recordEffect(this.#options.process.name, cause.position, position);
     };
     return createProcessTools(this.#options, { cause, signal, pauseUntil, met, onAppended });
   }

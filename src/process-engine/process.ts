@@ -55,12 +55,6 @@ export interface Process {
   readonly handle: (event: RecordedEvent, tools: ProcessTools) => Promise<void>;
 }
 
-/** Whether a process reacts to one of these events so that an answer waits for it, as far as the events alone show. */
-export function handlesOneOf({ types, handles, concurrency }: Process, events: ReadonlyArray<RecordedEvent>): boolean {
-  if (concurrency !== undefined) return false;
-  return events.some((event) => types.includes(event.type) && handles(event));
-}
-
 /** Whether a process may react to an event. It may react to one that cannot be read. */
 export function mayHandle({ handles }: Process, event: RecordedEvent): boolean {
   try {

@@ -1,35 +1,27 @@
-import { PositionWaiter } from '#projection-engine/progress/position-waiter.ts';
+import { Positions } from '#positions/positions.ts';
 import type { WatchedCheckpoint } from './checkpoints/checkpoint-store.ts';
+
+const name = 'process';
 
 /**
  * The callers that wait until a process has passed a position, at most ten thousand. The wait of any further caller
  * ends at once, and so does every wait for a stopped process.
  */
 export class ProcessedPositions {
-  readonly #waits = new PositionWaiter();
+  readonly #waits = new Positions();
   #lastAppended = 0;
   #position = 0;
 
   constructor() {
     // Callers wait for the process until its state is known.
-    this.#waits.update([{ position: 0, live: true }]);
-  }
-
-  /** Whether a caller waits. */
-  get waiting(): boolean {
-    return this.#waits.waiting;
+    this.#waits.update('process', new Map([[name, { position: 0, live: true }]]));
   }
 
   /** Sets the current checkpoint of the process. */
   update({ position, lastAppended, failure }: WatchedCheckpoint): void {
     this.#lastAppended = lastAppended;
     this.#position = position;
-    this.#waits.update([{ position, live: failure === null }]);
-  }
-
-  /** Forgets that the process has stopped. The next caller waits until its state is known again. */
-  forgetStop(): void {
-    this.#waits.update([{ position: this.#position, live: true }]);
+    this.#waits.update('process', new Map([[name, { position, live: failure === null }]]));
   }
 
   /**
@@ -37,7 +29,7 @@ export class ProcessedPositions {
    *   the process has stopped
    */
   async passed(position: number, milliseconds: number): Promise<number | null> {
-    await this.#waits.wait([0], position, false, milliseconds);
+    await this.#waits.passed({ names: [name] }, position, { kind: 'process', ms: milliseconds });
     return this.#position >= position ? this.#lastAppended : null;
   }
 

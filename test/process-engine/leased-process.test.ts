@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import { openMongoDbCheckpointStore } from '#process-engine/checkpoints/mongodb/mongodb-checkpoint-store.ts';
 import { runProcessUnderLease } from '#process-engine/leased-process.ts';
-import { PolledProcessProgress } from '#process-engine/polled-process-progress.ts';
 import type { Process } from '#process-engine/process.ts';
 import { ProcessRunner } from '#process-engine/process-runner.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
@@ -11,6 +10,7 @@ import { AppendableEventStore } from '#test/support/fakes/appendable-event-store
 import { InMemoryCheckpointStore } from '#test/support/fakes/in-memory-checkpoint-store.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 
@@ -131,16 +131,19 @@ describe('process on several nodes', () => {
       };
       const watched = openMongoDbCheckpointStore({ url, timeoutMs: patientTimeoutMs });
       opened.defer(() => watched.close());
-      const progress = new PolledProcessProgress({ process: follower(), store, checkpoints: watched, log: quiet });
-      opened.defer(() => progress.close());
+      const lastAppended = async (position: number) => {
+        const peek = () => watched.peek('follower', store.identity);
+        await eventually(async () => (await peek()).position >= position, 'its checkpoint is stored');
+        return (await peek()).lastAppended;
+      };
 
       const stopOne = run('one');
       const first = await created('a');
-      assert.equal(await progress.waitUntilProcessed(first, timeoutMs), store.streamOf('project-pa')[0]?.position);
+      assert.equal(await lastAppended(first), store.streamOf('project-pa')[0]?.position);
       run('other');
       await stopOne();
       const second = await created('b');
-      assert.equal(await progress.waitUntilProcessed(second, timeoutMs), store.streamOf('project-pb')[0]?.position);
+      assert.equal(await lastAppended(second), store.streamOf('project-pb')[0]?.position);
       assert.deepEqual(terms, ['one 1', 'other 2']);
       assert.deepEqual(projectsOf('a', 'b'), [['ProjectCreated'], ['ProjectCreated']]);
     });

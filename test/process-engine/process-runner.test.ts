@@ -319,14 +319,6 @@ describe('ProcessRunner', () => {
     assert.deepEqual(store.types(), ['OrganizationCreated', 'ProjectCreated']);
   });
 
-  it('knows which events concern it', async () => {
-    const runner = start(async () => undefined);
-    await created('none', false);
-    assert.equal(runner.handles(store.log), false);
-    await created('one');
-    assert.equal(runner.handles(store.log), true);
-  });
-
   it('sees the event that caused a reaction in the state, although its append is not answered yet', async () => {
     writer = new StreamWriter({ store, soleWriter: true });
     await created('one');
@@ -602,12 +594,6 @@ describe('ProcessRunner', () => {
         'it is written',
       );
       assert.ok(gates.begun.length >= 2);
-    });
-
-    it('delays no response, because its reactions are concurrent', async () => {
-      const runner = start(async () => undefined, true, 2);
-      await created('one');
-      assert.equal(runner.handles(store.log), false);
     });
   });
 });

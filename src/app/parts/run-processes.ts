@@ -1,8 +1,6 @@
-import type { ProcessProgress } from '#application/commands/process-progress.ts';
 import type { LeaseStore } from '#leases/lease-store.ts';
 import type { CheckpointStore } from '#process-engine/checkpoints/checkpoint-store.ts';
 import { runProcessUnderLease } from '#process-engine/leased-process.ts';
-import { PolledProcessProgress } from '#process-engine/polled-process-progress.ts';
 import type { Process } from '#process-engine/process.ts';
 import { ProcessRunner, type ProcessRunnerOptions } from '#process-engine/process-runner.ts';
 import { restarting } from '#shared/async/restarting.ts';
@@ -26,29 +24,16 @@ export interface SharedProcessDependencies extends ProcessDependencies {
   readonly openCheckpoints: (token: number) => CheckpointStore;
 }
 
-/** Runs processes on a single node. @returns their progress */
+/** Runs processes on a single node. */
 export function runProcesses(
   processes: ReadonlyArray<Process>,
   { opened, ...surroundings }: ProcessDependencies,
-): ReadonlyArray<ProcessProgress> {
-  return processes.map((process) => {
+): void {
+  for (const process of processes) {
     const runner = new ProcessRunner({ ...surroundings, process });
     runner.start();
     opened.defer(() => runner.stop());
-    return runner;
-  });
-}
-
-/** Watches the progress of processes that any node may run. */
-export function watchProcesses(
-  processes: ReadonlyArray<Process>,
-  { store, checkpoints, log, opened }: Pick<ProcessDependencies, 'store' | 'checkpoints' | 'log' | 'opened'>,
-): ReadonlyArray<ProcessProgress> {
-  return processes.map((process) => {
-    const progress = new PolledProcessProgress({ process, store, checkpoints, log });
-    opened.defer(() => progress.close());
-    return progress;
-  });
+  }
 }
 
 /** Runs each process whenever this node holds the lease for it. */

@@ -4,7 +4,7 @@ import type { Config } from '#app/config.ts';
 import { openDataDirectory } from '#app/data-directory.ts';
 import { createNodeName } from '#app/node-name.ts';
 import { type AsOf, readAsOf } from '#app/read-only/as-of.ts';
-import { asOfProjections } from '#app/read-only/as-of-projections.ts';
+import { asOfPositions, asOfProjections } from '#app/read-only/as-of-projections.ts';
 import { waitForStore } from '#app/startup/wait-for-store.ts';
 import { openKeyUsage } from '#application/access/key-usage.ts';
 import { StateFollower } from '#application/commands/state-follower.ts';
@@ -80,7 +80,9 @@ export async function openReadOnlyStores(config: Config, log: DebugLogger, opene
   const blobs = await openBlobsBeside(config, mongoDb);
   opened.defer(() => blobs.close());
   const webhooks = await openWebhookStores(config, { mongoDb, opened });
-  const read = { projections: asOfProjections(asOf), documents, keyUsage, checkpoints, openCheckpoints, leases: null };
+  const positions = asOfPositions(asOf);
+  const followed = { projections: asOfProjections(asOf), positions, positionSink: positions };
+  const read = { ...followed, documents, keyUsage, checkpoints, openCheckpoints, leases: null };
   const personalData = new PersonalData(subjectKeys);
   return { asOf, directory, metrics, events, writer, node: createNodeName(), blobs, webhooks, personalData, ...read };
 }

@@ -15,6 +15,7 @@ import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { createMetrics, type Metrics } from '#http/routes/metrics.ts';
 import type { LeaseStore } from '#leases/lease-store.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
+import type { PositionSink, Positions } from '#positions/positions.ts';
 import type { CheckpointStore } from '#process-engine/checkpoints/checkpoint-store.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
@@ -34,6 +35,10 @@ export interface Stores {
   readonly events: EventStore & RawLog & StreamRemoval;
   readonly writer: StreamWriter;
   readonly projections: ProjectionsProgress;
+  /** Who waits for read models and processes. */
+  readonly positions: Positions;
+  /** Where the processes of this node report their positions. */
+  readonly positionSink: PositionSink;
   readonly documents: ReadStore;
   readonly keyUsage: KeyUsage;
   readonly checkpoints: CheckpointStore;
@@ -82,13 +87,11 @@ export async function openStores(
   const wasFilled = () => waitForStore('READ_STORE_URL', log, () => hasReadModels(config.readStore, mongoDb));
   await waitForStore('EVENT_STORE_URL', log, () => checkStreamPrefix(wasFilled));
   const node = createNodeName();
-  const { documents, projections, saveKeysLastUsed, snapshots, leases } = await openReadStore(config, {
-    forProjector,
-    node,
-    mongoDb,
-    log,
-    opened,
-  });
+  const openCheckpoints = await createCheckpointOpener(config, mongoDb);
+  const checkpoints = openCheckpoints();
+  opened.defer(() => checkpoints.close());
+  const readStore = await openReadStore(config, { forProjector, events, checkpoints, node, mongoDb, log, opened });
+  const { documents, saveKeysLastUsed, snapshots, ...followed } = readStore;
   const writer = new StreamWriter({ store: events, soleWriter, snapshots });
   if (!soleWriter) {
     const states = new StateFollower({ store: events, writer, log });
@@ -97,9 +100,6 @@ export async function openStores(
   }
   const keyUsage = openKeyUsage({ readStore: documents, save: saveKeysLastUsed, log });
   opened.defer(() => keyUsage.close());
-  const openCheckpoints = await createCheckpointOpener(config, mongoDb);
-  const checkpoints = openCheckpoints();
-  opened.defer(() => checkpoints.close());
   const isLogBegun = () => waitForStore('EVENT_STORE_URL', log, () => isBootstrapped(writer));
   const subjectKeys = await openSubjectKeys(config, { isLogBegun, mongoDb, log });
   opened.defer(() => subjectKeys.close());
@@ -107,7 +107,7 @@ export async function openStores(
   const blobs = await openBlobStore(config, mongoDb);
   opened.defer(() => blobs.close());
   const webhooks = await openWebhookStores(config, { mongoDb, opened });
-  const read = { projections, documents, keyUsage, checkpoints, openCheckpoints, leases, personalData };
+  const read = { ...followed, documents, keyUsage, checkpoints, openCheckpoints, personalData };
   return { directory, metrics, events, writer, node, blobs, webhooks, ...read };
 }
 

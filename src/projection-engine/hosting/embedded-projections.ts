@@ -1,39 +1,17 @@
-import type { WaitOutcome } from '#projection-engine/progress/position-waiter.ts';
-import { ProjectionWaiter } from '#projection-engine/progress/projection-waiter.ts';
+import type { PositionSink } from '#positions/positions.ts';
 import type { FollowingStatus, ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import type { FromProjector, ToSave } from './projector-messages.ts';
+import { type FromProjector, followedBy, type ToSave } from './projector-messages.ts';
 import { ProjectorThread, type ProjectorThreadOptions } from './projector-thread.ts';
 
 const saveTimeoutMs = 5000;
 
-/** The projections of an embedded read store. A thread of this process runs them and is the store's only writer. */
-export interface EmbeddedProjections extends ProjectionsProgress {
-  /**
-   * Calls a listener when documents may have changed, before any wait for them ends.
-   * @returns a function that unsubscribes it
-   */
-  onCommit(listener: () => void): () => void;
-  /** Stores when keys were last used; resolves when it is done. @throws UnavailableError */
-  saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void>;
-  /** Stores a stream's snapshot; resolves when it is done. @throws UnavailableError */
-  saveSnapshot(snapshot: StoredSnapshot): Promise<void>;
-  /** Waits until the thread has finished its batch and stored its checkpoints; 5 s at most. */
-  close(): Promise<void>;
-}
-
-/**
- * Starts the projections in a thread, which is restarted after a failure.
- * @returns when both stores are open
- * @throws Error if the thread cannot start
- */
-export async function startEmbeddedProjections(options: ProjectorThreadOptions): Promise<EmbeddedProjections> {
-  const projections = new ThreadProjections(options);
-  await projections.start();
-  return projections;
+export interface EmbeddedProjectionsOptions extends ProjectorThreadOptions {
+  /** Receives the positions, after the documents. */
+  readonly positions: PositionSink;
 }
 
 interface PendingSave {
@@ -41,9 +19,10 @@ interface PendingSave {
   readonly reject: (error: UnavailableError) => void;
 }
 
-class ThreadProjections implements EmbeddedProjections {
+/** The projections of an embedded read store. A thread of this process runs them and is the store's only writer. */
+export class EmbeddedProjections implements ProjectionsProgress {
   readonly #thread: ProjectorThread;
-  readonly #waits = new ProjectionWaiter();
+  readonly #positions: PositionSink;
   readonly #listeners = new Set<(statuses: ReadonlyArray<ProjectionStatus>) => void>();
   readonly #commitListeners = new Set<() => void>();
   readonly #saves = new Map<number, PendingSave>();
@@ -52,8 +31,11 @@ class ThreadProjections implements EmbeddedProjections {
   #served: ReadonlyArray<ServedPosition> = [];
   #ready = false;
   #requests = 0;
+  /** The projections, in the order of the messages of the thread. */
+  #names: ReadonlyArray<string> = [];
 
-  constructor(options: ProjectorThreadOptions) {
+  constructor({ positions, ...options }: EmbeddedProjectionsOptions) {
+    this.#positions = positions;
     this.#thread = new ProjectorThread(options, {
       onMessage: (message) => this.#receive(message),
       onExit: () => this.#exited(),
@@ -61,16 +43,12 @@ class ThreadProjections implements EmbeddedProjections {
     });
   }
 
+  /**
+   * Starts the thread, which is restarted after a failure. Resolves when both stores are open.
+   * @throws Error if the thread cannot start
+   */
   start(): Promise<void> {
     return this.#thread.start();
-  }
-
-  waitFor(position: number, types: ReadonlyArray<string>, timeoutMs: number): Promise<WaitOutcome> {
-    return this.#waits.forTypes(types, position, timeoutMs);
-  }
-
-  waitForProjections(names: ReadonlyArray<string>, position: number, timeoutMs: number): Promise<WaitOutcome> {
-    return this.#waits.forNames(names, position, timeoutMs);
   }
 
   status(): ReadonlyArray<ProjectionStatus> {
@@ -86,6 +64,10 @@ class ThreadProjections implements EmbeddedProjections {
     return { live: this.#ready && state === 'running', detail: `thread ${state}${died}` };
   }
 
+  /**
+   * Calls a listener when documents may have changed, before any wait for them ends.
+   * @returns a function that unsubscribes it
+   */
   onCommit(listener: () => void): () => void {
     this.#commitListeners.add(listener);
     return () => this.#commitListeners.delete(listener);
@@ -96,10 +78,12 @@ class ThreadProjections implements EmbeddedProjections {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Stores when keys were last used; resolves when it is done. @throws UnavailableError */
   saveKeysLastUsed(times: ReadonlyMap<string, string>): Promise<void> {
     return this.#save({ kind: 'save-keys-last-used', times });
   }
 
+  /** Stores a stream's snapshot; resolves when it is done. @throws UnavailableError */
   saveSnapshot(snapshot: StoredSnapshot): Promise<void> {
     return this.#save({ kind: 'save-snapshot', snapshot });
   }
@@ -121,9 +105,9 @@ class ThreadProjections implements EmbeddedProjections {
     });
   }
 
-  async close(): Promise<void> {
-    await this.#thread.close();
-    this.#waits.close();
+  /** Waits until the thread has finished its batch and stored its checkpoints; 5 s at most. */
+  close(): Promise<void> {
+    return this.#thread.close();
   }
 
   #receive(message: FromProjector): void {
@@ -131,7 +115,7 @@ class ThreadProjections implements EmbeddedProjections {
       case 'positions':
         this.#notifyCommit();
         this.#served = message.served;
-        this.#waits.update(message.served);
+        this.#positions.update('projection', followedBy(this.#names, message.served));
         break;
       case 'status':
         // A rebuild was swapped in, perhaps at the same position as the old documents.
@@ -141,7 +125,8 @@ class ThreadProjections implements EmbeddedProjections {
         this.#notifyListeners();
         break;
       case 'opened':
-        this.#waits.setProjections(message.projections);
+        this.#names = message.projections.map(({ name }) => name);
+        this.#positions.declare('projection', message.projections);
         break;
       case 'saved':
         this.#settleSave(message.request, message.failure);
@@ -153,7 +138,7 @@ class ThreadProjections implements EmbeddedProjections {
     this.#notifyCommit();
     for (const { reject } of this.#saves.values()) reject(new UnavailableError('The projector thread has ended.'));
     // No thread follows the log now, so a command must not wait for its read models.
-    if (this.#thread.state !== 'closed') this.#waits.update([]);
+    if (this.#thread.state !== 'closed') this.#positions.update('projection', new Map());
   }
 
   #settleSave(request: number, failure: string | null): void {

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { FollowedPosition, FollowerInfo } from '#positions/positions.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import type { StoredSnapshot } from '#read-store/snapshot-store.ts';
@@ -29,12 +30,6 @@ export interface ProjectorThreadData {
   readonly projectionsModule: string;
 }
 
-/** What the main thread must know of a projection. */
-export interface ProjectionInfo {
-  readonly name: string;
-  readonly types: ReadonlyArray<string>;
-}
-
 /** What the projector thread stores for the main thread beside the read models. */
 export type ToSave =
   | { readonly kind: 'save-keys-last-used'; readonly times: ReadonlyMap<string, string> }
@@ -48,7 +43,8 @@ export type ToProjector =
 /** A message from the projector thread to the main thread. */
 export type FromProjector =
   /** The thread works. All later messages list the projections in this order. */
-  | { readonly kind: 'opened'; readonly projections: ReadonlyArray<ProjectionInfo> }
+  | { readonly kind: 'opened'; readonly projections: ReadonlyArray<FollowerInfo> }
+  /** Empty: the thread does not run the projections, because another node holds their lease. */
   | { readonly kind: 'positions'; readonly served: ReadonlyArray<ServedPosition> }
   | { readonly kind: 'status'; readonly statuses: ReadonlyArray<ProjectionStatus>; readonly ready: boolean }
   | { readonly kind: 'saved'; readonly request: number; readonly failure: string | null }
@@ -58,3 +54,11 @@ export type FromProjector =
       readonly fields: Readonly<Record<string, unknown>>;
       readonly message: string;
     };
+
+/** Returns the positions of a message of the thread by the names of the projections, which are in the same order. */
+export function followedBy(
+  names: ReadonlyArray<string>,
+  served: ReadonlyArray<ServedPosition>,
+): ReadonlyMap<string, FollowedPosition> {
+  return new Map(served.map((position, index) => [names[index] ?? '', position]));
+}

@@ -6,6 +6,7 @@ import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import { type Upcast, upcastWith } from '#event-store/upcasting.ts';
 import { type AnyProjection, eventTypesOf } from '#projection-engine/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
+import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { ReadStoreDamagedError, setAside } from '#read-store/sqlite/read-store-file.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
@@ -30,6 +31,8 @@ type Events = Pick<EventStore, 'subscribe' | 'read' | 'lastPosition' | 'close'>;
 const data = workerData as ProjectorThreadData;
 const log: Logger = { info: logged('info'), warn: logged('warn'), error: logged('error') };
 const closing = new AbortController();
+/** The positions that were posted last, as JSON. */
+let postedPositions = '';
 
 const { projections, upcast = upcastWith(upcasters) } = (await import(data.projectionsModule)) as ProjectionsModule;
 const knownTypes = Object.keys(eventCodecs);
@@ -61,7 +64,6 @@ async function openEvents(from: ProjectorEvents): Promise<Events> {
 async function fillEmbedded(file: string): Promise<void> {
   const store = openSqliteReadStoreWriter(file, (message) => log.warn({ file }, message));
   let runner: ProjectionRunner | null = null;
-  let posted = '';
   parentPort?.on('message', (message: ToProjector) => {
     if (message.kind === 'close') return closing.abort();
     void save(store, message);
@@ -69,12 +71,7 @@ async function fillEmbedded(file: string): Promise<void> {
   postOpened();
 
   const onPositions = () => {
-    if (runner === null) return;
-    const served = runner.positions();
-    const text = JSON.stringify(served);
-    if (text === posted) return;
-    posted = text;
-    post({ kind: 'positions', served });
+    if (runner !== null) postPositions(runner.positions());
   };
   const onStatus = () => {
     if (runner !== null) post({ kind: 'status', statuses: runner.status(), ready: runner.ready() });
@@ -119,7 +116,17 @@ async function fillShared({ url, urlName, holder }: ProjectorReadStore & { kind:
   const openWriter = (fence: number) => openMongoDbReadStoreWriter({ url, availability, fence });
   const { signal } = closing;
   try {
-    await runProjectionsUnderLease({ projections, knownTypes, events, openWriter, leases, holder, log, signal });
+    await runProjectionsUnderLease({
+      projections,
+      knownTypes,
+      events,
+      openWriter,
+      leases,
+      holder,
+      log,
+      signal,
+      onPositions: postPositions,
+    });
   } finally {
     await leases.close();
     await availability.close();
@@ -134,6 +141,14 @@ async function save(writer: ReadStoreWriter, message: Exclude<ToProjector, { kin
     (error: unknown) => String(error),
   );
   post({ kind: 'saved', request: message.request, failure });
+}
+
+/** Posts positions that differ from the last ones. */
+function postPositions(served: ReadonlyArray<ServedPosition>): void {
+  const text = JSON.stringify(served);
+  if (text === postedPositions) return;
+  postedPositions = text;
+  post({ kind: 'positions', served });
 }
 
 function postOpened(): void {
