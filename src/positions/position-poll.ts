@@ -134,7 +134,13 @@ export class PositionPoll implements PositionSink {
 
   /** Whether a caller waits for something that runs on another node. What runs here is reported at once. */
   #isAwaited(): boolean {
-    return this.#options.positions.isWaitingFor((kind, name) => !this.#own[kind].has(name));
+    return this.#options.positions.isWaitingFor((kind, name) => !this.#isOwn(kind, name));
+  }
+
+  /** Whether this node runs a follower, unless another node has got further. */
+  #isOwn(kind: FollowerKind, name: string): boolean {
+    const own = this.#own[kind].get(name);
+    return own !== undefined && own.position >= (this.#polled[kind].get(name)?.position ?? 0);
   }
 
   async #poll(): Promise<void> {

@@ -101,6 +101,16 @@ describe('PositionPoll', () => {
     assert.equal(await wait, 'reached');
   });
 
+  it('polls for a process that has got further on another node than on this one', async () => {
+    own({ position: 3, live: true });
+    store({ position: 4 });
+    publish(1);
+    await passedFlows(1);
+    const wait = passedDetach(6);
+    store({ position: 6 });
+    assert.equal(await wait, 'reached');
+  });
+
   it('never takes back what this node has reported', async () => {
     own({ position: 5, live: true });
     store({ position: 4, failure });

@@ -2,7 +2,10 @@ import { join } from 'node:path';
 import type { Config } from '#app/config.ts';
 import type { CheckpointStore } from '#process-engine/checkpoints/checkpoint-store.ts';
 import { openSqliteCheckpointStore } from '#process-engine/checkpoints/sqlite/sqlite-checkpoint-store.ts';
+import { withVariableName } from '#shared/errors/startup-error.ts';
 import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
+
+const variable = 'READ_STORE_URL';
 
 /**
  * Opens the checkpoints of processes. Each call opens a separate store.
@@ -23,6 +26,6 @@ export async function createCheckpointOpener(
     '#process-engine/checkpoints/mongodb/mongodb-checkpoint-store.ts'
   );
   const { url } = readStore;
-  const availability = await mongoDb.at(url, 'READ_STORE_URL');
-  return (fence = 0) => openMongoDbCheckpointStore({ url, availability, fence });
+  const availability = await mongoDb.at(url, variable);
+  return (fence = 0) => withVariableName(variable, () => openMongoDbCheckpointStore({ url, availability, fence }));
 }
