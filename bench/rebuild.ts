@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
-import { startEmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
+import { Positions } from '#positions/positions.ts';
+import { EmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
 import { type Checkout, here } from './beside/checkout.ts';
 import type { MeasureVersion } from './beside/compare.ts';
 import { nodeOf, sharedEnvironment } from './beside/node-command.ts';
@@ -94,12 +95,16 @@ async function measure(file: string): Promise<void> {
   const readFile = join(readFolder, 'read.db');
   const store = await openSqliteEventStore({ file });
   const quiet = () => undefined;
-  const start = () =>
-    startEmbeddedProjections({
+  const start = async () => {
+    const projections = new EmbeddedProjections({
+      positions: new Positions(),
       events: () => ({ kind: 'sqlite', file, wake: store.wakePort() }),
       readStore: { kind: 'sqlite', file: readFile },
       log: { info: quiet, warn: (_, message) => print(message), error: (_, message) => print(message) },
     });
+    await projections.start();
+    return projections;
+  };
   try {
     const started = performance.now();
     const projections = await start();

@@ -9,10 +9,9 @@ import type { EventStore } from '#event-store/event-store.ts';
 import { gatewayOperations } from '#gateway/operations.ts';
 import type { Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
-import type { Process } from '#process-engine/process.ts';
+import { isAwaited, type Process } from '#process-engine/process.ts';
 import { processTable } from '#processes/table.ts';
 import { readyOnly } from '#projection-engine/progress/ready-read-store.ts';
-import { audit } from '#projections/audit.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import type { Config } from './config.ts';
@@ -30,7 +29,6 @@ import { runBatches } from './parts/run-batches.ts';
 import { runProcesses } from './parts/run-processes.ts';
 import { runWebhooks } from './parts/run-webhooks.ts';
 import { startLagMonitor } from './progress/start-lag-monitor.ts';
-import { createWaitForPosition } from './progress/wait-for-position.ts';
 import { watchMetrics } from './progress/watch-metrics.ts';
 import { type AsOf, refuseAsOf } from './read-only/as-of.ts';
 import { refuseWrites } from './read-only/refuse-writes.ts';
@@ -144,13 +142,12 @@ interface Foundation extends Stores {
 async function openService(config: Config, foundation: Foundation): Promise<Service> {
   const { events, projections, metrics, opened } = foundation;
   const { limits, roles } = config;
-  const waitForPosition = createWaitForPosition(projections);
-  const processes = runProcesses(foundation.processes, config, { ...foundation, waitForPosition });
-  await waitForReadModels(projections, events, limits.readYourWritesTimeoutMs);
+  const processStatuses = runProcesses(foundation.processes, config, foundation);
+  await waitForReadModels(foundation, limits.readYourWritesTimeoutMs);
   const bodies = new ByteBudget(limits.bodies);
-  watchMetrics({ ...foundation, statuses: processes.statuses, bodies });
+  watchMetrics({ ...foundation, statuses: processStatuses, bodies });
   const documents = readyOnly(foundation.documents, projections);
-  const base = { ...foundation, documents, processes, bodies, waitForPosition };
+  const base = { ...foundation, documents, processStatuses, bodies };
   const keys = openKeyResolver(base);
   const calls = openMeteredGateway(config, foundation.gatewaySource, base);
   const gateway = calls?.gateway ?? null;
@@ -169,13 +166,10 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
   const history = new StreamHistory(events);
   runWebhooks(config, { ...base, history });
   const gatewayHealth = () => gateway?.health() ?? null;
-  const bound = bindOperations(config, { ...base, space, batchesRun, digests, comparer, lag, gatewayHealth, history });
-  const live = openLiveFeed({
-    ...base,
-    keys,
-    limits: limits.feeds,
-    waitForAudit: (position) => waitForPosition(audit.name, position),
-  });
+  const reacting = foundation.processes.filter(isAwaited);
+  const parts = { reacting, space, batchesRun, digests, comparer, lag, gatewayHealth, history };
+  const bound = bindOperations(config, { ...base, ...parts });
+  const live = openLiveFeed({ ...base, keys, limits: limits.feeds });
   const relaying = roles.has('gateway') ? gateway : null;
   return {
     operations: [...bound, archiveUsage, live.operation, ...gatewayOperations(relaying, gatewayLimits(limits))],
@@ -190,7 +184,7 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
     directory: foundation.directory,
     readiness: createReadiness({
       ...foundation,
-      processes: processes.statuses,
+      processes: processStatuses,
       batchesRun,
       olderNodes: () => foundation.earlier?.nodes ?? [],
     }),

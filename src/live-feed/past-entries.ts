@@ -1,5 +1,6 @@
 import { auditEntries, type EntryReads } from '#application/history/audit-entries.ts';
 import { type PastPart, pastEvents } from '#application/history/past-events.ts';
+import type { Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { entryMessage } from './event-stream-message.ts';
@@ -8,10 +9,11 @@ import type { FeedReader } from './feed-reader.ts';
 export interface PastEntriesOptions {
   readonly documents: Pick<ReadStore, 'list'>;
   readonly reads: EntryReads;
-  /** Waits until the audit contains the log up to a position. @returns false after the time limit */
-  readonly waitForAudit: (position: number) => Promise<boolean>;
+  readonly positions: Pick<Positions, 'passed'>;
 }
 
+const auditCollection = 'audit';
+const auditWaitMs = 2_000;
 const eventsOfPart = 200;
 
 /** Sends a reader the entries from before it joined, which the audit's read model finds. */
@@ -24,7 +26,9 @@ export class PastEntries {
 
   /** Waits until all entries up to a position can be found. @throws UnavailableError after the time limit */
   async reach(position: number): Promise<void> {
-    if (await this.#options.waitForAudit(position)) return;
+    const audit = { names: [auditCollection] };
+    const outcome = await this.#options.positions.passed(audit, position, { strict: true, ms: auditWaitMs });
+    if (outcome === 'reached') return;
     throw new UnavailableError('The audit has not caught up with the log: past entries cannot be read just now.');
   }
 

@@ -1,3 +1,5 @@
+import { RecentEffects } from './recent-effects.ts';
+
 /** The position of one follower of the log, as far as callers may wait for it. */
 export interface FollowedPosition {
   /** The position up to which it has handled the log. */
@@ -27,9 +29,198 @@ export interface PositionSink {
   update(kind: FollowerKind, positions: ReadonlyMap<string, FollowedPosition>): void;
   /**
    * Reports that a process has appended because of an event, so that a caller who appended that event also waits for
-   * the read models of this append.
+   * the read models of this append. It must be called for each append of a reaction, before `update` reports that the
+   * process has passed the event. It may be called again with the same values.
    * @param causePosition the position of the event to which it reacted
-   * @param appendedPosition the position of the last event that it appended because of it
+   * @param appendedPosition the position of the last event of this append
    */
   recordEffect(process: string, causePosition: number, appendedPosition: number): void;
+}
+
+/** The followers for which a caller waits: some by name, those that handle one of some event types, or all. */
+export type FollowerSelection =
+  | { readonly names: ReadonlyArray<string> }
+  | { readonly types: ReadonlyArray<string> }
+  | 'all';
+
+/** Which followers count for a caller. */
+export interface FollowerOptions {
+  /** Default `projection`. */
+  readonly kind?: FollowerKind;
+  /** Whether followers count that do not follow the log now, or whose position is unknown. Default false. */
+  readonly strict?: boolean;
+}
+
+/** How a caller waits. */
+export interface PassedOptions extends FollowerOptions {
+  /** The longest wait in milliseconds. */
+  readonly ms: number;
+  /** Ends the wait early, with `timeout`. */
+  readonly signal?: AbortSignal;
+}
+
+interface Condition {
+  readonly kind: FollowerKind;
+  readonly names: ReadonlyArray<string>;
+  readonly position: number;
+  readonly strict: boolean;
+}
+
+interface Wait extends Condition {
+  readonly end: (outcome: WaitOutcome) => void;
+}
+
+type EachKind<Value> = Record<FollowerKind, Value>;
+
+/** The most waits that may run at a time: a further one ends with `timeout` at once. */
+const maxWaits = 10_000;
+
+/**
+ * The positions of everything that follows the log, on whichever thread or node it runs, and the callers that wait
+ * until some of it has passed a position.
+ */
+export class Positions implements PositionSink {
+  readonly #followers: EachKind<ReadonlyArray<string>> = { projection: [], process: [] };
+  readonly #byType: EachKind<ReadonlyMap<string, ReadonlyArray<string>>> = {
+    projection: new Map(),
+    process: new Map(),
+  };
+  readonly #positions: EachKind<ReadonlyMap<string, FollowedPosition>> = { projection: new Map(), process: new Map() };
+  readonly #waits: EachKind<Set<Wait>> = { projection: new Set(), process: new Set() };
+  readonly #effects = new RecentEffects();
+  readonly #updateListeners = new Set<(kind: FollowerKind) => void>();
+  readonly #waitListeners = new Set<() => void>();
+  #isClosed = false;
+
+  declare(kind: FollowerKind, followers: ReadonlyArray<FollowerInfo>): void {
+    this.#followers[kind] = followers.map(({ name }) => name);
+    this.#byType[kind] = namesByType(followers);
+  }
+
+  update(kind: FollowerKind, positions: ReadonlyMap<string, FollowedPosition>): void {
+    this.#positions[kind] = positions;
+    for (const wait of this.#waits[kind]) if (this.#isMet(wait)) wait.end('reached');
+    for (const listener of this.#updateListeners) listener(kind);
+  }
+
+  recordEffect(process: string, causePosition: number, appendedPosition: number): void {
+    this.#effects.add(process, causePosition, appendedPosition);
+  }
+
+  /** Returns the positions of what a process has appended because of an event, as far as they are remembered. */
+  effectsOf(process: string, causePosition: number): Iterable<number> {
+    return this.#effects.of(process, causePosition);
+  }
+
+  /**
+   * Waits until followers have passed a position. It does not wait for those that do not count.
+   * @returns `timeout` after `ms`, at once if 10,000 callers wait already, and after `close`
+   */
+  passed(followers: FollowerSelection, position: number, options: PassedOptions): Promise<WaitOutcome> {
+    const condition = this.#conditionOf(followers, position, options);
+    const { ms, signal } = options;
+    if (this.#isMet(condition)) return Promise.resolve('reached');
+    const isFull = this.#waits.projection.size + this.#waits.process.size >= maxWaits;
+    if (isFull || ms <= 0 || this.#isClosed || signal?.aborted === true) return Promise.resolve('timeout');
+    return this.#wait(condition, ms, signal);
+  }
+
+  /** Returns whether followers have passed a position, without a wait. */
+  hasPassed(followers: FollowerSelection, position: number, options: FollowerOptions = {}): boolean {
+    return this.#isMet(this.#conditionOf(followers, position, options));
+  }
+
+  /** Whether a follower is known not to follow the log: it has stopped, or is filled for the first time. */
+  isHalted(kind: FollowerKind, name: string): boolean {
+    return this.#positions[kind].get(name)?.live === false;
+  }
+
+  /** Whether a caller waits for a follower that fits. */
+  isWaitingFor(fits: (kind: FollowerKind, name: string) => boolean): boolean {
+    for (const waits of Object.values(this.#waits)) {
+      for (const { kind, names } of waits) if (names.some((name) => fits(kind, name))) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Calls a listener after each update of positions.
+   * @returns a function that unsubscribes it
+   */
+  onUpdate(listener: (kind: FollowerKind) => void): () => void {
+    this.#updateListeners.add(listener);
+    return () => this.#updateListeners.delete(listener);
+  }
+
+  /**
+   * Calls a listener when a caller has begun to wait.
+   * @returns a function that unsubscribes it
+   */
+  onWait(listener: () => void): () => void {
+    this.#waitListeners.add(listener);
+    return () => this.#waitListeners.delete(listener);
+  }
+
+  /** Ends every wait, also those that begin later. */
+  close(): void {
+    this.#isClosed = true;
+    for (const waits of Object.values(this.#waits)) for (const wait of waits) wait.end('timeout');
+  }
+
+  #wait(condition: Condition, ms: number, signal: AbortSignal | undefined): Promise<WaitOutcome> {
+    const { promise, resolve } = Promise.withResolvers<WaitOutcome>();
+    const waits = this.#waits[condition.kind];
+    const end = (outcome: WaitOutcome) => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', expire);
+      waits.delete(wait);
+      resolve(outcome);
+    };
+    const expire = () => end('timeout');
+    const wait: Wait = { ...condition, end };
+    const timer = setTimeout(expire, ms);
+    signal?.addEventListener('abort', expire);
+    waits.add(wait);
+    for (const listener of this.#waitListeners) listener();
+    return promise;
+  }
+
+  #conditionOf(
+    followers: FollowerSelection,
+    position: number,
+    { kind = 'projection', strict = false }: FollowerOptions,
+  ): Condition {
+    return { kind, names: this.#namesOf(kind, followers), position, strict };
+  }
+
+  #namesOf(kind: FollowerKind, followers: FollowerSelection): ReadonlyArray<string> {
+    if (followers === 'all') return this.#followers[kind];
+    if ('names' in followers) return followers.names;
+    const { types } = followers;
+    const byType = this.#byType[kind];
+    const [first = ''] = types;
+    if (types.length === 1) return byType.get(first) ?? [];
+    return [...new Set(types.flatMap((type) => byType.get(type) ?? []))];
+  }
+
+  #isMet({ kind, names, position, strict }: Condition): boolean {
+    const positions = this.#positions[kind];
+    return names.every((name) => {
+      const followed = positions.get(name);
+      if (followed === undefined) return !strict;
+      return followed.position >= position || !(followed.live || strict);
+    });
+  }
+}
+
+function namesByType(followers: ReadonlyArray<FollowerInfo>): ReadonlyMap<string, ReadonlyArray<string>> {
+  const byType = new Map<string, string[]>();
+  for (const { name, types } of followers) {
+    for (const type of new Set(types)) {
+      const names = byType.get(type) ?? [];
+      names.push(name);
+      byType.set(type, names);
+    }
+  }
+  return byType;
 }

@@ -6,19 +6,19 @@ import { type Clock, monotonicClock } from '#leases/clock.ts';
 import type { Leases } from '#leases/leases.ts';
 import { onOneNode } from '#leases/on-one-node.ts';
 import type { FollowedPosition, PositionSink } from '#positions/positions.ts';
+import {
+  type ProcessCheckpoint,
+  type ProcessEffect,
+  type ProcessesRecord,
+  startOfLog,
+} from '#positions/processes-record.ts';
 import { retrying } from '#shared/async/retrying.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { CheckpointWriter } from './checkpoint-writer.ts';
 import type { ProcessToolsOptions } from './create-process-tools.ts';
 import { OperatorRequests } from './operator-requests.ts';
 import { isAwaited, type Process } from './process.ts';
-import {
-  type ProcessCheckpoint,
-  type ProcessCheckpoints,
-  type ProcessEffect,
-  type ProcessesRecord,
-  startOfLog,
-} from './process-checkpoints.ts';
+import type { ProcessCheckpoints } from './process-checkpoints.ts';
 import { ProcessRun } from './process-run.ts';
 
 /** The options of the host of all processes. */
@@ -64,8 +64,9 @@ export class ProcessHost {
     const { processes, positions, leases, node, log } = this.#options;
     const awaited = processes.filter(isAwaited);
     positions.declare('process', awaited);
-    // Callers wait for a process until its position is known.
-    positions.update('process', new Map(awaited.map(({ name }) => [name, { position: 0, live: true }])));
+    // Callers wait for a process until its position is known. On shared stores another node may run it.
+    if (leases === null)
+      positions.update('process', new Map(awaited.map(({ name }) => [name, { position: 0, live: true }])));
     this.#running = onOneNode({
       name: 'processes',
       leases,
@@ -245,6 +246,8 @@ class ProcessTerm {
     } catch (error) {
       this.#options.log.warn({ error: String(error) }, 'The last checkpoints of processes could not be stored');
     }
+    // From now on, what another node stores counts.
+    if (this.#options.leases !== null) this.#options.positions.update('process', new Map());
   }
 
   #fail(error: unknown): void {

@@ -4,12 +4,12 @@ import { ensureReadable } from '#event-store/lazy-event.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
 import type { Clock } from '#leases/clock.ts';
 import type { FollowedPosition } from '#positions/positions.ts';
+import { type ProcessCheckpoint, startOfLog } from '#positions/processes-record.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { createProcessTools, type ProcessToolsOptions } from './create-process-tools.ts';
 import { MetStreams } from './met-streams.ts';
 import type { OperatorRequests, Verdict } from './operator-requests.ts';
 import { mayHandle, type Process, type ProcessTools } from './process.ts';
-import { type ProcessCheckpoint, startOfLog } from './process-checkpoints.ts';
 import { type FailureReason, ReactionFailures, reasonOf } from './reaction-failures.ts';
 import { type Aside, inPlace, notInOrder, type PauseUntil, Reactions } from './reactions.ts';
 
@@ -47,6 +47,8 @@ export class ProcessRun {
   readonly #reactions: Reactions | null;
   /** The events at which it has stopped, by id. */
   readonly #stopped = new Map<string, EventFailure>();
+  /** The ids of the events whose reactions keep failing. */
+  readonly #failing = new Set<string>();
   /** What the reactions to events wait for, by the events' ids. */
   readonly #waiting = new Map<string, string>();
   /** The failure and the wait of the term before, until this term has come to the same event. */
@@ -98,10 +100,10 @@ export class ProcessRun {
     return { position: this.#position, lastAppended: this.#lastAppended, failure, waitingFor };
   }
 
-  /** The present position. Callers do not wait for a process that has stopped, or waits itself. */
+  /** The present position. Callers do not wait for a process that has stopped, waits itself, or keeps failing. */
   get followed(): FollowedPosition {
     const { position, failure, waitingFor } = this.checkpoint;
-    return { position, live: failure === null && waitingFor === null };
+    return { position, live: failure === null && waitingFor === null && this.#failing.size === 0 };
   }
 
   /** The first event at which it has stopped; null if there is none. */
@@ -269,6 +271,8 @@ export class ProcessRun {
         log.warn({ process: process.name, waitingFor: reason.waitingFor }, 'a process waits for what is unavailable');
     } else {
       this.#waiting.delete(event.id);
+      if (failures.keepsFailing) this.#failing.add(event.id);
+      this.#options.onChange('state');
       log.error({ err: error, process: process.name, retryDelayMs }, 'a process will try again');
     }
   }
@@ -285,6 +289,7 @@ export class ProcessRun {
   /** Forgets what was known of an event in an earlier attempt or an earlier term. */
   #settle({ id }: RecordedEvent): void {
     this.#waiting.delete(id);
+    this.#failing.delete(id);
     const { failure } = this.#inherited;
     if (failure?.eventId === id) this.#inherited = { ...this.#inherited, failure: null };
   }

@@ -2,8 +2,9 @@ import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
+import { type ProcessCheckpoint, startOfLog } from '#positions/processes-record.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { type ProcessCheckpoint, type ProcessCheckpoints, startOfLog } from './process-checkpoints.ts';
+import type { ProcessCheckpoints } from './process-checkpoints.ts';
 
 /** The options of the statuses. */
 export interface ProcessStatusesOptions {

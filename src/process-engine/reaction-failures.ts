@@ -31,8 +31,8 @@ const retryLimits = { firstMs: 50, maxMs: 10_000 };
 const maxOwnFailures = 10;
 /** It does not stop sooner than this after the first of them. */
 const minFailingMs = 60_000;
-/** A store that fails more often in a row counts as unavailable. Others may see a shorter failure as a slow reaction. */
-const maxShortOutages = 2;
+/** What fails more often in a row does not pass at once. Callers may see a shorter failure as a slow reaction. */
+const maxShortFailures = 2;
 
 /** The failures of the reaction to one event. */
 export class ReactionFailures {
@@ -59,7 +59,12 @@ export class ReactionFailures {
 
   /** Whether the reaction waits for something that does not pass at once. */
   get isWaiting(): boolean {
-    return this.#outages > maxShortOutages;
+    return this.#outages > maxShortFailures;
+  }
+
+  /** Whether the reaction itself keeps failing. */
+  get keepsFailing(): boolean {
+    return this.#own > maxShortFailures;
   }
 
   /** The process has stopped at the event. */

@@ -47,7 +47,13 @@ describe('LiveFeed', () => {
     personalReader: (subjects: ReadonlyArray<string>) => service.personalData.readerOf(subjects),
   });
   const pastWaitingFor = (waitForAudit: (position: number) => Promise<boolean>) =>
-    new PastEntries({ documents: service.documents, reads: readsOf(), waitForAudit });
+    new PastEntries({
+      documents: service.documents,
+      reads: readsOf(),
+      positions: {
+        passed: async (_, position) => ((await waitForAudit(position)) ? 'reached' : 'timeout'),
+      },
+    });
   const feedWith = (options: Partial<LiveFeedOptions> = {}) => {
     const past = pastWaitingFor(async () => true);
     const feed = new LiveFeed({

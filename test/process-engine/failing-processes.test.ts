@@ -154,6 +154,15 @@ describe('processes that fail', () => {
     });
   }
 
+  it('lets no caller wait for a process whose reaction keeps failing, long before it stops', async () => {
+    const one = broken('one', 'poison');
+    await created('poison');
+    await start(one.process);
+    await time.pass(1_000);
+    assert.equal((await statusOf('one')).state, 'running');
+    assert.equal(positions.isLive('one'), false);
+  });
+
   it('passes the event after an operator has skipped it', async () => {
     const { process, seen } = broken('one', 'poison');
     await created('poison');

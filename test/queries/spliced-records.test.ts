@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
+import { PendingResources } from '#application/commands/pending-resources.ts';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
@@ -8,6 +9,7 @@ import type { AnyQuery, CollectionReader } from '#application/queries/query.ts';
 import { queryOperation } from '#application/queries/query-handler.ts';
 import { exampleDigest } from '#digests/write-digest-operation.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
+import { Positions } from '#positions/positions.ts';
 import { getFlow } from '#queries/flow/get-flow.ts';
 import { getFlowVersion } from '#queries/flow-version/get-flow-version.ts';
 import { listFlowVersions } from '#queries/flow-version/list-flow-versions.ts';
@@ -38,6 +40,7 @@ async function ask(
   const keyUsage = { touch: () => undefined, lastUsed: async () => new Map(), close: async () => undefined };
   const runtime = {
     documents,
+    pending: new PendingResources(new Positions()),
     streams: log.writer,
     history: new StreamHistory(log.store),
     keyUsage,

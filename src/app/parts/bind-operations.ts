@@ -1,13 +1,13 @@
 import type { Config } from '#app/config.ts';
 import { readEndOfLog } from '#app/progress/end-of-log.ts';
-import { hasReached } from '#app/progress/wait-for-position.ts';
 import type { Stores } from '#app/stores/open-stores.ts';
 import { descendantKeysOf } from '#application/access/key-descendants.ts';
 import { Claims } from '#application/commands/claims.ts';
 import type { Lookup } from '#application/commands/command.ts';
 import type { CommandDependencies } from '#application/commands/command-dependencies.ts';
 import { commandOperation } from '#application/commands/command-handler.ts';
-import { createWaitForReadModels } from '#application/commands/read-your-writes.ts';
+import { PendingResources } from '#application/commands/pending-resources.ts';
+import { type ReactingProcess, ReadYourWrites } from '#application/commands/read-your-writes.ts';
 import type { VersionComparer } from '#application/diffs/version-comparer.ts';
 import type { FileSpace } from '#application/files/file-space.ts';
 import { FileUploads } from '#application/files/file-uploads.ts';
@@ -19,22 +19,22 @@ import { type QueryDependencies, queryOperation } from '#application/queries/que
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { commands, uploadCommands } from '#commands/table.ts';
 import { file } from '#domain/file/file.ts';
+import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
-import { eventTypesOf } from '#projection-engine/projection.ts';
-import { projections as projectionTable } from '#projections/table.ts';
 import { contentQueries, queries } from '#queries/table.ts';
 import { arrivalLimits } from './body-limits.ts';
 import type { Digests } from './open-digests.ts';
-import type { ProcessesAtWork } from './run-processes.ts';
 
 type OperationStores = Pick<
   Stores,
-  'events' | 'writer' | 'documents' | 'projections' | 'keyUsage' | 'personalData' | 'blobs' | 'webhooks'
+  'events' | 'writer' | 'documents' | 'projections' | 'positions' | 'keyUsage' | 'personalData' | 'blobs' | 'webhooks'
 >;
 
 /** The dependencies of operations. */
 export interface OperationDependencies extends OperationStores {
-  readonly processes: ProcessesAtWork;
+  /** The processes whose effects answers wait for. */
+  readonly reacting: ReadonlyArray<ReactingProcess>;
+  readonly processStatuses: ProcessStatuses;
   readonly space: FileSpace;
   /** Whether a live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
@@ -48,16 +48,15 @@ export interface OperationDependencies extends OperationStores {
 
 type OperationConfig = Pick<Config, 'limits'>;
 
-const handledTypes = [...new Set(projectionTable.flatMap(eventTypesOf))];
-
 /** Creates the operations of the tables with their dependencies. */
 export function bindOperations(
   config: OperationConfig,
   dependencies: OperationDependencies,
 ): ReadonlyArray<AnyOperation> {
-  const forCommands = commandDependencies(config, dependencies);
+  const pending = new PendingResources(dependencies.positions);
+  const forCommands = commandDependencies(config, dependencies, pending);
   const uploads = fileUploads(config, dependencies);
-  const forQueries = queryDependencies(config, dependencies);
+  const forQueries = queryDependencies(config, dependencies, pending);
   return [
     ...commands.map((command) => commandOperation(command, forCommands)),
     ...queries.map((query) => queryOperation(query, forQueries)),
@@ -67,9 +66,13 @@ export function bindOperations(
   ];
 }
 
-function commandDependencies({ limits }: OperationConfig, dependencies: OperationDependencies): CommandDependencies {
-  const { writer, personalData, projections, processes } = dependencies;
-  const { maxAppendBytes, maxFilledBytes, readYourWritesTimeoutMs } = limits;
+function commandDependencies(
+  { limits }: OperationConfig,
+  dependencies: OperationDependencies,
+  pending: PendingResources,
+): CommandDependencies {
+  const { writer, personalData, positions, reacting: processes } = dependencies;
+  const { maxAppendBytes, maxFilledBytes, readYourWritesTimeoutMs: timeoutMs } = limits;
   return {
     writer,
     claims: new Claims(writer),
@@ -77,20 +80,20 @@ function commandDependencies({ limits }: OperationConfig, dependencies: Operatio
     personalData,
     maxAppendBytes,
     maxFilledBytes,
-    waitForReadModels: createWaitForReadModels(processes.progress, projections, handledTypes, readYourWritesTimeoutMs),
+    readYourWrites: new ReadYourWrites({ positions, processes, pending, timeoutMs }),
   };
 }
 
 /** Returns what commands may look up about other resources. */
 function lookupIn(dependencies: OperationDependencies): Lookup {
-  const { documents, keyUsage, projections, processes, batchesRun, webhooks } = dependencies;
+  const { documents, keyUsage, projections, processStatuses, batchesRun, webhooks } = dependencies;
   return {
     exists: async (collection, where) =>
       (await documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
     descendantKeys: (keyId, limit) => descendantKeysOf(keyId, documents, limit),
     keyLastUsed: async (keyId) => (await keyUsage.lastUsed([keyId])).get(keyId) ?? null,
     projection: async (name) => projections.status().find((status) => status.name === name) ?? null,
-    process: async (name) => (await processes.statuses.read()).find((status) => status.name === name) ?? null,
+    process: async (name) => (await processStatuses.read()).find((status) => status.name === name) ?? null,
     batchesRun,
     webhookUrlFault: (url) => webhooks.guard.faultOf(url),
   };
@@ -107,14 +110,16 @@ function fileUploads({ limits }: OperationConfig, { blobs, space, writer }: Oper
 }
 
 function queryDependencies(
-  { limits: { readYourWritesTimeoutMs } }: OperationConfig,
+  { limits: { readYourWritesTimeoutMs: ms } }: OperationConfig,
   dependencies: OperationDependencies,
+  pending: PendingResources,
 ): QueryDependencies & { readonly blobs: BlobStore } {
-  const { events, writer, documents, projections, keyUsage, personalData, blobs, ...parts } = dependencies;
-  const { processes, digests, webhooks, comparer, lag, gatewayHealth, history } = parts;
+  const { events, writer, documents, projections, positions, keyUsage, personalData, blobs, ...parts } = dependencies;
+  const { processStatuses, digests, webhooks, comparer, lag, gatewayHealth, history } = parts;
   return {
     blobs,
     documents,
+    pending,
     streams: writer,
     history,
     keyUsage,
@@ -123,10 +128,11 @@ function queryDependencies(
     proveInclusion: digests.proveInclusion,
     webhooks: webhooks.reads,
     projectionStatus: async () => projections.status(),
-    processStatus: () => processes.statuses.read(),
+    processStatus: () => processStatuses.read(),
     lag,
     gatewayHealth,
-    waitForPosition: (names, position) => hasReached(projections, names, position, readYourWritesTimeoutMs),
+    waitForPosition: async (names, position) =>
+      (await positions.passed({ names }, position, { strict: true, ms })) === 'reached',
     lastPosition: () => readEndOfLog(events),
   };
 }

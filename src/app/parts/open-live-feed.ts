@@ -10,6 +10,7 @@ import { createFeedOperation } from '#live-feed/feed-operation.ts';
 import { type FeedLimits, LiveFeed } from '#live-feed/live-feed.ts';
 import { PastEntries } from '#live-feed/past-entries.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
+import type { Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
@@ -21,8 +22,7 @@ export interface OpenLiveFeedOptions {
   readonly keys: KeyResolver;
   readonly metrics: Metrics;
   readonly limits: FeedLimits;
-  /** Waits until the audit contains the log up to a position. @returns false after the time limit */
-  readonly waitForAudit: (position: number) => Promise<boolean>;
+  readonly positions: Positions;
   readonly log: Logger;
 }
 
@@ -34,12 +34,12 @@ export interface OpenLiveFeed {
 
 /** Creates the live feed of a node. It follows the log only while a client reads it. */
 export function openLiveFeed(options: OpenLiveFeedOptions): OpenLiveFeed {
-  const { events: store, tail, documents, personalData, keys, metrics, limits, waitForAudit, log } = options;
+  const { events: store, tail, documents, personalData, keys, metrics, limits, positions, log } = options;
   const reads = {
     history: new StreamHistory(store),
     personalReader: (subjects) => personalData.readerOf(subjects),
   } satisfies EntryReads;
-  const past = new PastEntries({ documents, reads, waitForAudit });
+  const past = new PastEntries({ documents, reads, positions });
   const feed = new LiveFeed({ tail, store, reads, past, limits, log });
   metrics.watchGauge('switchyard_live_feeds', 'Live feeds that are open on this node', () => feed.size);
   const operation = createFeedOperation({

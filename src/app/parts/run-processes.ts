@@ -1,43 +1,56 @@
 import type { Config } from '#app/config.ts';
-import { BridgedProcessProgress } from '#app/progress/bridge-process-progress.ts';
-import type { WaitForPosition } from '#app/progress/wait-for-position.ts';
 import type { Stores } from '#app/stores/open-stores.ts';
-import type { ProcessProgress } from '#application/commands/process-progress.ts';
 import type { Process } from '#process-engine/process.ts';
 import { ProcessHost } from '#process-engine/process-host.ts';
 import { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** The processes for requests. */
-export interface ProcessesAtWork {
-  /** The progress of all processes, whichever node runs them. */
-  readonly progress: ReadonlyArray<ProcessProgress>;
-  readonly statuses: ProcessStatuses;
-}
+/** How long a process waits for a read model before it retries. A stop takes at most as long. */
+const readModelWaitMs = 2_000;
+
+type ProcessStores = Pick<
+  Stores,
+  | 'events'
+  | 'tail'
+  | 'writer'
+  | 'documents'
+  | 'checkpoints'
+  | 'leases'
+  | 'earlier'
+  | 'node'
+  | 'positions'
+  | 'positionSink'
+>;
 
 /** The dependencies of processes. */
-export interface RunProcessesOptions
-  extends Pick<Stores, 'events' | 'tail' | 'writer' | 'documents' | 'checkpoints' | 'leases' | 'earlier' | 'node'> {
-  readonly waitForPosition: WaitForPosition;
+export interface RunProcessesOptions extends ProcessStores {
   readonly log: Logger;
   /** Collects everything that must be stopped. */
   readonly opened: AsyncDisposableStack;
 }
 
-/** Runs the processes if this node has the role for it, on one node at a time. */
+/**
+ * Runs the processes if this node has the role for it, on one node at a time.
+ * @returns the statuses of all processes, whichever node runs them
+ */
 export function runProcesses(
   processes: ReadonlyArray<Process>,
   { roles }: Pick<Config, 'roles'>,
   options: RunProcessesOptions,
-): ProcessesAtWork {
-  const { events: store, tail, checkpoints, leases, earlier, opened } = options;
-  const positions = new BridgedProcessProgress(processes, leases === null ? null : checkpoints);
-  opened.defer(() => positions.close());
+): ProcessStatuses {
+  const { events: store, tail, checkpoints, leases, earlier, positions, positionSink, opened } = options;
   if (processes.length > 0 && (leases === null || roles.has('projections'))) {
-    const beforeTerm = async (signal: AbortSignal) => earlier?.takeOver(signal);
-    const host = new ProcessHost({ ...options, processes, store, beforeTerm, positions });
+    const host = new ProcessHost({
+      ...options,
+      processes,
+      store,
+      positions: positionSink,
+      beforeTerm: async (signal) => earlier?.takeOver(signal),
+      waitForPosition: async (name, position) =>
+        (await positions.passed({ names: [name] }, position, { strict: true, ms: readModelWaitMs })) === 'reached',
+    });
     host.start();
     opened.defer(() => host.stop());
   }
-  return { progress: positions.progress, statuses: new ProcessStatuses({ processes, store, tail, checkpoints }) };
+  return new ProcessStatuses({ processes, store, tail, checkpoints });
 }

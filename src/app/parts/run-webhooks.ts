@@ -10,6 +10,7 @@ import type { Metrics } from '#http/routes/metrics.ts';
 import type { Leases } from '#leases/leases.ts';
 import { onOneNode } from '#leases/on-one-node.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
+import type { Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { Semaphore } from '#shared/async/semaphore.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -28,8 +29,7 @@ export interface WebhookDependencies {
   readonly history: StreamHistory;
   readonly personalData: PersonalData;
   readonly webhooks: WebhookStores;
-  /** Waits until a read model has passed a position. @returns false after a time limit */
-  readonly waitForPosition: (collection: string, position: number) => Promise<boolean>;
+  readonly positions: Positions;
   /** Null if this process is the only one. */
   readonly leases: Leases | null;
   /** The work of nodes of the release before; null if this process is the only one. */

@@ -1,3 +1,4 @@
+import { Positions } from '#positions/positions.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { type AsOf, describeAsOf } from './as-of.ts';
@@ -10,12 +11,17 @@ export function asOfProjections(asOf: AsOf): ProjectionsProgress {
       ...{ name, version, state: 'running', ready: true, begunAt: position, position, failure: null, rebuild: null },
     }),
   );
-  const reached = async (awaited: number) => (awaited <= position ? 'reached' : 'timeout');
   return {
-    waitFor: (awaited) => reached(awaited),
-    waitForProjections: (_names, awaited) => reached(awaited),
     status: () => statuses,
     onStatus: () => () => undefined,
     following: () => ({ live: true, detail: `read only as of ${describeAsOf(asOf)}` }),
   };
+}
+
+/** The positions of read models that do not change any more, so nobody waits for them. */
+export function asOfPositions({ position, projections }: AsOf): Positions {
+  const positions = new Positions();
+  positions.update('projection', new Map(projections.map(({ name }) => [name, { position, live: false }])));
+  positions.close();
+  return positions;
 }

@@ -1,7 +1,15 @@
 import type { EventStore } from '#event-store/event-store.ts';
+import type { Positions } from '#positions/positions.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { withTimeout } from '#shared/async/with-timeout.ts';
+
+/** What the start of the service waits for. */
+export interface ReadModelWait {
+  readonly projections: ProjectionsProgress;
+  readonly positions: Pick<Positions, 'passed'>;
+  readonly events: Pick<EventStore, 'lastPosition'>;
+}
 
 /**
  * Waits until every read model has reached the current end of the log, so that writes that were acknowledged before a
@@ -9,15 +17,14 @@ import { withTimeout } from '#shared/async/with-timeout.ts';
  * @param timeoutMs after this time the service runs while the read models still catch up, and `/readyz` says so
  */
 export async function waitForReadModels(
-  projections: ProjectionsProgress,
-  events: Pick<EventStore, 'lastPosition'>,
+  { projections, positions, events }: ReadModelWait,
   timeoutMs: number,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   const end = await events.lastPosition();
   await statusThat(projections, (statuses) => statuses.length > 0 && statuses.every(isFilled), deadline);
   const names = projections.status().map(({ name }) => name);
-  await projections.waitForProjections(names, end, deadline - performance.now());
+  await positions.passed({ names }, end, { strict: true, ms: deadline - performance.now() });
 }
 
 const isFilled = ({ ready }: ProjectionStatus) => ready;

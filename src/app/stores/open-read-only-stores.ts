@@ -6,7 +6,7 @@ import { openDataDirectory } from '#app/data-directory.ts';
 import { checkFolderFormat } from '#app/files/folder-format.ts';
 import { createNodeName } from '#app/node-name.ts';
 import { type AsOf, readAsOf } from '#app/read-only/as-of.ts';
-import { asOfProjections } from '#app/read-only/as-of-projections.ts';
+import { asOfPositions, asOfProjections } from '#app/read-only/as-of-projections.ts';
 import { waitForStore } from '#app/startup/wait-for-store.ts';
 import { KeyUsage } from '#application/access/key-usage.ts';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
@@ -89,8 +89,11 @@ export async function openReadOnlyStores(
   const blobs = await openBlobsBeside(config, mongoDb);
   opened.defer(() => blobs.close());
   const webhooks = await openWebhookStores(config, { records, place, opened });
+  const positions = asOfPositions(asOf);
   const read = {
     projections: asOfProjections(asOf),
+    positions,
+    positionSink: positions,
     documents,
     records,
     keyUsage,

@@ -2,13 +2,15 @@ import { existsSync } from 'node:fs';
 import type { Config } from '#app/config.ts';
 import { waitForStore } from '#app/startup/wait-for-store.ts';
 import type { ReadStoreConfig } from '#app/store-config.ts';
+import type { LogTail } from '#event-store/log-tail.ts';
 import type { Leases } from '#leases/leases.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
-import { startEmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
+import { type PositionSink, Positions } from '#positions/positions.ts';
+import { EmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
 import { projectionsLease } from '#projection-engine/hosting/leased-projections.ts';
-import { startPolledProjections } from '#projection-engine/hosting/polled-projections.ts';
-import type { ProjectorEvents } from '#projection-engine/hosting/projector-messages.ts';
-import { ProjectorThread } from '#projection-engine/hosting/projector-thread.ts';
+import { PolledProjections } from '#projection-engine/hosting/polled-projections.ts';
+import { followedBy, type ProjectorEvents } from '#projection-engine/hosting/projector-messages.ts';
+import { ProjectorThread, type ProjectorThreadOptions } from '#projection-engine/hosting/projector-thread.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import { eventTypesOf } from '#projection-engine/projection.ts';
 import { projections as projectionTable } from '#projections/table.ts';
@@ -19,6 +21,7 @@ import type { RecordStore } from '#records/record-store.ts';
 import { withVariableName } from '#shared/errors/startup-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
+import { polledPositions } from './polled-positions.ts';
 
 const variable = 'READ_STORE_URL';
 
@@ -29,6 +32,9 @@ const pollTimeoutMs = 1_000;
 export interface OpenedReadStore {
   readonly documents: ReadStore;
   readonly projections: ProjectionsProgress;
+  readonly positions: Positions;
+  /** Where what follows the log in this process reports its positions. */
+  readonly positionSink: PositionSink;
   /** The leases of nodes; null if this process is the only one. */
   readonly leases: Leases | null;
 }
@@ -36,6 +42,7 @@ export interface OpenedReadStore {
 /** The dependencies of a read store: the log that fills it, and the logger. */
 export interface ReadStoreDependencies {
   readonly forProjector: () => ProjectorEvents;
+  readonly tail: LogTail;
   /** The unique name of this node. */
   readonly node: string;
   /** The records with the notes of a shared read store. */
@@ -80,21 +87,21 @@ async function openEmbedded(
   file: string,
   { forProjector, log, opened }: ReadStoreDependencies,
 ): Promise<OpenedReadStore> {
-  const projections = await startEmbeddedProjections({
-    events: forProjector,
-    readStore: { kind: 'sqlite', file },
-    log,
-  });
+  const positions = new Positions();
+  opened.defer(() => positions.close());
+  const readStore = { kind: 'sqlite', file } as const;
+  const projections = new EmbeddedProjections({ positions, events: forProjector, readStore, log });
   opened.defer(() => projections.close());
+  await projections.start();
   const documents = openSqliteReadStore(file, { onCommit: (listener) => projections.onCommit(listener) });
   opened.defer(() => documents.close());
-  return { documents, projections, leases: null };
+  return { documents, projections, positions, positionSink: positions, leases: null };
 }
 
 async function openShared(
   url: string,
   runsProjections: boolean,
-  { forProjector, node, records, mongoDb, log, opened }: ReadStoreDependencies,
+  { forProjector, tail, node, records, mongoDb, log, opened }: ReadStoreDependencies,
 ): Promise<OpenedReadStore> {
   const [{ openMongoDbReadStore }, { openMongoDbRecordStore }, { openMongoDbLeaseStore }] = await Promise.all([
     import('#read-store/mongodb/mongodb-read-store.ts'),
@@ -107,17 +114,15 @@ async function openShared(
   await waitForStore(variable, log, () => documents.status());
   const leases = new NodeLeases({ store: openMongoDbLeaseStore({ url, availability }) });
   opened.defer(() => leases.close());
-  if (runsProjections) {
-    const readStore = { kind: 'mongodb', url, urlName: variable, holder: node } as const;
-    const thread = new ProjectorThread({ events: forProjector, readStore, leases, log });
-    await thread.start();
-    opened.defer(() => thread.close());
-  }
   // It has separate connections, so that it never waits for other users' connections.
   const polled = openMongoDbRecordStore({ url, availability, timeoutMs: pollTimeoutMs });
   opened.defer(() => polled.close());
-  const projections = await startPolledProjections({
-    facts: projectionTable.map((projection) => ({ name: projection.name, types: eventTypesOf(projection) })),
+  const positions = new Positions();
+  opened.defer(() => positions.close());
+  const projections = new PolledProjections({
+    projections: projectionTable.map((projection) => ({ name: projection.name, types: eventTypesOf(projection) })),
+    positions,
+    source: polledPositions(polled, tail),
     store: new ReadStoreNotes(polled),
     holder: async (token) => {
       const newest = (await leases.look()).get(projectionsLease);
@@ -126,5 +131,24 @@ async function openShared(
     log,
   });
   opened.defer(() => projections.close());
-  return { documents, projections, leases };
+  await projections.start();
+  if (runsProjections) {
+    const readStore = { kind: 'mongodb', url, urlName: variable, holder: node } as const;
+    const thread = projectorThread({ events: forProjector, readStore, leases, log }, projections.sink);
+    opened.defer(() => thread.close());
+    await thread.start();
+  }
+  return { documents, projections, positions, positionSink: projections.sink, leases };
+}
+
+/** Makes the thread that runs the projections while this node holds their lease, and reports their positions. */
+function projectorThread(options: ProjectorThreadOptions, sink: PositionSink): ProjectorThread {
+  let names: ReadonlyArray<string> = [];
+  return new ProjectorThread(options, {
+    onMessage: (message) => {
+      if (message.kind === 'opened') names = message.projections.map(({ name }) => name);
+      else if (message.kind === 'positions') sink.update('projection', followedBy(names, message.served));
+    },
+    onExit: () => sink.update('projection', new Map()),
+  });
 }

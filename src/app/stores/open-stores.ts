@@ -17,6 +17,7 @@ import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { createMetrics, type Metrics } from '#http/routes/metrics.ts';
 import type { Leases } from '#leases/leases.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
+import type { PositionSink, Positions } from '#positions/positions.ts';
 import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
@@ -41,6 +42,10 @@ export interface Stores {
   readonly tail: LogTail;
   readonly writer: StreamWriter;
   readonly projections: ProjectionsProgress;
+  /** Who waits for read models and processes. */
+  readonly positions: Positions;
+  /** Where the processes of this node report their positions. */
+  readonly positionSink: PositionSink;
   readonly documents: ReadStore;
   /** Small records, such as the checkpoints of processes. */
   readonly records: RecordStore;
@@ -98,14 +103,8 @@ export async function openStores(
   const wasFilled = () => waitForStore('READ_STORE_URL', log, () => hasReadModels(config.readStore, records));
   await waitForStore('EVENT_STORE_URL', log, () => checkStreamPrefix(wasFilled));
   const node = createNodeName();
-  const { documents, projections, leases } = await openReadStore(config, {
-    forProjector,
-    node,
-    records,
-    mongoDb,
-    log,
-    opened,
-  });
+  const readStore = await openReadStore(config, { forProjector, tail, node, records, mongoDb, log, opened });
+  const { leases } = readStore;
   const snapshots = new RecordSnapshots(records);
   const writer = new StreamWriter({ store: events, soleWriter, snapshots });
   if (!soleWriter) followStates(tail, writer, opened);
@@ -121,7 +120,7 @@ export async function openStores(
   const blobs = await openBlobStore(config, mongoDb);
   opened.defer(() => blobs.close());
   const webhooks = await openWebhookStores(config, { records, place, opened });
-  const read = { projections, documents, records, keyUsage, checkpoints, leases, earlier, personalData };
+  const read = { ...readStore, records, keyUsage, checkpoints, earlier, personalData };
   return { directory, metrics, events, tail, writer, node, blobs, webhooks, ...read };
 }
 

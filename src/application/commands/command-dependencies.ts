@@ -1,8 +1,8 @@
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import type { Claims } from './claims.ts';
 import type { Lookup } from './command.ts';
+import type { ReadYourWrites } from './read-your-writes.ts';
 import type { StreamWriter } from './stream-writer.ts';
-import type { StreamWriteResult } from './streams/stream-write.ts';
 
 /** The dependencies of commands. */
 export interface CommandDependencies {
@@ -14,6 +14,6 @@ export interface CommandDependencies {
   readonly maxAppendBytes?: number;
   /** The most bytes of JSON in the filled schemas of one operation of an instance. */
   readonly maxFilledBytes?: number;
-  /** Waits, for `READ_YOUR_WRITES_TIMEOUT_MS` at most, until the read models show the appended events. */
-  readonly waitForReadModels: (appended: StreamWriteResult<unknown>['events']) => Promise<void>;
+  /** Holds an answer until the read models show the appended events. */
+  readonly readYourWrites: Pick<ReadYourWrites, 'wait'>;
 }

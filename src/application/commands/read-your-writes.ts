@@ -1,37 +1,65 @@
-import type { ProcessProgress } from '#application/commands/process-progress.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
+import type { Positions } from '#positions/positions.ts';
+import { effectsShown, type Reactions } from '#positions/reactions.ts';
+import type { PendingResources, WrittenResources } from './pending-resources.ts';
+
+/** A process that handles events in order, so that an answer waits for its effects. */
+export interface ReactingProcess {
+  readonly name: string;
+  /** The event types that it looks at. */
+  readonly types: ReadonlyArray<string>;
+  /** Whether it reacts to an event of these types, as far as the event alone shows. */
+  readonly handles: (event: RecordedEvent) => boolean;
+}
+
+export interface ReadYourWritesOptions {
+  readonly positions: Positions;
+  readonly processes: ReadonlyArray<ReactingProcess>;
+  readonly pending: Pick<PendingResources, 'add'>;
+  /** The longest wait of an answer in milliseconds. */
+  readonly timeoutMs: number;
+}
 
 /**
- * Read your own write: waits until the read models show the appended events and the effects of processes. After the
- * timeout the answer is sent anyway. It does not wait for a stopped read model.
- * @param allTypes the event types that any projection handles, because processes may append any of them
- * @param timeoutMs the longest wait of an answer
+ * Read your own write: holds an answer until the read models show the events that its request appended, and what
+ * processes appended because of these events. After a timeout the answer is sent anyway. It waits neither for a stopped
+ * read model nor for a stopped or waiting process.
  */
-export function createWaitForReadModels(
-  processes: ReadonlyArray<ProcessProgress>,
-  projections: Pick<ProjectionsProgress, 'waitFor'>,
-  allTypes: ReadonlyArray<string>,
-  timeoutMs: number,
-): (appended: ReadonlyArray<RecordedEvent>) => Promise<void> {
-  return async (appended) => {
+export class ReadYourWrites {
+  readonly #options: ReadYourWritesOptions;
+  readonly #byType = new Map<string, ReactingProcess[]>();
+
+  constructor(options: ReadYourWritesOptions) {
+    this.#options = options;
+    for (const process of options.processes) {
+      for (const type of process.types) this.#byType.set(type, [...(this.#byType.get(type) ?? []), process]);
+    }
+  }
+
+  /**
+   * Waits until queries show the appended events and their effects.
+   * @param written returns the resources that the request wrote. After a timeout a read of them waits in its turn.
+   */
+  async wait(appended: ReadonlyArray<RecordedEvent>, written: () => WrittenResources): Promise<void> {
     const position = appended.at(-1)?.position;
     if (position === undefined) return;
-    const concerned = processes.flatMap((process) => {
-      const event = appended.findLast((one) => process.handles([one]));
-      return event === undefined ? [] : [{ process, until: event.position }];
-    });
-    if (concerned.length === 0) {
-      const types = appended.map(({ type }) => type);
-      await projections.waitFor(position, types, timeoutMs);
-      return;
+    const { positions, pending, timeoutMs } = this.#options;
+    const reactions = this.#reactionsTo(appended);
+    const types = appended.map(({ type }) => type);
+    const outcomes = await Promise.all([
+      positions.passed({ types }, position, { ms: timeoutMs }),
+      effectsShown(positions, reactions, timeoutMs),
+    ]);
+    if (outcomes.includes('timeout')) pending.add({ ...written(), position, reactions });
+  }
+
+  #reactionsTo(appended: ReadonlyArray<RecordedEvent>): Reactions {
+    const reactions = new Map<string, number[]>();
+    for (const event of appended) {
+      for (const { name, handles } of this.#byType.get(event.type) ?? []) {
+        if (handles(event)) reactions.set(name, [...(reactions.get(name) ?? []), event.position]);
+      }
     }
-    const started = performance.now();
-    const effects = await Promise.all(
-      concerned.map(({ process, until }) => process.waitUntilProcessed(until, timeoutMs)),
-    );
-    const last = Math.max(position, ...effects.map((effect) => effect ?? 0));
-    const left = timeoutMs - (performance.now() - started);
-    if (left > 0) await projections.waitFor(last, allTypes, left);
-  };
+    return reactions;
+  }
 }

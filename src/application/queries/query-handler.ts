@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { KeyUsage } from '#application/access/key-usage.ts';
+import type { PendingResources } from '#application/commands/pending-resources.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { VersionComparer } from '#application/diffs/version-comparer.ts';
 import type { StreamHistory } from '#application/history/stream-history.ts';
@@ -10,7 +11,7 @@ import type { OperationRequest, OperationResult, ValidRequest } from '#applicati
 import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { WebhookReads } from '#application/webhooks/webhook-reads.ts';
 import type { InclusionProof } from '#digests/inclusion-proof.ts';
-import { type Failure, failure } from '#domain/shared/failure.ts';
+import { type Failure, failure, failures } from '#domain/shared/failure.ts';
 import { isConcealedFor } from '#domain/shared/scope.ts';
 import { type Caller, canAccess, type Tenant } from '#domain/shared/tenancy.ts';
 import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
@@ -21,11 +22,13 @@ import { StoredDocument } from '#read-store/stored-document.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
 import { maxPageBytes } from './paging.ts';
-import type { AnyQuery, CollectionReader, StreamSubject } from './query.ts';
+import type { AnyQuery, CollectionReader, DocumentSubject, StreamSubject } from './query.ts';
 
 /** The dependencies of queries. */
 export interface QueryDependencies {
   readonly documents: ReadStore;
+  /** What this node has answered before the read models showed it. */
+  readonly pending: Pick<PendingResources, 'read'>;
   /** The current states of streams. */
   readonly streams: Pick<StreamWriter, 'load'>;
   readonly history: StreamHistory;
@@ -68,7 +71,7 @@ export function queryOperation(definition: AnyQuery, runtime: QueryDependencies)
     ...(definition.produces === undefined ? {} : { produces: definition.produces }),
     isConditional: definition.hasRevision === true && definition.changesWithinRevision !== true,
     loadSubject: (request) => loadSubject(definition, collections, runtime, request),
-    execute: (request) => answer(definition, read, runtime, request),
+    execute: (request) => answerWhenShown(definition, collections, read, runtime, request),
   };
 }
 
@@ -116,10 +119,26 @@ async function loadSubject(
   if (isConcealedFor(caller.keyType, scope)) return unknown;
   if ('entity' in subject)
     return (await isInStream(subject.entity, id, caller, runtime)) ? E.right(named(id)) : unknown;
-  const document = await runtime.documents.get<Tenant>(subject.collection.name, id);
-  if (document !== null) return canAccess(caller, document.head) ? E.right(document) : unknown;
-  const { past } = subject;
-  return past !== undefined && (await isInStream(past, id, caller, runtime)) ? E.right(new AbsentSubject(id)) : unknown;
+  const { result, isLate } = await runtime.pending.read(
+    { ids: Object.values(parameters), caller, readModels: [subject.collection.name] },
+    async () => (await loadDocument(subject, id, caller, runtime)) ?? unknown,
+    (found) => E.isLeft(found) || found.right instanceof AbsentSubject,
+  );
+  if (!isLate) return result;
+  return E.isLeft(result) ? E.left(notShown(id)) : E.right(new AbsentSubject(id, notShown(id)));
+}
+
+/** @returns null for a document that does not exist, or that the caller cannot access */
+async function loadDocument(
+  { collection, past }: DocumentSubject,
+  id: string,
+  caller: Caller,
+  runtime: QueryDependencies,
+): Promise<E.Either<never, StoredDocument<Tenant>> | null> {
+  const document = await runtime.documents.get<Tenant>(collection.name, id);
+  if (document !== null) return canAccess(caller, document.head) ? E.right(document) : null;
+  const existed = past !== undefined && (await isInStream(past, id, caller, runtime));
+  return existed ? E.right(new AbsentSubject(id)) : null;
 }
 
 /** Whether such a resource ever existed and the caller has access to it. */
@@ -137,9 +156,30 @@ const named = (id: string) => new StoredDocument<Tenant>(id, 0, '{}');
 
 /** A subject that exists in its stream but not in a read model. */
 class AbsentSubject extends StoredDocument<Tenant> {
-  constructor(id: string) {
+  /** Why a query about the present cannot be answered; null for a resource that does not exist. */
+  readonly failure: Failure | null;
+
+  constructor(id: string, failure: Failure | null = null) {
     super(id, 0, '{}');
+    this.failure = failure;
   }
+}
+
+/** Answers; a resource that this node has just written is not answered as unknown. */
+async function answerWhenShown(
+  definition: AnyQuery,
+  collections: ReadonlyArray<string>,
+  read: Readonly<Record<string, CollectionReader>>,
+  runtime: QueryDependencies,
+  valid: ValidRequest<StoredDocument<Tenant>>,
+): Promise<E.Either<Failure, OperationResult>> {
+  const { caller, parameters } = valid.request;
+  const { result, isLate } = await runtime.pending.read(
+    { ids: Object.values(parameters), caller, readModels: collections },
+    () => answer(definition, read, runtime, valid),
+    (answered) => E.isLeft(answered) && failures[answered.left.code].status === 404,
+  );
+  return isLate ? E.left(notShown(valid.subject.id)) : result;
 }
 
 async function answer(
@@ -149,7 +189,7 @@ async function answer(
   { request, subject, input }: ValidRequest<StoredDocument<Tenant>>,
 ): Promise<E.Either<Failure, OperationResult>> {
   if (subject instanceof AbsentSubject && (input as { readonly asOf?: unknown }).asOf === undefined) {
-    return E.left(notFound(definition.subject?.notFound ?? 'path-not-found', subject.id));
+    return E.left(subject.failure ?? notFound(definition.subject?.notFound ?? 'path-not-found', subject.id));
   }
   const maxBytes = Math.min(request.maxPageBytes ?? maxPageBytes, maxPageBytes);
   const answered = await definition.answer({
@@ -186,5 +226,10 @@ async function notReached(position: number, { lastPosition }: QueryDependencies)
 
 const behind = (position: number) =>
   failure('read-model-behind', `The read model has not reached position ${position} yet. Send the request again.`, {
+    retryAfterSeconds: 1,
+  });
+
+const notShown = (id: string) =>
+  failure('read-model-behind', `The read model does not show ${id} yet. Send the request again.`, {
     retryAfterSeconds: 1,
   });

@@ -1,44 +1,30 @@
-import type { WaitOutcome } from '#projection-engine/progress/position-waiter.ts';
-import { ProjectionWaiter } from '#projection-engine/progress/projection-waiter.ts';
+import type { PositionSink } from '#positions/positions.ts';
 import type { FollowingStatus, ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
-import type { FromProjector } from './projector-messages.ts';
+import { type FromProjector, followedBy } from './projector-messages.ts';
 import { ProjectorThread, type ProjectorThreadOptions } from './projector-thread.ts';
 
+export interface EmbeddedProjectionsOptions extends ProjectorThreadOptions {
+  /** Receives the positions, after the documents. */
+  readonly positions: PositionSink;
+}
+
 /** The projections of an embedded read store. A thread of this process runs them and is the store's only writer. */
-export interface EmbeddedProjections extends ProjectionsProgress {
-  /**
-   * Calls a listener when documents may have changed, before any wait for them ends.
-   * @returns a function that unsubscribes it
-   */
-  onCommit(listener: () => void): () => void;
-  /** Waits until the thread has finished its batch and stored its checkpoints; 5 s at most. */
-  close(): Promise<void>;
-}
-
-/**
- * Starts the projections in a thread, which is restarted after a failure.
- * @returns when both stores are open
- * @throws Error if the thread cannot start
- */
-export async function startEmbeddedProjections(options: ProjectorThreadOptions): Promise<EmbeddedProjections> {
-  const projections = new ThreadProjections(options);
-  await projections.start();
-  return projections;
-}
-
-class ThreadProjections implements EmbeddedProjections {
+export class EmbeddedProjections implements ProjectionsProgress {
   readonly #thread: ProjectorThread;
-  readonly #waits = new ProjectionWaiter();
+  readonly #positions: PositionSink;
   readonly #listeners = new Set<(statuses: ReadonlyArray<ProjectionStatus>) => void>();
   readonly #commitListeners = new Set<() => void>();
   #statuses: ReadonlyArray<ProjectionStatus> = [];
   /** Arrives more often than the statuses, in the same order. */
   #served: ReadonlyArray<ServedPosition> = [];
   #ready = false;
+  /** The projections, in the order of the messages of the thread. */
+  #names: ReadonlyArray<string> = [];
 
-  constructor(options: ProjectorThreadOptions) {
+  constructor({ positions, ...options }: EmbeddedProjectionsOptions) {
+    this.#positions = positions;
     this.#thread = new ProjectorThread(options, {
       onMessage: (message) => this.#receive(message),
       onExit: () => this.#exited(),
@@ -46,16 +32,12 @@ class ThreadProjections implements EmbeddedProjections {
     });
   }
 
+  /**
+   * Starts the thread, which is restarted after a failure. Resolves when both stores are open.
+   * @throws Error if the thread cannot start
+   */
   start(): Promise<void> {
     return this.#thread.start();
-  }
-
-  waitFor(position: number, types: ReadonlyArray<string>, timeoutMs: number): Promise<WaitOutcome> {
-    return this.#waits.forTypes(types, position, timeoutMs);
-  }
-
-  waitForProjections(names: ReadonlyArray<string>, position: number, timeoutMs: number): Promise<WaitOutcome> {
-    return this.#waits.forNames(names, position, timeoutMs);
   }
 
   status(): ReadonlyArray<ProjectionStatus> {
@@ -71,6 +53,10 @@ class ThreadProjections implements EmbeddedProjections {
     return { live: this.#ready && state === 'running', detail: `thread ${state}${died}` };
   }
 
+  /**
+   * Calls a listener when documents may have changed, before any wait for them ends.
+   * @returns a function that unsubscribes it
+   */
   onCommit(listener: () => void): () => void {
     this.#commitListeners.add(listener);
     return () => this.#commitListeners.delete(listener);
@@ -81,9 +67,9 @@ class ThreadProjections implements EmbeddedProjections {
     return () => this.#listeners.delete(listener);
   }
 
-  async close(): Promise<void> {
-    await this.#thread.close();
-    this.#waits.close();
+  /** Waits until the thread has finished its batch and stored its checkpoints; 5 s at most. */
+  close(): Promise<void> {
+    return this.#thread.close();
   }
 
   #receive(message: FromProjector): void {
@@ -91,7 +77,7 @@ class ThreadProjections implements EmbeddedProjections {
       case 'positions':
         this.#notifyCommit();
         this.#served = message.served;
-        this.#waits.update(message.served);
+        this.#positions.update('projection', followedBy(this.#names, message.served));
         break;
       case 'status':
         // A rebuild was swapped in, perhaps at the same position as the old documents.
@@ -101,7 +87,8 @@ class ThreadProjections implements EmbeddedProjections {
         this.#notifyListeners();
         break;
       case 'opened':
-        this.#waits.setProjections(message.projections);
+        this.#names = message.projections.map(({ name }) => name);
+        this.#positions.declare('projection', message.projections);
     }
   }
 
@@ -109,7 +96,7 @@ class ThreadProjections implements EmbeddedProjections {
     this.#ready = false;
     this.#notifyCommit();
     // No thread follows the log now, so a command must not wait for its read models.
-    if (this.#thread.state !== 'closed') this.#waits.update([]);
+    if (this.#thread.state !== 'closed') this.#positions.update('projection', new Map());
   }
 
   #notifyCommit(): void {

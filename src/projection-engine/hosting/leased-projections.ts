@@ -6,7 +6,7 @@ import {
   type ProjectionRunnerOptions,
   startProjectionRunner,
 } from '#projection-engine/projection-runner.ts';
-import type { PositionsWriter, ProjectionPositions } from '#read-store/published-positions.ts';
+import type { PositionsWriter, ProjectionPositions, ServedPosition } from '#read-store/published-positions.ts';
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
 
@@ -18,6 +18,8 @@ export interface LeasedProjectionsOptions
     Pick<UnderLeaseOptions, 'leases' | 'holder' | 'limits' | 'signal'> {
   /** Opens a writer with a fencing token. It is closed at the end of the term. */
   readonly openWriter: (token: number) => ReadStoreWriter & PositionsWriter;
+  /** Called when the positions may have changed, in the order of the projections; with none at the end of a term. */
+  readonly onPositions?: (served: ReadonlyArray<ServedPosition>) => void;
 }
 
 /**
@@ -40,7 +42,11 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
   const end = () => ended.abort();
   let publisher: PositionPublisher | null = null;
   try {
-    const onPositions = () => publisher?.changed();
+    let running: ProjectionRunner | null = null;
+    const onPositions = () => {
+      publisher?.changed();
+      if (running !== null) options.onPositions?.(running.positions());
+    };
     const { knownTypes } = options;
     const known = knownTypes === undefined ? {} : { knownTypes };
     const runner = await startProjectionRunner({
@@ -55,10 +61,13 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
     });
     // A runner that was aborted while it started has no positions to publish.
     if (signal.aborted) return;
+    running = runner;
+    options.onPositions?.(runner.positions());
     const positions = () => servedBy(runner, projections);
     publisher = new PositionPublisher({ save: (served) => store.savePositions(served), positions, log });
     await allSettled([runner.finished.finally(end), publisher.run(either).finally(end)]);
   } finally {
+    options.onPositions?.([]);
     await store.close();
   }
 }

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { FollowedPosition, FollowerInfo } from '#positions/positions.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 
@@ -30,19 +31,14 @@ export interface ProjectorThreadData {
   readonly projectionsModule: string;
 }
 
-/** What the main thread must know of a projection. */
-export interface ProjectionInfo {
-  readonly name: string;
-  readonly types: ReadonlyArray<string>;
-}
-
 /** A message from the main thread to the projector thread. */
 export type ToProjector = { readonly kind: 'close' };
 
 /** A message from the projector thread to the main thread. */
 export type FromProjector =
   /** The thread works. All later messages list the projections in this order. */
-  | { readonly kind: 'opened'; readonly projections: ReadonlyArray<ProjectionInfo> }
+  | { readonly kind: 'opened'; readonly projections: ReadonlyArray<FollowerInfo> }
+  /** Empty: the thread does not run the projections, because another node holds their lease. */
   | { readonly kind: 'positions'; readonly served: ReadonlyArray<ServedPosition> }
   | { readonly kind: 'status'; readonly statuses: ReadonlyArray<ProjectionStatus>; readonly ready: boolean }
   | {
@@ -51,3 +47,11 @@ export type FromProjector =
       readonly fields: Readonly<Record<string, unknown>>;
       readonly message: string;
     };
+
+/** Returns the positions of a message of the thread by the names of the projections, which are in the same order. */
+export function followedBy(
+  names: ReadonlyArray<string>,
+  served: ReadonlyArray<ServedPosition>,
+): ReadonlyMap<string, FollowedPosition> {
+  return new Map(served.map((position, index) => [names[index] ?? '', position]));
+}

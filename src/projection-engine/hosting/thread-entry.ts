@@ -6,6 +6,7 @@ import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import { type Upcast, upcastWith } from '#event-store/upcasting.ts';
 import { type AnyProjection, eventTypesOf } from '#projection-engine/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
+import type { ServedPosition } from '#read-store/published-positions.ts';
 import { ReadStoreDamagedError, setAside } from '#read-store/sqlite/read-store-file.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -21,6 +22,8 @@ interface ProjectionsModule {
 const data = workerData as ProjectorThreadData;
 const log: Logger = { info: logged('info'), warn: logged('warn'), error: logged('error') };
 const closing = new AbortController();
+/** The positions that were posted last, as JSON. */
+let postedPositions = '';
 
 const { projections, upcast = upcastWith(upcasters) } = (await import(data.projectionsModule)) as ProjectionsModule;
 const knownTypes = Object.keys(eventCodecs);
@@ -54,17 +57,11 @@ async function openEvents(from: ProjectorEvents) {
 async function fillEmbedded(file: string): Promise<void> {
   const store = openSqliteReadStoreWriter(file, (message) => log.warn({ file }, message));
   let runner: ProjectionRunner | null = null;
-  let posted = '';
   parentPort?.on('message', () => closing.abort());
   postOpened();
 
   const onPositions = () => {
-    if (runner === null) return;
-    const served = runner.positions();
-    const text = JSON.stringify(served);
-    if (text === posted) return;
-    posted = text;
-    post({ kind: 'positions', served });
+    if (runner !== null) postPositions(runner.positions());
   };
   const onStatus = () => {
     if (runner !== null) post({ kind: 'status', statuses: runner.status(), ready: runner.ready() });
@@ -115,12 +112,31 @@ async function fillShared({ url, urlName, holder }: ProjectorReadStore & { kind:
   const openWriter = (fence: number) => openMongoDbReadStoreWriter({ url, availability, records, fence });
   const { signal } = closing;
   try {
-    await runProjectionsUnderLease({ projections, knownTypes, events, tail, openWriter, leases, holder, log, signal });
+    await runProjectionsUnderLease({
+      projections,
+      knownTypes,
+      events,
+      tail,
+      openWriter,
+      leases,
+      holder,
+      log,
+      signal,
+      onPositions: postPositions,
+    });
   } finally {
     leases.close();
     await records.close();
     await availability.close();
   }
+}
+
+/** Posts positions that differ from the last ones. */
+function postPositions(served: ReadonlyArray<ServedPosition>): void {
+  const text = JSON.stringify(served);
+  if (text === postedPositions) return;
+  postedPositions = text;
+  post({ kind: 'positions', served });
 }
 
 function postOpened(): void {

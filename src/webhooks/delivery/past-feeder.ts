@@ -1,6 +1,7 @@
 import { type PastEvent, pastEvents, pastEventsCollection } from '#application/history/past-events.ts';
 import { audienceOf } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import type { EventStore } from '#event-store/event-store.ts';
+import type { Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -11,8 +12,7 @@ import { type DeliveredEndpoint, takesType } from './endpoint-registry.ts';
 export interface PastFeederOptions {
   readonly documents: Pick<ReadStore, 'list'>;
   readonly store: Pick<EventStore, 'read'>;
-  /** Waits for a limited time until a read model has passed a position. Resolves with false if it has not. */
-  readonly waitForPosition: (collection: string, position: number) => Promise<boolean>;
+  readonly positions: Pick<Positions, 'passed'>;
   /** Returns the position up to which the log was followed. */
   readonly followed: () => number;
   /** The position from which the log was followed. The term handles the test requests after it. */
@@ -24,6 +24,7 @@ export interface PastFeederOptions {
 /** The most endpoints that are fed at the same time. */
 const maxConcurrentFeeds = 4;
 const maxEventsPerRead = 100;
+const readModelWaitMs = 2_000;
 const retryMs = 1_000;
 /** The most messages that are held while an endpoint is fed. */
 const maxHeld = 100;
@@ -98,11 +99,13 @@ export class PastFeeder {
   }
 
   async #feed(endpoint: DeliveredEndpoint): Promise<void> {
-    const { followed, waitForPosition, signal } = this.#options;
+    const { followed, positions, signal } = this.#options;
     const feed: Feed = { since: followed(), held: [], isOverfull: false };
     this.#feeds.set(endpoint, feed);
     try {
-      if (!(await waitForPosition(pastEventsCollection, feed.since))) return await delay(retryMs, signal);
+      const options = { strict: true, ms: readModelWaitMs, signal };
+      const outcome = await positions.passed({ names: [pastEventsCollection] }, feed.since, options);
+      if (outcome === 'timeout') return await delay(retryMs, signal);
       if (await this.#feedUpTo(endpoint, feed.since)) this.#offerHeld(endpoint, feed);
     } finally {
       this.#feeds.delete(endpoint);

@@ -18,7 +18,7 @@ import { DeliveryTerm, type DeliveryTermOptions, type EndpointAtStart } from './
 import { disableEndpoint } from './disable-endpoint.ts';
 import type { CountTry } from './webhook-metrics.ts';
 
-type TermOptions = Pick<DeliveryTermOptions, 'waitForPosition' | 'delivery' | 'clock' | 'log'>;
+type TermOptions = Pick<DeliveryTermOptions, 'positions' | 'delivery' | 'clock' | 'log'>;
 
 export interface WebhookRunnerOptions extends TermOptions {
   readonly store: DeliveryTermOptions['store'] & { lastPosition(): Promise<number> };
@@ -42,6 +42,7 @@ export interface HeldLease {
 
 const endpointsCollection = 'webhook-endpoints';
 const retryLimits = { firstMs: 250, maxMs: 10_000 };
+const readModelWaitMs = 2_000;
 const readModelRetryMs = 500;
 const expiryIntervalMs = 10 * 60_000;
 const retentionMs = 30 * 24 * 60 * 60_000;
@@ -142,8 +143,10 @@ export class WebhookRunner {
   }
 
   async #waitForEndpoints(position: number, signal: AbortSignal): Promise<boolean> {
+    const { positions } = this.#options;
     while (!signal.aborted) {
-      if (await this.#options.waitForPosition(endpointsCollection, position)) return true;
+      const options = { strict: true, ms: readModelWaitMs, signal };
+      if ((await positions.passed({ names: [endpointsCollection] }, position, options)) === 'reached') return true;
       await delay(readModelRetryMs, signal);
     }
     return false;

@@ -1,64 +1,165 @@
 import assert from 'node:assert/strict';
-import type { ProcessProgress } from '#application/commands/process-progress.ts';
-import { createWaitForReadModels } from '#application/commands/read-your-writes.ts';
+import type { WrittenResources } from '#application/commands/pending-resources.ts';
+import { type ReactingProcess, ReadYourWrites } from '#application/commands/read-your-writes.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
+import { type FollowedPosition, Positions } from '#positions/positions.ts';
 import { testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
 
+const long = 60_000;
+const written: WrittenResources = { ids: ['cone'], tenant: null };
 const recorded = (type: string, position: number): RecordedEvent => ({
   position,
   stream: 'flow-1',
   revision: position,
   id: `event${position}`,
   type,
-  data: {},
+  data: { isEven: position % 2 === 0 },
   metadata: testMetadata,
 });
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('createWaitForReadModels', () => {
-  let waits: Array<readonly [number, ReadonlyArray<string>]>;
-  let asked: number[];
+describe('ReadYourWrites', () => {
+  let positions: Positions;
+  let pending: WrittenResources[];
 
   beforeEach(() => {
-    waits = [];
-    asked = [];
+    positions = new Positions();
+    pending = [];
+    positions.declare('projection', [
+      { name: 'flows', types: ['A', 'B'] },
+      { name: 'numbers', types: ['C'] },
+    ]);
+    models(0, 0);
   });
+  afterEach(() => positions.close());
 
-  const projections: Pick<ProjectionsProgress, 'waitFor'> = {
-    waitFor: async (position, types) => {
-      waits.push([position, types]);
-      return 'reached';
-    },
+  const models = (flows: number, numbers: number, live = true) =>
+    positions.update(
+      'projection',
+      new Map([
+        ['flows', { position: flows, live }],
+        ['numbers', { position: numbers, live }],
+      ]),
+    );
+  const processes = (all: Readonly<Record<string, FollowedPosition>>) =>
+    positions.update('process', new Map(Object.entries(all)));
+  const at = (position: number, live = true): FollowedPosition => ({ position, live });
+  /** A process that reacts to events of a type, by default to all of them. */
+  const process = (name: string, type: string, handles: ReactingProcess['handles'] = () => true) => ({
+    name,
+    types: [type],
+    handles,
+  });
+  /** Begins a wait. @returns whether it has ended by now */
+  const begin = (all: ReadonlyArray<ReactingProcess>, events: ReadonlyArray<RecordedEvent>, timeoutMs = long) => {
+    const reads = new ReadYourWrites({
+      positions,
+      processes: all,
+      pending: { add: (one) => pending.push(one) },
+      timeoutMs,
+    });
+    let hasEnded = false;
+    const ended = reads
+      .wait(events, () => written)
+      .then(() => {
+        hasEnded = true;
+      });
+    return {
+      ended,
+      hasEnded: async () => {
+        for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+        return hasEnded;
+      },
+    };
   };
-  /** A process that reacts to one type. @param effect the position of what it appended; null when it is late */
-  const process = (type: string, effect: number | null): ProcessProgress => ({
-    handles: (events) => events.some((event) => event.type === type),
-    waitUntilProcessed: async (position) => {
-      asked.push(position);
-      return effect;
-    },
-  });
-  const shown = (processes: ReadonlyArray<ProcessProgress>, ...events: ReadonlyArray<RecordedEvent>) =>
-    createWaitForReadModels(processes, projections, ['A', 'B', 'C'], 1_000)(events);
 
-  it('waits for the projections of the appended events when no process reacts to them', async () => {
-    await shown([process('C', 9)], recorded('A', 3), recorded('B', 4));
-    assert.deepEqual([asked, waits], [[], [[4, ['A', 'B']]]]);
-  });
-
-  it('waits for each process up to the last event that it handles, then for what it appended', async () => {
-    await shown([process('A', 9), process('B', 11)], recorded('A', 3), recorded('B', 4), recorded('C', 5));
-    assert.deepEqual(asked, [3, 4]);
-    assert.deepEqual(waits, [[11, ['A', 'B', 'C']]]);
-  });
-
-  it('waits at least for the appended events when a process has appended nothing or is late', async () => {
-    await shown([process('A', 0), process('B', null)], recorded('A', 3), recorded('B', 4));
-    assert.deepEqual(waits, [[4, ['A', 'B', 'C']]]);
+  it('waits for the read models of the appended events when no process reacts to them', async () => {
+    const wait = begin([process('late', 'C')], [recorded('A', 3), recorded('B', 4)]);
+    models(3, 0);
+    assert.equal(await wait.hasEnded(), false);
+    models(4, 0);
+    await wait.ended;
+    assert.deepEqual(pending, []);
   });
 
   it('waits for nothing when nothing was appended', async () => {
-    await shown([process('A', 9)]);
-    assert.deepEqual([asked, waits], [[], []]);
+    await begin([process('late', 'A')], []).ended;
+    assert.deepEqual(pending, []);
+  });
+
+  it('waits until the processes that react have passed the event, and for no other process', async () => {
+    processes({ reacting: at(2), other: at(0), uninterested: at(0) });
+    models(9, 0);
+    const all = [
+      process('reacting', 'A'),
+      process('other', 'B'),
+      process('uninterested', 'A', ({ data }) => data.isEven === true),
+    ];
+    const wait = begin(all, [recorded('A', 3)]);
+    assert.equal(await wait.hasEnded(), false);
+    processes({ reacting: at(3), other: at(0), uninterested: at(0) });
+    await wait.ended;
+  });
+
+  it('waits for all read models of what a process appended because of its event', async () => {
+    processes({ reacting: at(2) });
+    const wait = begin([process('reacting', 'A')], [recorded('A', 3)]);
+    models(4, 4);
+    positions.recordEffect('reacting', 3, 6);
+    processes({ reacting: at(3) });
+    assert.equal(await wait.hasEnded(), false);
+    processes({ reacting: at(6) });
+    models(6, 5);
+    assert.equal(await wait.hasEnded(), false);
+    models(6, 6);
+    await wait.ended;
+    assert.deepEqual(pending, []);
+  });
+
+  it('does not wait for what a process appended because of other events', async () => {
+    processes({ reacting: at(2) });
+    models(3, 3);
+    const wait = begin([process('reacting', 'A')], [recorded('A', 3)]);
+    positions.recordEffect('reacting', 1, 90);
+    positions.recordEffect('other', 3, 91);
+    processes({ reacting: at(5) });
+    await wait.ended;
+    assert.deepEqual(pending, []);
+  });
+
+  it('follows a process that reacts to its own appends to the end', async () => {
+    processes({ reacting: at(2) });
+    models(3, 3);
+    const wait = begin([process('reacting', 'A')], [recorded('A', 3)]);
+    positions.recordEffect('reacting', 3, 5);
+    processes({ reacting: at(3) });
+    assert.equal(await wait.hasEnded(), false);
+    positions.recordEffect('reacting', 5, 8);
+    processes({ reacting: at(5) });
+    models(5, 5);
+    assert.equal(await wait.hasEnded(), false);
+    processes({ reacting: at(8) });
+    assert.equal(await wait.hasEnded(), false);
+    models(8, 8);
+    await wait.ended;
+  });
+
+  it('waits for the read models of the appended events also while a process is late', async () => {
+    processes({ reacting: at(0) });
+    const wait = begin([process('reacting', 'A')], [recorded('A', 3)], 50);
+    await wait.ended;
+    assert.deepEqual(pending, [{ ...written, position: 3, reactions: new Map([['reacting', [3]]]) }]);
+  });
+
+  it('waits neither for a stopped process nor for a stopped read model', async () => {
+    processes({ reacting: at(0, false) });
+    models(0, 0, false);
+    await begin([process('reacting', 'A')], [recorded('A', 3)]).ended;
+    assert.deepEqual(pending, []);
+  });
+
+  it('leaves what it wrote as pending when the read models are late', async () => {
+    await begin([], [recorded('A', 3)], 10).ended;
+    assert.deepEqual(pending, [{ ...written, position: 3, reactions: new Map() }]);
   });
 });

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { noStream } from '#event-store/event-store.ts';
 import { openSqliteEventStore, type SqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
-import { type EmbeddedProjections, startEmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
+import { Positions } from '#positions/positions.ts';
+import { EmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
 
 import type { ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
@@ -13,34 +14,45 @@ import type { JsonObject } from '#shared/json/json.ts';
 import { testMetadata } from '#test/support/fakes/in-memory-event-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
-describe('startEmbeddedProjections', () => {
+describe('EmbeddedProjections', () => {
   let folder: string;
   let store: SqliteEventStore;
   let reader: ReadStore;
   let projector: EmbeddedProjections;
+  let positions: Positions;
   let errors: string[];
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'projector-thread-'));
     errors = [];
+    positions = new Positions();
     store = await openSqliteEventStore({ file: join(folder, 'events.db') });
     reader = openSqliteReadStore(join(folder, 'read.db'));
     projector = await start();
   });
   afterEach(async () => {
+    positions.close();
     await projector.close();
     await reader.close();
     await store.close();
     await rm(folder, { recursive: true });
   });
 
-  const start = () =>
-    startEmbeddedProjections({
+  const start = async () => {
+    const projections = new EmbeddedProjections({
+      positions,
       events: () => ({ kind: 'sqlite', file: join(folder, 'events.db'), wake: store.wakePort() }),
       readStore: { kind: 'sqlite', file: join(folder, 'read.db') },
       projectionsModule: new URL('../../support/fakes/thread-projections.ts', import.meta.url),
       log: { info: () => undefined, warn: () => undefined, error: (_, message) => errors.push(message) },
     });
+    await projections.start();
+    return projections;
+  };
+  const passedBy = (types: ReadonlyArray<string>, position: number, ms = 60_000) =>
+    positions.passed({ types }, position, { ms });
+  const passedByNamed = (name: string, position: number, ms: number) =>
+    positions.passed({ names: [name] }, position, { strict: true, ms });
   const append = async (type: string, data: JsonObject): Promise<number> => {
     const event = { id: randomUUID(), type, data: JSON.stringify(data), metadata: JSON.stringify(testMetadata) };
     const outcome = await store.append(`thing-${randomUUID()}`, noStream, [event])();
@@ -55,7 +67,7 @@ describe('startEmbeddedProjections', () => {
     await ready();
     for (let expected = 1; expected <= 50; expected += 1) {
       const position = await append('Counted', { id: 'a' });
-      assert.equal(await projector.waitFor(position, ['Counted'], 5000), 'reached');
+      assert.equal(await passedBy(['Counted'], position, 5000), 'reached');
       assert.equal(await count('counters', 'a'), expected);
       assert.equal(await count('fragile', 'a'), expected);
     }
@@ -63,19 +75,19 @@ describe('startEmbeddedProjections', () => {
 
   it('ends a wait at once when no projection handles the event type', async () => {
     await ready();
-    assert.equal(await projector.waitFor(1e9, ['SomethingElse'], 60_000), 'reached');
+    assert.equal(await passedBy(['SomethingElse'], 1e9, 60_000), 'reached');
   });
 
   it('answers timeout when the log does not reach the position in time', async () => {
     await ready();
-    assert.equal(await projector.waitFor(1e9, ['Counted'], 20), 'timeout');
-    assert.equal(await projector.waitForProjections(['counters'], 1e9, 20), 'timeout');
+    assert.equal(await passedBy(['Counted'], 1e9, 20), 'timeout');
+    assert.equal(await passedByNamed('counters', 1e9, 20), 'timeout');
   });
 
   it('reaches a position that a projection passes without handling the event', async () => {
     await ready();
     const position = await append('SomethingElse', { id: 'a' });
-    assert.equal(await projector.waitForProjections(['counters'], position, 5000), 'reached');
+    assert.equal(await passedByNamed('counters', position, 5000), 'reached');
   });
 
   it('skips a stopped projection in a wait by event type, but waits for it when it is named', async () => {
@@ -87,9 +99,9 @@ describe('startEmbeddedProjections', () => {
     assert.equal(states.at(-1), 'stopped');
     end();
     const position = await append('Counted', { id: 'a' });
-    assert.equal(await projector.waitFor(position, ['Counted'], 5000), 'reached');
+    assert.equal(await passedBy(['Counted'], position, 5000), 'reached');
     assert.equal(await count('counters', 'a'), 1);
-    assert.equal(await projector.waitForProjections(['fragile'], position, 20), 'timeout');
+    assert.equal(await passedByNamed('fragile', position, 20), 'timeout');
     assert.equal(projector.following().live, true);
   });
 
@@ -129,20 +141,21 @@ describe('startEmbeddedProjections', () => {
     const position = await append('Counted', { id: 'a' });
     await eventually(() => details.length > 0, 'it is down');
     assert.match(details[0] ?? '', /^thread restarting: .*code 7/);
-    assert.equal(await projector.waitFor(1e9, ['Counted'], 60_000), 'reached');
+    assert.equal(await passedBy(['Counted'], 1e9, 60_000), 'reached');
     await eventually(() => projector.following().live, 'it is ready again');
-    assert.equal(await projector.waitForProjections(['counters'], position, 5000), 'reached');
+    assert.equal(await passedByNamed('counters', position, 5000), 'reached');
     assert.equal(await count('counters', 'a'), 2);
     assert.equal(errors.length, 1);
   });
 
   it('rejects a start in a folder that does not exist', async () => {
-    const attempt = startEmbeddedProjections({
+    const attempt = new EmbeddedProjections({
+      positions: new Positions(),
       events: () => ({ kind: 'sqlite', file: join(folder, 'events.db'), wake: store.wakePort() }),
       readStore: { kind: 'sqlite', file: join(folder, 'missing', 'read.db') },
       projectionsModule: new URL('../../support/fakes/thread-projections.ts', import.meta.url),
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     });
-    await assert.rejects(attempt, /could not be started: .*unable to open/);
+    await assert.rejects(attempt.start(), /could not be started: .*unable to open/);
   });
 });

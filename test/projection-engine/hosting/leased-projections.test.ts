@@ -54,7 +54,9 @@ describeOnMongoDb('runProjectionsUnderLease', (server) => {
     const run = (holder: string, open = openMongoDbReadStoreWriter) => {
       const ending = new AbortController();
       const terms: number[] = [];
+      const reported: Array<ReadonlyArray<number>> = [];
       const ended = runProjectionsUnderLease({
+        onPositions: (served) => reported.push(served.map(({ position }) => position)),
         projections: flowsAndVersions,
         events,
         tail: events.tail,
@@ -72,7 +74,7 @@ describeOnMongoDb('runProjectionsUnderLease', (server) => {
         await ended;
       };
       opened.defer(stop);
-      return { terms, stop };
+      return { terms, reported, stop };
     };
 
     it('publishes positions after each batch, and a beat while no event is appended', async () => {
@@ -93,6 +95,15 @@ describeOnMongoDb('runProjectionsUnderLease', (server) => {
       await eventually(async () => (await reader.positions())?.beat !== after?.beat, 'another beat is published');
       assert.deepEqual((await reader.positions())?.projections, after?.projections);
       await assertEqualsRebuildFromZero();
+    });
+
+    it('reports its positions on its own node, and none after its term', async () => {
+      events.append(...history(40));
+      const one = run('one');
+      const end = await events.lastPosition();
+      await eventually(() => one.reported.at(-1)?.every((position) => position === end) === true, 'it is at the end');
+      await one.stop();
+      assert.deepEqual(one.reported.at(-1), []);
     });
 
     it('continues on another node when the holder of the lease ends', async () => {

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
-import {
-  type PolledProjections,
-  type PollLimits,
-  startPolledProjections,
-} from '#projection-engine/hosting/polled-projections.ts';
+import type { PolledPositions, PollLimits } from '#positions/position-poll.ts';
+import { Positions } from '#positions/positions.ts';
+import { PolledProjections } from '#projection-engine/hosting/polled-projections.ts';
 import type { PublishedPositions } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
-const facts = [
+const projectionInfos = [
   { name: 'flows', types: ['FlowCreated'] },
   { name: 'projects', types: ['ProjectCreated'] },
 ];
@@ -53,14 +51,14 @@ class ProjectingNode {
     };
   }
 
-  positions = async (): Promise<PublishedPositions | null> => {
+  poll = async (): Promise<PolledPositions> => {
     this.polls += 1;
     this.atOnce += 1;
     this.maxAtOnce = Math.max(this.maxAtOnce, this.atOnce);
     await new Promise((resolve) => setImmediate(resolve));
     this.atOnce -= 1;
     if (this.down) throw new UnavailableError('It is down.');
-    return this.published;
+    return { published: this.published, processes: null };
   };
 
   status = async (): Promise<ReadonlyArray<ProjectionStatus>> => {
@@ -71,18 +69,25 @@ class ProjectingNode {
 
 const long = 60_000;
 
-describe('startPolledProjections', () => {
+describe('PolledProjections', () => {
   let node: ProjectingNode;
   let warnings: number;
   let holders: Map<number, string>;
+  let positions: Positions;
   const open: PolledProjections[] = [];
+  const passedBy = (types: ReadonlyArray<string>, position: number, ms = long) =>
+    positions.passed({ types }, position, { ms });
+  const passedByNamed = (name: string, position: number, ms: number) =>
+    positions.passed({ names: [name] }, position, { strict: true, ms });
 
   beforeEach(() => {
     node = new ProjectingNode();
+    positions = new Positions();
     warnings = 0;
     holders = new Map([[1, 'node-a']]);
   });
   afterEach(async () => {
+    positions.close();
     for (const one of open.splice(0)) await one.close();
   });
 
@@ -91,22 +96,25 @@ describe('startPolledProjections', () => {
   };
   const start = async (limits: Partial<PollLimits> = {}) => {
     const log = { info: () => undefined, warn: () => warned(), error: assert.fail };
-    const projections = await startPolledProjections({
-      facts,
+    const projections = new PolledProjections({
+      projections: projectionInfos,
+      positions,
+      source: node,
       store: node,
       holder: async (token) => holders.get(token) ?? null,
       log,
       limits: { busy: 1, idle: 5, silence: long, ...limits },
     });
     open.push(projections);
+    await projections.start();
     return projections;
   };
 
   it('ends a wait when the projections that handle the event have passed its position', async () => {
     node.publish(5, 5);
-    const projections = await start();
-    assert.equal(await projections.waitFor(5, ['FlowCreated'], long), 'reached');
-    const wait = projections.waitFor(6, ['FlowCreated'], long);
+    await start();
+    assert.equal(await passedBy(['FlowCreated'], 5, long), 'reached');
+    const wait = passedBy(['FlowCreated'], 6, long);
     node.publish(5, 6);
     node.publish(6, 6);
     assert.equal(await wait, 'reached');
@@ -114,32 +122,32 @@ describe('startPolledProjections', () => {
 
   it('ends a wait with timeout after the requested time', async () => {
     node.publish(5, 5);
-    const projections = await start();
-    assert.equal(await projections.waitFor(6, ['FlowCreated'], 20), 'timeout');
-    assert.equal(await projections.waitForProjections(['projects'], 6, 20), 'timeout');
+    await start();
+    assert.equal(await passedBy(['FlowCreated'], 6, 20), 'timeout');
+    assert.equal(await passedByNamed('projects', 6, 20), 'timeout');
   });
 
   it('skips a projection that is not live in a wait by event type, but waits for it when it is named', async () => {
     node.publish(5, 5, { live: false });
-    const projections = await start();
-    assert.equal(await projections.waitFor(6, ['FlowCreated'], long), 'reached');
-    assert.equal(await projections.waitForProjections(['flows'], 6, 20), 'timeout');
+    await start();
+    assert.equal(await passedBy(['FlowCreated'], 6, long), 'reached');
+    assert.equal(await passedByNamed('flows', 6, 20), 'timeout');
   });
 
   it('skips a projection that the projecting node does not know, but waits for it when it is named', async () => {
     node.publish(5, 5);
     node.published = { ...(node.published as PublishedPositions), projections: [] };
-    const projections = await start();
-    assert.equal(await projections.waitFor(6, ['FlowCreated'], long), 'reached');
-    assert.equal(await projections.waitForProjections(['flows'], 6, 20), 'timeout');
+    await start();
+    assert.equal(await passedBy(['FlowCreated'], 6, long), 'reached');
+    assert.equal(await passedByNamed('flows', 6, 20), 'timeout');
   });
 
   it('polls at once when a wait begins, and never twice at the same time', async () => {
     node.publish(5, 5);
-    const projections = await start({ idle: long });
+    await start({ idle: long });
     const polls = node.polls;
     node.publish(6, 6);
-    const waits = Array.from({ length: 50 }, () => projections.waitFor(6, ['FlowCreated'], long));
+    const waits = Array.from({ length: 50 }, () => passedBy(['FlowCreated'], 6, long));
     assert.deepEqual(new Set(await Promise.all(waits)), new Set(['reached']));
     assert.ok(node.polls > polls);
     assert.equal(node.maxAtOnce, 1);
@@ -148,7 +156,7 @@ describe('startPolledProjections', () => {
   it('ends waits when the projecting node publishes nothing any more', async () => {
     node.publish(5, 5);
     const projections = await start({ silence: 200 });
-    assert.equal(await projections.waitFor(6, ['FlowCreated'], long), 'reached');
+    assert.equal(await passedBy(['FlowCreated'], 6, long), 'reached');
     assert.match(projections.following().detail, /no sign of life \(last on node-a, token 1\)/);
     const isLive = (detail: string) => () => {
       node.publish(6, 6, { token: 2 });
@@ -174,8 +182,8 @@ describe('startPolledProjections', () => {
     const projections = await start();
     assert.deepEqual(projections.following(), { live: false, detail: 'no node has run them yet' });
     assert.deepEqual(projections.status(), []);
-    assert.equal(await projections.waitFor(1, ['FlowCreated'], long), 'reached');
-    assert.equal(await projections.waitForProjections(['flows'], 1, 20), 'timeout');
+    assert.equal(await passedBy(['FlowCreated'], 1, long), 'reached');
+    assert.equal(await passedByNamed('flows', 1, 20), 'timeout');
   });
 
   it('notifies listeners of changed statuses but not of new positions, and reports the newest positions', async () => {
@@ -207,8 +215,8 @@ describe('startPolledProjections', () => {
     await eventually(() => !projections.following().live && warnings > 0, 'the failure is noticed');
     assert.equal(projections.following().detail, 'the read store does not answer');
     assert.equal(projections.status().length, 1);
-    assert.equal(await projections.waitFor(6, ['FlowCreated'], 20), 'timeout');
-    const wait = projections.waitFor(6, ['FlowCreated'], long);
+    assert.equal(await passedBy(['FlowCreated'], 6, 20), 'timeout');
+    const wait = passedBy(['FlowCreated'], 6, long);
     node.publish(6, 6);
     node.down = false;
     assert.equal(await wait, 'reached');
@@ -216,14 +224,12 @@ describe('startPolledProjections', () => {
     assert.equal(warnings, 1);
   });
 
-  it('ends all waits and stops polling when it is closed', async () => {
+  it('stops polling when it is closed', async () => {
     node.publish(5, 5);
-    const projections = await start({ idle: long });
-    const wait = projections.waitForProjections(['flows'], 6, long);
+    const projections = await start({ idle: 5 });
     await projections.close();
-    assert.equal(await wait, 'timeout');
     const { polls } = node;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 50));
     assert.equal(node.polls, polls);
   });
 });

@@ -5,6 +5,7 @@ import { descendantKeysOf } from '#application/access/key-descendants.ts';
 import { Claims } from '#application/commands/claims.ts';
 import type { AnyCommand } from '#application/commands/command.ts';
 import { commandOperation } from '#application/commands/command-handler.ts';
+import type { ReadYourWrites } from '#application/commands/read-your-writes.ts';
 import { StreamWriter, type StreamWriterOptions } from '#application/commands/stream-writer.ts';
 import type { Operation } from '#application/operations/operation.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
@@ -37,6 +38,8 @@ export interface ObjectResult extends Omit<OperationResult, 'body'> {
 /** What a test changes of a service in memory. */
 export interface ServiceOptions extends Omit<StreamWriterOptions, 'store'> {
   readonly claimGraceMs?: number;
+  /** Default: no wait. */
+  readonly readYourWrites?: Pick<ReadYourWrites, 'wait'>;
 }
 
 /** Commands on an event store in memory, with read models that never lag. */
@@ -52,14 +55,16 @@ export class Service {
   /** The events that commands waited for in the read models. */
   readonly shown: RecordedEvent[] = [];
   readonly #operations = new Map<AnyCommand, Operation>();
+  readonly #readYourWrites: Pick<ReadYourWrites, 'wait'>;
 
   /** @param store the log of an earlier service, to continue on it */
   constructor(
     store = new AppendableEventStore(),
-    { claimGraceMs, ...options }: ServiceOptions = {},
+    { claimGraceMs, readYourWrites, ...options }: ServiceOptions = {},
     subjectKeys = new InMemorySubjectKeys(),
   ) {
     this.store = store;
+    this.#readYourWrites = readYourWrites ?? { wait: async (events) => void this.shown.push(...events) };
     this.documents = new ReadModel(store.log);
     this.writer = new StreamWriter({ store, ...options });
     this.claims = new Claims(this.writer, claimGraceMs);
@@ -124,9 +129,8 @@ export class Service {
       projection: async () => null,
       process: async () => null,
     };
-    const waitForReadModels = async (events: ReadonlyArray<RecordedEvent>) => void this.shown.push(...events);
     const { writer, claims, personalData } = this;
-    const runtime = { writer, claims, lookup, personalData, waitForReadModels };
+    const runtime = { writer, claims, lookup, personalData, readYourWrites: this.#readYourWrites };
     const operation = commandOperation(command, runtime);
     this.#operations.set(command, operation);
     return operation;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
+import { PendingResources } from '#application/commands/pending-resources.ts';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
@@ -7,6 +8,7 @@ import type { AnyQuery } from '#application/queries/query.ts';
 import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
 import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
+import { Positions } from '#positions/positions.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
@@ -31,6 +33,8 @@ export interface QueriedStores {
   /** Default: read models of the whole log. */
   readonly documents?: ReadModel;
   readonly personalData?: PersonalData;
+  /** Default: the read models show all that was written. */
+  readonly pending?: PendingResources;
   /** Default: a history without cached states. */
   readonly history?: StreamHistory;
   /** Default: no deliveries. */
@@ -38,9 +42,10 @@ export interface QueriedStores {
 }
 
 /** Queries on an event store, through the pipeline that all callers share. */
-export function queriesOn({ store, documents, personalData, history, webhooks }: QueriedStores) {
+export function queriesOn({ store, documents, pending, personalData, history, webhooks }: QueriedStores) {
   const runtime: QueryDependencies = {
     documents: documents ?? new ReadModel(store.log),
+    pending: pending ?? new PendingResources(new Positions()),
     streams: new StreamWriter({ store }),
     history: history ?? new StreamHistory(store),
     keyUsage: { touch: () => undefined, lastUsed: async () => new Map() } as unknown as QueryDependencies['keyUsage'],

@@ -53,7 +53,7 @@ export class DeliveringNode {
       tail: this.store.tail,
       writer: this.writer,
       documents,
-      waitForPosition: () => this.waitForPosition(),
+      positions: { passed: async () => ((await this.waitForPosition()) ? 'reached' : 'timeout') },
       deliveries: {
         add: async () => undefined,
         page: async () => ({ deliveries: [], next: null }),

@@ -1,10 +1,6 @@
 import { RecordSnapshots, type StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import type { EventFailure } from '#domain/shared/event-failure.ts';
-import {
-  type ProcessCheckpoint,
-  type ProcessesRecord,
-  processesRecordKey,
-} from '#process-engine/process-checkpoints.ts';
+import { type ProcessCheckpoint, type ProcessesRecord, processesRecordKey } from '#positions/processes-record.ts';
 import type { RecordKey, RecordStore } from '#records/record-store.ts';
 import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';

@@ -1,10 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { AnyCommand, CommandEffects, NewSecrets } from '#application/commands/command.ts';
 import type { CommandDependencies } from '#application/commands/command-dependencies.ts';
+import type { WrittenResources } from '#application/commands/pending-resources.ts';
 import type { RememberedRequest } from '#application/commands/remembered-requests.ts';
 import type { StreamState } from '#application/commands/stream-state.ts';
 import type { StreamWriteResult } from '#application/commands/streams/stream-write.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
+import { childId } from '#domain/shared/entity.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -37,7 +39,7 @@ export class CommandResponder {
     const body = await this.body(attempt, written, attempt.newSecrets, written.events.length > 0);
     // 11. Waiting for read models
     const appended = await this.#eventsToWaitFor(attempt, written);
-    await this.#runtime.waitForReadModels(appended);
+    await this.#runtime.readYourWrites.wait(appended, () => this.#writtenBy(attempt, written.stream));
     // 12. Response
     return E.right(this.#result(attempt, written.stream, body, appended.at(-1)?.position));
   }
@@ -50,7 +52,7 @@ export class CommandResponder {
     attempt: CommandAttempt,
     remembered: RememberedRequest,
   ): Promise<E.Either<Failure | IdAlreadyUsed, OperationResult>> {
-    const { writer, waitForReadModels } = this.#runtime;
+    const { writer, readYourWrites } = this.#runtime;
     if (await isIdUsedBefore(this.#definition, writer, attempt, remembered)) return E.left(idAlreadyUsed);
     const { entity } = this.#definition;
     const { lastRevision } = remembered;
@@ -61,7 +63,7 @@ export class CommandResponder {
     const body = await this.body(attempt, { stream, events: [] }, null, true);
     // The first request may have crashed before it waited for the read models.
     const last = await writer.eventAt(entity, attempt.id, lastRevision);
-    await waitForReadModels([last]);
+    await readYourWrites.wait([last], () => this.#writtenBy(attempt, stream));
     return E.right({ ...this.#result(attempt, stream, body, last.position), isReplay: true });
   }
 
@@ -103,6 +105,12 @@ export class CommandResponder {
   ): Promise<ReadonlyArray<RecordedEvent>> {
     if (events.length > 0) return events;
     return [await this.#runtime.writer.eventAt(this.#definition.entity, id, stream.revision)];
+  }
+
+  /** The resource that the command writes, and those that it may have created besides it. */
+  #writtenBy({ id, newIds }: CommandAttempt, { tenant }: StreamState<unknown>): WrittenResources {
+    const further = this.#definition.newId === undefined ? [] : [newIds.secondId];
+    return { ids: [id, childId(id, newIds.suffix), ...further], tenant };
   }
 
   async #afterwards(attempt: CommandAttempt): Promise<Failure | null> {

@@ -1,0 +1,126 @@
+import { type Caller, canAccess, type Tenant } from '#domain/shared/tenancy.ts';
+import type { Positions, WaitOutcome } from '#positions/positions.ts';
+import { effectsShown, isShown, type Reactions } from '#positions/reactions.ts';
+
+/** The resources that a request wrote. */
+export interface WrittenResources {
+  readonly ids: Iterable<string>;
+  /** The tenant of their stream; null if the stream has no event. */
+  readonly tenant: Tenant | null;
+}
+
+/** Resources whose answer was sent before the read models showed them. */
+interface PendingWrite {
+  readonly tenant: Tenant;
+  /** The position of the last event of the request. */
+  readonly position: number;
+  readonly reactions: Reactions;
+}
+
+/** A read of resources by the ids in its path. */
+export interface PendingRead {
+  readonly ids: Iterable<string>;
+  readonly caller: Caller;
+  /** The read models that it reads. */
+  readonly readModels: ReadonlyArray<string>;
+}
+
+/** The result of a read. `isLate`: the read model does not show the resource in time, so the result may be wrong. */
+export interface ReadResult<Result> {
+  readonly result: Result;
+  readonly isLate: boolean;
+}
+
+/** The most ids that are remembered. */
+const defaultMaxIds = 10_000;
+/** How long a read waits for a resource. */
+const defaultTimeoutMs = 1_000;
+
+/**
+ * The resources that this node has written and answered before the read models showed them, until they do. A read that
+ * does not find such a resource waits, instead of answering that it does not exist. Any other unknown id costs one
+ * look-up in a map. The oldest ids are forgotten when there are too many.
+ */
+export class PendingResources {
+  readonly #positions: Positions;
+  readonly #maxIds: number;
+  readonly #timeoutMs: number;
+  readonly #writes = new Map<string, PendingWrite>();
+
+  constructor(positions: Positions, { maxIds = defaultMaxIds, timeoutMs = defaultTimeoutMs } = {}) {
+    this.#positions = positions;
+    this.#maxIds = maxIds;
+    this.#timeoutMs = timeoutMs;
+    positions.onUpdate(() => this.#removeShown());
+  }
+
+  /** The number of remembered ids. */
+  get size(): number {
+    return this.#writes.size;
+  }
+
+  /** Remembers written resources until the read models show them. */
+  add({ ids, tenant, position, reactions }: WrittenResources & Omit<PendingWrite, 'tenant'>): void {
+    if (tenant === null) return;
+    for (const id of ids) {
+      // The newest ids come last.
+      this.#writes.delete(id);
+      this.#writes.set(id, { tenant, position, reactions });
+    }
+    for (const id of this.#writes.keys()) {
+      if (this.#writes.size <= this.#maxIds) break;
+      this.#writes.delete(id);
+    }
+  }
+
+  /**
+   * Reads, and reads again when the read models show a pending resource that the first read did not find. It does not
+   * wait for a read model that has stopped or is being filled.
+   */
+  async read<Result>(
+    { ids, caller, readModels }: PendingRead,
+    read: () => Promise<Result>,
+    isMissing: (result: Result) => boolean,
+  ): Promise<ReadResult<Result>> {
+    // Looked up before the read, because a resource may be shown and forgotten meanwhile.
+    const write = this.#writes.size === 0 ? null : this.#find(ids, caller);
+    let result = await read();
+    if (write === null) return { result, isLate: false };
+    const deadline = performance.now() + this.#timeoutMs;
+    for (const wait of [this.#modelsShow, this.#effectsShow]) {
+      if (!isMissing(result)) break;
+      if ((await wait(write, readModels, deadline)) === 'timeout') return { result, isLate: true };
+      result = await read();
+    }
+    return { result, isLate: false };
+  }
+
+  readonly #modelsShow = async (
+    { position }: PendingWrite,
+    names: ReadonlyArray<string>,
+    deadline: number,
+  ): Promise<WaitOutcome> => {
+    const isHalted = names.some((name) => this.#positions.isHalted('projection', name));
+    const ms = isHalted ? 0 : deadline - performance.now();
+    return this.#positions.passed({ names }, position, { strict: true, ms });
+  };
+
+  readonly #effectsShow = ({ reactions }: PendingWrite, _: unknown, deadline: number): Promise<WaitOutcome> =>
+    effectsShown(this.#positions, reactions, deadline - performance.now());
+
+  #find(ids: Iterable<string>, caller: Caller): PendingWrite | null {
+    for (const id of ids) {
+      const write = this.#writes.get(id);
+      if (write !== undefined && canAccess(caller, write.tenant)) return write;
+    }
+    return null;
+  }
+
+  #removeShown(): void {
+    for (const [id, { position, reactions }] of this.#writes) {
+      // Ids are about in the order of their positions. A later update finds those that are not.
+      if (!this.#positions.hasPassed('all', position, { strict: true })) return;
+      if (isShown(this.#positions, position, reactions)) this.#writes.delete(id);
+    }
+  }
+}

@@ -1,0 +1,211 @@
+import type { PublishedPositions } from '#read-store/published-positions.ts';
+import { delay } from '#shared/async/delay.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { OutageLog } from '#shared/logging/outage-log.ts';
+import type { FollowedPosition, FollowerInfo, FollowerKind, PositionSink, Positions } from './positions.ts';
+import type { ProcessesRecord } from './processes-record.ts';
+
+/** What one poll of the shared stores returns. */
+export interface PolledPositions {
+  /** What the node that runs the projections published last; null when none has yet. */
+  readonly published: PublishedPositions | null;
+  /** What the node that runs the processes has stored about this log; null without a record. */
+  readonly processes: ProcessesRecord | null;
+}
+
+/** Reads the positions from stores that several nodes share. */
+export interface PositionSource {
+  /** @throws UnavailableError */
+  poll(): Promise<PolledPositions>;
+}
+
+/** How often the stores are polled, and when the node that runs the projections counts as dead; in milliseconds. */
+export interface PollLimits {
+  /** The interval while a caller waits. Default 10. */
+  readonly busy: number;
+  /** The interval while no caller waits, and after a failure. Default 500. */
+  readonly idle: number;
+  /** The time without a publication; longer than a takeover by another node takes. Default 4000. */
+  readonly silence: number;
+}
+
+/** The default intervals of a poll. */
+export const defaultPollLimits: PollLimits = { busy: 10, idle: 500, silence: 4000 };
+
+export interface PositionPollOptions {
+  /** Receives the positions. */
+  readonly positions: Positions;
+  readonly source: PositionSource;
+  /** Called after each poll, before the next one. What it throws counts as a failure of the poll. */
+  readonly onPoll: (published: PublishedPositions | null) => Promise<void>;
+  readonly log: Logger;
+  readonly limits?: Partial<PollLimits>;
+}
+
+type Followed = ReadonlyMap<string, FollowedPosition>;
+
+const none: Followed = new Map();
+
+/**
+ * Feeds `Positions` on a node whose stores are shared: from one poll of the stores, and from the projections and
+ * processes that run on this node, which report through it. A poll never takes back what they reported.
+ */
+export class PositionPoll implements PositionSink {
+  readonly #options: PositionPollOptions;
+  readonly #limits: PollLimits;
+  readonly #outage: OutageLog;
+  readonly #closing = new AbortController();
+  readonly #unsubscribe: () => void;
+  /** What runs on this node; nothing while other nodes run it. */
+  readonly #own: Record<FollowerKind, Followed> = { projection: none, process: none };
+  readonly #polled: Record<FollowerKind, Followed> = { projection: none, process: none };
+  /** Ends the pause between two polls. */
+  #wake = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #published: PublishedPositions | null = null;
+  /** The time of the last new publication, on this node's clock. */
+  #heardAt = Number.NEGATIVE_INFINITY;
+  #isAlive = false;
+  #answers = false;
+
+  constructor(options: PositionPollOptions) {
+    this.#options = options;
+    this.#limits = { ...defaultPollLimits, ...options.limits };
+    this.#outage = new OutageLog(options.log, 'The positions of read models and processes');
+    this.#unsubscribe = options.positions.onWait(() => {
+      if (this.#isAwaited()) this.#wake.abort();
+    });
+  }
+
+  /** The last publication of the projections' positions; null without one. */
+  get published(): PublishedPositions | null {
+    return this.#published;
+  }
+
+  /** Whether the last poll was answered. */
+  get answers(): boolean {
+    return this.#answers;
+  }
+
+  /**
+   * Whether the node that runs the projections is alive: a second publication was seen, and the last one is not old.
+   * The first one may come from a node that is long dead.
+   */
+  get isAlive(): boolean {
+    return this.#isAlive && !this.#isSilent();
+  }
+
+  /** Starts to poll. @returns after the first poll, whether or not it has succeeded */
+  async start(): Promise<void> {
+    await this.#poll();
+    this.#running = this.#run();
+  }
+
+  declare(kind: FollowerKind, followers: ReadonlyArray<FollowerInfo>): void {
+    this.#options.positions.declare(kind, followers);
+  }
+
+  /** Sets the positions of what runs on this node. An empty map: this node does not run it any more. */
+  update(kind: FollowerKind, positions: ReadonlyMap<string, FollowedPosition>): void {
+    this.#own[kind] = positions;
+    this.#report(kind);
+  }
+
+  recordEffect(process: string, causePosition: number, appendedPosition: number): void {
+    this.#options.positions.recordEffect(process, causePosition, appendedPosition);
+  }
+
+  /** Stops to poll. */
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    this.#closing.abort();
+    this.#wake.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      this.#wake = new AbortController();
+      if (this.#isAwaited()) await delay(this.#limits.busy, this.#closing.signal);
+      else await delay(this.#limits.idle, this.#wake.signal);
+      if (!this.#closing.signal.aborted) await this.#poll();
+    }
+  }
+
+  /** Whether a caller waits for something that runs on another node. What runs here is reported at once. */
+  #isAwaited(): boolean {
+    return this.#options.positions.isWaitingFor((kind, name) => !this.#isOwn(kind, name));
+  }
+
+  /** Whether this node runs a follower, unless another node has got further. */
+  #isOwn(kind: FollowerKind, name: string): boolean {
+    const own = this.#own[kind].get(name);
+    return own !== undefined && own.position >= (this.#polled[kind].get(name)?.position ?? 0);
+  }
+
+  async #poll(): Promise<void> {
+    const { source, onPoll } = this.#options;
+    try {
+      const { published, processes } = await source.poll();
+      this.#hear(published);
+      this.#applyProcesses(processes);
+      this.#polled.projection = published === null || this.#isSilent() ? none : followedIn(published);
+      this.#report('projection');
+      await onPoll(published);
+      this.#answers = true;
+      this.#outage.succeeded();
+    } catch (error) {
+      this.#answers = false;
+      this.#outage.failed(error);
+      // To poll a store that is down a hundred times a second helps no caller.
+      await delay(this.#limits.idle, this.#closing.signal);
+    }
+  }
+
+  #hear(published: PublishedPositions | null): void {
+    const before = this.#published;
+    this.#published = published;
+    if (published === null || (published.token === before?.token && published.beat === before.beat)) return;
+    this.#heardAt = performance.now();
+    this.#isAlive = before !== null;
+  }
+
+  #applyProcesses(record: ProcessesRecord | null): void {
+    for (const { process, cause, appended } of record?.effects ?? []) this.recordEffect(process, cause, appended);
+    this.#polled.process = record === null ? none : followedBy(record);
+    this.#report('process');
+  }
+
+  #report(kind: FollowerKind): void {
+    this.#options.positions.update(kind, newestOf(this.#own[kind], this.#polled[kind]));
+  }
+
+  #isSilent(): boolean {
+    return performance.now() - this.#heardAt > this.#limits.silence;
+  }
+}
+
+function followedIn({ projections }: PublishedPositions): Followed {
+  return new Map(projections.map(({ name, position, live }) => [name, { position, live }]));
+}
+
+/** A process that has stopped or waits does not follow the log. */
+function followedBy({ checkpoints }: ProcessesRecord): Followed {
+  const each = Object.entries(checkpoints);
+  return new Map(
+    each.map(([name, { position, failure, waitingFor }]) => {
+      return [name, { position, live: failure === null && waitingFor === null }];
+    }),
+  );
+}
+
+/** Joins two maps. Of two positions of a follower the higher one is newer, and of equal ones that of this node. */
+function newestOf(own: Followed, polled: Followed): Followed {
+  if (own.size === 0) return polled;
+  const newest = new Map(polled);
+  for (const [name, followed] of own) {
+    const other = polled.get(name);
+    if (other === undefined || followed.position >= other.position) newest.set(name, followed);
+  }
+  return newest;
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { PendingResources } from '#application/commands/pending-resources.ts';
+import { Positions } from '#positions/positions.ts';
+import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
+
+const tenant = tenants.project;
+const admin = callerOf('admin');
+const none = new Map<string, ReadonlyArray<number>>();
+
+describe('PendingResources', () => {
+  let positions: Positions;
+  let pending: PendingResources;
+  /** The read model that the reads of these tests see. */
+  let shown: Set<string>;
+  let reads: number;
+
+  beforeEach(() => {
+    positions = new Positions();
+    positions.declare('projection', [
+      { name: 'flows', types: ['A'] },
+      { name: 'audit', types: ['A'] },
+    ]);
+    pending = new PendingResources(positions, { maxIds: 3, timeoutMs: 60_000 });
+    shown = new Set();
+    reads = 0;
+    models(0);
+  });
+  afterEach(() => positions.close());
+
+  const models = (flows: number, audit = flows, live = true) =>
+    positions.update(
+      'projection',
+      new Map([
+        ['flows', { position: flows, live }],
+        ['audit', { position: audit, live: true }],
+      ]),
+    );
+  const read = (id: string, caller = admin, from = pending) =>
+    from.read(
+      { ids: [id], caller, readModels: ['flows'] },
+      async () => {
+        reads += 1;
+        return shown.has(id);
+      },
+      (isShown) => !isShown,
+    );
+  const add = (id: string, position: number, to = pending, reactions = none) =>
+    to.add({ ids: [id], tenant, position, reactions });
+
+  it('reads once, and waits for nothing, when the id is not pending', async () => {
+    add('one', 5);
+    for (let index = 0; index < 1_000; index += 1) {
+      assert.deepEqual(await read(`random${index}`), { result: false, isLate: false });
+    }
+    assert.equal(reads, 1_000);
+  });
+
+  it('holds a read of a pending id until the read model shows it', async () => {
+    add('one', 5);
+    const result = read('one');
+    await new Promise((resolve) => setImmediate(resolve));
+    shown.add('one');
+    models(5, 0);
+    assert.deepEqual(await result, { result: true, isLate: false });
+    assert.equal(reads, 2);
+  });
+
+  it('answers late after a time limit', async () => {
+    const short = new PendingResources(positions, { timeoutMs: 20 });
+    add('one', 5, short);
+    assert.deepEqual(await read('one', admin, short), { result: false, isLate: true });
+  });
+
+  it('answers late at once when the read model has stopped or is being filled', async () => {
+    add('one', 5);
+    models(3, 3, false);
+    assert.deepEqual(await read('one'), { result: false, isLate: true });
+  });
+
+  it('reads a resource that was deleted meanwhile as missing', async () => {
+    add('one', 5);
+    const result = read('one');
+    models(5, 0);
+    assert.deepEqual(await result, { result: false, isLate: false });
+  });
+
+  it('does not hold a read of a caller who cannot access the resource', async () => {
+    add('one', 5);
+    assert.deepEqual(await read('one', callerOf('project', { projectId: ids.sibling })), {
+      result: false,
+      isLate: false,
+    });
+  });
+
+  it('waits for the process that makes a resource', async () => {
+    positions.update('process', new Map([['maker', { position: 4, live: true }]]));
+    add('made', 5, pending, new Map([['maker', [5]]]));
+    const result = read('made');
+    models(5);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(pending.size, 1);
+    positions.recordEffect('maker', 5, 7);
+    positions.update('process', new Map([['maker', { position: 7, live: true }]]));
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(pending.size, 1);
+    shown.add('made');
+    models(7);
+    assert.deepEqual(await result, { result: true, isLate: false });
+    assert.equal(pending.size, 0);
+  });
+
+  it('forgets ids when all read models show them', () => {
+    add('one', 5);
+    add('two', 6);
+    models(5, 4);
+    assert.equal(pending.size, 2);
+    models(5);
+    assert.equal(pending.size, 1);
+    models(6);
+    assert.equal(pending.size, 0);
+  });
+
+  it('forgets the oldest ids when there are too many', async () => {
+    for (const [index, id] of ['one', 'two', 'three', 'four'].entries()) add(id, 5 + index);
+    assert.equal(pending.size, 3);
+    assert.deepEqual(await read('one'), { result: false, isLate: false });
+    models(9, 9, false);
+    assert.equal(pending.size, 0);
+  });
+
+  it('remembers nothing of a stream without a tenant', () => {
+    pending.add({ ids: ['one'], tenant: null, position: 5, reactions: none });
+    assert.equal(pending.size, 0);
+  });
+});
