@@ -106,12 +106,14 @@ export class LogTail implements TailOfFollower {
    * @returns null if the log is empty, or if the signal aborts first
    */
   async firstEvent(signal: AbortSignal, waits = true): Promise<RecordedEvent | null> {
-    for (;;) {
-      const page = await this.readPage({ after: 0, maxEvents: 1 }, signal);
+    // A server may have events of other applications before the first one of ours.
+    for (let after = 0; ; ) {
+      const page = await this.readPage({ after, maxEvents: 1 }, signal);
       const first = page?.events[0];
       if (first !== undefined) return first;
       if (page === null || (page.isEnd && !waits)) return null;
-      await this.#waitPast(page.position, signal);
+      after = page.position;
+      if (page.isEnd) await this.#waitPast(after, signal);
     }
   }
 

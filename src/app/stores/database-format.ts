@@ -1,11 +1,15 @@
 import { ensureKnownFormat, ownFormat } from '#app/stored-format.ts';
 import type { RecordStore } from '#records/record-store.ts';
+import { delay } from '#shared/async/delay.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import type { Json } from '#shared/json/json.ts';
 
 const kind = 'format';
 const key = 'database';
+/** The attempts to record the format beside other nodes, and the time between two. */
+const maxAttempts = 20;
+const retryMs = 100;
 
 /**
  * Checks that this release knows the format of a shared database. A database without a number counts as written by
@@ -27,15 +31,19 @@ export async function recordDatabaseFormat(
   records: Pick<RecordStore, 'get' | 'take' | 'put'>,
   variable: string,
 ): Promise<void> {
-  if ((await checkDatabaseFormat(records, variable)) === ownFormat.format) return;
   const fence = ownFormat.format;
   const entries = new Map<string, Json>([[key, ownFormat]]);
-  try {
-    await records.take(kind, fence);
-    await records.put(kind, entries, { fence });
-  } catch (error) {
-    if (!(error instanceof FencedError)) throw error;
-    await checkDatabaseFormat(records, variable);
-    throw new StartupError(`A newer release is taking over the database of ${variable}: start that release.`);
+  for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
+    if ((await checkDatabaseFormat(records, variable)) === ownFormat.format) return;
+    try {
+      await records.take(kind, fence);
+      await records.put(kind, entries, { fence });
+      return;
+    } catch (error) {
+      if (!(error instanceof FencedError)) throw error;
+      // Another node of this release that starts at the same time may have been faster.
+      await delay(retryMs, AbortSignal.timeout(retryMs));
+    }
   }
+  throw new StartupError(`A newer release is taking over the database of ${variable}: start that release.`);
 }

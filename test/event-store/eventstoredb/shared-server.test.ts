@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { noStream } from '#event-store/event-store.ts';
 import {
@@ -11,6 +12,7 @@ import { collect, mustAppend, someEvent, someEvents } from '#test/contract/event
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { appendForeignEvents, foreignEvents } from '#test/support/eventstoredb/foreign-events.ts';
 import { readEvents } from '#test/support/harness/read-events.ts';
+import { tailOf } from '#test/support/log/tail-of.ts';
 
 const log = pino({ level: 'silent' });
 const streamKinds = ['flow', 'project', 'projection'];
@@ -84,6 +86,23 @@ describe('EventStoreDB event store on a server with other applications', functio
     appendForeignEvents(double, 50);
     const later = await store.lastPosition();
     await collect(store, { after: position }, (_, batch) => batch.position >= later);
+  });
+
+  it('waits for the first event of the service behind those of other applications, without asking again and again', async () => {
+    const store = open();
+    const tail = tailOf(store);
+    appendForeignEvents(double, 5);
+    assert.equal(await tail.firstEvent(AbortSignal.timeout(60_000), false), null);
+    const waiting = tail.firstEvent(AbortSignal.timeout(60_000));
+    await sleep(50);
+    appendForeignEvents(double, 5);
+    await sleep(300);
+    const pages = double.callsByKind.log;
+    assert.ok(pages < 20, `${pages} pages`);
+    const event = someEvent();
+    await mustAppend(store, 'flow-1', noStream, [event]);
+    assert.equal((await waiting)?.id, event.id);
+    await tail.close();
   });
 
   it('gives an event of another type in a stream of the service only to the handlers of that type', async () => {
