@@ -52,10 +52,16 @@ interface AnsweredRequest {
   readonly seconds: number;
 }
 
+/**
+ * How often the delay of the event loop is sampled, in milliseconds. The default of 10 wakes a process at rest a hundred
+ * times a second, which took more processor time than everything else.
+ */
+const eventLoopMonitoringPrecision = 50;
+
 /** Makes the metrics, in a new registry. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision });
   const answered = new Batcher<AnsweredRequest>((batch) => {
     for (const { operation, method, status, seconds: took } of batch)
       requests.observe({ operation, method, status }, took);

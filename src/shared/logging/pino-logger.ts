@@ -47,8 +47,18 @@ async function logOnTerminal(level: LogLevel): Promise<ProcessLog> {
 
 function logInLines(level: LogLevel): ProcessLog {
   const lines = destination({ fd: 1, sync: false, minLength: gatheredBytes, maxLength: maxWaitingBytes });
-  const timer = setInterval(() => lines.flush(), flushIntervalMs);
-  timer.unref();
+  let timer: NodeJS.Timeout | null = null;
+  const flush = () => {
+    timer = null;
+    lines.flush();
+  };
+  // A flush without lines would write nothing, in another thread, five times a second.
+  const gathering = {
+    write: (line: string) => {
+      lines.write(line);
+      timer ??= setTimeout(flush, flushIntervalMs).unref();
+    },
+  };
   const bringOut = () => {
     // This throws before the first write has begun. Then there is nothing to write.
     try {
@@ -57,9 +67,9 @@ function logInLines(level: LogLevel): ProcessLog {
   };
   process.once('exit', bringOut);
   return {
-    logger: loggerOn(level, lines),
+    logger: loggerOn(level, gathering),
     close: () => {
-      clearInterval(timer);
+      if (timer !== null) clearTimeout(timer);
       process.off('exit', bringOut);
       bringOut();
     },
