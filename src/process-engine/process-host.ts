@@ -151,6 +151,8 @@ class ProcessTerm {
     if (identity === null) return null;
     const read = async () => {
       await beforeTerm?.(this.#signal);
+      // What comes next would read checkpoints that may not be taken over yet.
+      this.#signal.throwIfAborted();
       const taken = await checkpoints.take(this.#token, identity);
       const record = await checkpoints.read();
       const end = await store.lastPosition();
@@ -183,7 +185,7 @@ class ProcessTerm {
         this.#report();
         if (change === 'state' || this.#isWatched(process)) this.#writer.request();
       },
-      onAppended: (cause, appended) => this.#recordEffect({ process: process.name, cause, appended }),
+      onAppended: (cause, appended) => this.#recordEffect(process, cause, appended),
       saved: () => this.#writer.saved(),
       onFailure: (error) => this.#fail(error),
     });
@@ -196,15 +198,20 @@ class ProcessTerm {
 
   #report(): void {
     const awaited = this.#runs.filter(({ process }) => isAwaited(process));
-    const positions = awaited.map(({ process, followed }): [string, FollowedPosition] => [process.name, followed]);
+    const hasFailed = this.#failure !== null;
+    const positions = awaited.map(({ process, followed: { position, live } }): [string, FollowedPosition] => {
+      return [process.name, { position, live: live && !hasFailed }];
+    });
     this.#options.positions.update('process', new Map(positions));
   }
 
-  #recordEffect(effect: ProcessEffect): void {
-    const { process, cause, appended } = effect;
-    this.#effects.push(effect);
+  #recordEffect(process: Process, cause: number, appended: number): void {
+    this.#effects.push({ process: process.name, cause, appended });
     if (this.#effects.length > maxEffects) this.#effects.shift();
-    this.#options.positions.recordEffect(process, cause, appended);
+    this.#options.positions.recordEffect(process.name, cause, appended);
+    if (!isAwaited(process)) return;
+    // Callers wait until every process that reacts to their events has passed the appends of all of them.
+    for (const run of this.#runs) if (isAwaited(run.process)) run.reportWhenPast(appended);
   }
 
   /** Stores positions that have only passed events that no process handles, until the term ends. */
@@ -238,7 +245,7 @@ class ProcessTerm {
     this.#written = record;
   }
 
-  /** Stores the last checkpoints. Without them, the next term sees some events again. */
+  /** Stores the last checkpoints, and reports the end. Without the checkpoints, the next term sees some events again. */
   async #end(): Promise<void> {
     if (this.#hasChanged()) this.#writer.request();
     try {
@@ -246,8 +253,11 @@ class ProcessTerm {
     } catch (error) {
       this.#options.log.warn({ error: String(error) }, 'The last checkpoints of processes could not be stored');
     }
+    const { leases, positions } = this.#options;
     // From now on, what another node stores counts.
-    if (this.#options.leases !== null) this.#options.positions.update('process', new Map());
+    if (leases !== null) positions.update('process', new Map());
+    // Callers do not wait for the processes until they start again.
+    else if (this.#failure !== null) this.#report();
   }
 
   #fail(error: unknown): void {

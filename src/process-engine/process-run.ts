@@ -56,8 +56,10 @@ export class ProcessRun {
   #position: number;
   #lastAppended: number;
   #following: Following | null = null;
-  /** Runs until the process is past its own appends. */
-  #reportingAppends: Promise<void> | null = null;
+  /** The highest position that is reported as soon as the process is past it. */
+  #awaitedPosition = 0;
+  /** Runs until the process is past that position. */
+  #reportingPast: Promise<void> | null = null;
 
   constructor(options: ProcessRunOptions) {
     const { process, checkpoint, signal } = options;
@@ -85,6 +87,21 @@ export class ProcessRun {
       handle: (batch) => (this.#reactions === null ? this.#handleInOrder(batch) : this.#begin(batch, this.#reactions)),
       signal,
     });
+  }
+
+  /**
+   * Calls `onChange` when the process has passed a position. The events up to it may have other types than those that
+   * it handles, and callers wait until it has seen them.
+   */
+  reportWhenPast(position: number): void {
+    const following = this.#following;
+    if (following === null) return;
+    this.#awaitedPosition = Math.max(this.#awaitedPosition, position);
+    this.#reportingPast ??= this.#passAwaited(following)
+      .catch(this.#options.onFailure)
+      .finally(() => {
+        this.#reportingPast = null;
+      });
   }
 
   /** Waits until everything has ended, after the signal has aborted. */
@@ -139,30 +156,17 @@ export class ProcessRun {
       this.#pass(event.position);
       // After a crash the process may see an event again that led to no append.
       if (this.#lastAppended === appendedBefore) continue;
-      this.#reportAppends();
       await saved();
     }
     if (!signal.aborted) this.#pass(position);
   }
 
-  /**
-   * Reports when the process is past its own appends. Their types may be others than those that it handles, and callers
-   * wait until it has seen them.
-   */
-  #reportAppends(): void {
-    const { onFailure } = this.#options;
-    this.#reportingAppends ??= this.#passAppends()
-      .catch(onFailure)
-      .finally(() => {
-        this.#reportingAppends = null;
-      });
-  }
-
-  async #passAppends(): Promise<void> {
-    const following = this.#following;
+  async #passAwaited(following: Following): Promise<void> {
     const { signal, onChange } = this.#options;
-    while (following !== null && this.#position < this.#lastAppended) {
-      if (!(await following.passed(this.#lastAppended, signal))) return;
+    while (this.#position < this.#awaitedPosition) {
+      const hasPassed = await following.passed(this.#awaitedPosition, signal);
+      // After an abort, the position of the follower may be beyond events that were not handled.
+      if (!hasPassed || signal.aborted) return;
       this.#followTail();
       onChange('passed');
     }
@@ -291,7 +295,7 @@ export class ProcessRun {
     this.#waiting.delete(id);
     this.#failing.delete(id);
     const { failure } = this.#inherited;
-    if (failure?.eventId === id) this.#inherited = { ...this.#inherited, failure: null };
+    this.#inherited = { failure: failure?.eventId === id ? null : failure, waitingFor: null };
   }
 
   #toolsFor(cause: RecordedEvent, pauseUntil: PauseUntil): ProcessTools {

@@ -184,6 +184,28 @@ describe('ProcessHost', () => {
     assert.deepEqual(seen, ['one', 'two', 'three']);
   });
 
+  it('stores nothing when it stops before the checkpoints may be read', async () => {
+    await created('one');
+    const { promise: waiting, resolve: begun } = Promise.withResolvers<void>();
+    const beforeTerm = async (signal: AbortSignal) => {
+      begun();
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    };
+    const host = start(async () => undefined, true, undefined, { beforeTerm });
+    await waiting;
+    await host.stop();
+    assert.deepEqual([records.puts, await checkpoints.read()], [0, null]);
+  });
+
+  it('delays no response between a failure of its own and its restart', async () => {
+    const host = start(async () => undefined);
+    assert.ok(await host.passed(await created('one')));
+    assert.equal(host.positions.isLive('follower'), true);
+    await checkpoints.take(1, store.identity);
+    await created('two');
+    await eventually(() => !host.positions.isLive('follower'), 'no caller waits');
+  });
+
   it('knows the streams that it has met, while it follows the log from its beginning', async () => {
     const known: (boolean | null)[] = [];
     const handle: Process['handle'] = async (_, { hasMet }) => {

@@ -132,6 +132,17 @@ describe('processes on several nodes', () => {
     await eventually(async () => (await storedPosition()) >= appended, 'it is stored');
   });
 
+  it('report and store at once that they are past the appends of others, although they handle none of those', async () => {
+    const other = process<OrganizationEvents>({ name: 'other', on: { OrganizationRenamed: async () => undefined } });
+    const node = startNode([follower(), other]);
+    await created('a');
+    await eventually(() => store.log.length === 2, 'the follower has appended');
+    const appended = store.log.at(-1)?.position ?? 0;
+    assert.ok(await node.positions.passed('other', appended, timeoutMs));
+    const stored = async () => (await checkpoints.read())?.checkpoints.other?.position ?? 0;
+    await eventually(async () => (await stored()) >= appended, 'it is stored');
+  });
+
   it('keep the newest two hundred effects, also on the next node', async () => {
     const leases = new InMemoryLeaseStore();
     const one = startNode([follower()], { leases: new NodeLeases({ store: leases }) });
