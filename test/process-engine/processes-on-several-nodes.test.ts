@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { OrganizationEvents } from '#domain/organization/events.ts';
+import type { ProcessEvents } from '#domain/process/events.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
 import { type Process, process } from '#process-engine/process.ts';
 import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
@@ -133,7 +134,7 @@ describe('processes on several nodes', () => {
   });
 
   it('report and store at once that they are past the appends of others, although they handle none of those', async () => {
-    const other = process<OrganizationEvents>({ name: 'other', on: { OrganizationRenamed: async () => undefined } });
+    const other = process<ProcessEvents>({ name: 'other', on: { ProcessRetried: async () => undefined } });
     const node = startNode([follower(), other]);
     await created('a');
     await eventually(() => store.log.length === 2, 'the follower has appended');
