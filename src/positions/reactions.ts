@@ -42,13 +42,17 @@ function effectsOf(positions: Positions, names: Iterable<string>, causes: Readon
   return [...effects];
 }
 
-/** Whether all read models and processes are past some events and, as far as is known, their effects. */
+/**
+ * Whether all read models and processes are past some events and, as far as is known, their effects. A process that has
+ * stopped or waits counts as past them, because no caller waits for it.
+ */
 export function isShown(positions: Positions, position: number, reactions: Reactions): boolean {
   if (!positions.hasPassed('all', position, { strict: true })) return false;
   return [...reactions].every(([name, causes]) =>
     causes.every(
       (cause) =>
-        positions.hasPassed({ names: [name] }, cause, { kind: 'process', strict: true }) &&
+        (positions.isHalted('process', name) ||
+          positions.hasPassed({ names: [name] }, cause, { kind: 'process', strict: true })) &&
         [...positions.effectsOf(name, cause)].every((effect) => positions.hasPassed('all', effect, { strict: true })),
     ),
   );

@@ -24,6 +24,7 @@ describe('a read of a flow that was just created', () => {
   let projected: RecordedEvent[];
   let queries: ReturnType<typeof queriesOn>;
   let flowId: string;
+  let createAnotherFlow: () => Promise<string>;
 
   beforeEach(async () => {
     positions = new Positions();
@@ -45,7 +46,9 @@ describe('a read of a flow that was just created', () => {
     );
     const made = store.log.find(({ type }) => type === 'ProjectCreated');
     const body = { name: 'Flow', flowSchema: {} };
-    flowId = String((await service.ok(createFlow, { projectId: String(made?.data.id) }, { body })).body.id);
+    createAnotherFlow = async () =>
+      String((await service.ok(createFlow, { projectId: String(made?.data.id) }, { body })).body.id);
+    flowId = await createAnotherFlow();
   });
   afterEach(() => positions.close());
 
@@ -76,6 +79,17 @@ describe('a read of a flow that was just created', () => {
     const begun = performance.now();
     for (let read = 0; read < 20; read += 1) {
       assert.equal((await queries.ask(getFlow, { flowId })).refusal, 'read-model-behind');
+    }
+    assert.ok(performance.now() - begun < 20 * readTimeoutMs);
+  });
+
+  it('is refused with read-model-behind at once when the projection had stopped before the flow was created', async () => {
+    project(true);
+    project(false);
+    const another = await createAnotherFlow();
+    const begun = performance.now();
+    for (let read = 0; read < 20; read += 1) {
+      assert.equal((await queries.ask(getFlow, { flowId: another })).refusal, 'read-model-behind');
     }
     assert.ok(performance.now() - begun < 20 * readTimeoutMs);
   });

@@ -18,7 +18,9 @@ interface PendingWrite {
 }
 
 /** A read of resources by the ids in its path. */
-export interface PendingRead {
+interface PendingRead {
+  /** All reads of one request wait as long as one of them may. Default: the read has no other. */
+  readonly request?: object;
   readonly ids: Iterable<string>;
   readonly caller: Caller;
   /** The read models that it reads. */
@@ -26,7 +28,7 @@ export interface PendingRead {
 }
 
 /** The result of a read. `isLate`: the read model does not show the resource in time, so the result may be wrong. */
-export interface ReadResult<Result> {
+interface ReadResult<Result> {
   readonly result: Result;
   readonly isLate: boolean;
 }
@@ -46,6 +48,8 @@ export class PendingResources {
   readonly #maxIds: number;
   readonly #timeoutMs: number;
   readonly #writes = new Map<string, PendingWrite>();
+  /** When the waits of requests end. */
+  readonly #deadlines = new WeakMap<object, number>();
 
   constructor(positions: Positions, { maxIds = defaultMaxIds, timeoutMs = defaultTimeoutMs } = {}) {
     this.#positions = positions;
@@ -78,7 +82,7 @@ export class PendingResources {
    * wait for a read model that has stopped or is being filled.
    */
   async read<Result>(
-    { ids, caller, readModels }: PendingRead,
+    { request = {}, ids, caller, readModels }: PendingRead,
     read: () => Promise<Result>,
     isMissing: (result: Result) => boolean,
   ): Promise<ReadResult<Result>> {
@@ -86,7 +90,7 @@ export class PendingResources {
     const write = this.#writes.size === 0 ? null : this.#find(ids, caller);
     let result = await read();
     if (write === null) return { result, isLate: false };
-    const deadline = performance.now() + this.#timeoutMs;
+    const deadline = this.#deadlineOf(request);
     for (const wait of [this.#modelsShow, this.#effectsShow]) {
       if (!isMissing(result)) break;
       if ((await wait(write, readModels, deadline)) === 'timeout') return { result, isLate: true };
@@ -107,6 +111,12 @@ export class PendingResources {
 
   readonly #effectsShow = ({ reactions }: PendingWrite, _: unknown, deadline: number): Promise<WaitOutcome> =>
     effectsShown(this.#positions, reactions, deadline - performance.now());
+
+  #deadlineOf(request: object): number {
+    const deadline = this.#deadlines.get(request) ?? performance.now() + this.#timeoutMs;
+    this.#deadlines.set(request, deadline);
+    return deadline;
+  }
 
   #find(ids: Iterable<string>, caller: Caller): PendingWrite | null {
     for (const id of ids) {

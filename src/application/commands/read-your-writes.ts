@@ -8,7 +8,7 @@ export interface ReactingProcess {
   readonly name: string;
   /** The event types that it looks at. */
   readonly types: ReadonlyArray<string>;
-  /** Whether it reacts to an event of these types, as far as the event alone shows. */
+  /** Whether it may react to an event of these types, as far as the event alone shows. It does not throw. */
   readonly handles: (event: RecordedEvent) => boolean;
 }
 
@@ -23,7 +23,7 @@ export interface ReadYourWritesOptions {
 /**
  * Read your own write: holds an answer until the read models show the events that its request appended, and what
  * processes appended because of these events. After a timeout the answer is sent anyway. It waits neither for a stopped
- * read model nor for a stopped or waiting process.
+ * read model nor for a stopped or waiting process. What the read models do not show yet is left as pending.
  */
 export class ReadYourWrites {
   readonly #options: ReadYourWritesOptions;
@@ -38,7 +38,7 @@ export class ReadYourWrites {
 
   /**
    * Waits until queries show the appended events and their effects.
-   * @param written returns the resources that the request wrote. After a timeout a read of them waits in its turn.
+   * @param written returns the resources that the request wrote. If they are not shown, a read of them waits in its turn.
    */
   async wait(appended: ReadonlyArray<RecordedEvent>, written: () => WrittenResources): Promise<void> {
     const position = appended.at(-1)?.position;
@@ -50,7 +50,9 @@ export class ReadYourWrites {
       positions.passed({ types }, position, { ms: timeoutMs }),
       effectsShown(positions, reactions, timeoutMs),
     ]);
-    if (outcomes.includes('timeout')) pending.add({ ...written(), position, reactions });
+    // No answer waits for a read model that has stopped, or whose position is unknown. A read of it must not find nothing.
+    const isShown = positions.hasPassed({ types }, position, { strict: true });
+    if (!isShown || outcomes.includes('timeout')) pending.add({ ...written(), position, reactions });
   }
 
   #reactionsTo(appended: ReadonlyArray<RecordedEvent>): Reactions {

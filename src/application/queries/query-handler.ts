@@ -109,8 +109,9 @@ async function loadSubject(
   { subject, scope }: AnyQuery,
   collections: ReadonlyArray<string>,
   runtime: QueryDependencies,
-  { caller, parameters, minPosition }: OperationRequest,
+  request: OperationRequest,
 ): Promise<E.Either<Failure, StoredDocument<Tenant>>> {
+  const { caller, parameters, minPosition } = request;
   if (minPosition !== null && !(await runtime.waitForPosition(collections, minPosition)))
     return E.left(await notReached(minPosition, runtime));
   if (subject === null) return E.right(noSubject);
@@ -120,7 +121,7 @@ async function loadSubject(
   if ('entity' in subject)
     return (await isInStream(subject.entity, id, caller, runtime)) ? E.right(named(id)) : unknown;
   const { result, isLate } = await runtime.pending.read(
-    { ids: Object.values(parameters), caller, readModels: [subject.collection.name] },
+    { request, ids: Object.values(parameters), caller, readModels: [subject.collection.name] },
     async () => (await loadDocument(subject, id, caller, runtime)) ?? unknown,
     (found) => E.isLeft(found) || found.right instanceof AbsentSubject,
   );
@@ -173,9 +174,10 @@ async function answerWhenShown(
   runtime: QueryDependencies,
   valid: ValidRequest<StoredDocument<Tenant>>,
 ): Promise<E.Either<Failure, OperationResult>> {
-  const { caller, parameters } = valid.request;
+  const { request } = valid;
+  const { caller, parameters } = request;
   const { result, isLate } = await runtime.pending.read(
-    { ids: Object.values(parameters), caller, readModels: collections },
+    { request, ids: Object.values(parameters), caller, readModels: collections },
     () => answer(definition, read, runtime, valid),
     (answered) => E.isLeft(answered) && failures[answered.left.code].status === 404,
   );

@@ -120,6 +120,31 @@ describe('PendingResources', () => {
     assert.equal(pending.size, 0);
   });
 
+  it('forgets ids whose process has stopped when all read models are past their events', () => {
+    positions.update('process', new Map([['maker', { position: 4, live: false }]]));
+    add('one', 5, pending, new Map([['maker', [5]]]));
+    models(4);
+    assert.equal(pending.size, 1);
+    models(5);
+    assert.equal(pending.size, 0);
+  });
+
+  it('lets all reads of one request wait for one time limit together', async () => {
+    const short = new PendingResources(positions, { timeoutMs: 300 });
+    add('one', 5, short);
+    const request = {};
+    const ask = () =>
+      short.read(
+        { ids: ['one'], caller: admin, readModels: ['flows'], request },
+        async () => 0,
+        () => true,
+      );
+    const begun = performance.now();
+    assert.equal((await ask()).isLate, true);
+    for (let read = 0; read < 20; read += 1) assert.equal((await ask()).isLate, true);
+    assert.ok(performance.now() - begun < 10 * 300);
+  });
+
   it('forgets the oldest ids when there are too many', async () => {
     for (const [index, id] of ['one', 'two', 'three', 'four'].entries()) add(id, 5 + index);
     assert.equal(pending.size, 3);

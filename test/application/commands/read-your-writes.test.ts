@@ -155,7 +155,21 @@ describe('ReadYourWrites', () => {
     processes({ reacting: at(0, false) });
     models(0, 0, false);
     await begin([process('reacting', 'A')], [recorded('A', 3)]).ended;
-    assert.deepEqual(pending, []);
+    models(3, 0);
+    await begin([process('reacting', 'A')], [recorded('A', 3)]).ended;
+    assert.equal(pending.length, 1);
+  });
+
+  it('leaves what it wrote as pending when a read model has stopped, or its position is unknown', async () => {
+    models(0, 0, false);
+    await begin([], [recorded('A', 3)]).ended;
+    positions.update('projection', new Map());
+    await begin([], [recorded('A', 4)]).ended;
+    const reactions = new Map();
+    assert.deepEqual(pending, [
+      { ...written, position: 3, reactions },
+      { ...written, position: 4, reactions },
+    ]);
   });
 
   it('leaves what it wrote as pending when the read models are late', async () => {
