@@ -11,7 +11,7 @@ interface Decoded {
 }
 
 /**
- * An event of a subscription. The first handler that uses its texts parses and upcasts them. So an unreadable event
+ * An event of a page of the log. The first handler that uses its texts parses and upcasts them. So an unreadable event
  * stops only the handlers of its type.
  */
 export class LazyEvent implements RecordedEvent {
@@ -71,7 +71,7 @@ export function recordedEvent(stored: RawEvent, upcast: Upcast): RecordedEvent {
 }
 
 /**
- * Checks that an event of a subscription can be read.
+ * Checks that an event of a page can be read.
  * @throws UnreadableEventError
  */
 export function ensureReadable(event: RecordedEvent): void {

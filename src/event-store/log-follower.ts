@@ -1,8 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { EventBatch } from './event-store.ts';
-import type { LogPage, PageRequest } from './log-pages.ts';
+import type { LogPage, LogPageRequest } from './log-pages.ts';
 import { type LogWindow, type TakenEvents, type TypeFilter, takeEvents } from './log-window.ts';
 
 /** What a part of the service wants of the log. */
@@ -20,12 +23,13 @@ export interface FollowOptions {
   readonly maxEvents?: number;
   /**
    * Handles the next events; the follower gets no others until it resolves. The first batch that reaches the end of the
-   * log comes even if it is empty. Afterwards it is only called with events.
+   * log comes even if it is empty. Afterwards a follower of some types is only called with events, and a follower of all
+   * types also when the log has moved past events of other applications.
    */
   readonly handle: (batch: EventBatch) => void | Promise<void>;
   /**
-   * Called for a failure of `after` or `handle` before it is retried; a store that does not answer is retried without
-   * a call. What it throws ends the follower. Default: one `error` line.
+   * Called for a failure of `after` or `handle` before it is retried. Reads of the log are retried without a call. What
+   * it throws ends the follower. Default: one `error` line; for an unavailable store one `warn` line, until it is over.
    */
   readonly onError?: (error: unknown, retryDelayMs: number) => void;
   /** Ends the follower, after the running call of `handle`. */
@@ -36,7 +40,7 @@ export interface FollowOptions {
 export interface Following {
   /** The position up to which it has handled the log. While it waits for events, that is the end of the tail. */
   readonly position: number;
-  /** Whether it has handled everything that was stored when it began. */
+  /** Whether it has handled everything that was stored when it began, or began again after a failure. */
   readonly isCaughtUp: boolean;
   /** Resolves when the follower has ended; rejects with what `onError` has thrown. */
   readonly ended: Promise<void>;
@@ -53,12 +57,12 @@ export interface TailOfFollower {
   /** Whether the newest page of the window was the end of the log. */
   readonly isAtEnd: boolean;
   /** Reads a page, and repeats a failed read. @returns null if the signal aborts first */
-  readPage(request: PageRequest, signal: AbortSignal): Promise<LogPage | null>;
+  readPage(request: LogPageRequest, signal: AbortSignal): Promise<LogPage | null>;
   /** Reads the end of the log, and repeats a failed read. @returns null if the signal aborts first */
   readEnd(signal: AbortSignal): Promise<number | null>;
   /** Must be called when the follower waits for events after the window. */
   waits(follower: LogFollower): void;
-  reportError(name: string, error: unknown, retryDelayMs: number): void;
+  readonly log: Logger;
 }
 
 const defaultMaxEvents = 1_000;
@@ -81,12 +85,14 @@ export class LogFollower implements Following {
   readonly #isWanted: TypeFilter;
   readonly #maxEvents: number;
   readonly #backOff = new BackOff(retryLimits);
+  readonly #outage: OutageLog;
   readonly #waits = new Set<PositionWait>();
   /** While it waits for events, it has also handled what the window covers beyond this. */
   #position = 0;
   /** The end of the log when it began. */
   #endAtStart = Number.POSITIVE_INFINITY;
   #isCaughtUp = false;
+  #hasEnded = false;
   /** Ends its wait for events; null while it handles some. */
   #wake: (() => void) | null = null;
 
@@ -97,6 +103,7 @@ export class LogFollower implements Following {
     const wanted = options.types === undefined ? null : new Set(options.types);
     this.#isWanted = (type) => wanted === null || wanted.has(type);
     this.#maxEvents = options.maxEvents ?? defaultMaxEvents;
+    this.#outage = new OutageLog(tail.log, options.name);
     this.ended = this.#run().finally(() => this.#endWaits());
     // The caller may look at `ended` later; until then a rejection must not count as unhandled.
     this.ended.catch(() => undefined);
@@ -122,7 +129,7 @@ export class LogFollower implements Following {
 
   passed(position: number, signal: AbortSignal): Promise<boolean> {
     if (this.position >= position) return Promise.resolve(true);
-    if (signal.aborted || this.#options.signal.aborted) return Promise.resolve(false);
+    if (signal.aborted || this.#hasEnded) return Promise.resolve(false);
     return new Promise((resolve) => {
       const end = (hasPassed: boolean) => {
         signal.removeEventListener('abort', abort);
@@ -152,7 +159,7 @@ export class LogFollower implements Following {
   }
 
   async #run(): Promise<void> {
-    const { signal, after, name } = this.#options;
+    const { signal, after } = this.#options;
     let start: number | null = typeof after === 'number' ? after : null;
     while (!signal.aborted) {
       try {
@@ -163,8 +170,8 @@ export class LogFollower implements Following {
         if (signal.aborted) return;
         start = this.#position;
         const retryDelayMs = this.#backOff.failed();
-        const report = this.#options.onError ?? ((cause, ms) => this.#tail.reportError(name, cause, ms));
-        report(error, retryDelayMs);
+        const { onError = this.#report } = this.#options;
+        onError(error, retryDelayMs);
         await delay(retryDelayMs, signal);
       }
     }
@@ -182,16 +189,22 @@ export class LogFollower implements Following {
       const isBehind = !window.covers(this.#position);
       const batch = isBehind ? await this.#nextAlone() : this.#nextOfWindow();
       if (batch === null || signal.aborted) return;
-      if (batch.events.length > 0 || (batch.caughtUp && !this.#isCaughtUp)) await this.#handle(batch);
+      if (this.#isNews(batch)) await this.#handle(batch);
       else this.#pass(batch.position);
       if (window.covers(this.#position) && this.#position >= window.end) await this.#waitForEvents();
       else await nextTurn();
     }
   }
 
+  #isNews({ events, caughtUp, position }: EventBatch): boolean {
+    if (events.length > 0 || (caughtUp && !this.#isCaughtUp)) return true;
+    return this.types === null && position > this.#position;
+  }
+
   async #handle(batch: EventBatch): Promise<void> {
     await this.#options.handle(batch);
     this.#backOff.succeeded();
+    this.#outage.succeeded();
     this.#isCaughtUp ||= batch.caughtUp;
     this.#pass(batch.position);
   }
@@ -235,7 +248,14 @@ export class LogFollower implements Following {
     this.#wake = null;
   }
 
+  readonly #report = (error: unknown, retryDelayMs: number): void => {
+    const { name } = this.#options;
+    if (error instanceof UnavailableError) this.#outage.failed(error);
+    else this.#tail.log.error({ err: error, retryDelayMs }, `${name} has failed and tries again`);
+  };
+
   #endWaits(): void {
+    this.#hasEnded = true;
     for (const wait of this.#waits) wait.end(false);
   }
 }

@@ -6,7 +6,7 @@ export interface PagedEvent extends RecordedEvent {
 }
 
 /** The request for a part of the log. */
-export interface PageRequest {
+export interface LogPageRequest {
   /** The position after which the page begins; 0 for the whole log. */
   readonly after: number;
   /** The wanted number of events. A store that shares its pages may return more. */
@@ -30,6 +30,11 @@ export interface LogPage {
   readonly isEnd: boolean;
 }
 
+/** Returns a page with some of its events. */
+export function pageWith<Event extends PagedEvent, Page extends LogPage>(page: Page, events: ReadonlyArray<Event>) {
+  return { ...page, events, characters: events.reduce((sum, { characters }) => sum + characters, 0) };
+}
+
 /** Announces what happens to the log. */
 export interface LogChanges {
   /**
@@ -50,7 +55,7 @@ export interface LogPages {
    * Reads the next part of the log. It ends early, after at least one event, if the texts are large.
    * @throws UnavailableError
    */
-  readPage(request: PageRequest): Promise<LogPage>;
+  readPage(request: LogPageRequest): Promise<LogPage>;
   /** The position of the last event stored; 0 for an empty log. @throws UnavailableError */
   lastPosition(): Promise<number>;
   readonly changes: LogChanges;

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { abortable } from '#shared/async/abortable.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -6,7 +7,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { EventBatch, RecordedEvent } from './event-store.ts';
 import { type Following, type FollowOptions, LogFollower, type TailOfFollower } from './log-follower.ts';
-import type { LogPage, LogPages, PageRequest } from './log-pages.ts';
+import type { LogPage, LogPageRequest, LogPages } from './log-pages.ts';
 import { LogWindow, takeEvents } from './log-window.ts';
 
 export type { Following, FollowOptions } from './log-follower.ts';
@@ -15,8 +16,6 @@ export interface LogTailOptions {
   /** The log. The tail does not close it. */
   readonly pages: LogPages;
   readonly log: Logger;
-  /** The most characters of events in memory. Default 2 MiB. */
-  readonly maxCharacters?: number;
 }
 
 /** A part of the log that is stored already. */
@@ -29,7 +28,8 @@ export interface PastOptions {
   readonly signal: AbortSignal;
 }
 
-const defaultMaxCharacters = 2 * 1024 * 1024;
+/** The most characters of events in the window. */
+const maxCharacters = 2 * 1024 * 1024;
 const pageEvents = 1_000;
 const retryLimits = { firstMs: 20, maxMs: 500 };
 
@@ -39,9 +39,9 @@ const retryLimits = { firstMs: 20, maxMs: 500 };
  * no other: it finds its events in the window, or reads them for itself when they have left it.
  */
 export class LogTail implements TailOfFollower {
-  readonly window: LogWindow;
+  readonly window = new LogWindow(maxCharacters);
+  readonly log: Logger;
   readonly #pages: LogPages;
-  readonly #log: Logger;
   readonly #outage: OutageLog;
   readonly #followers = new Set<LogFollower>();
   /** The followers by the event types that they receive. */
@@ -51,15 +51,16 @@ export class LogTail implements TailOfFollower {
   readonly #closing = new AbortController();
   readonly #stopListening: () => void;
   #isAtEnd = false;
+  /** The highest position that is known to be stored. */
+  #knownEnd = 0;
   #reading: Promise<void> | null = null;
   /** Ends the wait for new events when no follower waits any more. */
   #idle = new AbortController();
 
-  constructor({ pages, log, maxCharacters = defaultMaxCharacters }: LogTailOptions) {
+  constructor({ pages, log }: LogTailOptions) {
     this.#pages = pages;
-    this.#log = log;
+    this.log = log;
     this.#outage = new OutageLog(log, 'The event store, whose log is followed,');
-    this.window = new LogWindow(maxCharacters);
     this.#stopListening = pages.changes.onStreamRemoved((stream) => this.window.forget(stream));
   }
 
@@ -87,7 +88,8 @@ export class LogTail implements TailOfFollower {
   }
 
   /** Gives the events up to the end of the log, and repeats failed reads. It ends early when the signal aborts. */
-  async *past({ after, signal, ...filter }: PastOptions): AsyncGenerator<EventBatch, void, void> {
+  async *past({ after, signal: callerSignal, ...filter }: PastOptions): AsyncGenerator<EventBatch, void, void> {
+    const signal = AbortSignal.any([callerSignal, this.#closing.signal]);
     const isWanted = (type: string) => filter.types?.includes(type) ?? !filter.exceptTypes?.includes(type);
     const end = (await this.readEnd(signal)) ?? 0;
     for (let position = after; position < end; await nextTurn()) {
@@ -105,7 +107,8 @@ export class LogTail implements TailOfFollower {
    * @param waits whether to wait for it while the log is empty
    * @returns null if the log is empty, or if the signal aborts first
    */
-  async firstEvent(signal: AbortSignal, waits = true): Promise<RecordedEvent | null> {
+  async firstEvent(callerSignal: AbortSignal, waits = true): Promise<RecordedEvent | null> {
+    const signal = AbortSignal.any([callerSignal, this.#closing.signal]);
     // A server may have events of other applications before the first one of ours.
     for (let after = 0; ; ) {
       const page = await this.readPage({ after, maxEvents: 1 }, signal);
@@ -117,29 +120,29 @@ export class LogTail implements TailOfFollower {
     }
   }
 
-  readPage(request: PageRequest, signal: AbortSignal): Promise<LogPage | null> {
-    return this.#repeat(() => this.#pages.readPage(request), signal);
+  async readPage(request: LogPageRequest, signal: AbortSignal): Promise<LogPage | null> {
+    const page = await this.#repeat(() => this.#pages.readPage(request), signal);
+    if (page !== null) this.#outage.succeeded();
+    if (page !== null && page.position > page.after) this.#knownEnd = Math.max(this.#knownEnd, page.position);
+    return page;
   }
 
   async readEnd(signal: AbortSignal): Promise<number | null> {
     const end = await this.#repeat(() => this.#pages.lastPosition(), signal);
+    if (end === null) return null;
+    this.#outage.succeeded();
+    this.#knownEnd = Math.max(this.#knownEnd, end);
     // While no follower waits, nothing reads the events after the window.
-    if (end !== null && this.#reading === null && end >= this.window.end) this.#moveTo(end, true);
+    if (this.#reading === null && end >= this.window.end) this.#moveTo(end, true);
     return end;
   }
 
   waits(follower: LogFollower): void {
-    // A follower that has read further alone takes the idle tail with it.
-    if (this.#reading === null && follower.position > this.window.end) this.#moveTo(follower.position, false);
+    // A follower that has read further alone takes the idle tail with it. One beyond the end of the log does not.
+    const position = Math.min(follower.position, this.#knownEnd);
+    if (this.#reading === null && position > this.window.end) this.#moveTo(position, false);
     follower.settleWaits();
-    this.#reading ??= this.#readWhileWaiting().finally(() => {
-      this.#reading = null;
-      if (this.#isWanted) this.waits(follower);
-    });
-  }
-
-  reportError(name: string, error: unknown, retryDelayMs: number): void {
-    this.#log.error({ err: error, retryDelayMs }, `${name} has failed and tries again`);
+    this.#startReading();
   }
 
   /** Ends every follower, after what it is handling. */
@@ -155,6 +158,13 @@ export class LogTail implements TailOfFollower {
     if (this.#closing.signal.aborted) return false;
     for (const follower of this.#followers) if (follower.isWaiting) return true;
     return false;
+  }
+
+  #startReading(): void {
+    this.#reading ??= this.#readWhileWaiting().finally(() => {
+      this.#reading = null;
+      if (this.#isWanted) this.#startReading();
+    });
   }
 
   async #readWhileWaiting(): Promise<void> {
@@ -177,9 +187,9 @@ export class LogTail implements TailOfFollower {
     await this.#repeat(() => this.#pages.changes.waitPast(position, signal), signal);
   }
 
-  #wakeFollowers({ events }: LogPage, before: number): void {
+  #wakeFollowers({ events, position }: LogPage, before: number): void {
     const woken = new Set<LogFollower>();
-    if (events.length > 0) for (const follower of this.#ofAll) woken.add(follower);
+    if (position > before) for (const follower of this.#ofAll) woken.add(follower);
     for (const { type } of events) for (const follower of this.#byType.get(type) ?? []) woken.add(follower);
     for (const follower of this.#followers) {
       if (!follower.isWaiting) continue;
@@ -198,13 +208,12 @@ export class LogTail implements TailOfFollower {
     const backOff = new BackOff(retryLimits);
     while (!signal.aborted) {
       try {
-        const result = await call();
-        this.#outage.succeeded();
-        return result;
+        // A call may take minutes, and a stop must not wait for it.
+        return await abortable(signal, call);
       } catch (error) {
         if (signal.aborted) return null;
         if (error instanceof UnavailableError) this.#outage.failed(error);
-        else this.#log.error({ err: error }, 'The log cannot be followed and is tried again');
+        else this.log.error({ err: error }, 'The log cannot be followed and is tried again');
         await delay(backOff.failed(), signal);
       }
     }

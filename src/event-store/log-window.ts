@@ -1,4 +1,4 @@
-import type { LogPage, PagedEvent } from './log-pages.ts';
+import { type LogPage, type PagedEvent, pageWith } from './log-pages.ts';
 
 /** Whether a follower receives events of a type. */
 export type TypeFilter = (type: string) => boolean;
@@ -23,11 +23,6 @@ export class LogWindow {
   /** @param maxCharacters the most characters of the events' texts in it */
   constructor(maxCharacters: number) {
     this.#maxCharacters = maxCharacters;
-  }
-
-  /** The position after which its events begin. */
-  get start(): number {
-    return this.#start;
   }
 
   /** The position up to which it covers the log. */
@@ -81,7 +76,7 @@ export class LogWindow {
 }
 
 /** What a follower takes from pages in the order of the log. */
-export interface TakeOptions {
+interface TakeOptions {
   /** The position after which it takes events. */
   readonly after: number;
   /** The position up to which the pages cover the log. */
@@ -107,6 +102,8 @@ export function takeEvents(pages: Iterable<LogPage>, { after, end, isWanted, max
 }
 
 function withoutStream(page: LogPage, stream: string): LogPage {
-  const events = page.events.filter((event) => event.stream !== stream);
-  return { ...page, events, characters: events.reduce((sum, { characters }) => sum + characters, 0) };
+  return pageWith(
+    page,
+    page.events.filter((event) => event.stream !== stream),
+  );
 }

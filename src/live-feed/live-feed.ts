@@ -60,6 +60,8 @@ export class LiveFeed {
   readonly #audiences = new Audiences<FeedReader>();
   #follower: Promise<Follower> | null = null;
   #timers: ReadonlyArray<NodeJS.Timeout> = [];
+  /** The position of the last batch that was sent. */
+  #sentUpTo = 0;
   #hasStopped = false;
 
   constructor(options: LiveFeedOptions) {
@@ -175,15 +177,16 @@ export class LiveFeed {
       handle: (batch) => this.#send(batch),
       signal: stopped.signal,
     });
+    const sentUpTo = () => Math.max(after, this.#sentUpTo, following.position);
     return {
       stopped,
       get position() {
-        return Math.max(after, following.position);
+        return sentUpTo();
       },
     };
   }
 
-  async #send({ events }: EventBatch): Promise<void> {
+  async #send({ events, position }: EventBatch): Promise<void> {
     const messages = new Map<number, string>();
     const lacksMessage = (event: RecordedEvent) =>
       !messages.has(event.position) && this.#audiences.shown(event).length > 0;
@@ -194,6 +197,8 @@ export class LiveFeed {
       for (const entry of entries) messages.set(entry.position, entryMessage(entry));
     }
     if (messages.size > 0) this.#push(events, messages);
+    // A reader that joins now reads the past up to here, so this is set together with the push.
+    this.#sentUpTo = position;
   }
 
   /** Sends each group its messages in one piece. */

@@ -4,9 +4,9 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { liveLimits } from './generation-limits.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 import type { Persist } from './persist.ts';
+import { ProjectionGroup, type ProjectionGroupOptions } from './projection-group.ts';
 import type { Pace, ProjectionRuntime } from './projection-runtime.ts';
 import { RebuildLog } from './rebuild-log.ts';
-import { SubscriptionGroup, type SubscriptionGroupOptions } from './subscription-group.ts';
 import { ThroughputMeter } from './throughput-meter.ts';
 
 /** Batches are small, because live events wait for one at most. */
@@ -18,7 +18,7 @@ const rebuildBatchSize = 500;
 const liveQuietMs = 1000;
 
 /** What the two groups of a runner have in common. */
-export type SharedGroupOptions = Omit<SubscriptionGroupOptions, 'name' | 'batchSize' | 'commitsEachBatch' | 'onBatch'>;
+export type SharedGroupOptions = Omit<ProjectionGroupOptions, 'name' | 'batchSize' | 'commitsEachBatch' | 'onBatch'>;
 
 export interface CatchUpOptions {
   readonly group: SharedGroupOptions;
@@ -39,8 +39,8 @@ export interface CatchUpOptions {
 
 /** Brings generations that lie behind to the end of the log, where they join those that follow it. */
 export class CatchUp {
-  readonly #live: SubscriptionGroup;
-  readonly #group: SubscriptionGroup;
+  readonly #live: ProjectionGroup;
+  readonly #group: ProjectionGroup;
   readonly #options: CatchUpOptions;
   readonly #meter = new ThroughputMeter();
   readonly #report: RebuildLog;
@@ -48,11 +48,11 @@ export class CatchUp {
   #liveAt = Number.NEGATIVE_INFINITY;
 
   /** @param live the group that a generation joins when it has caught up */
-  constructor(live: SubscriptionGroup, options: CatchUpOptions) {
+  constructor(live: ProjectionGroup, options: CatchUpOptions) {
     this.#live = live;
     this.#options = options;
     this.#report = new RebuildLog(options.log);
-    this.#group = new SubscriptionGroup(0, {
+    this.#group = new ProjectionGroup(0, {
       ...options.group,
       name: 'The filling of read models',
       batchSize: rebuildBatchSize,

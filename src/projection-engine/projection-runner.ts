@@ -13,8 +13,8 @@ import { OperatorCommands } from './operator-state/operator-commands.ts';
 import { OperatorProgress } from './operator-state/operator-progress.ts';
 import type { Persist } from './persist.ts';
 import type { AnyProjection } from './projection.ts';
+import { ProjectionGroup } from './projection-group.ts';
 import { ProjectionRuntime } from './projection-runtime.ts';
-import { SubscriptionGroup } from './subscription-group.ts';
 
 /** A projection whose lag is larger than this catches up separately, so that it does not delay the others. */
 const liveWindow = 10_000;
@@ -76,7 +76,7 @@ class Runner implements ProjectionRunner {
   readonly #operator: OperatorProgress;
   readonly #commands: OperatorCommands;
   readonly #generations: GenerationStarter;
-  readonly #live: SubscriptionGroup;
+  readonly #live: ProjectionGroup;
   readonly #catchUp: CatchUp;
   #starting = true;
   #turn: Promise<void> = Promise.resolve();
@@ -107,8 +107,8 @@ class Runner implements ProjectionRunner {
     });
   }
 
-  #createLiveGroup(): SubscriptionGroup {
-    return new SubscriptionGroup(0, {
+  #createLiveGroup(): ProjectionGroup {
+    return new ProjectionGroup(0, {
       ...this.#groupOptions(),
       name: 'The projections',
       batchSize: liveBatchSize,

@@ -284,7 +284,29 @@ export function logTailContract(name: string, open: () => Promise<OpenedEventSto
         onError: fail,
       });
       await assert.rejects(following.ended, /fatal/);
-      assert.equal(await following.passed(Number.MAX_SAFE_INTEGER, AbortSignal.timeout(20)), false);
+      assert.equal(await following.passed(Number.MAX_SAFE_INTEGER, new AbortController().signal), false);
+    });
+
+    it('leaves the others where they are when a follower begins beyond the end of the log', async () => {
+      const { signal } = new AbortController();
+      const after = await store.lastPosition();
+      const beyond = tail.follow({ name: 'Beyond', after: after + 1_000_000, handle: () => assert.fail(), signal });
+      let calls = 0;
+      const counting = tailOf({
+        changes: store.changes,
+        lastPosition: () => store.lastPosition(),
+        readPage: (request) => {
+          calls += 1;
+          return store.readPage(request);
+        },
+      });
+      counting.follow({ name: 'Beyond', after: after + 1_000_000, handle: () => undefined, signal });
+      const other = counting.follow({ name: 'The other', after, handle: () => undefined, signal });
+      await eventually(() => other.isCaughtUp);
+      await sleep(100);
+      assert.ok(calls < 20, `${calls} reads`);
+      assert.equal(beyond.position, after + 1_000_000);
+      await counting.close();
     });
 
     it('gives random followers exactly the events of their types, in order and once', async () => {

@@ -456,7 +456,7 @@ describe('ProjectionRunner', () => {
   });
 
   it('rebuilds all projections that are requested together in one pass over the log', async () => {
-    log.append(...Array.from({ length: 300 }, (_, index) => created(`f${index}`)));
+    log.append(...Array.from({ length: 950 }, (_, index) => created(`f${index}`)));
     await start();
     await caughtUp();
     const numbers = async () => {
@@ -474,8 +474,10 @@ describe('ProjectionRunner', () => {
       async () => (await numbers()).every((number, index) => number > (before[index] ?? 0)),
       'both projections are rebuilt',
     );
-    assert.equal(requests.slice(requestsBefore).filter(({ after }) => after === 0).length, 1);
-    assert.equal((await all('flows')).length, 300);
+    // A pass takes two pages. The second request may come when the first page was read.
+    const pages = requests.slice(requestsBefore).filter(({ types }) => types !== undefined).length;
+    assert.ok(pages <= 3, `${pages} pages`);
+    assert.equal((await all('flows')).length, 950);
   });
 
   it('applies live events during a rebuild', async () => {

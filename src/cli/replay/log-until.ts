@@ -1,4 +1,4 @@
-import type { LogPage, LogPages } from '#event-store/log-pages.ts';
+import { type LogPage, type LogPages, pageWith } from '#event-store/log-pages.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { pagesOf } from '#event-store/transfer/raw-log.ts';
 import { aborted } from '#shared/async/aborted.ts';
@@ -18,8 +18,7 @@ export function logUntil(log: LogPages, last: number): LogPages {
 function untilPosition(page: LogPage, last: number): LogPage {
   if (page.position < last) return page;
   const events = page.events.filter(({ position }) => position <= last);
-  const characters = events.reduce((sum, event) => sum + event.characters, 0);
-  return { ...page, events, characters, position: Math.max(last, page.after), isEnd: true };
+  return pageWith({ ...page, position: Math.max(last, page.after), isEnd: true }, events);
 }
 
 /** A place in a log. */

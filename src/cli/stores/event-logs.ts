@@ -6,7 +6,7 @@ import { streamKinds } from '#domain/stream-kinds.ts';
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { EventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
-import type { LogPages, PageRequest } from '#event-store/log-pages.ts';
+import type { LogPageRequest, LogPages } from '#event-store/log-pages.ts';
 import { checkEventFile } from '#event-store/sqlite/event-file.ts';
 import { SqliteEventReader } from '#event-store/sqlite/reader.ts';
 import { openSqliteLogTarget } from '#event-store/sqlite/sqlite-log-target.ts';
@@ -64,7 +64,7 @@ export async function openStreams(store: EventStoreConfig, upcast: Upcast = asSt
   const streams = {
     ...ownPartOf(opened),
     read: (...given: Parameters<EventStore['read']>) => opened.read(...given),
-    readPage: (request: PageRequest) => opened.readPage(request),
+    readPage: (request: LogPageRequest) => opened.readPage(request),
     changes: opened.changes,
   };
   return { streams, close: () => opened.close() };

@@ -15,7 +15,7 @@ import {
 } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { recordedEvent } from '#event-store/lazy-event.ts';
-import type { LogChanges, LogPage, LogPages, PageRequest } from '#event-store/log-pages.ts';
+import { type LogChanges, type LogPage, type LogPageRequest, type LogPages, pageWith } from '#event-store/log-pages.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
 import { asStored, type Upcast } from '#event-store/upcasting.ts';
@@ -192,11 +192,13 @@ class ConnectedEventStore implements EventStoreDbEventStore {
   }
 
   /** The server has no filter for types beside that for streams, so the page has events of all types. */
-  async readPage({ after }: PageRequest): Promise<LogPage> {
+  async readPage({ after }: LogPageRequest): Promise<LogPage> {
     const page = await this.#log.readPage(after);
     if (page.after === after) return page;
-    const events = page.events.filter(({ position }) => position > after);
-    return { ...page, after, events, characters: events.reduce((sum, { characters }) => sum + characters, 0) };
+    return pageWith(
+      { ...page, after },
+      page.events.filter(({ position }) => position > after),
+    );
   }
 
   get changes(): LogChanges {

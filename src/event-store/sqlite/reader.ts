@@ -4,7 +4,7 @@ import { type ChangeListener, listenForChanges } from '#event-store/change-notif
 import { type EventStore, maxPartCharacters, type RecordedEvent, type StreamPart } from '#event-store/event-store.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { LazyEvent, recordedEvent } from '#event-store/lazy-event.ts';
-import type { LogPage, LogPages, PageRequest } from '#event-store/log-pages.ts';
+import type { LogPage, LogPageRequest, LogPages } from '#event-store/log-pages.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
 import { asStored, type Upcast } from '#event-store/upcasting.ts';
@@ -115,7 +115,7 @@ export class SqliteEventReader implements EventReader {
     return { events, characters, isEnd: events.length < limit && characters <= maxPartCharacters };
   }
 
-  async readPage(request: PageRequest): Promise<LogPage> {
+  async readPage(request: LogPageRequest): Promise<LogPage> {
     const filter = filterOf(request);
     return filter === null ? this.#page(request) : this.#filteredPage(request, filter);
   }
@@ -152,12 +152,12 @@ export class SqliteEventReader implements EventReader {
     this.#onClose();
   }
 
-  #page({ after, maxEvents }: PageRequest): LogPage {
+  #page({ after, maxEvents }: LogPageRequest): LogPage {
     const { events, characters, isCut } = this.#pageEvents(this.#rows(this.#selectLog, after, maxEvents), maxEvents);
     return { after, position: events.at(-1)?.position ?? after, events, characters, isEnd: !isCut };
   }
 
-  #filteredPage({ after, maxEvents }: PageRequest, filter: TypeFilter): LogPage {
+  #filteredPage({ after, maxEvents }: LogPageRequest, filter: TypeCondition): LogPage {
     // The position is read first. Events that are stored from now on belong to the next page, filtered or not.
     const lastPosition = Math.max(this.#readLastPosition(), after);
     const end = Math.min(lastPosition, after + maxFilteredPositions);
@@ -203,7 +203,7 @@ export class SqliteEventReader implements EventReader {
     return isOfDatabase ? new UnavailableError(`The event store cannot be read: ${error.message}`) : error;
   }
 
-  #filteredSelect({ types, operator }: TypeFilter): StatementSync {
+  #filteredSelect({ types, operator }: TypeCondition): StatementSync {
     const known = this.#selectFiltered.get(types);
     if (known !== undefined) return known;
     const places = types.map(() => '?').join(', ');
@@ -221,12 +221,12 @@ export class SqliteEventReader implements EventReader {
   }
 }
 
-interface TypeFilter {
+interface TypeCondition {
   readonly types: ReadonlyArray<string>;
   readonly operator: 'IN' | 'NOT IN';
 }
 
-function filterOf({ types, exceptTypes }: PageRequest): TypeFilter | null {
+function filterOf({ types, exceptTypes }: LogPageRequest): TypeCondition | null {
   if (types !== undefined) return { types, operator: 'IN' };
   return exceptTypes === undefined ? null : { types: exceptTypes, operator: 'NOT IN' };
 }

@@ -12,7 +12,7 @@ import {
   type EventStore,
   type EventToAppend,
 } from '#event-store/event-store.ts';
-import type { LogPages, PageRequest } from '#event-store/log-pages.ts';
+import type { LogPageRequest, LogPages } from '#event-store/log-pages.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import { asStored, type Upcast } from '#event-store/upcasting.ts';
 import { withTimeout } from '#shared/async/with-timeout.ts';
@@ -151,7 +151,7 @@ class ThreadedEventStore implements SqliteEventStore {
     return this.#reader.read(stream, fromRevision, limit);
   }
 
-  readPage(request: PageRequest) {
+  readPage(request: LogPageRequest) {
     return this.#reader.readPage(request);
   }
 

@@ -13,7 +13,7 @@ import {
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { LazyEvent } from '#event-store/lazy-event.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
-import type { LogPage, LogPages, PageRequest } from '#event-store/log-pages.ts';
+import type { LogPage, LogPageRequest, LogPages } from '#event-store/log-pages.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { tailOf } from '#test/support/log/tail-of.ts';
 import { InMemoryPages } from './in-memory-pages.ts';
@@ -81,7 +81,7 @@ export class AppendableEventStore implements EventStore, LogPages {
     return { events, characters, isEnd: events.length < limit && characters <= maxPartCharacters };
   }
 
-  readPage(request: PageRequest): Promise<LogPage> {
+  readPage(request: LogPageRequest): Promise<LogPage> {
     return this.pages.readPage(request);
   }
 

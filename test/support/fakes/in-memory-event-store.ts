@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventMetadata } from '#domain/shared/event.ts';
 import type { EventStore, RecordedEvent, StreamPart } from '#event-store/event-store.ts';
-import type { LogPage, PageRequest } from '#event-store/log-pages.ts';
+import type { LogPage, LogPageRequest } from '#event-store/log-pages.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { tailOf } from '#test/support/log/tail-of.ts';
 import { InMemoryPages } from './in-memory-pages.ts';
@@ -44,7 +44,7 @@ export class InMemoryEventStore implements Pick<EventStore, 'read' | 'lastPositi
     return this.#events.at(-1)?.position ?? 0;
   }
 
-  readPage(request: PageRequest): Promise<LogPage> {
+  readPage(request: LogPageRequest): Promise<LogPage> {
     return this.pages.readPage(request);
   }
 

@@ -1,13 +1,13 @@
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { LazyEvent } from '#event-store/lazy-event.ts';
-import type { LogPage, LogPages, PagedEvent, PageRequest } from '#event-store/log-pages.ts';
+import type { LogPage, LogPageRequest, LogPages, PagedEvent } from '#event-store/log-pages.ts';
 
 /** The pages of a log in memory. */
 export class InMemoryPages implements LogPages {
   readonly changes = new ChangeListener();
   /** The requests so far. */
-  readonly requests: PageRequest[] = [];
+  readonly requests: LogPageRequest[] = [];
   readonly #events: () => ReadonlyArray<RecordedEvent>;
 
   /** @param events returns the stored events, in order */
@@ -15,7 +15,7 @@ export class InMemoryPages implements LogPages {
     this.#events = events;
   }
 
-  async readPage(request: PageRequest): Promise<LogPage> {
+  async readPage(request: LogPageRequest): Promise<LogPage> {
     this.requests.push(request);
     const { after, maxEvents, types, exceptTypes = [] } = request;
     const stored = this.#events().filter(({ position }) => position > after);

@@ -36,7 +36,7 @@ export async function* batchesOf(
     hasEnded = true;
     wake();
   };
-  for (const each of [signal]) each.addEventListener('abort', end, { once: true });
+  signal.addEventListener('abort', end, { once: true });
   void following.ended.then(end, end);
   try {
     while (!signal.aborted) {
@@ -52,6 +52,7 @@ export async function* batchesOf(
       });
     }
   } finally {
+    signal.removeEventListener('abort', end);
     ending.abort();
     for (const { next } of offered) next();
     await following.ended;

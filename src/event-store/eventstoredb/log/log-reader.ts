@@ -4,7 +4,7 @@ import { bytesOf, eventOf, positionOf, storedEvent } from '#event-store/eventsto
 import { lastEventRequest, logRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import { LazyEvent } from '#event-store/lazy-event.ts';
-import type { LogChanges } from '#event-store/log-pages.ts';
+import { type LogChanges, pageWith } from '#event-store/log-pages.ts';
 import type { Upcast } from '#event-store/upcasting.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
@@ -125,10 +125,7 @@ export class LogReader {
     const sender = new PageSender(port1);
     this.#senders.add(sender);
     this.#exchangeBy(port1);
-    // The followers on this thread get a permanent failure too.
-    void this.#feed(sender)
-      .catch(() => sender.close())
-      .finally(() => this.#senders.delete(sender));
+    void this.#feed(sender).finally(() => this.#senders.delete(sender));
     return port2;
   }
 
@@ -154,9 +151,8 @@ export class LogReader {
         backOff.succeeded();
         await sender.send(shared(page));
         position = Math.max(position, page.position);
-      } catch (error) {
-        if (!(error instanceof UnavailableError)) throw error;
-        // The tail of this thread reports the outage.
+      } catch {
+        // The tail of this thread reads the same pages, and reports the failure.
         await this.#options.availability.waitUntilBack(backOff.failed(), signal);
       }
     }
@@ -194,7 +190,7 @@ export class LogReader {
 
   #received({ stored, ...page }: SharedPage): ReadPage {
     const events = stored.map((event) => new LazyEvent(event, this.#options.upcast));
-    return { ...page, events, characters: events.reduce((sum, { characters }) => sum + characters, 0) };
+    return pageWith({ ...page, events, characters: 0 }, events);
   }
 
   async #read(after: number): Promise<ReadPage> {
@@ -225,7 +221,7 @@ export class LogReader {
     // The answer includes the event at the position itself.
     const request = logRequest(after, pageEvents + 1, names.ownEvents());
     const { answers, isWhole } = await reads.page(request, pageBytes, this.#pageMs).catch((error: unknown) => {
-      this.#pageMs = Math.min(this.#pageMs * 2, longestPageMs);
+      this.#giveMoreTime();
       throw error;
     });
     this.#pageMs = shortestPageMs;
@@ -234,8 +230,20 @@ export class LogReader {
     const events = fresh.map((message) => new LazyEvent(storedEvent(message, names), upcast));
     const isEnd = isWhole && messages.length <= pageEvents;
     const last = events.at(-1)?.position ?? after;
+    if (!isEnd && last === after) throw this.#slowPage();
     const characters = fresh.reduce((sum, message) => sum + bytesOf(message), 0);
     return { after, position: isEnd ? Math.max(last, end) : last, events, characters, isEnd };
+  }
+
+  /** The next page gets more time, because many events of other applications may be before it. */
+  #giveMoreTime(): void {
+    this.#pageMs = Math.min(this.#pageMs * 2, longestPageMs);
+  }
+
+  /** The error of a page that ended before its first new event. */
+  #slowPage(): UnavailableError {
+    this.#giveMoreTime();
+    return new UnavailableError('The event store did not answer a whole page of its log in time.');
   }
 
   async #askForEnd(): Promise<number> {

@@ -1,5 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { RawEvent } from '#event-store/transfer/raw-log.ts';
+import { withTimeoutError } from '#shared/async/with-timeout.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** A page of the log for another thread, with its events as stored. */
 export interface SharedPage {
@@ -25,6 +27,11 @@ export type PageMessage =
 
 /** The most pages on their way, so that they do not accumulate while the other thread is busy. */
 const maxUnderWay = 4;
+
+/** How long a removal waits for the other thread. */
+const removalAnswerMs = 30_000;
+
+const noAnswer = () => new UnavailableError('A thread that reads the log does not answer.');
 
 /** Sends pages to a `wakeUpsByPort` in another thread. */
 export class PageSender {
@@ -66,11 +73,16 @@ export class PageSender {
       });
   }
 
-  /** Reports the removal of a stream. @returns when the other thread has dropped its events, or has ended */
+  /**
+   * Reports the removal of a stream.
+   * @returns when the other thread has dropped its events, or has ended
+   * @throws UnavailableError if it does not answer in time
+   */
   async sendRemoval(stream: string): Promise<void> {
     if (this.signal.aborted) return;
     this.#port.postMessage({ kind: 'removed', stream } satisfies PageMessage);
-    await new Promise<void>((resolve) => this.#removals.push(resolve));
+    const acknowledged = new Promise<void>((resolve) => this.#removals.push(resolve));
+    await withTimeoutError(removalAnswerMs, acknowledged, noAnswer);
   }
 
   close(): void {

@@ -6,7 +6,7 @@ import { retrying } from '#shared/async/retrying.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 
-export interface SubscriptionGroupOptions {
+export interface ProjectionGroupOptions {
   readonly tail: Pick<LogTail, 'follow'>;
   /** The group's name as a follower of the log. */
   readonly name: string;
@@ -30,14 +30,14 @@ export interface SubscriptionGroupOptions {
 }
 
 /** Generations that read the log together, as one follower. */
-export class SubscriptionGroup {
-  readonly #options: SubscriptionGroupOptions;
+export class ProjectionGroup {
+  readonly #options: ProjectionGroupOptions;
   readonly #members = new Set<GenerationProjector>();
   #position: number;
   #renewal = new AbortController();
 
   /** @param after the position after which it begins */
-  constructor(after: number, options: SubscriptionGroupOptions) {
+  constructor(after: number, options: ProjectionGroupOptions) {
     this.#position = after;
     this.#options = options;
   }
@@ -78,24 +78,32 @@ export class SubscriptionGroup {
     }
   }
 
-  #follow(types: ReadonlyArray<string>, signal: AbortSignal): Promise<void> {
+  async #follow(types: ReadonlyArray<string>, signal: AbortSignal): Promise<void> {
     const { tail, name, batchSize: maxEvents } = this.#options;
     const filter = types.length === 0 ? {} : { types };
+    const failed = new AbortController();
+    const failures: unknown[] = [];
     const following = tail.follow({
-      ...{ name, maxEvents, after: this.#position, signal },
+      ...{ name, maxEvents, after: this.#position, signal: AbortSignal.any([signal, failed.signal]) },
       ...filter,
       handle: async (batch) => {
         this.#position = batch.position;
-        await this.#options.runExclusive(() => this.#handle(batch));
-      },
-      onError: (error) => {
-        throw error;
+        await this.#options
+          .runExclusive(() => this.#handle(batch, signal))
+          .catch((error: unknown) => {
+            // It counts even if the signal has aborted meanwhile.
+            failures.push(error);
+            failed.abort();
+          });
       },
     });
-    return following.ended;
+    await following.ended;
+    if (failures.length > 0) throw failures[0];
   }
 
-  async #handle(batch: EventBatch): Promise<void> {
+  async #handle(batch: EventBatch, signal: AbortSignal): Promise<void> {
+    // While the batch waited for its turn, generations may have joined that begin before it.
+    if (signal.aborted) return;
     const projectors = [...this.#members];
     const store = { read: this.#read, commit: this.#commit };
     const folded: {
