@@ -19,7 +19,7 @@ export interface PositionSource {
   poll(): Promise<PolledPositions>;
 }
 
-/** How often the stores are polled, and when the node that runs the projections counts as dead; in milliseconds. */
+/** How often the stores are polled, and when the node that runs projections and processes counts as dead; in milliseconds. */
 export interface PollLimits {
   /** The interval while a caller waits. Default 10. */
   readonly busy: number;
@@ -48,7 +48,8 @@ const none: Followed = new Map();
 
 /**
  * Feeds `Positions` on a node whose stores are shared: from one poll of the stores, and from the projections and
- * processes that run on this node, which report through it. A poll never takes back what they reported.
+ * processes that run on this node, which report through it. A poll never takes back what they report while they run
+ * here. While the node that runs the projections and processes is silent, their positions are unknown.
  */
 export class PositionPoll implements PositionSink {
   readonly #options: PositionPollOptions;
@@ -107,8 +108,13 @@ export class PositionPoll implements PositionSink {
 
   /** Sets the positions of what runs on this node. An empty map: this node does not run it any more. */
   update(kind: FollowerKind, positions: ReadonlyMap<string, FollowedPosition>): void {
+    const hasEnded = positions.size === 0 && this.#own[kind].size > 0;
+    // What ran here has been reported, and may not be stored yet.
+    if (hasEnded) this.#polled[kind] = newestOf(this.#own[kind], this.#polled[kind]);
     this.#own[kind] = positions;
     this.#report(kind);
+    // Callers that waited for what ran here wait for another node now.
+    if (hasEnded && this.#isAwaited()) this.#wake.abort();
   }
 
   recordEffect(process: string, causePosition: number, appendedPosition: number): void {
@@ -149,7 +155,7 @@ export class PositionPoll implements PositionSink {
       const { published, processes } = await source.poll();
       this.#hear(published);
       this.#applyProcesses(processes);
-      this.#polled.projection = published === null || this.#isSilent() ? none : followedIn(published);
+      this.#polled.projection = published === null || this.#isSilent() ? none : projectionsIn(published);
       this.#report('projection');
       await onPoll(published);
       this.#answers = true;
@@ -172,7 +178,8 @@ export class PositionPoll implements PositionSink {
 
   #applyProcesses(record: ProcessesRecord | null): void {
     for (const { process, cause, appended } of record?.effects ?? []) this.recordEffect(process, cause, appended);
-    this.#polled.process = record === null ? none : followedBy(record);
+    // The node that runs the projections runs the processes too, and only the projections show that it is alive.
+    this.#polled.process = record === null || this.#isSilent() ? none : processesIn(record);
     this.#report('process');
   }
 
@@ -185,12 +192,12 @@ export class PositionPoll implements PositionSink {
   }
 }
 
-function followedIn({ projections }: PublishedPositions): Followed {
+function projectionsIn({ projections }: PublishedPositions): Followed {
   return new Map(projections.map(({ name, position, live }) => [name, { position, live }]));
 }
 
 /** A process that has stopped or waits does not follow the log. */
-function followedBy({ checkpoints }: ProcessesRecord): Followed {
+function processesIn({ checkpoints }: ProcessesRecord): Followed {
   const each = Object.entries(checkpoints);
   return new Map(
     each.map(([name, { position, failure, waitingFor }]) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PositionPoll } from '#positions/position-poll.ts';
+import { type PollLimits, PositionPoll } from '#positions/position-poll.ts';
 import { type FollowedPosition, Positions } from '#positions/positions.ts';
 import type { ProcessCheckpoint, ProcessesRecord } from '#positions/processes-record.ts';
 import type { PublishedPositions } from '#read-store/published-positions.ts';
@@ -26,6 +26,15 @@ describe('PositionPoll', () => {
     published = null;
     processes = null;
     beforePoll = async () => undefined;
+    await start({ busy: 1, idle: long });
+  });
+  afterEach(async () => {
+    positions.close();
+    await poll.close();
+  });
+
+  /** Starts a poll. */
+  async function start(limits: Partial<PollLimits>): Promise<void> {
     const warn = () => {
       warnings += 1;
     };
@@ -41,14 +50,10 @@ describe('PositionPoll', () => {
       },
       onPoll: async () => undefined,
       log: { info: () => undefined, warn, error: assert.fail },
-      limits: { busy: 1, idle: long },
+      limits,
     });
     await poll.start();
-  });
-  afterEach(async () => {
-    positions.close();
-    await poll.close();
-  });
+  }
 
   const publish = (position: number, live = true) => {
     const beat = (published?.beat ?? 0) + 1;
@@ -57,6 +62,8 @@ describe('PositionPoll', () => {
   const store = (checkpoint: Partial<ProcessCheckpoint>, effects: ProcessesRecord['effects'] = []) => {
     const detach = { position: 0, lastAppended: 0, failure: null, waitingFor: null, ...checkpoint };
     processes = { log: '1/a', token: 1, checkpoints: { detach }, effects };
+    // The same node publishes the positions of the projections.
+    if (published === null) publish(1);
   };
   const own = (followed: FollowedPosition) => poll.update('process', new Map([['detach', followed]]));
   const passedDetach = (position: number, ms = long, strict = false) =>
@@ -133,8 +140,31 @@ describe('PositionPoll', () => {
     assert.equal(await passedDetach(6, 0, true), 'reached');
     own({ position: 8, live: true });
     poll.update('process', new Map());
-    assert.equal(await passedDetach(6, 0, true), 'reached');
-    assert.equal(await passedDetach(7, 10, true), 'timeout');
+    assert.equal(await passedDetach(8, 0, true), 'reached', 'what it has reported counts until the next poll');
+    assert.equal(await passedDetach(9, 10, true), 'timeout');
+    const wait = passedDetach(9);
+    store({ position: 9 });
+    assert.equal(await wait, 'reached');
+  });
+
+  it('polls at once for the callers that wait when this node ends its term', async () => {
+    own({ position: 5, live: true });
+    const wait = passedDetach(6);
+    store({ position: 6 });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(polls, 1);
+    poll.update('process', new Map());
+    assert.equal(await wait, 'reached');
+  });
+
+  it('knows no position of a process while no node publishes the positions of projections', async () => {
+    await poll.close();
+    await start({ busy: 1, idle: 5, silence: 100 });
+    store({ position: 5 });
+    assert.equal(await passedDetach(5, long, true), 'reached');
+    assert.equal(await passedDetach(6), 'reached', 'the node is silent, so no caller waits');
+    assert.equal(positions.isHalted('process', 'detach'), false);
+    assert.equal(await passedDetach(5, 20, true), 'timeout');
   });
 
   it('knows no position of a log without a record', async () => {

@@ -20,6 +20,7 @@ export class PolledProjections implements ProjectionsProgress {
   readonly #statusIntervalMs: number;
   #published: PublishedPositions | null = null;
   #holder: string | null = null;
+  #isAskingHolder = false;
   #statuses: ReadonlyArray<ProjectionStatus> = [];
   #statusText = '';
   #statusAt = Number.NEGATIVE_INFINITY;
@@ -70,8 +71,20 @@ export class PolledProjections implements ProjectionsProgress {
     this.#published = published;
     if (published !== null && published.token !== before?.token) this.#holder = null;
     const isNew = published?.token !== before?.token || published?.ready !== before?.ready;
-    if (published !== null) this.#holder ??= await this.#options.holder(published.token);
+    if (published !== null && this.#holder === null) this.#askHolder(published.token);
     if (isNew || performance.now() - this.#statusAt >= this.#statusIntervalMs) await this.#readStatus();
+  }
+
+  /** Asks which node holds a term. The answer takes longer than a poll, and only `following` names the node. */
+  #askHolder(token: number): void {
+    if (this.#isAskingHolder) return;
+    this.#isAskingHolder = true;
+    const answered = (holder: string | null) => {
+      this.#isAskingHolder = false;
+      if (this.#published?.token === token) this.#holder = holder;
+    };
+    // A later poll asks again.
+    this.#options.holder(token).then(answered, () => answered(null));
   }
 
   async #readStatus(): Promise<void> {

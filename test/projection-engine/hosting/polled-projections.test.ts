@@ -94,14 +94,17 @@ describe('PolledProjections', () => {
   const warned = () => {
     warnings += 1;
   };
-  const start = async (limits: Partial<PollLimits> = {}) => {
+  const start = async (
+    limits: Partial<PollLimits> = {},
+    holder = async (token: number) => holders.get(token) ?? null,
+  ) => {
     const log = { info: () => undefined, warn: () => warned(), error: assert.fail };
     const projections = new PolledProjections({
       projections: projectionInfos,
       positions,
       source: node,
       store: node,
-      holder: async (token) => holders.get(token) ?? null,
+      holder,
       log,
       limits: { busy: 1, idle: 5, silence: long, ...limits },
     });
@@ -151,6 +154,21 @@ describe('PolledProjections', () => {
     assert.deepEqual(new Set(await Promise.all(waits)), new Set(['reached']));
     assert.ok(node.polls > polls);
     assert.equal(node.maxAtOnce, 1);
+  });
+
+  it('polls on while it asks which node runs the projections, and asks once at a time', async () => {
+    node.publish(5, 5);
+    const { promise: gate, resolve: answer } = Promise.withResolvers<string>();
+    let asked = 0;
+    const projections = await start({}, () => {
+      asked += 1;
+      return gate;
+    });
+    node.publish(6, 6);
+    assert.equal(await passedBy(['FlowCreated'], 6, long), 'reached');
+    assert.equal(asked, 1);
+    answer('node-a');
+    await eventually(() => projections.following().detail === 'live on node-a, token 1', 'the node is named');
   });
 
   it('ends waits when the projecting node publishes nothing any more', async () => {
