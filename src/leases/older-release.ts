@@ -15,6 +15,8 @@ export interface OlderReleaseOptions {
   readonly clock?: Clock;
 }
 
+/** How long no term may be held, after one was. Longer than a node takes to begin a term that another has released. */
+const freeForMs = 1_000;
 const retryLimits = { firstMs: defaultLeaseLimits.lookIntervalMs, maxMs: 1000 };
 
 /**
@@ -26,6 +28,8 @@ export class OlderRelease {
   readonly #clock: Clock;
   readonly #outage: OutageLog;
   #nodes: ReadonlyArray<string> = [];
+  /** The wait that looks; null while none runs. */
+  #waiting: Promise<boolean> | null = null;
 
   constructor(options: OlderReleaseOptions) {
     this.#options = options;
@@ -40,41 +44,58 @@ export class OlderRelease {
 
   /**
    * Waits until no node holds a lease of the release before. A term counts as held until its holder releases it, or has
-   * not renewed it for the time of its expiry. Terms that have expired are then marked as released, so that later calls
-   * need not watch them for that time.
+   * not renewed it for the time of its expiry. After a held term, none may be held for a second, because a second node
+   * may take over from one that stops. Terms that have expired are then marked as released, so that later calls need not
+   * watch them for that time. Calls that run at the same time share the looks.
    * @returns when none is held, or after the signal has aborted
    */
   async wait(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        if (await abortable(signal, () => this.#shared(signal))) return;
+        // The call that looked was aborted, and this one looks from now on.
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+    }
+  }
+
+  #shared(signal: AbortSignal): Promise<boolean> {
+    this.#waiting ??= this.#wait(signal).finally(() => {
+      this.#waiting = null;
+    });
+    return this.#waiting;
+  }
+
+  /** @returns false if the signal has aborted first */
+  async #wait(signal: AbortSignal): Promise<boolean> {
     const backOff = new BackOff(retryLimits, () => this.#clock.random());
     const watched = new WatchedTerms();
+    /** Since when no term is held; null while one is. */
+    let freeSince: number | null = Number.NEGATIVE_INFINITY;
     try {
       while (!signal.aborted) {
-        const pauseMs = await this.#check(watched, signal).then(
-          (isFree) => {
-            backOff.succeeded();
-            return isFree ? null : 0;
-          },
-          (error: unknown) => {
-            this.#failed(error, signal);
-            return backOff.failed();
-          },
-        );
-        if (pauseMs === null) return;
-        await this.#clock.pause(pauseMs, signal);
+        try {
+          const terms = await this.#look(signal);
+          backOff.succeeded();
+          freeSince = isHeld(terms) ? null : (freeSince ?? this.#clock.now());
+          if (freeSince === null) this.#report(watched.aliveIn(terms));
+          else if (this.#clock.now() - freeSince >= freeForMs) return await this.#end(terms);
+        } catch (error) {
+          this.#failed(error, signal);
+          await this.#clock.pause(backOff.failed(), signal);
+        }
       }
+      return false;
     } finally {
       this.#nodes = [];
     }
   }
 
-  /** Looks once. @returns whether no term is held */
-  async #check(watched: WatchedTerms, signal: AbortSignal): Promise<boolean> {
-    const terms = await this.#look(signal);
-    const isHeld = [...terms.values()].some(({ isOver }) => !isOver);
-    this.#report(watched.aliveIn(terms));
-    if (!isHeld) await this.#releaseExpired(terms);
-    this.#outage.succeeded();
-    return !isHeld;
+  async #end(terms: ReadonlyMap<string, ObservedTerm>): Promise<boolean> {
+    await this.#releaseExpired(terms);
+    this.#report([]);
+    return true;
   }
 
   #failed(error: unknown, signal: AbortSignal): void {
@@ -86,6 +107,7 @@ export class OlderRelease {
   async #look(signal: AbortSignal): Promise<ReadonlyMap<string, ObservedTerm>> {
     const { leases, isOlder } = this.#options;
     const terms = await abortable(signal, () => leases.look());
+    this.#outage.succeeded();
     return new Map([...terms].filter(([name]) => isOlder(name)));
   }
 
@@ -104,6 +126,8 @@ export class OlderRelease {
     await Promise.all(expired.map(([name, { token }]) => this.#options.leases.release(name, token)));
   }
 }
+
+const isHeld = (terms: ReadonlyMap<string, ObservedTerm>) => [...terms.values()].some(({ isOver }) => !isOver);
 
 /** The terms of earlier looks, and which leases a live node holds. */
 class WatchedTerms {

@@ -102,7 +102,8 @@ class Candidate {
     };
     const isHeld = () => !lost.signal.aborted && this.#remainingMs(renewedAt) > 0;
     const keeping = this.#keep(token, { renewedAt: () => renewedAt, renewed }, lost, ended.signal);
-    const workSignal = AbortSignal.any([signal, lost.signal]);
+    // It also ends what work that has failed leaves behind.
+    const workSignal = AbortSignal.any([signal, lost.signal, ended.signal]);
     log.info({ lease: name, holder, token }, 'This node holds the lease');
     try {
       if (!workSignal.aborted) await work(token, workSignal, isHeld);

@@ -69,13 +69,45 @@ describe('OlderRelease', () => {
     await renewFor(2_000, 'process:two');
     assert.equal(endedAt, null);
     await store.release('process:two', 1);
-    await time.pass(400);
+    await time.pass(1_500);
     assert.ok(endedAt !== null);
     assert.deepEqual(older.nodes, []);
     assert.deepEqual(lines, [
       'Nodes of the release before still run: stop them, this node waits for their end ["old-node"]',
       'No node of the release before holds a lease any more',
     ]);
+  });
+
+  it('waits for a node that takes over from one that stops', async () => {
+    await store.begin('process:one', 1, 'old-node');
+    wait();
+    await renewFor(2_000, 'process:one');
+    await store.release('process:one', 1);
+    await time.pass(700);
+    await store.begin('process:one', 2, 'second-old-node');
+    await time.pass(1_400);
+    assert.equal(endedAt, null);
+    await store.release('process:one', 2);
+    await time.pass(1_500);
+    assert.ok(endedAt !== null);
+  });
+
+  it('waits for the same nodes in calls at the same time, and in those that remain when one is aborted', async () => {
+    await store.begin('process:one', 1, 'old-node');
+    wait();
+    await renewFor(2_000, 'process:one');
+    let hasOtherEnded = false;
+    const other = older.wait(new AbortController().signal).then(() => {
+      hasOtherEnded = true;
+    });
+    await renewFor(2_000, 'process:one');
+    assert.deepEqual([older.nodes, lines.length], [['old-node'], 1]);
+    stopping.abort();
+    await renewFor(2_000, 'process:one');
+    assert.deepEqual([endedAt === null, hasOtherEnded, older.nodes], [false, false, ['old-node']]);
+    await store.release('process:one', 1);
+    await time.pass(1_500);
+    await other;
   });
 
   it('names every node that it waits for', async () => {
@@ -91,7 +123,7 @@ describe('OlderRelease', () => {
     wait();
     await time.pass(1_450);
     assert.equal(endedAt, null);
-    await time.pass(550);
+    await time.pass(1_550);
     assert.ok(endedAt !== null);
     assert.deepEqual([lines, store.newest('process:one')?.released], [[], true]);
     const before = time.now;

@@ -6,6 +6,7 @@ describe('onOneNode without leases', () => {
   it('logs a failure of the work, and ends when the signal aborts', async () => {
     const stopping = new AbortController();
     const logged: string[] = [];
+    const signals: AbortSignal[] = [];
     const log = {
       info: () => undefined,
       warn: () => undefined,
@@ -13,11 +14,13 @@ describe('onOneNode without leases', () => {
     };
     const running = onOneNode({
       ...{ name: 'work', node: 'one', leases: null, signal: stopping.signal, log, failureMessage: 'It has failed' },
-      work: async () => {
+      work: async (_, signal) => {
+        signals.push(signal);
         throw new Error('full disk');
       },
     });
     await eventually(() => logged.length === 1, 'the log line');
+    assert.equal(signals[0]?.aborted, true, 'what the work has left behind ends');
     stopping.abort();
     await running;
     assert.deepEqual(logged, ['It has failed']);

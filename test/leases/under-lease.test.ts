@@ -156,6 +156,7 @@ describe('underLease', () => {
     const failing = start('failing', { work: () => Promise.reject(new Error('It is broken.')) });
     await time.pass(100);
     await assert.rejects(failing.ended, /It is broken/);
+    assert.equal(failing.signals[0]?.aborted, true, 'what the work has left behind ends');
     const next = start('next');
     await time.pass(100);
     assert.deepEqual(next.tokens, [2]);
@@ -212,6 +213,7 @@ class Node {
   readonly machine: VirtualNode;
   readonly holder: string;
   readonly tokens: number[] = [];
+  readonly signals: AbortSignal[] = [];
   readonly warnings: string[] = [];
   readonly infos: string[] = [];
   readonly ended: Promise<void>;
@@ -252,6 +254,7 @@ class Node {
   async #work(token: number, signal: AbortSignal): Promise<void> {
     const { work = async () => undefined, windDownMs = 0, failsAtItsEnd = false, onWork } = this.#options;
     this.tokens.push(token);
+    this.signals.push(signal);
     onWork?.(this);
     if ((await work()) === 'end') return;
     this.working = true;

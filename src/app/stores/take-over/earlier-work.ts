@@ -33,7 +33,9 @@ export class EarlierWork {
   }
 
   /**
-   * Waits until no node of the release before works, and takes over its work, once. It ends early when the signal aborts.
+   * Waits until no node of the release before works, and takes over its work if that was not done yet. It waits in every
+   * term, because a node of the release before may have been started again. When the signal aborts, it may return
+   * before the work is taken over: the caller must look at the signal.
    * @throws UnavailableError after the signal has aborted
    */
   async takeOver(signal: AbortSignal): Promise<void> {
