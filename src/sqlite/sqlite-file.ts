@@ -36,7 +36,7 @@ export class SqliteFile {
   constructor({ path, contents, schema, writer, isDurable = false, check }: SqliteFileOptions) {
     this.#contents = contents;
     this.#writer = writer;
-    this.#file = { path, isDurable };
+    this.#file = { path, contents, isDurable };
     try {
       this.#database = openFile(path, schema, check);
     } catch (error) {

@@ -73,9 +73,9 @@ export class SqliteWriter {
     const answer = await withTimeoutError(
       this.#options.answerTimeoutMs,
       this.#send(file, write),
-      () => new UnavailableError(`The writer of ${file.path} does not answer.`),
+      () => new UnavailableError(`${file.contents} cannot be written: the thread that writes them does not answer.`),
     );
-    if (answer.kind === 'failed') throw new UnavailableError(`${file.path} cannot be written: ${answer.detail}.`);
+    if (answer.kind === 'failed') throw new UnavailableError(`${file.contents} cannot be written: ${answer.detail}.`);
     return answer.kind;
   }
 
@@ -116,7 +116,7 @@ export class SqliteWriter {
       write.resolve(answers[index] ?? { kind: 'failed', detail: 'the answer is missing' });
   }
 
-  /** Is called for every end of the thread, at first with its error. */
+  /** Must be called for every end of the thread, at first with its error. */
   #failed(error: Error): void {
     const isUnexpected = this.#stopped === null;
     this.#stopped ??= 'The writer of SQLite files has stopped.';

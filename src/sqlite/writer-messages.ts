@@ -10,6 +10,8 @@ export interface SqlStatement {
 /** A file that the writer thread writes. */
 export interface WrittenFile {
   readonly path: string;
+  /** What the file holds, for messages, which must not contain its path: "The subject keys". */
+  readonly contents: string;
   /**
    * Whether a write is on the disk when it is answered, and overwritten bytes are set to zero. Otherwise a crash of the
    * machine may lose the last writes.

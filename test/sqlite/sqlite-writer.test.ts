@@ -99,7 +99,8 @@ describe('SqliteWriter', () => {
     try {
       reader.exec('BEGIN');
       reader.prepare('SELECT * FROM texts').all();
-      await assert.rejects(one.write({ statements: [], emptiesLog: true }), /is in use/);
+      const message = /^UnavailableError: The texts cannot be written: the file is in use\.$/;
+      await assert.rejects(one.write({ statements: [], emptiesLog: true }), message);
     } finally {
       reader.close();
     }
@@ -119,7 +120,10 @@ describe('SqliteWriter', () => {
 
   it('ends a wait for the thread after a limit', async () => {
     await reopen({ entry: dyingThread, answerTimeoutMs: 20 });
-    await assert.rejects(table('one.db').insert(['a', '']), /^UnavailableError: .*does not answer/);
+    await assert.rejects(
+      table('one.db').insert(['a', '']),
+      /^UnavailableError: The texts cannot be written: .*does not answer\.$/,
+    );
     assert.deepEqual(failures, []);
   });
 

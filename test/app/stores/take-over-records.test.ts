@@ -162,6 +162,33 @@ describe('takeOverEmbeddedRecords', () => {
     assert.equal((await new DeliveryStateStore(records).acquire(log)).followed, 44);
   });
 
+  /** Overwrites the first page of a table. */
+  const damage = (file: string, table: string) => {
+    const path = join(folder.path, file);
+    const database = new DatabaseSync(path);
+    database.exec('PRAGMA journal_mode = DELETE');
+    const size = Number(database.prepare('PRAGMA page_size').get()?.page_size);
+    const page = Number(database.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').get(table)?.rootpage);
+    database.close();
+    const bytes = readFileSync(path);
+    bytes.fill(0xff, (page - 1) * size, page * size);
+    writeFileSync(path, bytes);
+  };
+
+  it('refuses a start on a damaged table of checkpoints, and names the file', async () => {
+    damage('processes.db', 'checkpoints');
+    await assert.rejects(takeOver(new InMemoryRecordStore()), /^StartupError: .*processes\.db cannot be read/);
+  });
+
+  it('leaves out a damaged table of read models, and warns', async () => {
+    damage('read.db', 'snapshot');
+    const records = new InMemoryRecordStore();
+    await takeOver(records);
+    assert.equal(warnings.length, 1);
+    assert.equal(await new RecordSnapshots(records).read(flowStream), null);
+    assert.equal((await records.all('key-usage', [keyA])).size, 1);
+  });
+
   it('takes a delivery state that is no JSON for lost', async () => {
     const database = new DatabaseSync(join(folder.path, 'processes.db'));
     database.prepare("UPDATE webhook_deliveries SET state = '{' WHERE endpoint = ?").run(endpointA);

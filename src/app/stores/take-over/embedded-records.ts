@@ -93,18 +93,35 @@ interface Tables extends Disposable {
 
 /**
  * Opens a file of release 0.3 for reads. A missing file has no tables.
- * @param onFailure called if the file cannot be read, which then has no tables. Without it, that is a StartupError
+ * @param onFailure called if the file or a table cannot be read, which then has no rows. Without it, that is a
+ *   StartupError
  */
 function openTables(file: string, onFailure?: (error: string) => void): Tables {
   if (!existsSync(file)) return noTables;
+  const guarded = <Result>(read: () => Result, otherwise: Result): Result => {
+    try {
+      return read();
+    } catch (error) {
+      if (onFailure === undefined) throw new StartupError(`${file} cannot be read: ${error}.`, { cause: error });
+      onFailure(String(error));
+      return otherwise;
+    }
+  };
+  const tables = guarded(() => tablesOf(openToRead(file)), noTables);
+  return {
+    rows: (...asked) => guarded(() => tables.rows(...asked), []),
+    [Symbol.dispose]: () => tables[Symbol.dispose](),
+  };
+}
+
+function openToRead(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   try {
-    const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
     database.prepare('SELECT count(*) FROM sqlite_schema').get();
-    return tablesOf(database);
+    return database;
   } catch (error) {
-    if (onFailure === undefined) throw new StartupError(`${file} cannot be read: ${error}.`, { cause: error });
-    onFailure(String(error));
-    return noTables;
+    database.close();
+    throw error;
   }
 }
 
