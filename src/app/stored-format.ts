@@ -10,7 +10,7 @@ const StoredFormat = t.type({
 });
 
 /** The format in which a release stores data. */
-export type StoredFormat = t.TypeOf<typeof StoredFormat>;
+type StoredFormat = t.TypeOf<typeof StoredFormat>;
 
 /** The format of this release. Raise the number when an older release could no longer use what this one stores. */
 export const ownFormat: StoredFormat = { format: 2, writtenBy: packageJson.version };

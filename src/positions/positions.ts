@@ -38,13 +38,10 @@ export interface PositionSink {
 }
 
 /** The followers for which a caller waits: some by name, those that handle one of some event types, or all. */
-export type FollowerSelection =
-  | { readonly names: ReadonlyArray<string> }
-  | { readonly types: ReadonlyArray<string> }
-  | 'all';
+type FollowerSelection = { readonly names: ReadonlyArray<string> } | { readonly types: ReadonlyArray<string> } | 'all';
 
 /** Which followers count for a caller. */
-export interface FollowerOptions {
+interface FollowerOptions {
   /** Default `projection`. */
   readonly kind?: FollowerKind;
   /** Whether followers count that do not follow the log now, or whose position is unknown. Default false. */

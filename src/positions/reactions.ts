@@ -1,13 +1,17 @@
 import type { PassedOptions, Positions, WaitOutcome } from './positions.ts';
 
 /** The processes that react to the events of a request, each with the positions of those events. */
-export type Reactions = ReadonlyMap<string, ReadonlyArray<number>>;
+export type AwaitedReactions = ReadonlyMap<string, ReadonlyArray<number>>;
 
 /**
  * Waits until processes have reacted to events, and all read models show what they appended because of them. A process
  * that reacts to its own appends is followed to the end.
  */
-export async function effectsShown(positions: Positions, reactions: Reactions, ms: number): Promise<WaitOutcome> {
+export async function effectsShown(
+  positions: Positions,
+  reactions: AwaitedReactions,
+  ms: number,
+): Promise<WaitOutcome> {
   if (reactions.size === 0) return 'reached';
   const deadline = performance.now() + ms;
   const effects = await followEffects(positions, reactions, deadline);
@@ -16,7 +20,11 @@ export async function effectsShown(positions: Positions, reactions: Reactions, m
 }
 
 /** @returns the position of the last effect; 0 without one; null after the deadline */
-async function followEffects(positions: Positions, reactions: Reactions, deadline: number): Promise<number | null> {
+async function followEffects(
+  positions: Positions,
+  reactions: AwaitedReactions,
+  deadline: number,
+): Promise<number | null> {
   const causes = new Set([...reactions.values()].flat());
   let awaited = new Map([...reactions].map(([name, of]) => [name, Math.max(...of)]));
   for (let last = 0; ; ) {
@@ -46,7 +54,7 @@ function effectsOf(positions: Positions, names: Iterable<string>, causes: Readon
  * Whether all read models and processes are past some events and, as far as is known, their effects. A process that has
  * stopped or waits counts as past them, because no caller waits for it.
  */
-export function isShown(positions: Positions, position: number, reactions: Reactions): boolean {
+export function isShown(positions: Positions, position: number, reactions: AwaitedReactions): boolean {
   if (!positions.hasPassed('all', position, { strict: true })) return false;
   return [...reactions].every(([name, causes]) =>
     causes.every(

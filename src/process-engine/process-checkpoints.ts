@@ -1,9 +1,4 @@
-import {
-  decodeProcessesRecord,
-  type ProcessCheckpoint,
-  type ProcessesRecord,
-  processesRecordKey,
-} from '#positions/processes-record.ts';
+import { decodeProcessesRecord, type ProcessesRecord, processesRecordKey } from '#positions/processes-record.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { encodeJson } from '#shared/json/encoded-json.ts';
 
@@ -22,13 +17,13 @@ export class ProcessCheckpoints {
    * Takes the processes over: from now on the store refuses a node with an older token. The first `save` replaces a
    * record of another log.
    * @param log the identity of the log
-   * @returns the stored checkpoints by process; empty if they are of another log
+   * @returns the stored record; null if there is none of this log
    * @throws UnavailableError; FencedError if another node runs the processes under a newer lease
    */
-  async take(token: number, log: string): Promise<ReadonlyMap<string, ProcessCheckpoint>> {
+  async take(token: number, log: string): Promise<ProcessesRecord | null> {
     await this.#records.take(processesRecordKey.kind, token);
     const record = await this.read();
-    return new Map(record?.log === log ? Object.entries(record.checkpoints) : []);
+    return record?.log === log ? record : null;
   }
 
   /**

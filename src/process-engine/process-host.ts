@@ -26,7 +26,7 @@ export interface ProcessHostOptions extends Omit<ProcessToolsOptions, 'store' | 
   readonly processes: ReadonlyArray<Process>;
   readonly store: Pick<EventStore, 'lastPosition'>;
   readonly tail: Pick<LogTail, 'follow' | 'firstEvent'>;
-  readonly checkpoints: Pick<ProcessCheckpoints, 'take' | 'save' | 'read'>;
+  readonly checkpoints: Pick<ProcessCheckpoints, 'take' | 'save'>;
   /** Receives the positions of the processes for which callers wait. */
   readonly positions: PositionSink;
   /** The leases by which nodes choose the one that runs the processes; null if this process is the only one. */
@@ -154,13 +154,11 @@ class ProcessTerm {
       // What comes next would read checkpoints that may not be taken over yet.
       this.#signal.throwIfAborted();
       const taken = await checkpoints.take(this.#token, identity);
-      const record = await checkpoints.read();
-      const end = await store.lastPosition();
-      return { taken, effects: record?.log === identity ? record.effects : [], end };
+      return { taken, end: await store.lastPosition() };
     };
     try {
-      const { taken, effects, end } = await retrying('Reading the checkpoints', read, { log, signal: this.#signal });
-      return { log: identity, checkpoints: withinLog(taken, end), effects };
+      const { taken, end } = await retrying('Reading the checkpoints', read, { log, signal: this.#signal });
+      return { log: identity, checkpoints: withinLog(taken?.checkpoints ?? {}, end), effects: taken?.effects ?? [] };
     } catch (error) {
       if (this.#signal.aborted) return null;
       throw error;
@@ -271,9 +269,6 @@ class ProcessTerm {
  * Leaves out checkpoints that are beyond the end of the log, because the log may have been restored from a backup. The
  * events after that may differ from those that the process has seen.
  */
-function withinLog(
-  checkpoints: ReadonlyMap<string, ProcessCheckpoint>,
-  end: number,
-): ReadonlyMap<string, ProcessCheckpoint> {
-  return new Map([...checkpoints].filter(([, { position }]) => position <= end));
+function withinLog(checkpoints: ProcessesRecord['checkpoints'], end: number): ReadonlyMap<string, ProcessCheckpoint> {
+  return new Map(Object.entries(checkpoints).filter(([, { position }]) => position <= end));
 }

@@ -38,7 +38,7 @@ export class ProcessStatuses {
 
   /** @returns null while the log is empty */
   async #identity(): Promise<string | null> {
-    // This fails at once while the store is known to be away. A subscription would wait.
+    // This fails at once while the store is known to be unavailable. The read of the first event would be repeated.
     await this.#options.store.lastPosition();
     const signal = AbortSignal.timeout(logReadTimeoutMs);
     const first = await this.#options.tail.firstEvent(signal, false);

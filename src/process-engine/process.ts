@@ -68,8 +68,6 @@ export interface ProcessDefinition<Events> {
    * succeeds. A process with more works in the background: no answer waits for it.
    */
   readonly concurrency?: number;
-  /** The types whose streams `hasMet` knows. Only for a process without `concurrency`. */
-  readonly remembers?: ReadonlyArray<keyof Events & string>;
 }
 
 /** A process as the host runs it, whatever the types of its events. */
@@ -78,6 +76,7 @@ export interface Process {
   /** The event types that it looks at. */
   readonly types: ReadonlyArray<string>;
   readonly concurrency?: number;
+  /** The types whose streams `hasMet` knows. Only for a process without `concurrency`. */
   readonly remembers?: ReadonlyArray<string>;
   /** Whether it reacts to the event, as far as the event alone shows. @throws what the predicate throws */
   readonly handles: (event: RecordedEvent) => boolean;

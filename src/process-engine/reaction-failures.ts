@@ -27,7 +27,7 @@ export function reasonOf(error: unknown): FailureReason {
 
 /** How long a process waits before it retries an event. */
 const retryLimits = { firstMs: 50, maxMs: 10_000 };
-/** A process stops at an event after so many failures of its own. */
+/** After this many failures of its own, a process stops at an event. */
 const maxOwnFailures = 10;
 /** It does not stop sooner than this after the first of them. */
 const minFailingMs = 60_000;

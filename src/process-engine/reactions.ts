@@ -17,8 +17,6 @@ export const notInOrder: PauseUntil = () => Promise.reject(new Error('a process 
 export interface ReactionsOptions {
   /** The most reactions that run at once; paused ones do not count. */
   readonly concurrency: number;
-  /** The most reactions that have begun and not ended. Default 10,000. */
-  readonly maxOpen?: number;
   /** Reacts to an event, and retries until that succeeds. It rejects when the signal aborts. */
   readonly handle: (event: RecordedEvent, pauseUntil: PauseUntil, aside: Aside) => Promise<void>;
   /** Called when a reaction has ended. */
@@ -28,7 +26,8 @@ export interface ReactionsOptions {
   readonly signal: AbortSignal;
 }
 
-const defaultMaxOpen = 10_000;
+/** The most reactions that have begun and not ended. */
+const maxOpen = 10_000;
 
 /**
  * Runs reactions to events, several at once and in any order. A reaction that waits or pauses delays no other. The
@@ -48,7 +47,7 @@ export class Reactions {
     this.#options = options;
     this.#seen = after;
     this.#places = new Semaphore(options.concurrency, options.signal);
-    this.#openPlaces = new Semaphore(options.maxOpen ?? defaultMaxOpen, options.signal);
+    this.#openPlaces = new Semaphore(maxOpen, options.signal);
   }
 
   /** The position up to which every reaction has ended. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
-import type { OrganizationEvents } from '#domain/organization/events.ts';
 import { organization } from '#domain/organization/organization.ts';
 import type { ProcessEvents } from '#domain/process/events.ts';
 import { processControl } from '#domain/process/process-control.ts';
@@ -10,7 +9,7 @@ import type { EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { startOfLog } from '#positions/processes-record.ts';
-import { type Process, process, when } from '#process-engine/process.ts';
+import { type Process, when, withReactions } from '#process-engine/process.ts';
 import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import { ProcessHost, type ProcessHostOptions } from '#process-engine/process-host.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -60,12 +59,14 @@ describe('ProcessHost', () => {
 
   /** A process that reacts to the creation of partners. */
   const follower = (handle: Process['handle'], concurrency?: number) =>
-    process<OrganizationEvents>({
-      name: 'follower',
-      on: { OrganizationCreated: when(({ data }) => data.partner === true, handle) },
-      remembers: ['OrganizationCreated'],
-      ...(concurrency === undefined ? {} : { concurrency }),
-    });
+    withReactions(
+      {
+        name: 'follower',
+        remembers: ['OrganizationCreated'],
+        ...(concurrency === undefined ? {} : { concurrency }),
+      },
+      { OrganizationCreated: when(({ data }: RecordedEvent) => data.partner === true, handle) },
+    );
 
   function start(
     handle: Process['handle'],

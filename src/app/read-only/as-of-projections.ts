@@ -18,7 +18,7 @@ export function asOfProjections(asOf: AsOf): ProjectionsProgress {
   };
 }
 
-/** The positions of read models that do not change any more, so nobody waits for them. */
+/** The positions of read models that do not change any more, so no caller waits for them. */
 export function asOfPositions({ position, projections }: AsOf): Positions {
   const positions = new Positions();
   positions.update('projection', new Map(projections.map(({ name }) => [name, { position, live: false }])));

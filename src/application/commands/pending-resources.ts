@@ -1,6 +1,6 @@
 import { type Caller, canAccess, type Tenant } from '#domain/shared/tenancy.ts';
 import type { Positions, WaitOutcome } from '#positions/positions.ts';
-import { effectsShown, isShown, type Reactions } from '#positions/reactions.ts';
+import { type AwaitedReactions, effectsShown, isShown } from '#positions/reactions.ts';
 
 /** The resources that a request wrote. */
 export interface WrittenResources {
@@ -14,7 +14,7 @@ interface PendingWrite {
   readonly tenant: Tenant;
   /** The position of the last event of the request. */
   readonly position: number;
-  readonly reactions: Reactions;
+  readonly reactions: AwaitedReactions;
 }
 
 /** A read of resources by the ids in its path. */

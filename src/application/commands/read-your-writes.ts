@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { Positions } from '#positions/positions.ts';
-import { effectsShown, type Reactions } from '#positions/reactions.ts';
+import { type AwaitedReactions, effectsShown } from '#positions/reactions.ts';
 import type { PendingResources, WrittenResources } from './pending-resources.ts';
 
 /** A process that handles events in order, so that an answer waits for its effects. */
@@ -55,7 +55,7 @@ export class ReadYourWrites {
     if (!isShown || outcomes.includes('timeout')) pending.add({ ...written(), position, reactions });
   }
 
-  #reactionsTo(appended: ReadonlyArray<RecordedEvent>): Reactions {
+  #reactionsTo(appended: ReadonlyArray<RecordedEvent>): AwaitedReactions {
     const reactions = new Map<string, number[]>();
     for (const event of appended) {
       for (const { name, handles } of this.#byType.get(event.type) ?? []) {
