@@ -33,7 +33,10 @@ export interface LeaseStore {
   begin(name: string, token: number, holder: string): Promise<boolean>;
   /** Renews terms. It leaves out those that were removed. Only their holder may call this. @throws UnavailableError */
   renewAll(terms: ReadonlyArray<TermId>): Promise<void>;
-  /** Ends a term, if it is still the newest. Only its holder may call this. @throws UnavailableError */
+  /**
+   * Ends a term, if it is still the newest. Only its holder may call this, or a node that has seen the term expire.
+   * @throws UnavailableError
+   */
   release(name: string, token: number): Promise<void>;
   close(): Promise<void>;
 }

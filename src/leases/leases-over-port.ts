@@ -4,8 +4,8 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { TermId } from './lease-store.ts';
 import type { Leases, ObservedTerm } from './leases.ts';
 
-/** The time limit of a call over a port: longer than the interval of looks and a call of the store. */
-const defaultTimeoutMs = 2_000;
+/** The time limit of a call over a port: longer than the interval of looks and the two calls of the store of a look. */
+const defaultTimeoutMs = 2_500;
 
 /** A call of another thread. */
 type LeaseCall =

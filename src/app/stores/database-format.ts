@@ -1,6 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import { ensureKnownFormat, ownFormat } from '#app/stored-format.ts';
 import type { RecordStore } from '#records/record-store.ts';
-import { delay } from '#shared/async/delay.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import type { Json } from '#shared/json/json.ts';
@@ -42,7 +42,7 @@ export async function recordDatabaseFormat(
     } catch (error) {
       if (!(error instanceof FencedError)) throw error;
       // Another node of this release that starts at the same time may have been faster.
-      await delay(retryMs, AbortSignal.timeout(retryMs));
+      await setTimeout(retryMs);
     }
   }
   throw new StartupError(`A newer release is taking over the database of ${variable}: start that release.`);
