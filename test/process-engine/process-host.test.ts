@@ -576,6 +576,19 @@ describe('ProcessHost', () => {
       await eventually(async () => (await stored()).position >= last, 'it is past all');
     });
 
+    it('waits for nothing any more when a reaction has succeeded, although an older one is unfinished', async () => {
+      const gates = new Gates();
+      for (const id of ['one', 'two']) await created(id);
+      const waiting = { ...startOfLog, waitingFor: 'the read model flows' };
+      await checkpoints.save(0, { log: store.identity, token: 0, checkpoints: { follower: waiting }, effects: [] });
+      start(gates.handle, true, 2);
+      await eventually(() => gates.begun.length === 2, 'both are begun');
+      gates.release('two');
+      await eventually(async () => (await stored()).waitingFor === null, 'it is stored');
+      assert.equal((await stored()).position, 0);
+      gates.release('one');
+    });
+
     it('continues with other events while one reaction pauses or waits for its retry', async () => {
       const tries = new Map<string, number>();
       const host = start(
