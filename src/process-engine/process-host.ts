@@ -16,9 +16,9 @@ import { retrying } from '#shared/async/retrying.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { CheckpointWriter } from './checkpoint-writer.ts';
 import type { ProcessToolsOptions } from './create-process-tools.ts';
-import { OperatorRequests } from './operator-requests.ts';
 import { isAwaited, type Process } from './process.ts';
 import type { ProcessCheckpoints } from './process-checkpoints.ts';
+import { ProcessRequests } from './process-requests.ts';
 import { ProcessRun } from './process-run.ts';
 
 /** The options of the host of all processes. */
@@ -165,13 +165,13 @@ class ProcessTerm {
     }
   }
 
-  #newRequests({ checkpoints }: Beginning): OperatorRequests {
+  #newRequests({ checkpoints }: Beginning): ProcessRequests {
     const { processes, tail, store, log } = this.#options;
     const positions = processes.map(({ name }) => (checkpoints.get(name) ?? startOfLog).position);
-    return new OperatorRequests({ tail, store, after: Math.min(...positions), log, signal: this.#signal });
+    return new ProcessRequests({ tail, store, after: Math.min(...positions), log, signal: this.#signal });
   }
 
-  #newRun(process: Process, { checkpoints }: Beginning, requests: OperatorRequests): ProcessRun {
+  #newRun(process: Process, { checkpoints }: Beginning, requests: ProcessRequests): ProcessRun {
     return new ProcessRun({
       ...this.#options,
       clock: this.#clock,

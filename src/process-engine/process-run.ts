@@ -8,8 +8,8 @@ import { type ProcessCheckpoint, startOfLog } from '#positions/processes-record.
 import type { Logger } from '#shared/logging/logger.ts';
 import { createProcessTools, type ProcessToolsOptions } from './create-process-tools.ts';
 import { MetStreams } from './met-streams.ts';
-import type { OperatorRequests, Verdict } from './operator-requests.ts';
 import { mayHandle, type Process, type ProcessTools } from './process.ts';
+import type { ProcessRequests, Verdict } from './process-requests.ts';
 import { type FailureReason, ReactionFailures, reasonOf } from './reaction-failures.ts';
 import { type Aside, inPlace, notInOrder, type PauseUntil, Reactions } from './reactions.ts';
 
@@ -19,7 +19,7 @@ export interface ProcessRunOptions extends Omit<ProcessToolsOptions, 'log'> {
   /** The checkpoint after which it begins. */
   readonly checkpoint: ProcessCheckpoint;
   readonly tail: Pick<LogTail, 'follow'>;
-  readonly requests: OperatorRequests;
+  readonly requests: ProcessRequests;
   readonly clock: Clock;
   readonly log: Logger;
   /** Ends the run. */

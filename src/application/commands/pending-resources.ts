@@ -1,6 +1,6 @@
 import { type Caller, canAccess, type Tenant } from '#domain/shared/tenancy.ts';
+import { type AwaitedReactions, effectsShown, isShown } from '#positions/awaited-reactions.ts';
 import type { Positions, WaitOutcome } from '#positions/positions.ts';
-import { type AwaitedReactions, effectsShown, isShown } from '#positions/reactions.ts';
 
 /** The resources that a request wrote. */
 export interface WrittenResources {

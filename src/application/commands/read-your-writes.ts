@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import { type AwaitedReactions, effectsShown } from '#positions/awaited-reactions.ts';
 import type { Positions } from '#positions/positions.ts';
-import { type AwaitedReactions, effectsShown } from '#positions/reactions.ts';
 import type { PendingResources, WrittenResources } from './pending-resources.ts';
 
 /** A process that handles events in order, so that an answer waits for its effects. */

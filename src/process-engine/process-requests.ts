@@ -13,7 +13,7 @@ const retryRequested = 'ProcessRetried' satisfies keyof ProcessEvents;
 const requestTypes: ReadonlyArray<keyof ProcessEvents> = [retryRequested, 'ProcessEventSkipped'];
 
 /** The options of the requests of operators. */
-export interface OperatorRequestsOptions {
+export interface ProcessRequestsOptions {
   readonly tail: Pick<LogTail, 'follow'>;
   readonly store: Pick<EventStore, 'lastPosition'>;
   /** The position after which requests are read. No process stops at an event before it. */
@@ -28,15 +28,15 @@ export interface OperatorRequestsOptions {
  * the first time that a process needs one. It reads all requests after the stopped events, so an event that was skipped
  * once is skipped after a restart too.
  */
-export class OperatorRequests {
-  readonly #options: OperatorRequestsOptions;
+export class ProcessRequests {
+  readonly #options: ProcessRequestsOptions;
   /** The stopped events by process and event id. */
   readonly #stopped = new Map<string, Map<string, (verdict: Verdict) => void>>();
   readonly #skipped = new Map<string, Set<string>>();
   #position: number;
   #following: Following | null = null;
 
-  constructor(options: OperatorRequestsOptions) {
+  constructor(options: ProcessRequestsOptions) {
     this.#options = options;
     this.#position = options.after;
   }
