@@ -10,20 +10,15 @@ export interface RestartOptions {
   readonly signal: AbortSignal;
   /** The log message of a failure. */
   readonly message: string;
-  /** Further fields of the log line, beside the error. */
-  readonly fields?: object;
 }
 
 /** Runs work that lasts until a signal aborts, and restarts it 5 s after a failure. Never rejects. */
-export async function restarting(
-  work: () => Promise<void>,
-  { log, signal, message, fields = {} }: RestartOptions,
-): Promise<void> {
+export async function restarting(work: () => Promise<void>, { log, signal, message }: RestartOptions): Promise<void> {
   while (!signal.aborted) {
     try {
       await work();
     } catch (error) {
-      log.error({ err: error, ...fields }, message);
+      log.error({ err: error }, message);
       await delay(restartMs, signal);
     }
   }

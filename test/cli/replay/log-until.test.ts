@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findPlace, logUntil } from '#cli/replay/log-until.ts';
 import { noStream } from '#event-store/event-store.ts';
 import { openSqliteEventStore, type SqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
-import { findPlace, logUntil } from '#cli/replay/log-until.ts';
 import { mustAppend, someEvent, someMetadata } from '#test/contract/event-store.ts';
 import { batchesOf, tailOf } from '#test/support/log/tail-of.ts';
 
