@@ -6,6 +6,7 @@ import type { MeasureVersion } from './beside/compare.ts';
 import { appends } from './engines/appends.ts';
 import { catchUp } from './engines/catch-up.ts';
 import { commandFigures, commandTimes } from './engines/commands.ts';
+import { firstReads } from './engines/first-reads.ts';
 import { firstStart } from './engines/first-start.ts';
 import { foreignEvents } from './engines/foreign-events.ts';
 import { posts } from './engines/posts.ts';
@@ -34,6 +35,7 @@ const byDefault = 'commands';
 
 const measurements: Readonly<Record<string, Measurement>> = {
   [byDefault]: ({ url }, isQuick) => commandTimes(url, isQuick ? quickSamples : wholeSamples),
+  'first-reads': ({ url }, isQuick) => firstReads(url, isQuick),
   appends: ({ url }) => appends(url),
   posts: ({ url }, isQuick) => posts(url, isQuick),
   'first-start': ({ url }, isQuick) => firstStart(url, isQuick),
