@@ -109,14 +109,17 @@ export class LogTail implements TailOfFollower {
    */
   async firstEvent(callerSignal: AbortSignal, waits = true): Promise<RecordedEvent | null> {
     const signal = AbortSignal.any([callerSignal, this.#closing.signal]);
-    // A server may have events of other applications before the first one of ours.
     for (let after = 0; ; ) {
       const page = await this.readPage({ after, maxEvents: 1 }, signal);
-      const first = page?.events[0];
+      if (page === null) return null;
+      const [first] = page.events;
       if (first !== undefined) return first;
-      if (page === null || (page.isEnd && !waits)) return null;
+      // A server may have events of other applications before the first one of ours. A page from memory may be older
+      // than those that follow it, so only a page that covers nothing is the end.
+      const isEnd = page.position === after;
+      if (isEnd && !waits) return null;
+      if (isEnd) await this.#waitPast(after, signal);
       after = page.position;
-      if (page.isEnd) await this.#waitPast(after, signal);
     }
   }
 
