@@ -32,7 +32,7 @@ const kinds: ReadonlyArray<Kind> = [
     members: () => ({ flowIds: [], isDefault: false }),
   },
   { create: 'create_template', read: 'get_template', parameter: 'templateId', members: () => ({}) },
-  { create: 'create_store', read: 'get_store', parameter: 'storeId', members: () => ({}) },
+  { create: 'create_store', read: 'get_store', parameter: 'store_id', members: () => ({}) },
 ];
 
 /**

@@ -86,6 +86,7 @@ function createRunner(
     ...dependencies,
     log,
     store: events,
+    endAtStart: events.lastPosition().catch(() => null),
     beforeTerm: async (held) => earlier?.takeOver(held),
     deliveries: webhooks.deliveries,
     countTry: createTryCounter(metrics.registry),

@@ -23,6 +23,11 @@ type TermOptions = Pick<DeliveryTermOptions, 'positions' | 'delivery' | 'clock' 
 export interface WebhookRunnerOptions extends TermOptions {
   readonly store: DeliveryTermOptions['store'] & { lastPosition(): Promise<number> };
   readonly tail: LogTail;
+  /**
+   * The end of the log when this node started, before it received requests; null if it is unknown. On a log without any
+   * state, the endpoints that were created since then are new ones, even if the first term begins later.
+   */
+  readonly endAtStart: Promise<number | null>;
   /** Called before the states of deliveries are read. @throws UnavailableError */
   readonly beforeTerm?: (signal: AbortSignal) => Promise<void>;
   readonly documents: ReadStore;
@@ -84,7 +89,7 @@ export class WebhookRunner {
   }
 
   async #runTerm({ token, signal, isHeld }: HeldLease): Promise<void> {
-    const { store, tail, deliveries, countTry, clock, log, writer, statesFor, beforeTerm, ...termOptions } =
+    const { store, tail, endAtStart, deliveries, countTry, clock, log, writer, statesFor, beforeTerm, ...termOptions } =
       this.#options;
     const states = statesFor(token);
     const logIdentity = await identityOfLog(tail, signal);
@@ -92,7 +97,7 @@ export class WebhookRunner {
     await beforeTerm?.(signal);
     if (signal.aborted) return;
     const from = await store.lastPosition();
-    const stored = await this.#acquireStates(states, logIdentity, from);
+    const stored = await this.#acquireStates(states, logIdentity, (await endAtStart) ?? from);
     if (!(await this.#waitForEndpoints(from, signal))) return;
     const endpoints = await this.#endpointsAtStart(stored, from);
     this.#hasLoggedWaiting = false;
@@ -132,8 +137,8 @@ export class WebhookRunner {
   }
 
   /**
-   * Reads the stored states of the log. If there are none, stores the position from which the log is followed, so that
-   * the state of an endpoint that is created before the first term begins does not count as lost.
+   * Reads the stored states of the log. If there are none, stores the position at which this node started, so that the
+   * state of an endpoint that is created before the first term begins does not count as lost.
    */
   async #acquireStates(states: DeliveryStateStore, logIdentity: string, from: number): Promise<StoredDelivery> {
     const stored = await states.acquire(logIdentity);

@@ -39,6 +39,7 @@ export class DeliveringNode {
   hold: () => Promise<void> = async () => undefined;
   /** Whether the read models are at the end of the log. Rejects while they cannot be read. */
   waitForPosition: () => Promise<boolean> = async () => true;
+  readonly #endAtStart = Promise.withResolvers<number | null>();
   readonly runner: WebhookRunner;
   readonly #records = new InMemoryRecordStore();
   readonly #ending = new AbortController();
@@ -51,6 +52,7 @@ export class DeliveringNode {
     this.runner = new WebhookRunner({
       store: this.store,
       tail: this.store.tail,
+      endAtStart: this.#endAtStart.promise,
       writer: this.writer,
       documents,
       positions: { passed: async () => ((await this.waitForPosition()) ? 'reached' : 'timeout') },
@@ -74,7 +76,9 @@ export class DeliveringNode {
     });
   }
 
-  start(): void {
+  /** Starts it. @param endAtStart the end of the log when the node started; default: the present end */
+  async start(endAtStart?: number): Promise<void> {
+    this.#endAtStart.resolve(endAtStart ?? (await this.store.lastPosition()));
     this.#running = this.runner.run({ token: 1, signal: this.#ending.signal, isHeld: () => true });
   }
 

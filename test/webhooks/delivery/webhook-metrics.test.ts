@@ -36,7 +36,7 @@ describe('metrics of webhook deliveries', () => {
 
   it('counts endpoints by state, and open retries', async () => {
     node.receive = () => ({ kind: 'failed', eventId: 'event', status: 500, error: 'status', durationMs: 1 });
-    node.start();
+    await node.start();
     await has('endpoints{state="delivering"} 0');
     await node.createEndpoint();
     await has('endpoints{state="delivering"} 1', 'open_retries 0', 'lag_positions{state="delivering"} 0');
@@ -50,7 +50,7 @@ describe('metrics of webhook deliveries', () => {
   it('shows the lag of the endpoint that is furthest behind', async () => {
     const { promise: open, resolve } = Promise.withResolvers<void>();
     node.hold = () => open;
-    node.start();
+    await node.start();
     await has('endpoints{state="delivering"} 0');
     await node.createEndpoint();
     const positions: number[] = [];

@@ -5,9 +5,10 @@ import { DeliveringNode } from './delivering-node.ts';
 
 describe('WebhookRunner', () => {
   let node: DeliveringNode;
+  let firstPosition: number;
   beforeEach(async () => {
     node = new DeliveringNode();
-    await node.begin();
+    firstPosition = await node.begin();
   });
   afterEach(() => node.end());
 
@@ -21,7 +22,7 @@ describe('WebhookRunner', () => {
       return true;
     };
     await node.createFlow('cflowbefore00001');
-    node.start();
+    await node.start();
     await eventually(() => isStarted);
     await node.createEndpoint();
     const position = await node.createFlow();
@@ -37,7 +38,16 @@ describe('WebhookRunner', () => {
       created = await node.createFlow();
       throw new UnavailableError('The read models are being filled.');
     };
-    node.start();
+    await node.start();
+    await eventually(() => node.tried.length > 0, 'a message is tried');
+    assert.deepEqual(positionsTried(), [created]);
+    assert.equal((await stored()).beganAtEndAt, null);
+  });
+
+  it('loses no event of an endpoint that is created while the node waits for its first term', async () => {
+    await node.createEndpoint();
+    const created = await node.createFlow();
+    await node.start(firstPosition);
     await eventually(() => node.tried.length > 0, 'a message is tried');
     assert.deepEqual(positionsTried(), [created]);
     assert.equal((await stored()).beganAtEndAt, null);
@@ -50,7 +60,7 @@ describe('WebhookRunner', () => {
       if (tries < 3) throw new UnavailableError('The read models are being filled.');
       return true;
     };
-    node.start();
+    await node.start();
     await eventually(() => node.runner.figures() !== null, 'it delivers');
     assert.deepEqual(
       node.logged.map(({ level, message }) => [level, message]),
@@ -61,7 +71,7 @@ describe('WebhookRunner', () => {
   it('begins at the end of the log, and logs that, when the state of an endpoint is lost', async () => {
     await node.createEndpoint();
     const missed = await node.createFlow();
-    node.start();
+    await node.start();
     const { beganAtEndAt, position } = await stored();
     assert.equal(position, missed);
     assert.ok(beganAtEndAt !== null);
