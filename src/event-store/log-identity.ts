@@ -9,8 +9,16 @@ export function identityByFirst({ position, id }: Pick<RecordedEvent, 'position'
   return `${position}/${id}`;
 }
 
-/** Returns the log's identity, and waits while the log is empty; null if the signal aborts first. */
-export async function identityOfLog(tail: Pick<LogTail, 'firstEvent'>, signal: AbortSignal): Promise<string | null> {
-  const first = await tail.firstEvent(signal);
+/**
+ * Returns the log's identity.
+ * @param waits whether to wait for the first event while the log is empty
+ * @returns null if the log is empty, or if the signal aborts first
+ */
+export async function identityOfLog(
+  tail: Pick<LogTail, 'firstEvent'>,
+  signal: AbortSignal,
+  waits = true,
+): Promise<string | null> {
+  const first = await tail.firstEvent(signal, waits);
   return first === null ? null : identityByFirst(first);
 }

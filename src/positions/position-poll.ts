@@ -63,6 +63,7 @@ export class PositionPoll implements PositionSink {
   /** Ends the pause between two polls. */
   #wake = new AbortController();
   #running: Promise<void> = Promise.resolve();
+  /** The last publication of the projections' positions; null without one. */
   #published: PublishedPositions | null = null;
   /** The time of the last new publication, on this node's clock. */
   #heardAt = Number.NEGATIVE_INFINITY;
@@ -76,11 +77,6 @@ export class PositionPoll implements PositionSink {
     this.#unsubscribe = options.positions.onWait(() => {
       if (this.#isAwaited()) this.#wake.abort();
     });
-  }
-
-  /** The last publication of the projections' positions; null without one. */
-  get published(): PublishedPositions | null {
-    return this.#published;
   }
 
   /** Whether the last poll was answered. */

@@ -1,6 +1,6 @@
 import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { EventStore } from '#event-store/event-store.ts';
-import { identityByFirst } from '#event-store/log-identity.ts';
+import { identityOfLog } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import { type ProcessCheckpoint, startOfLog } from '#positions/processes-record.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -41,9 +41,9 @@ export class ProcessStatuses {
     // This fails at once while the store is known to be unavailable. The read of the first event would be repeated.
     await this.#options.store.lastPosition();
     const signal = AbortSignal.timeout(logReadTimeoutMs);
-    const first = await this.#options.tail.firstEvent(signal, false);
-    if (first === null && signal.aborted) throw new UnavailableError('The event store does not answer.');
-    return first === null ? null : identityByFirst(first);
+    const identity = await identityOfLog(this.#options.tail, signal, false);
+    if (identity === null && signal.aborted) throw new UnavailableError('The event store does not answer.');
+    return identity;
   }
 }
 

@@ -1,4 +1,4 @@
-import { identityByFirst, identityOfLog } from '#event-store/log-identity.ts';
+import { identityOfLog } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import type { PositionSource } from '#positions/position-poll.ts';
 import { decodeProcessesRecord, processesRecordKey } from '#positions/processes-record.ts';
@@ -20,15 +20,11 @@ export function polledPositions(records: Pick<RecordStore, 'read'>, tail: Pick<L
     log = await identityOfLog(tail, AbortSignal.timeout(identityTimeoutMs));
     isAsking = false;
   };
-  const lookForIdentity = async () => {
-    const first = await tail.firstEvent(AbortSignal.timeout(firstIdentityTimeoutMs), false);
-    log = first === null ? null : identityByFirst(first);
-  };
   return {
     poll: async () => {
       if (isFirst) {
         isFirst = false;
-        await lookForIdentity();
+        log = await identityOfLog(tail, AbortSignal.timeout(firstIdentityTimeoutMs), false);
       }
       // The log may be empty for long, and the poll must not wait.
       if (log === null && !isAsking) void askIdentity();
