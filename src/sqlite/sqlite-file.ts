@@ -1,21 +1,25 @@
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { SqliteWriter } from './sqlite-writer.ts';
-import type { SqlWrite, WrittenFile } from './writer-messages.ts';
+import type { SqlValue, SqlWrite, WrittenFile } from './writer-messages.ts';
+
+/** Where a small store on SQLite is. */
+export interface SqliteStoreOptions {
+  /** Created if it does not exist. */
+  readonly file: string;
+  /** The thread that writes the file. Its owner closes it after the store. */
+  readonly writer: SqliteWriter;
+}
 
 const openTimeoutMs = 5_000;
 const readTimeoutMs = 1_000;
 
-export interface SqliteFileOptions {
-  /** Created if it does not exist. */
-  readonly path: string;
+export interface SqliteFileOptions extends SqliteStoreOptions {
   /** What the file holds, for messages: "The subject keys". */
   readonly contents: string;
   /** Creates the tables that do not exist. */
   readonly schema: string;
-  /** The thread that writes the file. Its owner closes it after the file. */
-  readonly writer: SqliteWriter;
   /** Whether a write is on the disk when it is answered. Default false: a crash of the machine may lose the last ones. */
   readonly isDurable?: boolean;
   /** Called with the opened file before anything is written to it. What it throws ends the opening. */
@@ -28,12 +32,14 @@ export class SqliteFile {
   readonly #database: DatabaseSync;
   readonly #writer: SqliteWriter;
   readonly #file: WrittenFile;
+  /** By their texts, which the code has, so that they are few. */
+  readonly #statements = new Map<string, StatementSync>();
 
   /**
    * Creates the file and its tables if they do not exist, and opens it.
    * @throws StartupError if it cannot be opened; what `check` throws
    */
-  constructor({ path, contents, schema, writer, isDurable = false, check }: SqliteFileOptions) {
+  constructor({ file: path, contents, schema, writer, isDurable = false, check }: SqliteFileOptions) {
     this.#contents = contents;
     this.#writer = writer;
     this.#file = { path, contents, isDurable };
@@ -45,10 +51,15 @@ export class SqliteFile {
     }
   }
 
-  /** Reads from the file. @throws UnavailableError in place of a failure of SQLite, and once it is closed */
-  read<Result>(work: (database: DatabaseSync) => Result): Result {
+  /**
+   * Returns the rows of a query. Its statement is kept, so the text must be one that the code has.
+   * @throws UnavailableError in place of a failure of SQLite, and once it is closed
+   */
+  rows(sql: string, ...values: ReadonlyArray<SqlValue>): ReadonlyArray<Record<string, SQLOutputValue>> {
     try {
-      return work(this.#database);
+      const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+      return statement.all(...values);
     } catch (error) {
       if (!isOfSqlite(error)) throw error;
       throw new UnavailableError(`${this.#contents} cannot be read: ${error.message}.`);

@@ -35,14 +35,14 @@ describe('SqliteWriter', () => {
   };
   const table = (name: string, isDurable = false) => {
     const path = join(folder.path, name);
-    const file = new SqliteFile({ path, contents: 'The texts', schema, writer, isDurable });
+    const file = new SqliteFile({ file: path, contents: 'The texts', schema, writer, isDurable });
     files.push(file);
     return {
       path,
       write: (write: SqlWrite) => file.write(write),
       insert: (...rows: SqlValue[][]) =>
         file.write({ statements: [{ sql: 'INSERT INTO texts (name, body) VALUES (?, ?)', rows }] }),
-      names: () => file.read((database) => database.prepare('SELECT name FROM texts ORDER BY name').all()),
+      names: () => file.rows('SELECT name FROM texts ORDER BY name'),
     };
   };
 

@@ -3,8 +3,7 @@ import { chmodSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { type SubjectKeys, subjectKeyBytes } from '#personal-data/subject-keys.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { SqliteFile } from '#sqlite/sqlite-file.ts';
-import type { SqliteWriter } from '#sqlite/sqlite-writer.ts';
+import { SqliteFile, type SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
 
 /** Rows are only added at the end, so that SQLite never copies a page with a key. */
 const schema = `
@@ -20,33 +19,25 @@ const overwriteSql =
 const findSql = 'SELECT subject, secret FROM subjectKeys WHERE subject IN (SELECT value FROM json_each(?))';
 const pageSql = 'SELECT subject, secret FROM subjectKeys WHERE subject > ? ORDER BY subject LIMIT ?';
 
-export interface SqliteSubjectKeysOptions {
-  /** Created if it does not exist, readable only for its owner. */
-  readonly file: string;
-  /** The thread that writes the file. Its owner closes it after the keys. */
-  readonly writer: SqliteWriter;
-}
-
 /**
- * Opens keys in a SQLite file. A key is on the disk before it is returned. A destroyed key leaves no byte in the file:
+ * Opens keys in a SQLite file that only its owner can read. A key is on the disk before it is returned. A destroyed key leaves no byte in the file:
  * rows are only added at the end, so SQLite never copies a page with a key; a key is overwritten in place with as many
  * zeros; and the write-ahead log with the key is emptied before the destruction is answered.
  * @throws StartupError for any other file, which stays unchanged, and for a file that cannot be opened
  */
-export function openSqliteSubjectKeys({ file: path, writer }: SqliteSubjectKeysOptions): SubjectKeys {
+export function openSqliteSubjectKeys(options: SqliteStoreOptions): SubjectKeys {
   const file = new SqliteFile({
-    path,
-    writer,
+    ...options,
     contents: 'The subject keys',
     schema,
     isDurable: true,
     check: (database) => {
-      if (isOfOthers(database)) throw new StartupError(`${path} holds no subject keys, but something else.`);
-      chmodSync(path, 0o600);
+      if (isOfOthers(database)) throw new StartupError(`${options.file} holds no subject keys, but something else.`);
+      chmodSync(options.file, 0o600);
     },
   });
   const select = (sql: string, ...values: ReadonlyArray<string | number>) =>
-    file.read((database) => database.prepare(sql).all(...values) as Row[]);
+    file.rows(sql, ...values) as ReadonlyArray<Row>;
   const find = (subjects: ReadonlyArray<string>) => {
     const rows = select(findSql, JSON.stringify(subjects));
     return new Map(rows.filter(({ secret }) => !isDestroyed(secret)).map(({ subject, secret }) => [subject, secret]));

@@ -1,4 +1,3 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type {
   RecordKey,
   RecordKind,
@@ -9,8 +8,7 @@ import type {
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { EncodedJson, jsonTextOf } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
-import { SqliteFile } from '#sqlite/sqlite-file.ts';
-import type { SqliteWriter } from '#sqlite/sqlite-writer.ts';
+import { SqliteFile, type SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
 import type { SqlStatement, SqlWrite } from '#sqlite/writer-messages.ts';
 
 const schema = `
@@ -32,48 +30,38 @@ const takeSql =
   'INSERT INTO fences (kind, fence) VALUES (?, ?) ON CONFLICT (kind) DO UPDATE SET fence = excluded.fence';
 const newerFenceSql = 'SELECT 1 FROM fences WHERE kind = ? AND fence > ?';
 
-export interface SqliteRecordStoreOptions {
-  /** Created if it does not exist. */
-  readonly file: string;
-  /** The thread that writes the file. Its owner closes it after the store. */
-  readonly writer: SqliteWriter;
-}
-
 /**
  * Opens records in a SQLite file. A crash of the machine may lose the last writes, because of `synchronous=NORMAL`.
  * @throws StartupError if the file cannot be opened
  */
-export function openSqliteRecordStore(options: SqliteRecordStoreOptions): RecordStore {
+export function openSqliteRecordStore(options: SqliteStoreOptions): RecordStore {
   return new SqliteRecordStore(options);
 }
 
 class SqliteRecordStore implements RecordStore {
   readonly #file: SqliteFile;
-  readonly #statements = new Map<string, StatementSync>();
 
-  constructor({ file: path, writer }: SqliteRecordStoreOptions) {
-    this.#file = new SqliteFile({ path, writer, contents: 'The records', schema });
+  constructor(options: SqliteStoreOptions) {
+    this.#file = new SqliteFile({ ...options, contents: 'The records', schema });
   }
 
   async get(kind: RecordKind, key: string): Promise<Json | null> {
-    return this.#file.read((database) => parsed(this.#textOf(database, kind, key)));
+    return parsed(this.#textOf(kind, key));
   }
 
   async encoded(kind: RecordKind, key: string): Promise<EncodedJson | null> {
-    const text = this.#file.read((database) => this.#textOf(database, kind, key));
+    const text = this.#textOf(kind, key);
     return text === null ? null : new EncodedJson(text);
   }
 
   async read(places: ReadonlyArray<RecordKey>): Promise<ReadonlyArray<Json | null>> {
-    return this.#file.read((database) => places.map(({ kind, key }) => parsed(this.#textOf(database, kind, key))));
+    return places.map(({ kind, key }) => parsed(this.#textOf(kind, key)));
   }
 
   async all(kind: RecordKind, keys?: ReadonlyArray<string>): Promise<ReadonlyMap<string, Json>> {
     const among = keys === undefined ? '' : ' AND key IN (SELECT value FROM json_each(?))';
     const values = keys === undefined ? [kind] : [kind, JSON.stringify(keys)];
-    const rows = this.#file.read((database) =>
-      this.#prepared(database, `SELECT key, value FROM records WHERE kind = ?${among}`).all(...values),
-    );
+    const rows = this.#file.rows(`SELECT key, value FROM records WHERE kind = ?${among}`, ...values);
     return new Map(rows.map(({ key, value }) => [String(key), JSON.parse(String(value))]));
   }
 
@@ -106,15 +94,9 @@ class SqliteRecordStore implements RecordStore {
     throw new FencedError(`The records of ${kind} are written with a newer token than ${fence} now.`);
   }
 
-  #textOf(database: DatabaseSync, kind: RecordKind, key: string): string | null {
-    const row = this.#prepared(database, 'SELECT value FROM records WHERE kind = ? AND key = ?').get(kind, key);
+  #textOf(kind: RecordKind, key: string): string | null {
+    const [row] = this.#file.rows('SELECT value FROM records WHERE kind = ? AND key = ?', kind, key);
     return row === undefined ? null : String(row.value);
-  }
-
-  #prepared(database: DatabaseSync, sql: string): StatementSync {
-    const known = this.#statements.get(sql) ?? database.prepare(sql);
-    this.#statements.set(sql, known);
-    return known;
   }
 }
 

@@ -1,8 +1,7 @@
 import type { DeliveryPage } from '#application/webhooks/webhook-reads.ts';
 import type { WebhookDelivery } from '#domain/webhook-endpoint/delivery.ts';
 import type { PageKey } from '#read-store/read-store.ts';
-import { SqliteFile } from '#sqlite/sqlite-file.ts';
-import type { SqliteWriter } from '#sqlite/sqlite-writer.ts';
+import { SqliteFile, type SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
 import { type DeliveryLog, placeOfTry } from '#webhooks/log/delivery-log.ts';
 
 /** The most rows of one removal. The number is small, so that other writes of the thread do not wait long. */
@@ -21,20 +20,13 @@ const pageSql =
 const oldSql = 'SELECT endpoint, at, id FROM tries WHERE at < ? ORDER BY at LIMIT ?';
 const deleteSql = 'DELETE FROM tries WHERE endpoint = ? AND at = ? AND id = ?';
 
-export interface SqliteDeliveryLogOptions {
-  /** Created if it does not exist. */
-  readonly file: string;
-  /** The thread that writes the file. Its owner closes it after the log. */
-  readonly writer: SqliteWriter;
-}
-
 /**
  * Opens the log of deliveries in a separate SQLite file. A crash of the machine may lose the last tries, because of
  * `synchronous=NORMAL`.
  * @throws StartupError if the file cannot be opened
  */
-export function openSqliteDeliveryLog({ file: path, writer }: SqliteDeliveryLogOptions): DeliveryLog {
-  const file = new SqliteFile({ path, writer, contents: 'The tries to deliver webhooks', schema });
+export function openSqliteDeliveryLog(options: SqliteStoreOptions): DeliveryLog {
+  const file = new SqliteFile({ ...options, contents: 'The tries to deliver webhooks', schema });
   return {
     add: async (tries) => {
       const rows = tries.map(({ endpointId, id, ...delivery }) => [
@@ -47,7 +39,7 @@ export function openSqliteDeliveryLog({ file: path, writer }: SqliteDeliveryLogO
     },
     page: async (endpointId, limit, after): Promise<DeliveryPage> => {
       const { order, id } = after ?? newest;
-      const rows = file.read((database) => database.prepare(pageSql).all(endpointId, order, id, limit + 1));
+      const rows = file.rows(pageSql, endpointId, order, id, limit + 1);
       const deliveries = rows.slice(0, limit).map(({ body }) => JSON.parse(String(body)) as WebhookDelivery);
       const last = rows[limit - 1];
       const isEnd = rows.length <= limit || last === undefined;
@@ -55,7 +47,7 @@ export function openSqliteDeliveryLog({ file: path, writer }: SqliteDeliveryLogO
     },
     removeBefore: async (time) => {
       const { order } = placeOfTry({ time, id: '' });
-      const old = file.read((database) => database.prepare(oldSql).all(order, removedAtOnce));
+      const old = file.rows(oldSql, order, removedAtOnce);
       if (old.length === 0) return false;
       const rows = old.map(({ endpoint, at, id }) => [String(endpoint), Number(at), String(id)]);
       await file.write({ statements: [{ sql: deleteSql, rows }] });
