@@ -1,6 +1,6 @@
 import { auditEntries, type EntryReads } from '#application/history/audit-entries.ts';
 import { type PastPart, pastEvents } from '#application/history/past-events.ts';
-import type { Positions } from '#positions/positions.ts';
+import { areShown, type Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { entryMessage } from './event-stream-message.ts';
@@ -26,9 +26,7 @@ export class PastEntries {
 
   /** Waits until all entries up to a position can be found. @throws UnavailableError after the time limit */
   async reach(position: number): Promise<void> {
-    const audit = { names: [auditCollection] };
-    const outcome = await this.#options.positions.passed(audit, position, { strict: true, ms: auditWaitMs });
-    if (outcome === 'reached') return;
+    if (await areShown(this.#options.positions, [auditCollection], position, { ms: auditWaitMs })) return;
     throw new UnavailableError('The audit has not caught up with the log: past entries cannot be read just now.');
   }
 

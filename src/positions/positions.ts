@@ -210,6 +210,19 @@ export class Positions implements PositionSink {
   }
 }
 
+/**
+ * Waits until read models show everything up to a position. It waits also for one that has stopped or is being filled.
+ * @returns false if the time is over first, or if the signal aborts
+ */
+export async function areShown(
+  positions: Pick<Positions, 'passed'>,
+  names: ReadonlyArray<string>,
+  position: number,
+  limits: Pick<PassedOptions, 'ms' | 'signal'>,
+): Promise<boolean> {
+  return (await positions.passed({ names }, position, { strict: true, ...limits })) === 'reached';
+}
+
 function namesByType(followers: ReadonlyArray<FollowerInfo>): ReadonlyMap<string, ReadonlyArray<string>> {
   const byType = new Map<string, string[]>();
   for (const { name, types } of followers) {

@@ -19,6 +19,7 @@ import { type QueryDependencies, queryOperation } from '#application/queries/que
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { commands, uploadCommands } from '#commands/table.ts';
 import { file } from '#domain/file/file.ts';
+import { areShown } from '#positions/positions.ts';
 import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 import { contentQueries, queries } from '#queries/table.ts';
@@ -131,8 +132,7 @@ function queryDependencies(
     processStatus: () => processStatuses.read(),
     lag,
     gatewayHealth,
-    waitForPosition: async (names, position) =>
-      (await positions.passed({ names }, position, { strict: true, ms })) === 'reached',
+    waitForPosition: (names, position) => areShown(positions, names, position, { ms }),
     lastPosition: () => readEndOfLog(events),
   };
 }

@@ -1,5 +1,6 @@
 import type { Config } from '#app/config.ts';
 import type { Stores } from '#app/stores/open-stores.ts';
+import { areShown } from '#positions/positions.ts';
 import type { Process } from '#process-engine/process.ts';
 import { ProcessHost } from '#process-engine/process-host.ts';
 import { ProcessStatuses } from '#process-engine/process-statuses.ts';
@@ -46,8 +47,7 @@ export function runProcesses(
       store,
       positions: positionSink,
       beforeTerm: async (signal) => earlier?.takeOver(signal),
-      waitForPosition: async (name, position) =>
-        (await positions.passed({ names: [name] }, position, { strict: true, ms: readModelWaitMs })) === 'reached',
+      waitForPosition: (name, position) => areShown(positions, [name], position, { ms: readModelWaitMs }),
     });
     host.start();
     opened.defer(() => host.stop());

@@ -1,7 +1,7 @@
 import { type PastEvent, pastEvents, pastEventsCollection } from '#application/history/past-events.ts';
 import { audienceOf } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import type { EventStore } from '#event-store/event-store.ts';
-import type { Positions } from '#positions/positions.ts';
+import { areShown, type Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -103,9 +103,8 @@ export class PastFeeder {
     const feed: Feed = { since: followed(), held: [], isOverfull: false };
     this.#feeds.set(endpoint, feed);
     try {
-      const options = { strict: true, ms: readModelWaitMs, signal };
-      const outcome = await positions.passed({ names: [pastEventsCollection] }, feed.since, options);
-      if (outcome === 'timeout') return await delay(retryMs, signal);
+      const isShown = await areShown(positions, [pastEventsCollection], feed.since, { ms: readModelWaitMs, signal });
+      if (!isShown) return await delay(retryMs, signal);
       if (await this.#feedUpTo(endpoint, feed.since)) this.#offerHeld(endpoint, feed);
     } finally {
       this.#feeds.delete(endpoint);

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
+import { areShown } from '#positions/positions.ts';
 import type { WebhookEndpointDocument } from '#projections/webhook-endpoints.ts';
 import { paginateAll } from '#read-store/paginate-all.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
@@ -150,8 +151,7 @@ export class WebhookRunner {
   async #waitForEndpoints(position: number, signal: AbortSignal): Promise<boolean> {
     const { positions } = this.#options;
     while (!signal.aborted) {
-      const options = { strict: true, ms: readModelWaitMs, signal };
-      if ((await positions.passed({ names: [endpointsCollection] }, position, options)) === 'reached') return true;
+      if (await areShown(positions, [endpointsCollection], position, { ms: readModelWaitMs, signal })) return true;
       await delay(readModelRetryMs, signal);
     }
     return false;
