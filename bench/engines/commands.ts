@@ -13,8 +13,7 @@ import {
   writeInputs,
 } from '#test/e2e/support/write-inputs.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
-import { FerretDb } from '#test/support/service/ferretdb.ts';
-import { EngineService, newPrefix } from './service/engine-service.ts';
+import { withServiceOn } from './service/engine-service.ts';
 
 const reference = 'create_flow';
 const maxRatio = 3;
@@ -62,20 +61,9 @@ function timeOf(times: ReadonlyArray<CommandTime>, wanted: string): number {
   return times.find(({ name }) => name === wanted)?.p50Ms ?? Number.NaN;
 }
 
-async function measure(url: string, samples: number, checkout: Checkout): Promise<ReadonlyArray<CommandTime>> {
-  const ferret = new FerretDb();
-  await ferret.start();
-  try {
-    const environment = { ...writableEnvironment, READ_STORE_URL: ferret.newUrl(), LOG_LEVEL: 'error' };
-    const service = await EngineService.start({ url, prefix: newPrefix() }, { checkout, environment });
-    try {
-      return await measureOn(service.client, samples);
-    } finally {
-      await service.stop();
-    }
-  } finally {
-    await ferret.dispose();
-  }
+function measure(url: string, samples: number, checkout: Checkout): Promise<ReadonlyArray<CommandTime>> {
+  const options = { checkout, environment: writableEnvironment };
+  return withServiceOn(url, options, ({ client }) => measureOn(client, samples));
 }
 
 async function measureOn(client: Client, samples: number): Promise<ReadonlyArray<CommandTime>> {

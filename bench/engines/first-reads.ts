@@ -1,7 +1,6 @@
 import { print, type Result } from '#bench/measure.ts';
 import { DocumentedOperations } from '#test/e2e/support/documented-operations.ts';
-import { FerretDb } from '#test/support/service/ferretdb.ts';
-import { EngineService, newPrefix } from './service/engine-service.ts';
+import { type EngineService, withServiceOn } from './service/engine-service.ts';
 
 const clients = 12;
 const wholeRounds = 40;
@@ -40,20 +39,8 @@ const kinds: ReadonlyArray<Kind> = [
  * MongoDB is FerretDB.
  * @param url of an EventStoreDB
  */
-export async function firstReads(url: string, isQuick: boolean): Promise<ReadonlyArray<Result>> {
-  const ferret = new FerretDb();
-  await ferret.start();
-  try {
-    const environment = { READ_STORE_URL: ferret.newUrl(), LOG_LEVEL: 'error' };
-    const service = await EngineService.start({ url, prefix: newPrefix() }, { environment });
-    try {
-      return await readAll(service, isQuick ? quickRounds : wholeRounds);
-    } finally {
-      await service.stop();
-    }
-  } finally {
-    await ferret.dispose();
-  }
+export function firstReads(url: string, isQuick: boolean): Promise<ReadonlyArray<Result>> {
+  return withServiceOn(url, {}, (service) => readAll(service, isQuick ? quickRounds : wholeRounds));
 }
 
 async function readAll({ client }: EngineService, rounds: number): Promise<ReadonlyArray<Result>> {

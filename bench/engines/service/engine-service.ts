@@ -11,6 +11,7 @@ import { adminKey, call, type Server, sendLoad, startService } from '#bench/http
 import { type CallKind, noCalls } from '#test/support/eventstoredb/calls/call-kind.ts';
 import { poll } from '#test/support/run/poll.ts';
 import { Client } from '#test/support/service/client.ts';
+import { FerretDb } from '#test/support/service/ferretdb.ts';
 
 const counter = pathToFileURL(join(import.meta.dirname, 'count-calls.ts')).href;
 const flows = 256;
@@ -128,6 +129,25 @@ export class EngineService {
     await this.client.close();
     await this.server.stop();
   }
+}
+
+/**
+ * Runs work with a service on an EventStoreDB and FerretDB, and stops both.
+ * @param url of an EventStoreDB
+ */
+export async function withServiceOn<Result>(
+  url: string,
+  { environment = {}, ...options }: EngineServiceOptions,
+  work: (service: EngineService) => Promise<Result>,
+): Promise<Result> {
+  await using opened = new AsyncDisposableStack();
+  const ferret = new FerretDb();
+  opened.defer(() => ferret.dispose());
+  await ferret.start();
+  const variables = { READ_STORE_URL: ferret.newUrl(), LOG_LEVEL: 'error', ...environment };
+  const service = await EngineService.start({ url, prefix: newPrefix() }, { ...options, environment: variables });
+  opened.defer(() => service.stop());
+  return await work(service);
 }
 
 /** Returns the calls between two counts. */
