@@ -23,14 +23,16 @@ export interface PositionSource {
 export interface PollLimits {
   /** The interval while a caller waits. Default 10. */
   readonly busy: number;
-  /** The interval while no caller waits, and after a failure. Default 500. */
+  /** The interval while no caller waits. Default 1000. */
   readonly idle: number;
+  /** The pause after a failure. Default 500. */
+  readonly failed: number;
   /** The time without a publication; longer than a takeover by another node takes. Default 4000. */
   readonly silence: number;
 }
 
 /** The default intervals of a poll. */
-export const defaultPollLimits: PollLimits = { busy: 10, idle: 500, silence: 4000 };
+export const defaultPollLimits: PollLimits = { busy: 10, idle: 1000, failed: 500, silence: 4000 };
 
 export interface PositionPollOptions {
   /** Receives the positions. */
@@ -60,6 +62,8 @@ export class PositionPoll implements PositionSink {
   /** What runs on this node; nothing while other nodes run it. */
   readonly #own: Record<FollowerKind, Followed> = { projection: none, process: none };
   readonly #polled: Record<FollowerKind, Followed> = { projection: none, process: none };
+  /** The newest positions that were reported here. They may be stored later, or never after a crash of this node. */
+  readonly #told: Record<FollowerKind, Followed> = { projection: none, process: none };
   /** Ends the pause between two polls. */
   #wake = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -69,6 +73,7 @@ export class PositionPoll implements PositionSink {
   #heardAt = Number.NEGATIVE_INFINITY;
   #isAlive = false;
   #answers = false;
+  #answeredAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PositionPollOptions) {
     this.#options = options;
@@ -82,6 +87,11 @@ export class PositionPoll implements PositionSink {
   /** Whether the last poll was answered. */
   get answers(): boolean {
     return this.#answers;
+  }
+
+  /** When the last answered poll was sent, in milliseconds of `performance.now()`. */
+  get answeredAt(): number {
+    return this.#answeredAt;
   }
 
   /**
@@ -108,6 +118,7 @@ export class PositionPoll implements PositionSink {
     // What ran here has been reported, and may not be stored yet.
     if (hasEnded) this.#polled[kind] = newestOf(this.#own[kind], this.#polled[kind]);
     this.#own[kind] = positions;
+    this.#told[kind] = newestOf(positions, this.#told[kind]);
     this.#report(kind);
     // Callers that waited for what ran here wait for another node now.
     if (hasEnded && this.#isAwaited()) this.#wake.abort();
@@ -142,25 +153,27 @@ export class PositionPoll implements PositionSink {
   /** Whether this node runs a follower, unless another node has got further. */
   #isOwn(kind: FollowerKind, name: string): boolean {
     const own = this.#own[kind].get(name);
-    return own !== undefined && own.position >= (this.#polled[kind].get(name)?.position ?? 0);
+    const polled = this.#polled[kind].get(name);
+    return own !== undefined && (polled === undefined || isAsFar(own, polled));
   }
 
   async #poll(): Promise<void> {
     const { source, onPoll } = this.#options;
     try {
+      const sentAt = performance.now();
       const { published, processes } = await source.poll();
       this.#hear(published);
       this.#applyProcesses(processes);
-      this.#polled.projection = published === null || this.#isSilent() ? none : projectionsIn(published);
-      this.#report('projection');
+      this.#apply('projection', published === null ? none : projectionsIn(published));
       await onPoll(published);
       this.#answers = true;
+      this.#answeredAt = sentAt;
       this.#outage.succeeded();
     } catch (error) {
       this.#answers = false;
       this.#outage.failed(error);
       // To poll a store that is down a hundred times a second helps no caller.
-      await delay(this.#limits.idle, this.#closing.signal);
+      await delay(this.#limits.failed, this.#closing.signal);
     }
   }
 
@@ -174,9 +187,13 @@ export class PositionPoll implements PositionSink {
 
   #applyProcesses(record: ProcessesRecord | null): void {
     for (const { process, cause, appended } of record?.effects ?? []) this.recordEffect(process, cause, appended);
-    // The node that runs the projections runs the processes too, and only the projections show that it is alive.
-    this.#polled.process = record === null || this.#isSilent() ? none : processesIn(record);
-    this.#report('process');
+    this.#apply('process', record === null ? none : processesIn(record));
+  }
+
+  /** The node that runs the projections runs the processes too, and only the projections show that it is alive. */
+  #apply(kind: FollowerKind, polled: Followed): void {
+    this.#polled[kind] = this.#isSilent() ? none : notBefore(this.#told[kind], polled);
+    this.#report(kind);
   }
 
   #report(kind: FollowerKind): void {
@@ -189,7 +206,7 @@ export class PositionPoll implements PositionSink {
 }
 
 function projectionsIn({ projections }: PublishedPositions): Followed {
-  return new Map(projections.map(({ name, position, live }) => [name, { position, live }]));
+  return new Map(projections.map(({ name, ...followed }) => [name, followed]));
 }
 
 /** A process that has stopped or waits does not follow the log. */
@@ -202,13 +219,30 @@ function processesIn({ checkpoints }: ProcessesRecord): Followed {
   );
 }
 
-/** Joins two maps. Of two positions of a follower the higher one is newer, and of equal ones that of this node. */
+/** Joins two maps. Of two equal positions of a follower that of this node is newer. */
 function newestOf(own: Followed, polled: Followed): Followed {
   if (own.size === 0) return polled;
   const newest = new Map(polled);
   for (const [name, followed] of own) {
     const other = polled.get(name);
-    if (other === undefined || followed.position >= other.position) newest.set(name, followed);
+    if (other === undefined || isAsFar(followed, other)) newest.set(name, followed);
   }
   return newest;
+}
+
+/** Returns polled positions, with the told ones in place of those that are not as far. */
+function notBefore(told: Followed, polled: Followed): Followed {
+  if (told.size === 0) return polled;
+  const after = new Map(polled);
+  for (const [name, followed] of polled) {
+    const before = told.get(name);
+    if (before !== undefined && !isAsFar(followed, before)) after.set(name, { ...before, live: followed.live });
+  }
+  return after;
+}
+
+/** Whether a position is as far as another. A generation with a larger number replaces the other. */
+function isAsFar(one: FollowedPosition, other: FollowedPosition): boolean {
+  const [generation, otherGeneration] = [one.generation ?? 0, other.generation ?? 0];
+  return generation === otherGeneration ? one.position >= other.position : generation > otherGeneration;
 }

@@ -6,6 +6,8 @@ export interface FollowedPosition {
   readonly position: number;
   /** Whether it follows the log: false after it has stopped, and while its documents are filled for the first time. */
   readonly live: boolean;
+  /** The number of the generation whose documents queries read; only for a projection. */
+  readonly generation?: number;
 }
 
 /** What follows the log: a projection, by its read model's name, or a process. */
@@ -120,6 +122,14 @@ export class Positions implements PositionSink {
     const isFull = this.#waits.projection.size + this.#waits.process.size >= maxWaits;
     if (isFull || ms <= 0 || this.#isClosed || signal?.aborted === true) return Promise.resolve('timeout');
     return this.#wait(condition, ms, signal);
+  }
+
+  /**
+   * Returns the generation of a read model that has the documents up to the known position; undefined if it is not
+   * known. A caller whose wait has ended therefore reads what it has waited for.
+   */
+  generationOf(projection: string): number | undefined {
+    return this.#positions.projection.get(projection)?.generation;
   }
 
   /** Returns whether followers have passed a position, without a wait. */

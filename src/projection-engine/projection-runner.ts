@@ -47,6 +47,8 @@ export interface ProjectionRunner {
   positions(): ReadonlyArray<ServedPosition>;
   /** Whether every projection has seen the end of the log since the start, or has stopped. */
   ready(): boolean;
+  /** How often the stored status has changed since the start. */
+  readonly statusChanges: number;
   /** Settles when the runner has ended; rejects when it failed. */
   readonly finished: Promise<void>;
   /** Finishes the current batch, stores the checkpoints, and ends. The store stays open. */
@@ -81,6 +83,7 @@ class Runner implements ProjectionRunner {
   #starting = true;
   #turn: Promise<void> = Promise.resolve();
   #statusAt = 0;
+  statusChanges = 0;
   finished: Promise<void> = Promise.resolve();
 
   constructor(options: ProjectionRunnerOptions) {
@@ -272,9 +275,10 @@ class Runner implements ProjectionRunner {
 
   async #reportStatus(): Promise<void> {
     this.#statusAt = performance.now();
-    this.#options.onPositions?.();
     this.#options.onStatus?.();
     await this.#persist('Storing the status', () => this.#options.store.saveStatus(this.status()));
+    this.statusChanges += 1;
+    this.#options.onPositions?.();
   }
 
   #runtimeOf(projector: GenerationProjector): ProjectionRuntime {

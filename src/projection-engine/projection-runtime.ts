@@ -44,7 +44,9 @@ export class ProjectionRuntime {
   /** The position of the documents that queries read. */
   get served(): ServedPosition {
     const live = this.current !== null && this.current.failure === null;
-    return { position: this.current?.position ?? this.previous?.checkpoint ?? this.filling?.position ?? 0, live };
+    const generation = this.current?.generation ?? this.previous ?? this.filling?.generation;
+    const position = this.current?.position ?? this.previous?.checkpoint ?? this.filling?.position ?? 0;
+    return { position, live, generation: generation?.number ?? 0 };
   }
 
   /** The status for queries and operators. @param pace of the rebuild, if one runs */

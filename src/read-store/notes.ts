@@ -3,12 +3,7 @@ import * as t from 'io-ts';
 import type { RecordKey, RecordStore } from '#records/record-store.ts';
 import { encodeJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
-import type {
-  PositionsReader,
-  PositionsWriter,
-  ProjectionPositions,
-  PublishedPositions,
-} from './published-positions.ts';
+import type { Checkpoints, PositionsReader, ProjectionPositions, PublishedPositions } from './published-positions.ts';
 import type { OperatorState, ProjectionStatus } from './read-store.ts';
 
 const kind = 'notes';
@@ -18,9 +13,11 @@ export const positionsRecordKey: RecordKey = { kind, key: 'positions' };
 
 const PublishedRecord = t.type({
   ready: t.boolean,
-  projections: t.readonlyArray(t.type({ name: t.string, position: t.number, live: t.boolean })),
+  projections: t.readonlyArray(t.type({ name: t.string, position: t.number, live: t.boolean, generation: t.number })),
+  checkpoints: t.record(t.string, t.record(t.string, t.number)),
   beat: t.number,
   token: t.number,
+  statusChanges: t.number,
 });
 
 /**
@@ -28,7 +25,7 @@ const PublishedRecord = t.type({
  * operators. An embedded read store has its notes in its own file, so that they are stored and lost together with the
  * documents.
  */
-export class ReadStoreNotes implements PositionsReader, PositionsWriter {
+export class ReadStoreNotes implements PositionsReader {
   readonly #records: RecordStore;
   readonly #fence: number;
   #beat = 0;
@@ -55,6 +52,17 @@ export class ReadStoreNotes implements PositionsReader, PositionsWriter {
     return decodePublishedPositions(await this.#records.get(kind, positionsRecordKey.key));
   }
 
+  /** Reads the checkpoints that `savePositions` has stored last. @throws UnavailableError */
+  async checkpoints(): Promise<Checkpoints> {
+    const record = PublishedRecord.decode(await this.#records.get(kind, positionsRecordKey.key));
+    return E.isRight(record) ? record.right.checkpoints : {};
+  }
+
+  /** Refuses every writer with an older token from now on. @throws UnavailableError; FencedError */
+  takeOver(): Promise<void> {
+    return this.#records.take(kind, this.#fence);
+  }
+
   /** Stores the status of every projection. @throws UnavailableError; FencedError */
   saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
     return this.#save('status', statuses);
@@ -65,10 +73,11 @@ export class ReadStoreNotes implements PositionsReader, PositionsWriter {
     return this.#save('operator-state', state);
   }
 
-  savePositions({ ready, projections }: ProjectionPositions): Promise<void> {
+  /** Stores positions for other nodes, and all checkpoints, in one record. @throws UnavailableError; FencedError */
+  savePositions(positions: ProjectionPositions, checkpoints: Checkpoints): Promise<void> {
     this.#beat += 1;
-    const published: PublishedPositions = { ready, projections, beat: this.#beat, token: this.#fence };
-    return this.#save(positionsRecordKey.key, published);
+    const published: PublishedPositions = { ...positions, beat: this.#beat, token: this.#fence };
+    return this.#save(positionsRecordKey.key, { ...published, checkpoints });
   }
 
   #save(key: string, body: object): Promise<void> {
@@ -78,6 +87,8 @@ export class ReadStoreNotes implements PositionsReader, PositionsWriter {
 
 /** Reads the published positions from the value of their record; null if there are none. */
 export function decodePublishedPositions(value: Json): PublishedPositions | null {
-  const published = PublishedRecord.decode(value);
-  return E.isRight(published) ? published.right : null;
+  const record = PublishedRecord.decode(value);
+  if (E.isLeft(record)) return null;
+  const { checkpoints: _, ...published } = record.right;
+  return published;
 }

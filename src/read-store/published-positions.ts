@@ -4,6 +4,8 @@ export interface ServedPosition {
   readonly position: number;
   /** Whether they follow the log: false after the projection has stopped, and until its current version is filled. */
   readonly live: boolean;
+  /** The number of their generation. */
+  readonly generation: number;
 }
 
 /** The positions of the projections, as the node that runs them publishes them. */
@@ -11,7 +13,12 @@ export interface ProjectionPositions {
   /** Every projection has seen the end of the log since that node began, or has stopped. */
   readonly ready: boolean;
   readonly projections: ReadonlyArray<ServedPosition & { readonly name: string }>;
+  /** Counts the changes of the stored status since that node began, so that a node reads it only after a change. */
+  readonly statusChanges: number;
 }
+
+/** The checkpoints of generations, by the read model's name and the generation's number. */
+export type Checkpoints = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 /** The positions that were published last. */
 export interface PublishedPositions extends ProjectionPositions {
@@ -26,7 +33,12 @@ export interface PublishedPositions extends ProjectionPositions {
 
 /** The writing side of a read store that several nodes share. */
 export interface PositionsWriter {
-  /** Replaces what `PositionsReader.positions` returns, with the next `beat`. @throws UnavailableError; FencedError */
+  /**
+   * Stores the checkpoints of all generations up to which documents are stored, and replaces what
+   * `PositionsReader.positions` returns, with the next `beat`: one write of one record. A position that it publishes is
+   * the checkpoint of its generation.
+   * @throws UnavailableError; FencedError
+   */
   savePositions(positions: ProjectionPositions): Promise<void>;
 }
 

@@ -55,9 +55,10 @@ describe('PositionPoll', () => {
     await poll.start();
   }
 
-  const publish = (position: number, live = true) => {
+  const publish = (position: number, live = true, generation = 1) => {
     const beat = (published?.beat ?? 0) + 1;
-    published = { token: 1, beat, ready: true, projections: [{ name: 'flows', position, live }] };
+    const projections = [{ name: 'flows', position, live, generation }];
+    published = { token: 1, beat, ready: true, statusChanges: 0, projections };
   };
   const store = (checkpoint: Partial<ProcessCheckpoint>, effects: ProcessesRecord['effects'] = []) => {
     const detach = { position: 0, lastAppended: 0, failure: null, waitingFor: null, ...checkpoint };

@@ -6,7 +6,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
-import { openMongoDbReadStore, openMongoDbReadStoreWriter } from '#test/support/service/mongodb-read-store.ts';
+import { openCheckpointingWriter, openMongoDbReadStore } from '#test/support/service/mongodb-read-store.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 import {
   caughtUp,
@@ -40,7 +40,7 @@ describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {
     return reader;
   };
   const run = async ({ at = url, fence = 0, limitMs = timeoutMs } = {}) => {
-    const writer = openMongoDbReadStoreWriter({ url: at, timeoutMs: limitMs, fence });
+    const writer = openCheckpointingWriter({ url: at, timeoutMs: limitMs, fence });
     opened.defer(() => writer.close());
     const runner = await runFlowsAndVersions(events, writer);
     opened.defer(() => runner.close().catch(() => undefined));
@@ -81,7 +81,7 @@ describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {
       await proxy.listen();
       // The handshake takes two requests of each connection, so the cuts fall on every call from the first to the last.
       proxy.cutAfter(3 + round * 2);
-      const writer = rejectingAfterClose(openMongoDbReadStoreWriter({ url: proxy.through(url), timeoutMs: 100 }));
+      const writer = rejectingAfterClose(openCheckpointingWriter({ url: proxy.through(url), timeoutMs: 100 }));
       const outcome = await Promise.race([runUntilCutOff(writer), sleep(150, 'not to the end')]);
       if (outcome !== 'to the end') cutOff += 1;
       await writer.close();

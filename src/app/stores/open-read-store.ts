@@ -109,7 +109,11 @@ async function openShared(
     import('#leases/mongodb/mongodb-lease-store.ts'),
   ]);
   const availability = await mongoDb.at(url, variable);
-  const documents = withVariableName(variable, () => openMongoDbReadStore({ url, availability, records }));
+  const positions = new Positions();
+  opened.defer(() => positions.close());
+  let polledAt = () => Number.NEGATIVE_INFINITY;
+  const announced = { generationOf: (name: string) => positions.generationOf(name), readAt: () => polledAt() };
+  const documents = withVariableName(variable, () => openMongoDbReadStore({ url, availability, records, announced }));
   opened.defer(() => documents.close());
   await waitForStore(variable, log, () => documents.status());
   const leases = new NodeLeases({ store: openMongoDbLeaseStore({ url, availability }) });
@@ -117,8 +121,6 @@ async function openShared(
   // It has separate connections, so that it never waits for other users' connections.
   const polled = openMongoDbRecordStore({ url, availability, timeoutMs: pollTimeoutMs });
   opened.defer(() => polled.close());
-  const positions = new Positions();
-  opened.defer(() => positions.close());
   const projections = new PolledProjections({
     projections: projectionTable.map((projection) => ({ name: projection.name, types: eventTypesOf(projection) })),
     positions,
@@ -131,6 +133,7 @@ async function openShared(
     log,
   });
   opened.defer(() => projections.close());
+  polledAt = () => projections.polledAt;
   await projections.start();
   if (runsProjections) {
     const readStore = { kind: 'mongodb', url, urlName: variable, holder: node } as const;

@@ -16,8 +16,11 @@ export const projectionsLease = 'projections';
 export interface LeasedProjectionsOptions
   extends Pick<ProjectionRunnerOptions, 'projections' | 'knownTypes' | 'events' | 'tail' | 'log'>,
     Pick<UnderLeaseOptions, 'leases' | 'holder' | 'limits' | 'signal'> {
-  /** Opens a writer with a fencing token. It is closed at the end of the term. */
-  readonly openWriter: (token: number) => ReadStoreWriter & PositionsWriter;
+  /**
+   * Opens a writer with a fencing token. It is closed at the end of the term, and does not repeat failed calls after the
+   * signal has aborted.
+   */
+  readonly openWriter: (token: number, signal: AbortSignal) => ReadStoreWriter & PositionsWriter;
   /** Called when the positions may have changed, in the order of the projections; with none at the end of a term. */
   readonly onPositions?: (served: ReadonlyArray<ServedPosition>) => void;
 }
@@ -35,11 +38,11 @@ export function runProjectionsUnderLease(options: LeasedProjectionsOptions): Pro
 
 async function runOneTerm(options: LeasedProjectionsOptions, token: number, signal: AbortSignal): Promise<void> {
   const { projections, events, tail, log, openWriter } = options;
-  const store = openWriter(token);
-  // When the runner or the publisher ends, the other must end too.
-  const ended = new AbortController();
-  const either = AbortSignal.any([signal, ended.signal]);
-  const end = () => ended.abort();
+  const store = openWriter(token, signal);
+  // When the runner or the publisher ends, the other must end too. The publisher ends last, because it stores the
+  // checkpoints of what the runner has stored.
+  const runnerEnded = new AbortController();
+  const publisherEnded = new AbortController();
   let publisher: PositionPublisher | null = null;
   try {
     let running: ProjectionRunner | null = null;
@@ -56,7 +59,7 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
       tail,
       store,
       log,
-      signal: either,
+      signal: AbortSignal.any([signal, publisherEnded.signal]),
       onPositions,
     });
     // A runner that was aborted while it started has no positions to publish.
@@ -65,7 +68,10 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
     options.onPositions?.(runner.positions());
     const positions = () => servedBy(runner, projections);
     publisher = new PositionPublisher({ save: (served) => store.savePositions(served), positions, log });
-    await allSettled([runner.finished.finally(end), publisher.run(either).finally(end)]);
+    await allSettled([
+      runner.finished.finally(() => runnerEnded.abort()),
+      publisher.run(runnerEnded.signal).finally(() => publisherEnded.abort()),
+    ]);
   } finally {
     options.onPositions?.([]);
     await store.close();
@@ -76,5 +82,5 @@ function servedBy(runner: ProjectionRunner, projections: ReadonlyArray<AnyProjec
   const names = projections.map(({ name }) => name);
   // The runner's positions are in the order of the projections.
   const served = runner.positions().map((position, index) => ({ name: names[index] ?? '', ...position }));
-  return { ready: runner.ready(), projections: served };
+  return { ready: runner.ready(), projections: served, statusChanges: runner.statusChanges };
 }

@@ -1,4 +1,4 @@
-import { defaultPollLimits, PositionPoll, type PositionPollOptions } from '#positions/position-poll.ts';
+import { PositionPoll, type PositionPollOptions } from '#positions/position-poll.ts';
 import type { FollowerInfo, PositionSink } from '#positions/positions.ts';
 import type { FollowingStatus, ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { PublishedPositions } from '#read-store/published-positions.ts';
@@ -17,17 +17,16 @@ export class PolledProjections implements ProjectionsProgress {
   readonly #options: PolledProjectionsOptions;
   readonly #poll: PositionPoll;
   readonly #listeners = new Set<(statuses: ReadonlyArray<ProjectionStatus>) => void>();
-  readonly #statusIntervalMs: number;
   #published: PublishedPositions | null = null;
   #holder: string | null = null;
   #isAskingHolder = false;
   #statuses: ReadonlyArray<ProjectionStatus> = [];
   #statusText = '';
-  #statusAt = Number.NEGATIVE_INFINITY;
+  /** The publication with which the status was read last. */
+  #statusOf: string | null = null;
 
   constructor(options: PolledProjectionsOptions) {
     this.#options = options;
-    this.#statusIntervalMs = options.limits?.idle ?? defaultPollLimits.idle;
     options.positions.declare('projection', options.projections);
     this.#poll = new PositionPoll({ ...options, onPoll: (published) => this.#look(published) });
   }
@@ -52,6 +51,11 @@ export class PolledProjections implements ProjectionsProgress {
     return () => this.#listeners.delete(listener);
   }
 
+  /** When the last answered poll was sent, in milliseconds of `performance.now()`. */
+  get polledAt(): number {
+    return this.#poll.answeredAt;
+  }
+
   following(): FollowingStatus {
     if (!this.#poll.answers) return { live: false, detail: 'the read store does not answer' };
     if (this.#published === null) return { live: false, detail: 'no node has run them yet' };
@@ -70,9 +74,11 @@ export class PolledProjections implements ProjectionsProgress {
     const before = this.#published;
     this.#published = published;
     if (published !== null && published.token !== before?.token) this.#holder = null;
-    const isNew = published?.token !== before?.token || published?.ready !== before?.ready;
     if (published !== null && this.#holder === null) this.#askHolder(published.token);
-    if (isNew || performance.now() - this.#statusAt >= this.#statusIntervalMs) await this.#readStatus();
+    const statusOf = published === null ? '' : `${published.token}/${published.statusChanges}`;
+    if (statusOf === this.#statusOf) return;
+    await this.#readStatus();
+    this.#statusOf = statusOf;
   }
 
   /** Asks which node holds a term. The answer takes longer than a poll, and only `following` names the node. */
@@ -89,7 +95,6 @@ export class PolledProjections implements ProjectionsProgress {
 
   async #readStatus(): Promise<void> {
     const statuses = await this.#options.store.status();
-    this.#statusAt = performance.now();
     this.#statuses = statuses;
     const text = JSON.stringify(statuses.map((status) => ({ ...status, position: 0 })));
     if (text === this.#statusText) return;

@@ -109,7 +109,8 @@ async function fillShared({ url, urlName, holder }: ProjectorReadStore & { kind:
   const records = openMongoDbRecordStore({ url, availability });
   parentPort?.on('message', () => closing.abort());
   postOpened();
-  const openWriter = (fence: number) => openMongoDbReadStoreWriter({ url, availability, records, fence });
+  const openWriter = (fence: number, ending: AbortSignal) =>
+    openMongoDbReadStoreWriter({ url, availability, records, fence, signal: ending });
   const { signal } = closing;
   try {
     await runProjectionsUnderLease({

@@ -1,4 +1,4 @@
-import type { Collection } from 'mongodb';
+import type { AnyBulkWriteOperation, Collection } from 'mongodb';
 import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { areDuplicates } from '#mongodb/mongodb-failure.ts';
 import type { Generation } from '#read-store/read-store.ts';
@@ -8,10 +8,12 @@ import { type DocumentRecord, documentsName } from './stored-document.ts';
 export interface WriteContext {
   readonly connection: MongoDbConnection;
   readonly generation: Generation;
+  /** Whether queries may read the generation, so that they see the documents in the order of the writes. */
+  readonly isRead: boolean;
   /** The position up to which the generation was stored before. A document that is newer is probably not stored yet. */
   readonly storedUpTo: number;
-  /** Called before each call of the store. An error that it throws ends the writes. */
-  readonly beforeCall: () => Promise<void>;
+  /** Makes a call until the server answers it, while this writer holds its lease. */
+  readonly repeat: <Result>(call: () => Promise<Result>) => Promise<Result>;
 }
 
 /** Inserts records. Those that exist already are left unchanged. @returns false if some existed already */
@@ -28,23 +30,22 @@ export async function insert(records: ReadonlyArray<DocumentRecord>, applying: W
   });
 }
 
-/** Stores each state, unless a later one is stored. */
+/** Stores each state, unless a later one is stored. Queries never see a later record and not an earlier one. */
 export async function merge(records: ReadonlyArray<DocumentRecord>, applying: WriteContext): Promise<void> {
-  const operations = records.map(({ _id, state }) => ({
+  const operations: ReadonlyArray<AnyBulkWriteOperation<DocumentRecord>> = records.map(({ _id, state }) => ({
     updateOne: { filter: { _id }, update: { $max: { state } }, upsert: true },
   }));
   const together = await applying.connection.maxUpdates();
   for (let start = 0; start < operations.length; start += together) {
     const some = operations.slice(start, start + together);
-    await calling(applying, (collection) => collection.bulkWrite(some, { ordered: false }));
+    await calling(applying, (collection) => collection.bulkWrite(some, { ordered: applying.isRead }));
   }
 }
 
-/** Calls the store on the documents of the generation. @throws UnavailableError; what `beforeCall` throws */
+/** Calls the store on the documents of the generation. @throws UnavailableError; FencedError */
 export async function calling<Result>(
-  { connection, generation, beforeCall }: WriteContext,
+  { connection, generation, repeat }: WriteContext,
   work: (collection: Collection<DocumentRecord>) => Promise<Result>,
 ): Promise<Result> {
-  await beforeCall();
-  return connection.call((database) => work(database.collection(documentsName(generation.number))));
+  return repeat(() => connection.call((database) => work(database.collection(documentsName(generation)))));
 }

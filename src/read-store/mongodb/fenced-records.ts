@@ -18,17 +18,24 @@ export class FencedRecords {
     await this.#write((records) =>
       records.updateOne(
         { _id: name },
-        { $setOnInsert: { fence: Long.fromNumber(this.#fence), current: null, generations: {} } },
+        { $setOnInsert: { fence: Long.fromNumber(this.#fence), last: 0, current: null, generations: {} } },
         { upsert: true },
       ),
     );
   }
 
-  /** Takes the record over: from now on every older token is refused. @throws FencedError */
+  /** Takes a record over: from now on every older token is refused. @throws FencedError */
   async takeOver(name: string): Promise<ReadModelRecord<number> | null> {
     const fence = Long.fromNumber(this.#fence);
     await this.#write((records) => records.updateOne({ _id: name, fence: { $lt: fence } }, { $set: { fence } }));
     return this.read(name);
+  }
+
+  /** Takes all records over. @returns those that no newer token has written */
+  async takeOverAll(): Promise<ReadonlyArray<ReadModelRecord<number>>> {
+    const fence = Long.fromNumber(this.#fence);
+    await this.#write((records) => records.updateMany({ fence: { $lt: fence } }, { $set: { fence } }));
+    return (await this.all()).filter((record) => record.fence <= this.#fence);
   }
 
   /** Reads a record that no newer token has written. @throws FencedError */

@@ -1,7 +1,8 @@
 import { Long, MongoServerError } from 'mongodb';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import { repeatCall } from '#mongodb/repeat-call.ts';
 import { ReadStoreNotes } from '#read-store/notes.ts';
-import type { PositionsWriter, ProjectionPositions } from '#read-store/published-positions.ts';
+import type { Checkpoints, PositionsWriter, ProjectionPositions } from '#read-store/published-positions.ts';
 import type {
   CollectionDefinition,
   CollectionGenerations,
@@ -16,12 +17,18 @@ import type { RecordStore } from '#records/record-store.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
 import { applyWrites, forgetRemoved } from './document-writes.ts';
 import { FencedRecords } from './fenced-records.ts';
-import { collectionGenerations, generationPath, generationsOf } from './read-model-record.ts';
+import {
+  collectionGenerations,
+  generationPath,
+  generationsOf,
+  type ReadModelRecord,
+  type StoredGeneration,
+} from './read-model-record.ts';
 import {
   type DocumentRecord,
   documentsName,
   foldedDocument,
-  generationOf,
+  holdsDocuments,
   indexDescriptions,
 } from './stored-document.ts';
 
@@ -32,12 +39,16 @@ const defaultTimeoutMs = 10_000;
  */
 const leaseTrustedMs = 1000;
 /** The most generations that are stored at the same time. */
-const commitsTogether = 4;
+const commitsTogether = 8;
 /** The most ids that one call reads. */
 const maxIds = 1000;
 const forgetAfterMs = 60 * 60 * 1000;
+/**
+ * How long a replaced generation stays after the publication, or after a takeover. A node that knows nothing of the
+ * publication for a third of this time asks which generation is current (`MongoDbReadStore`).
+ */
+const keepReplacedMs = 60_000;
 const namespaceNotFound = 26;
-const countersName = 'counters';
 
 export interface MongoDbReadStoreWriterOptions extends MongoDbConnectionOptions {
   /**
@@ -47,58 +58,90 @@ export interface MongoDbReadStoreWriterOptions extends MongoDbConnectionOptions 
   readonly fence?: number;
   /** The records with the notes of the read store. Their owner closes them after the writer. */
   readonly records: RecordStore;
+  /** Ends the repetition of failed calls. */
+  readonly signal?: AbortSignal;
+  /** How long replaced generations stay, in milliseconds. Default 60,000. */
+  readonly keepReplacedMs?: number;
 }
 
 /** Opens the writing side of a read store on MongoDB. It connects at the first call. */
 export function openMongoDbReadStoreWriter(options: MongoDbReadStoreWriterOptions): ReadStoreWriter & PositionsWriter {
-  const { fence = 0, records, ...connection } = options;
-  const notes = new ReadStoreNotes(records, fence);
-  return new MongoDbReadStoreWriter(
-    new MongoDbConnection({ timeoutMs: defaultTimeoutMs, ...connection }),
-    fence,
-    notes,
-  );
+  return new MongoDbReadStoreWriter(new MongoDbConnection({ timeoutMs: defaultTimeoutMs, ...options }), options);
 }
 
-/** What the writer remembers of a generation that it stores to. */
+/** What the writer remembers of a generation. */
 interface GenerationProgress {
+  readonly generation: Pick<Generation, 'name' | 'number'>;
+  /** The position up to which its documents are stored. */
   storedUpTo: number;
-  /** When the last check found that no other node has taken over. */
-  heldAt: number;
+  /** Whether queries read it. */
+  isRead: boolean;
   forgetAt: number;
 }
 
+/** A generation that another one has replaced, and when its documents are dropped. */
+interface ReplacedGeneration {
+  readonly generation: Pick<Generation, 'name' | 'number'>;
+  readonly dropAt: number;
+}
+
+/**
+ * Writes in two steps. `commit` stores documents, and `savePositions` one record with the checkpoints of all
+ * generations. After a crash between the two, the events after the checkpoints are folded again, which changes nothing
+ * in documents that include them.
+ */
 class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   readonly #connection: MongoDbConnection;
   readonly #notes: ReadStoreNotes;
   readonly #records: FencedRecords;
-  readonly #tracking = new Map<number, GenerationProgress>();
+  readonly #signal: AbortSignal | undefined;
+  readonly #keepReplacedMs: number;
+  /** The existing generations, by the names of their documents. */
+  readonly #tracking = new Map<string, GenerationProgress>();
+  readonly #replaced = new Map<string, ReplacedGeneration>();
+  /** The stored checkpoints when this writer took over; null before. */
+  #opening: Promise<Checkpoints> | null = null;
+  /** Records that were taken over together, until the first `generations` of each. */
+  #takenOver: Promise<Map<string, ReadModelRecord<number>>> | null = null;
+  /** When the last check found that no other node has taken over. */
+  #heldAt = Number.NEGATIVE_INFINITY;
 
-  constructor(connection: MongoDbConnection, fence: number, notes: ReadStoreNotes) {
+  constructor(connection: MongoDbConnection, options: MongoDbReadStoreWriterOptions) {
+    const { records, fence = 0, signal } = options;
     this.#connection = connection;
-    this.#notes = notes;
+    this.#notes = new ReadStoreNotes(records, fence);
     this.#records = new FencedRecords(connection, fence);
+    this.#signal = signal;
+    this.#keepReplacedMs = options.keepReplacedMs ?? keepReplacedMs;
   }
 
   /** Takes the read model over: from now on a writer with an older token is refused. @throws FencedError */
   async generations(collection: string): Promise<CollectionGenerations> {
-    return collectionGenerations(await this.#records.takeOver(collection));
+    const checkpoints = await this.#open();
+    const record = await this.#takeOver(collection);
+    const stored = generationsOf(record, checkpoints[collection] ?? {});
+    this.#track(collection, stored, record?.current ?? null);
+    return collectionGenerations(record, this.#checkpoints()[collection] ?? {});
   }
 
   async begin({ name, version, indexes }: CollectionDefinition, begunAt: number): Promise<Generation> {
+    await this.#open();
     await this.#records.add(name);
-    const before = generationsOf(await this.#records.takeOver(name));
-    const number = await this.#nextNumber();
+    const record = await this.#records.takeOver(name);
+    const before = generationsOf(record, {});
+    const number = (record?.last ?? 0) + 1;
     const dropped = before.filter(({ complete }) => !complete);
+    const isFirst = dropped.length === before.length;
     await this.#records.change(name, {
       $set: {
-        ...(dropped.length === before.length ? { current: number } : {}),
+        last: number,
+        ...(isFirst ? { current: number } : {}),
         [generationPath(number)]: {
           version,
           indexes: JSON.stringify(indexes),
           begunAt: Long.fromNumber(begunAt),
           complete: false,
-          checkpoint: Long.fromNumber(0),
+          replaced: false,
         },
       },
       ...unset(dropped),
@@ -106,9 +149,9 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     const generation = { name, version, indexes, number, begunAt, complete: false, checkpoint: 0 };
     // The collection follows its record. A collection without a record is a leftover and is dropped.
     await this.finish(generation);
-    for (const one of dropped) await this.#drop(one.number);
-    const now = performance.now();
-    this.#tracking.set(number, { storedUpTo: 0, heldAt: now, forgetAt: now + forgetAfterMs });
+    for (const one of dropped) await this.#drop(one);
+    const forgetAt = performance.now() + forgetAfterMs;
+    this.#tracking.set(documentsName(generation), { generation, storedUpTo: 0, isRead: isFirst, forgetAt });
     return generation;
   }
 
@@ -116,11 +159,15 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     const documents = new Map<string, FoldedDocument>();
     for (let start = 0; start < ids.length; start += maxIds) {
       const some = ids.slice(start, start + maxIds);
-      const found = await this.#connection.call((database) =>
-        database
-          .collection<DocumentRecord<number>>(documentsName(generation.number))
-          .find({ _id: { $in: some } }, { batchSize: maxIds })
-          .toArray(),
+      const [id = ''] = some;
+      const found = await this.#repeat(() =>
+        this.#connection.call((database) =>
+          database
+            .collection<DocumentRecord<number>>(documentsName(generation))
+            // FerretDB finds a single one by its index.
+            .find({ _id: some.length === 1 ? id : { $in: some } }, { batchSize: maxIds })
+            .toArray(),
+        ),
       );
       for (const document of found) documents.set(document._id, foldedDocument(document));
     }
@@ -128,27 +175,30 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   }
 
   async commit(commits: ReadonlyArray<GenerationCommit>): Promise<void> {
-    for (let start = 0; start < commits.length; start += commitsTogether) {
-      const together = commits.slice(start, start + commitsTogether);
-      await allSettled(together.map((commit) => this.#commitOne(commit)));
-    }
+    await this.#open();
+    const left = commits.values();
+    const commitLeft = async () => {
+      for (const commit of left) await this.#commitOne(commit);
+    };
+    await allSettled(Array.from({ length: commitsTogether }, commitLeft));
   }
 
-  async finish({ number, indexes }: Generation): Promise<void> {
+  async finish(generation: Generation): Promise<void> {
     // One by one: FerretDB drops the connection when several of the requested indexes exist already.
-    for (const { key } of indexDescriptions(indexes)) {
-      await this.#connection.call((database) => database.collection(documentsName(number)).createIndex(key));
+    for (const { key } of indexDescriptions(generation.indexes)) {
+      await this.#connection.call((database) => database.collection(documentsName(generation)).createIndex(key));
     }
   }
 
-  async publish({ name, number }: Generation): Promise<void> {
-    const before = generationsOf(await this.#records.get(name)).filter((one) => one.number < number);
-    await this.#records.change(
-      name,
-      { $set: { current: number, [`${generationPath(number)}.complete`]: true }, ...unset(before) },
-      number,
-    );
-    for (const one of before) await this.#drop(one.number);
+  async publish(generation: Generation): Promise<void> {
+    const { name, number } = generation;
+    const stored = generationsOf(await this.#records.get(name), {});
+    const before = stored.filter((one) => one.number < number && !one.replaced);
+    const marks = before.map((one) => [`${generationPath(one.number)}.replaced`, true] as const);
+    const published = { current: number, [`${generationPath(number)}.complete`]: true };
+    await this.#records.change(name, { $set: { ...published, ...Object.fromEntries(marks) } }, number);
+    this.#trackingOf(generation).isRead = true;
+    for (const one of before) this.#dropLater(one);
   }
 
   async dropOthers(collections: ReadonlyArray<string>): Promise<void> {
@@ -159,11 +209,8 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
       database.listCollections({}, { nameOnly: true }).toArray(),
     );
     const records = await this.#records.all();
-    const known = new Set(records.flatMap((record) => generationsOf(record)).map(({ number }) => number));
-    for (const { name } of stored) {
-      const number = generationOf(name);
-      if (number !== null && !known.has(number)) await this.#drop(number);
-    }
+    const known = new Set(records.flatMap((record) => generationsOf(record, {})).map(documentsName));
+    for (const { name } of stored) if (holdsDocuments(name) && !known.has(name)) await this.#dropCollection(name);
   }
 
   operatorState(): Promise<OperatorState> {
@@ -174,8 +221,18 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     return this.#notes.saveOperatorState(state);
   }
 
-  savePositions(positions: ProjectionPositions): Promise<void> {
-    return this.#notes.savePositions(positions);
+  async savePositions(positions: ProjectionPositions): Promise<void> {
+    await this.#open();
+    for (const { name, generation: number, position } of positions.projections) {
+      const tracking = this.#tracking.get(documentsName({ name, number }));
+      if (tracking !== undefined) tracking.storedUpTo = Math.max(tracking.storedUpTo, position);
+    }
+    await this.#repeat(async () => {
+      const sentAt = performance.now();
+      await this.#notes.savePositions(positions, this.#checkpoints());
+      this.#heldAt = sentAt;
+    });
+    await this.#dropReplaced();
   }
 
   saveStatus(statuses: ReadonlyArray<ProjectionStatus>): Promise<void> {
@@ -186,19 +243,68 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     return this.#connection.close();
   }
 
+  /** Reads the checkpoints, after which no older writer can change them. */
+  async #open(): Promise<Checkpoints> {
+    this.#opening ??= this.#notes
+      .takeOver()
+      .then(() => this.#notes.checkpoints())
+      .catch((error: unknown) => {
+        this.#opening = null;
+        throw error;
+      });
+    return this.#opening;
+  }
+
+  /** Takes a record over. The first call takes all over together, because a takeover needs every one. */
+  async #takeOver(name: string): Promise<ReadModelRecord<number> | null> {
+    this.#takenOver ??= this.#takeOverAll();
+    const all = await this.#takenOver;
+    const record = all.get(name);
+    if (record === undefined) return this.#records.takeOver(name);
+    all.delete(name);
+    return record;
+  }
+
+  async #takeOverAll(): Promise<Map<string, ReadModelRecord<number>>> {
+    try {
+      return new Map((await this.#records.takeOverAll()).map((record) => [record._id, record]));
+    } catch (error) {
+      this.#takenOver = null;
+      throw error;
+    }
+  }
+
+  #track(name: string, stored: ReadonlyArray<StoredGeneration>, current: number | null): void {
+    const existing = new Set(stored.map(documentsName));
+    for (const [key, { generation }] of this.#tracking)
+      if (generation.name === name && !existing.has(key)) this.#tracking.delete(key);
+    for (const one of stored) {
+      const tracking = this.#trackingOf(one);
+      tracking.storedUpTo = Math.max(tracking.storedUpTo, one.checkpoint);
+      tracking.isRead = one.number === current;
+      if (one.replaced && !this.#replaced.has(documentsName(one))) this.#dropLater(one);
+    }
+  }
+
   async #commitOne({ generation, writes, checkpoint }: GenerationCommit): Promise<void> {
-    const tracking = this.#trackingOf(generation);
-    const { storedUpTo } = tracking;
-    const beforeCall = () => this.#assertHeld(generation, tracking);
-    await applyWrites(writes, { connection: this.#connection, generation, storedUpTo, beforeCall });
-    await this.#records.change(
-      generation.name,
-      { $max: { [`${generationPath(generation.number)}.checkpoint`]: Long.fromNumber(checkpoint) } },
-      generation.number,
-    );
-    tracking.heldAt = performance.now();
-    tracking.storedUpTo = checkpoint;
+    const tracking = await this.#existing(generation);
+    const { storedUpTo, isRead } = tracking;
+    const repeat = <Result>(call: () => Promise<Result>) =>
+      this.#repeat(async () => {
+        await this.#assertHeld(generation);
+        return call();
+      });
+    await applyWrites(writes, { connection: this.#connection, generation, isRead, storedUpTo, repeat });
+    tracking.storedUpTo = Math.max(storedUpTo, checkpoint);
     await this.#forgetWhenDue(generation, tracking);
+  }
+
+  /** @throws FencedError if the generation was dropped */
+  async #existing(generation: Generation): Promise<GenerationProgress> {
+    const known = this.#tracking.get(documentsName(generation));
+    if (known !== undefined) return known;
+    await this.#repeat(() => this.#assertExists(generation));
+    return this.#trackingOf(generation);
   }
 
   async #forgetWhenDue(generation: Generation, tracking: GenerationProgress): Promise<void> {
@@ -207,30 +313,49 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     if (!more) tracking.forgetAt = performance.now() + forgetAfterMs;
   }
 
-  async #assertHeld(generation: Generation, tracking: GenerationProgress): Promise<void> {
+  async #assertHeld(generation: Generation): Promise<void> {
+    if (performance.now() - this.#heldAt >= leaseTrustedMs) await this.#assertExists(generation);
+  }
+
+  /** @throws FencedError if another node has taken over, or if the generation was dropped */
+  async #assertExists({ name, number }: Generation): Promise<void> {
+    const askedAt = performance.now();
+    const stored = generationsOf(await this.#records.read(name), {});
+    if (!stored.some((one) => one.number === number)) throw this.#records.superseded(name);
+    this.#heldAt = askedAt;
+  }
+
+  #checkpoints(): Checkpoints {
+    const checkpoints: Record<string, Record<string, number>> = {};
+    for (const { generation, storedUpTo } of this.#tracking.values())
+      checkpoints[generation.name] = { ...checkpoints[generation.name], [generation.number]: storedUpTo };
+    return checkpoints;
+  }
+
+  #dropLater(generation: Pick<Generation, 'name' | 'number'>): void {
+    this.#replaced.set(documentsName(generation), { generation, dropAt: performance.now() + this.#keepReplacedMs });
+  }
+
+  /** Drops a replaced generation whose time is over; one at a time, so that positions do not wait long. */
+  async #dropReplaced(): Promise<void> {
     const now = performance.now();
-    if (now - tracking.heldAt < leaseTrustedMs) return;
-    const record = await this.#records.read(generation.name);
-    if (!generationsOf(record).some(({ number }) => number === generation.number))
-      throw this.#records.superseded(generation.name);
-    tracking.heldAt = now;
+    const due = [...this.#replaced].find(([, { dropAt }]) => dropAt <= now);
+    if (due === undefined) return;
+    const [key, { generation }] = due;
+    await this.#records.change(generation.name, unset([generation]));
+    await this.#drop(generation);
+    this.#replaced.delete(key);
   }
 
-  async #nextNumber(): Promise<number> {
-    const counter = await this.#connection.call((database) =>
-      database
-        .collection<{ readonly _id: string; readonly value: number }>(countersName)
-        .findOneAndUpdate({ _id: 'generation' }, { $inc: { value: 1 } }, { upsert: true, returnDocument: 'after' }),
-    );
-    if (counter === null) throw new Error('The counter of generations was not made.');
-    return counter.value;
+  async #drop(generation: Pick<Generation, 'name' | 'number'>): Promise<void> {
+    this.#tracking.delete(documentsName(generation));
+    await this.#dropCollection(documentsName(generation));
   }
 
-  async #drop(number: number): Promise<void> {
-    this.#tracking.delete(number);
+  async #dropCollection(collection: string): Promise<void> {
     await this.#connection.call(async (database) => {
       try {
-        await database.dropCollection(documentsName(number));
+        await database.dropCollection(collection);
       } catch (error) {
         // Servers before 7.0 answer so if the collection does not exist.
         if (!(error instanceof MongoServerError && error.code === namespaceNotFound)) throw error;
@@ -238,18 +363,21 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     });
   }
 
-  #trackingOf(generation: Generation): GenerationProgress {
-    const known = this.#tracking.get(generation.number);
+  #trackingOf(generation: Pick<Generation, 'name' | 'number'>): GenerationProgress {
+    const key = documentsName(generation);
+    const known = this.#tracking.get(key);
     if (known !== undefined) return known;
-    // Entries of generations that other nodes have dropped would never be removed.
-    if (this.#tracking.size >= 1000) this.#tracking.clear();
-    const tracking = { storedUpTo: generation.checkpoint, heldAt: -Infinity, forgetAt: 0 };
-    this.#tracking.set(generation.number, tracking);
+    const tracking = { generation, storedUpTo: 0, isRead: true, forgetAt: 0 };
+    this.#tracking.set(key, tracking);
     return tracking;
+  }
+
+  #repeat<Result>(call: () => Promise<Result>): Promise<Result> {
+    return repeatCall(call, this.#signal);
   }
 }
 
-function unset(generations: ReadonlyArray<Generation>): Readonly<Record<string, object>> {
+function unset(generations: ReadonlyArray<Pick<Generation, 'number'>>): Readonly<Record<string, object>> {
   if (generations.length === 0) return {};
   return { $unset: Object.fromEntries(generations.map(({ number }) => [generationPath(number), ''] as const)) };
 }

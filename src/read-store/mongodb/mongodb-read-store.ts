@@ -17,45 +17,68 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { currentGeneration, type ReadModelRecord, readModelsName } from './read-model-record.ts';
 import { type DocumentRecord, documentsName, storedDocument, whereConditions } from './stored-document.ts';
 
+/**
+ * For this time a reader relies on the announced generations. The writer keeps a replaced generation three times as
+ * long.
+ */
+const maxAnnouncementAgeMs = 20_000;
 /** How often a read is repeated because its generation was replaced meanwhile. */
 const maxAttempts = 5;
 /** The most documents that the server sends at once. */
 const batchSize = 500;
 
+/** Which generation of each read model queries read, as the node that writes them has announced it. */
+export interface AnnouncedGenerations {
+  /** Returns the number of the current generation of a collection; undefined if it is not known. */
+  readonly generationOf: (collection: string) => number | undefined;
+  /** When the announcements were read last, in milliseconds of `performance.now()`. */
+  readonly readAt: () => number;
+}
+
 export interface MongoDbReadStoreOptions extends MongoDbConnectionOptions {
   /** The records with the notes of the read store. Their owner closes them after the read store. */
   readonly records: RecordStore;
+  /** Default: none, so that each read asks the store which generation is current. */
+  readonly announced?: AnnouncedGenerations;
 }
 
 /** Opens the reading side of a read store on MongoDB. It connects at the first call. */
-export function openMongoDbReadStore({ records, ...options }: MongoDbReadStoreOptions): ReadStore {
-  return new MongoDbReadStore(new MongoDbConnection(options), new ReadStoreNotes(records));
+export function openMongoDbReadStore({ records, announced, ...options }: MongoDbReadStoreOptions): ReadStore {
+  return new MongoDbReadStore(new MongoDbConnection(options), new ReadStoreNotes(records), announced ?? unknown);
 }
+
+const unknown: AnnouncedGenerations = {
+  generationOf: () => undefined,
+  readAt: () => Number.NEGATIVE_INFINITY,
+};
 
 type Documents = Collection<DocumentRecord<number>>;
 
 class MongoDbReadStore implements ReadStore {
   readonly #connection: MongoDbConnection;
   readonly #notes: ReadStoreNotes;
+  readonly #announced: AnnouncedGenerations;
   /** The last known current generations, by collection. */
   readonly #known = new Map<string, Generation>();
 
-  constructor(connection: MongoDbConnection, notes: ReadStoreNotes) {
+  constructor(connection: MongoDbConnection, notes: ReadStoreNotes, announced: AnnouncedGenerations) {
     this.#connection = connection;
     this.#notes = notes;
+    this.#announced = announced;
   }
 
   async get<Value extends DocumentValue>(collection: string, id: string): Promise<StoredDocument<Value> | null> {
-    return this.#reading(collection, async (documents) => {
+    const read = async (documents: Documents) => {
       const found = await documents.findOne({ _id: id });
-      return found === null ? null : storedDocument(found);
-    });
+      return found === null ? null : storedDocument<Value>(found);
+    };
+    return this.#reading(collection, read, (found) => found === null);
   }
 
   async list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>> {
-    return this.#reading(collection, (documents, { indexes }) =>
-      pageOf<Value>(documents, { ...whereConditions(indexes, where), ...afterPlace(page) }, page),
-    );
+    const read = (documents: Documents, { indexes }: Generation) =>
+      pageOf<Value>(documents, { ...whereConditions(indexes, where), ...afterPlace(page) }, page);
+    return this.#reading(collection, read, ({ documents }) => documents.length === 0);
   }
 
   status(): Promise<ReadonlyArray<ProjectionStatus>> {
@@ -71,18 +94,24 @@ class MongoDbReadStore implements ReadStore {
   }
 
   /**
-   * Reads from the current generation, within one time limit. After the read it checks that the generation is still
-   * current. Otherwise the generation may have been dropped during the read, and the result is discarded.
+   * Reads from the current generation, within one time limit. A replaced generation is dropped some time after its
+   * announcement, and a dropped one answers with nothing. So a result with documents counts if the announcement is not
+   * old. Any other result counts only if the generation is still current afterwards.
+   * @param isNothing whether a result has no documents
    */
   #reading<Result>(
     collection: string,
     work: (documents: Documents, generation: Generation) => Promise<Result>,
+    isNothing: (result: Result) => boolean,
   ): Promise<Result> {
     return this.#connection.call(async (database) => {
-      let generation = this.#known.get(collection) ?? (await this.#current(database, collection));
+      const reliableUntil = this.#announced.readAt() + maxAnnouncementAgeMs;
+      let generation = this.#announcedOf(collection) ?? (await this.#current(database, collection));
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
         const { number } = generation;
-        const [outcome] = await Promise.allSettled([work(database.collection(documentsName(number)), generation)]);
+        const [outcome] = await Promise.allSettled([work(database.collection(documentsName(generation)), generation)]);
+        const isSomething = outcome.status === 'fulfilled' && !isNothing(outcome.value);
+        if (isSomething && performance.now() <= reliableUntil) return outcome.value;
         generation = await this.#current(database, collection);
         if (generation.number !== number) continue;
         if (outcome.status === 'rejected') throw outcome.reason;
@@ -90,6 +119,13 @@ class MongoDbReadStore implements ReadStore {
       }
       throw new UnavailableError(`The read model ${collection} is being replaced over and over.`);
     });
+  }
+
+  /** Returns the current generation as far as it is known without a read. A generation's number only grows. */
+  #announcedOf(collection: string): Generation | null {
+    const known = this.#known.get(collection);
+    const announced = this.#announced.generationOf(collection);
+    return known !== undefined && known.number >= (announced ?? 0) ? known : null;
   }
 
   async #current(database: Db, collection: string): Promise<Generation> {

@@ -1,18 +1,21 @@
 import type { Long } from 'mongodb';
 import type { CollectionGenerations, Generation } from '#read-store/read-store.ts';
 
-/** The collection of the read models' records. */
-export const readModelsName = 'readModels';
+/** The collection of the read models' records. Release 0.3 has its own in `readModels`. */
+export const readModelsName = 'readModelGenerations';
 
 /**
- * The state of one read model, in one document, so that each change is atomic: the generation that queries read, the
- * checkpoint of each generation, and the newest lease that has written.
+ * The generations of one read model, in one document, so that each change is atomic. It changes only when a generation
+ * is begun, published or dropped, and when another node takes over. The checkpoints of all generations are in the record
+ * of positions (`ReadStoreNotes`), because they change with each commit.
  */
 export interface ReadModelRecord<Position = Long> {
   /** The projection's name. */
   readonly _id: string;
   /** The newest known fencing token. A writer with an older one is refused. */
   readonly fence: Position;
+  /** The number of the newest generation that was begun. */
+  readonly last: number;
   /** The number of the generation that queries read. */
   readonly current: number | null;
   /** By `generationKey`. */
@@ -26,44 +29,67 @@ export interface GenerationRecord<Position = Long> {
   readonly indexes: string;
   readonly begunAt: Position;
   readonly complete: boolean;
-  readonly checkpoint: Position;
+  /**
+   * Whether another generation has replaced it. It gets no more events, and stays for a while, because queries of other
+   * nodes may still read it.
+   */
+  readonly replaced: boolean;
 }
 
-/** A generation's member in its record. */
-function generationKey(number: number): string {
-  return `g${number}`;
-}
+/** The checkpoints of a read model's generations, by the generation's number. */
+export type GenerationCheckpoints = Readonly<Record<string, number>>;
 
 /** The path of a generation in its record, for filters and updates. */
 export function generationPath(number: number): string {
-  return `generations.${generationKey(number)}`;
+  return `generations.g${number}`;
 }
 
-/** Returns the generation that queries read; null if there is none. */
+/** Returns the generation that queries read, without its checkpoint; null if there is none. */
 export function currentGeneration(record: ReadModelRecord<number> | null): Generation | null {
-  return generationsOf(record).find(({ number }) => number === record?.current) ?? null;
+  return collectionGenerations(record, {}).current;
 }
 
 /** Returns the generations of a read model: the current one, and the one that is being filled. */
-export function collectionGenerations(record: ReadModelRecord<number> | null): CollectionGenerations {
-  return {
-    current: currentGeneration(record),
-    filling: generationsOf(record).find(({ number }) => number !== record?.current) ?? null,
-  };
+export function collectionGenerations(
+  record: ReadModelRecord<number> | null,
+  checkpoints: GenerationCheckpoints,
+): CollectionGenerations {
+  const stored = generationsOf(record, checkpoints);
+  const current = stored.find(({ number }) => number === record?.current);
+  const filling = stored.find(({ number, replaced }) => number !== record?.current && !replaced);
+  return { current: withoutMark(current), filling: withoutMark(filling) };
+}
+
+/** A generation, and whether another one has replaced it. */
+export interface StoredGeneration extends Generation {
+  readonly replaced: boolean;
 }
 
 /** Returns all generations of a read model, in the order in which they were begun. */
-export function generationsOf(record: ReadModelRecord<number> | null): ReadonlyArray<Generation> {
+export function generationsOf(
+  record: ReadModelRecord<number> | null,
+  checkpoints: GenerationCheckpoints,
+): ReadonlyArray<StoredGeneration> {
   if (record === null) return [];
   return Object.entries(record.generations)
-    .map(([key, generation]) => ({
-      name: record._id,
-      version: generation.version,
-      indexes: JSON.parse(generation.indexes),
-      number: Number(key.slice(1)),
-      begunAt: generation.begunAt,
-      complete: generation.complete,
-      checkpoint: generation.checkpoint,
-    }))
+    .map(([key, generation]) => {
+      const number = Number(key.slice(1));
+      return {
+        name: record._id,
+        version: generation.version,
+        indexes: JSON.parse(generation.indexes),
+        number,
+        begunAt: generation.begunAt,
+        complete: generation.complete,
+        replaced: generation.replaced,
+        checkpoint: checkpoints[number] ?? 0,
+      };
+    })
     .sort((one, other) => one.number - other.number);
+}
+
+function withoutMark(stored: StoredGeneration | undefined): Generation | null {
+  if (stored === undefined) return null;
+  const { replaced: _, ...generation } = stored;
+  return generation;
 }

@@ -1,6 +1,13 @@
 import { type IndexDescription, Long } from 'mongodb';
 import { declaredIndex, indexedField } from '#read-store/indexable-fields.ts';
-import type { DocumentValue, DocumentWrite, FoldedDocument, Indexes, Where } from '#read-store/read-store.ts';
+import type {
+  DocumentValue,
+  DocumentWrite,
+  FoldedDocument,
+  Generation,
+  Indexes,
+  Where,
+} from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 
 /** A value of an index. An object or a list is stored as an empty object, which equals no value of a filter. */
@@ -41,14 +48,13 @@ export interface RemovedState<Position = Long> {
 }
 
 /** Returns the name of the collection of a generation's documents. */
-export function documentsName(generation: number): string {
-  return `documents${generation}`;
+export function documentsName({ name, number }: Pick<Generation, 'name' | 'number'>): string {
+  return `documents.${name}.${number}`;
 }
 
-/** Returns the number of the generation whose documents a collection holds; null for another collection. */
-export function generationOf(collection: string): number | null {
-  const number = /^documents(\d+)$/.exec(collection)?.[1];
-  return number === undefined ? null : Number(number);
+/** Whether a collection holds the documents of a generation. */
+export function holdsDocuments(collection: string): boolean {
+  return /^documents\..+\.\d+$/.test(collection);
 }
 
 /** Returns the indexes of a generation's collection. The index on all documents also finds removed ones. */

@@ -145,7 +145,7 @@ describeOnMongoDb('runProjectionsUnderLease', (server) => {
       await publishedToEnd();
       const intruder = openMongoDbReadStoreWriter({ url, fence: 3, timeoutMs });
       opened.defer(() => intruder.close());
-      await intruder.savePositions({ ready: false, projections: [] });
+      await intruder.savePositions({ ready: false, projections: [], statusChanges: 0 });
       for (const { name } of flowsAndVersions) await intruder.generations(name);
       events.append(...history(40));
       await publishedToEnd();

@@ -43,9 +43,10 @@ class ProjectingNode {
       token: this.published?.token ?? 1,
       beat: (this.published?.beat ?? 0) + 1,
       ready: true,
+      statusChanges: 0,
       projections: [
-        { name: 'projects', position: projects, live },
-        { name: 'flows', position: flows, live },
+        { name: 'projects', position: projects, live, generation: 1 },
+        { name: 'flows', position: flows, live, generation: 1 },
       ],
       ...rest,
     };
@@ -210,11 +211,12 @@ describe('PolledProjections', () => {
     const projections = await start();
     const reported: Array<ReadonlyArray<ProjectionStatus>> = [];
     projections.onStatus((statuses) => reported.push(statuses));
-    node.publish(7, 8);
     node.statuses = [statusOf('flows', { ready: false, position: 6 }), statusOf('projects')];
+    node.publish(7, 8, { statusChanges: 1 });
     await eventually(() => projections.status()[0]?.position === 7, 'the positions are read');
     assert.equal(reported.length, 0);
     node.statuses = [statusOf('flows', { position: 6 }), statusOf('projects')];
+    node.publish(7, 8, { statusChanges: 2 });
     await eventually(() => reported.length === 1, 'the change is reported');
     assert.deepEqual(
       reported[0]?.map(({ ready, position }) => [ready, position]),

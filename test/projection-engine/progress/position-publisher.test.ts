@@ -28,7 +28,8 @@ describe('PositionPublisher', () => {
 
   const positions = (): ProjectionPositions => ({
     ready: true,
-    projections: [{ name: 'flows', position, live: true }],
+    projections: [{ name: 'flows', position, live: true, generation: 1 }],
+    statusChanges: 0,
   });
   const save = async ({ projections }: ProjectionPositions) => {
     await beforeSave();

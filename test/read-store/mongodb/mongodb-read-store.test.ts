@@ -5,7 +5,7 @@ import type { DocumentWrite, Generation, ReadStoreWriter } from '#read-store/rea
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
-import { openMongoDbReadStore, openMongoDbReadStoreWriter } from '#test/support/service/mongodb-read-store.ts';
+import { openCheckpointingWriter, openMongoDbReadStore } from '#test/support/service/mongodb-read-store.ts';
 
 /** Long, because these tests check results and not times. */
 const timeoutMs = 60_000;
@@ -35,7 +35,7 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       const made = Array.from({ length: 30 }, (_, index) => put(`d${index}`, 1, { group: index < 3 ? 'few' : 'many' }));
       await commit(1, ...made, put('a', 1, { group: 'none' }));
       await commit(5, { kind: 'delete', id: 'a', position: 5 }, removal('few', 5), removal('many', 5));
-      const late = openMongoDbReadStoreWriter({ url, timeoutMs });
+      const late = openCheckpointingWriter({ url, timeoutMs });
       await late.commit([{ generation, writes: [...made, put('a', 1, { group: 'none' })], checkpoint: 1 }]);
       await late.close();
       assert.deepEqual(await listed(), []);
@@ -67,7 +67,7 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       await commit(4, { kind: 'delete', id: 'old', position: 3 }, { kind: 'delete', id: 'new', position: 4 });
       const client = new MongoClient(url);
       try {
-        const documents = client.db().collection<{ _id: string }>(`documents${generation.number}`);
+        const documents = client.db().collection<{ _id: string }>(`documents.items.${generation.number}`);
         const yesterday = new Date(Date.now() - 25 * 60 * 60 * 1000);
         await documents.updateOne({ _id: 'old' }, { $set: { 'state.removedAt': yesterday } });
         store = await store.reopen();
@@ -109,10 +109,10 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       await commit(1, put('a', 1, {}));
       const client = new MongoClient(url);
       try {
-        await client.db().collection('documents77').insertOne({});
+        await client.db().collection('documents.items.77').insertOne({});
         await store.writer.dropOthers(['items']);
         const names = (await client.db().listCollections().toArray()).map(({ name }) => name);
-        assert.ok(!names.includes('documents77'));
+        assert.ok(!names.includes('documents.items.77'));
         assert.deepEqual(await listed(), [['a', {}]]);
       } finally {
         await client.close();
@@ -127,8 +127,8 @@ describeOnMongoDb('read store on MongoDB', (server) => {
     let generation: Generation;
     beforeEach(async () => {
       url = server.newUrl();
-      older = openMongoDbReadStoreWriter({ url, timeoutMs, fence: 1 });
-      newer = openMongoDbReadStoreWriter({ url, timeoutMs, fence: 2 });
+      older = openCheckpointingWriter({ url, timeoutMs, fence: 1 });
+      newer = openCheckpointingWriter({ url, timeoutMs, fence: 2 });
       generation = await older.begin(items, 0);
       await older.saveStatus([]);
     });
@@ -141,7 +141,7 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       await newer.generations('items');
       await newer.saveStatus([]);
       await newer.saveOperatorState({ position: 1, skipped: {} });
-      await newer.savePositions({ ready: true, projections: [] });
+      await newer.savePositions({ ready: true, projections: [], statusChanges: 0 });
       const commit = { generation, writes: [put('a', 1, {})], checkpoint: 1 };
       await assert.rejects(older.commit([commit]), FencedError);
       await assert.rejects(older.commit([{ ...commit, writes: [] }]), FencedError);
@@ -150,7 +150,7 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       await assert.rejects(older.generations('items'), FencedError);
       await assert.rejects(older.saveStatus([]), FencedError);
       await assert.rejects(older.saveOperatorState({ position: 2, skipped: {} }), FencedError);
-      await assert.rejects(older.savePositions({ ready: true, projections: [] }), FencedError);
+      await assert.rejects(older.savePositions({ ready: true, projections: [], statusChanges: 0 }), FencedError);
       await older.dropOthers([]);
       const { current, filling } = await newer.generations('items');
       assert.deepEqual([current, filling], [generation, null]);
@@ -167,12 +167,20 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       const reader = openMongoDbReadStore({ url, timeoutMs });
       try {
         assert.equal(await reader.positions(), null);
-        const behind = { ready: false, projections: [{ name: 'items', position: 3, live: false }] };
+        const behind = {
+          ready: false,
+          projections: [{ name: 'items', position: 3, live: false, generation: 1 }],
+          statusChanges: 0,
+        };
         await older.savePositions(behind);
         assert.deepEqual(await reader.positions(), { ...behind, token: 1, beat: 1 });
         await older.savePositions(behind);
         assert.deepEqual(await reader.positions(), { ...behind, token: 1, beat: 2 });
-        const live = { ready: true, projections: [{ name: 'items', position: 2 ** 40, live: true }] };
+        const live = {
+          ready: true,
+          projections: [{ name: 'items', position: 2 ** 40, live: true, generation: 1 }],
+          statusChanges: 3,
+        };
         await newer.savePositions(live);
         assert.deepEqual(await reader.positions(), { ...live, token: 2, beat: 1 });
       } finally {
@@ -203,7 +211,7 @@ function removal(group: string, position: number): DocumentWrite {
 
 function openAt(url: string): OpenReadStore {
   const reader = openMongoDbReadStore({ url, timeoutMs });
-  const writer = openMongoDbReadStoreWriter({ url, timeoutMs });
+  const writer = openCheckpointingWriter({ url, timeoutMs });
   const close = async () => {
     await reader.close();
     await writer.close();

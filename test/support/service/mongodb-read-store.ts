@@ -3,7 +3,7 @@ import * as reading from '#read-store/mongodb/mongodb-read-store.ts';
 import * as writing from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import { ReadStoreNotes } from '#read-store/notes.ts';
 import type { PositionsReader, PositionsWriter } from '#read-store/published-positions.ts';
-import type { ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
+import type { GenerationCommit, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
 
 /** Opens the reading side of a read store on MongoDB, with records that are closed with it. */
@@ -18,18 +18,27 @@ export function openMongoDbReadStore(options: MongoDbConnectionOptions): ReadSto
   return beside(store, { positions: () => notes.positions(), close });
 }
 
+type MongoDbWriterOptions = Omit<writing.MongoDbReadStoreWriterOptions, 'records'>;
+
 /** Opens the writing side of a read store on MongoDB, with records that are closed with it. */
-export function openMongoDbReadStoreWriter(
-  options: MongoDbConnectionOptions & { readonly fence?: number },
-): ReadStoreWriter & PositionsWriter {
-  const { fence: _, ...connection } = options;
-  const records = openMongoDbRecordStore(connection);
+export function openMongoDbReadStoreWriter(options: MongoDbWriterOptions): ReadStoreWriter & PositionsWriter {
+  const records = openMongoDbRecordStore(options);
   const store = writing.openMongoDbReadStoreWriter({ ...options, records });
   const close = async () => {
     await store.close();
     await records.close();
   };
   return beside(store, { close });
+}
+
+/** Opens a writer whose commit also stores the checkpoints, for tests without a publisher of positions. */
+export function openCheckpointingWriter(options: MongoDbWriterOptions): ReadStoreWriter & PositionsWriter {
+  const store = openMongoDbReadStoreWriter(options);
+  const commit = async (commits: ReadonlyArray<GenerationCommit>) => {
+    await store.commit(commits);
+    await store.savePositions({ ready: true, projections: [], statusChanges: 0 });
+  };
+  return beside(store, { commit });
 }
 
 /** Returns an object with these methods and, for all others, those of the store. */
