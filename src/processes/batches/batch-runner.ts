@@ -26,6 +26,11 @@ const maxRunsOfProject = 100;
 /** The most open batches that one look reads. The next look continues after them. */
 const batchesOfLook = 1_000;
 const lookMs = 1_000;
+/**
+ * The longest pause between two looks that find nothing. New batches are noted without a look, so a look finds only
+ * what the read model showed too late for the first ones.
+ */
+const maxLookMs = 30_000;
 const retryMs = 1_000;
 
 /**
@@ -41,6 +46,8 @@ export class BatchRunner {
   readonly #created = new Map<string, string>();
   /** The place after which the next look for open batches begins; null to begin with the oldest. */
   #lookAfter: PageKey | null = null;
+  /** The looks in a row that have found nothing, while nothing ran. */
+  #emptyLooks = 0;
   #wake = new AbortController();
 
   constructor(options: BatchRunnerOptions) {
@@ -50,6 +57,7 @@ export class BatchRunner {
   /** Runs batches until the term's signal aborts. Then it waits for work that cannot be interrupted. */
   async run(term: BatchTerm): Promise<void> {
     const { signal } = term;
+    this.#emptyLooks = 0;
     setMaxListeners(0, signal);
     // New batches begin at once. The looks find those from before the term, and those that had no place.
     const following = this.#options.tail.follow({
@@ -63,7 +71,7 @@ export class BatchRunner {
       // A batch that is created while others begin wakes the next round.
       this.#wake = new AbortController();
       await this.#begin(term);
-      await delay(lookMs, AbortSignal.any([this.#wake.signal, signal]));
+      await delay(Math.min(maxLookMs, lookMs * 2 ** this.#emptyLooks), AbortSignal.any([this.#wake.signal, signal]));
     }
     await following.ended;
     this.#created.clear();
@@ -76,7 +84,9 @@ export class BatchRunner {
       const { id, projectId } = event.data as BatchEvents['BatchCreated'];
       this.#created.set(id, projectId);
     }
-    if (this.#created.size > 0) this.#wake.abort();
+    if (this.#created.size === 0) return;
+    this.#emptyLooks = 0;
+    this.#wake.abort();
   }
 
   async #begin(term: BatchTerm): Promise<void> {
@@ -85,6 +95,7 @@ export class BatchRunner {
       const page = await this.#options.documents.list<OpenBatch>('batches', { open: true }, asked);
       for (const { id, value } of page.documents) this.#beginOne(id, value.projectId, term);
       this.#lookAfter = page.next;
+      this.#emptyLooks = page.documents.length + this.#running.size === 0 ? this.#emptyLooks + 1 : 0;
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
     }

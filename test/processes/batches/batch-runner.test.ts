@@ -41,6 +41,22 @@ describe('BatchRunner', () => {
     assert.deepEqual(begun, ['first', 'second', 'third']);
   });
 
+  it('looks for open batches less and less often while there are none', async () => {
+    let looks = 0;
+    const endTerm = new AbortController();
+    const list = async () => {
+      looks += 1;
+      return { documents: [], next: null };
+    };
+    const tail = new InMemoryEventStore().tail;
+    const runner = new BatchRunner({ tail, documents: { list } } as unknown as BatchRunnerOptions);
+    const running = runner.run({ leaseToken: 1, signal: endTerm.signal, isHeld: () => true });
+    await new Promise((resolve) => setTimeout(resolve, 3_500));
+    endTerm.abort();
+    await running;
+    assert.equal(looks, 2);
+  });
+
   it('runs another project’s batch beside one with thousands of older batches', async () => {
     const begun: string[] = [];
     const open = Array.from({ length: 2_500 }, (_, index) => ({ id: `big-${index}`, order: index, projectId: 'big' }));
