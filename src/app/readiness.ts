@@ -47,11 +47,20 @@ export function createReadiness({
 function following(projections: ReadinessDependencies['projections']): ReadinessCheck {
   const stopped = projections.status().filter(({ state }) => state === 'stopped');
   const { live, detail } = projections.following();
+  const causes = stopped.length > 0 ? `stopped: ${stopped.map(causeOf).join(', ')}; ` : '';
   return {
     name: 'projections',
     ready: live && stopped.length === 0,
-    detail: stopped.length > 0 ? `stopped: ${stopped.map(causeOf).join(', ')}; ${detail}` : detail,
+    detail: `${causes}${detail}${fillingOf(projections.status())}`,
   };
+}
+
+/** How far the first fill of read models is, as after an upgrade that makes them from the log again. */
+function fillingOf(statuses: ReadonlyArray<ProjectionStatus>): string {
+  const fills = statuses.flatMap(({ ready, rebuild }) => (ready || !rebuild ? [] : [rebuild]));
+  if (fills.length === 0) return '';
+  const share = Math.min(...fills.map(({ position, target }) => (target === 0 ? 1 : position / target)));
+  return `; ${fills.length} read models are filled for the first time: ${Math.floor(share * 100)}% of the log`;
 }
 
 /**

@@ -53,6 +53,17 @@ describe('createReadiness', () => {
     assert.equal(checks['read-store'], 'ready: 0 read models');
   });
 
+  it('reports how far the first fill of read models is', async () => {
+    const fill = (position: number) => {
+      const rebuild = { position, target: 200, eventsPerSecond: 10, secondsLeft: 9 };
+      return { state: 'rebuilding', ready: false, rebuild } as ProjectionStatus;
+    };
+    const following = () => ({ live: false, detail: 'catching up, token 3' });
+    const checks = await checksOf({ projections: { status: () => [fill(190), fill(97)], following } });
+    const detail = 'catching up, token 3; 2 read models are filled for the first time: 48% of the log';
+    assert.equal(checks.projections, `not ready: ${detail}`);
+  });
+
   it('names the nodes of the release before for whose end the processes wait, and stays ready', async () => {
     const checks = await checksOf({ olderNodes: () => ['host-1-abc', 'host-2-def'] });
     assert.equal(

@@ -99,6 +99,35 @@ describe('PositionPoll', () => {
     assert.equal(await waiting, 'reached');
   });
 
+  it('never takes back what the projections of this node have reported, also after they have ended', async () => {
+    const told = (position: number, generation = 1) =>
+      poll.update('projection', new Map([['flows', { position, live: true, generation }]]));
+    publish(3);
+    told(9);
+    assert.equal(positions.hasPassed({ names: ['flows'] }, 9, { strict: true }), true);
+    poll.update('projection', new Map());
+    publish(5);
+    assert.equal(await passedFlows(10, 20), 'timeout');
+    assert.equal(positions.hasPassed({ names: ['flows'] }, 9, { strict: true }), true);
+    publish(11);
+    assert.equal(await passedFlows(11), 'reached');
+  });
+
+  it('names the newest generation of a read model together with its position', async () => {
+    publish(9, true, 1);
+    assert.equal(await passedFlows(9), 'reached');
+    assert.equal(positions.generationOf('flows'), 1);
+    poll.update('projection', new Map([['flows', { position: 9, live: true, generation: 2 }]]));
+    assert.equal(positions.generationOf('flows'), 2);
+    publish(10, true, 1);
+    assert.equal(await passedFlows(10, 20), 'timeout');
+    assert.equal(positions.generationOf('flows'), 2);
+    poll.update('projection', new Map());
+    publish(12, true, 3);
+    assert.equal(await passedFlows(12), 'reached');
+    assert.equal(positions.generationOf('flows'), 3);
+  });
+
   it('does not poll for what runs on this node, which reports at once', async () => {
     own({ position: 3, live: true });
     const before = polls;

@@ -3,7 +3,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { BackOff } from './back-off.ts';
 import { delay } from './delay.ts';
 
-const retryLimits = { firstMs: 20, maxMs: 5000 };
+const retryLimits = { firstMs: 20, maxMs: 1000 };
 
 /** The options of a retried call. */
 export interface RetryOptions {
@@ -17,21 +17,23 @@ export interface RetryOptions {
 }
 
 /**
- * Calls a store until it is not unavailable any more. It waits longer after each failure, up to 5 s.
+ * Calls a store until it is not unavailable any more. It waits longer after each failure, up to 1 s. It logs the first
+ * failure, and the success after failures.
  * @param what the name of the call in the log
  * @throws what `call` throws other than UnavailableError; UnavailableError after the signal has aborted
  */
 export async function retrying<Result>(what: string, call: () => Promise<Result>, by: RetryOptions): Promise<Result> {
   const backOff = new BackOff(retryLimits);
-  for (;;) {
+  for (let failures = 0; ; failures += 1) {
     try {
-      return await call();
+      const result = await call();
+      if (failures > 0) by.log.info({ failures }, `${what} has succeeded`);
+      return result;
     } catch (error) {
       if (!(error instanceof UnavailableError) || by.signal.aborted) throw error;
       if (error instanceof PermanentlyUnavailableError && by.throwsPermanent === true) throw error;
-      const retryDelayMs = backOff.failed();
-      by.log.warn({ error: error.message, retryDelayMs }, `${what} failed and is tried again`);
-      await delay(retryDelayMs, by.signal);
+      if (failures === 0) by.log.warn({ error: error.message }, `${what} failed and is tried again`);
+      await delay(backOff.failed(), by.signal);
     }
   }
 }

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { MongoClient } from 'mongodb';
 import type { PositionsWriter } from '#read-store/published-positions.ts';
-import type { DocumentWrite, Generation, ReadStoreWriter } from '#read-store/read-store.ts';
+import type { DocumentWrite, Generation, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
-import { openCheckpointingWriter, openMongoDbReadStore } from '#test/support/service/mongodb-read-store.ts';
+import {
+  openCheckpointingWriter,
+  openMongoDbReadStore,
+  openMongoDbReadStoreWriter,
+} from '#test/support/service/mongodb-read-store.ts';
 
 /** Long, because these tests check results and not times. */
 const timeoutMs = 60_000;
@@ -105,6 +110,56 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       await readers;
     });
 
+    it('keeps a replaced generation for a while, over a second rebuild and a takeover, and then drops it', async () => {
+      const keepReplacedMs = 300;
+      const client = new MongoClient(url);
+      const collections = async () => {
+        const all = await client.db().listCollections({}, { nameOnly: true }).toArray();
+        return all
+          .map(({ name }) => name)
+          .filter((name) => name.startsWith('documents.'))
+          .sort();
+      };
+      const first = openCheckpointingWriter({ url, timeoutMs, fence: 1, keepReplacedMs: 60_000 });
+      const second = openCheckpointingWriter({ url, timeoutMs, fence: 2, keepReplacedMs });
+      try {
+        await store.writer.publish(generation);
+        const rebuild = async (writer: ReadStoreWriter, position: number) => {
+          const filled = await writer.begin(items, 0);
+          await writer.commit([{ generation: filled, writes: [put('a', position, {})], checkpoint: position }]);
+          await writer.publish(filled);
+        };
+        await rebuild(first, 2);
+        await rebuild(first, 3);
+        await first.dropOthers(['items']);
+        const all = ['documents.items.1', 'documents.items.2', 'documents.items.3'];
+        assert.deepEqual(await collections(), all);
+        const { current, filling } = await second.generations('items');
+        assert.deepEqual([current?.number, current?.checkpoint, filling], [3, 3, null]);
+        const beat = () => second.savePositions({ ready: true, projections: [], statusChanges: 0 });
+        await beat();
+        assert.deepEqual(await collections(), all);
+        const isDropped = async () => {
+          await beat();
+          return (await collections()).length === 1;
+        };
+        await eventually(isDropped, 'the replaced generations are dropped');
+        assert.deepEqual(await collections(), ['documents.items.3']);
+      } finally {
+        await Promise.all([first.close(), second.close(), client.close()]);
+      }
+    });
+
+    it('continues from the checkpoints after a crash between the two steps of a commit', async () => {
+      const writer = openMongoDbReadStoreWriter({ url, timeoutMs });
+      await writer.commit([{ generation, writes: [put('a', 4, { text: 'new' })], checkpoint: 4 }]);
+      await writer.close();
+      assert.equal((await store.writer.generations('items')).current?.checkpoint, 0);
+      await commit(4, put('a', 3, { text: 'old' }), put('a', 4, { text: 'new' }));
+      assert.deepEqual(await listed(), [['a', { text: 'new' }]]);
+      assert.equal((await store.writer.generations('items')).current?.checkpoint, 4);
+    });
+
     it('drops what a cut-off writer left of a generation that is not recorded', async () => {
       await commit(1, put('a', 1, {}));
       const client = new MongoClient(url);
@@ -117,6 +172,63 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       } finally {
         await client.close();
       }
+    });
+  });
+
+  describe('announced generations', () => {
+    let url: string;
+    let writer: ReadStoreWriter & PositionsWriter;
+    let reader: ReadStore;
+    let announced: number | undefined;
+    let readAt: number;
+    beforeEach(async () => {
+      url = server.newUrl();
+      announced = undefined;
+      readAt = performance.now();
+      const generations = { generationOf: () => announced, readAt: () => readAt };
+      writer = openCheckpointingWriter({ url, timeoutMs, keepReplacedMs: 0 });
+      reader = openMongoDbReadStore({ url, timeoutMs, announced: generations });
+    });
+    afterEach(async () => {
+      await reader.close();
+      await writer.close();
+    });
+
+    const rebuild = async (text: string) => {
+      const generation = await writer.begin(items, 0);
+      await writer.commit([{ generation, writes: [put('a', 1, { text, group: 'g' })], checkpoint: 1 }]);
+      await writer.publish(generation);
+      return generation.number;
+    };
+    const read = async () => (await reader.get<{ text: string }>('items', 'a'))?.value.text;
+
+    it('are read without asking the store, and a newer one is read as soon as it is announced', async () => {
+      await rebuild('one');
+      assert.equal(await read(), 'one');
+      announced = await rebuild('two');
+      assert.equal(await read(), 'two');
+      await rebuild('three');
+      assert.equal(await read(), 'two');
+      announced += 1;
+      assert.equal(await read(), 'three');
+    });
+
+    it('are not relied on for a document that is not found, for an empty page, and after a long silence', async () => {
+      announced = await rebuild('one');
+      assert.equal(await read(), 'one');
+      await rebuild('two');
+      // The writer drops what was replaced.
+      await writer.savePositions({ ready: true, projections: [], statusChanges: 0 });
+      assert.equal(await read(), 'two');
+      await rebuild('three');
+      const page = async () => (await reader.list('items', { group: 'g' }, everything)).documents.map(({ id }) => id);
+      assert.equal(await read(), 'two');
+      await writer.savePositions({ ready: true, projections: [], statusChanges: 0 });
+      assert.deepEqual(await page(), ['a']);
+      await rebuild('four');
+      assert.equal(await read(), 'three');
+      readAt = performance.now() - 20_001;
+      assert.equal(await read(), 'four');
     });
   });
 

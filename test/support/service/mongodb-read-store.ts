@@ -1,4 +1,3 @@
-import type { MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import * as reading from '#read-store/mongodb/mongodb-read-store.ts';
 import * as writing from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import { ReadStoreNotes } from '#read-store/notes.ts';
@@ -7,7 +6,9 @@ import type { GenerationCommit, ReadStore, ReadStoreWriter } from '#read-store/r
 import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
 
 /** Opens the reading side of a read store on MongoDB, with records that are closed with it. */
-export function openMongoDbReadStore(options: MongoDbConnectionOptions): ReadStore & PositionsReader {
+export function openMongoDbReadStore(
+  options: Omit<reading.MongoDbReadStoreOptions, 'records'>,
+): ReadStore & PositionsReader {
   const records = openMongoDbRecordStore(options);
   const store = reading.openMongoDbReadStore({ ...options, records });
   const close = async () => {

@@ -37,7 +37,6 @@ interface CheckpointRecord {
 interface NoteRecord {
   readonly _id: string;
   readonly body: string;
-  readonly fence: number;
 }
 
 type SnapshotRecord = Omit<StoredSnapshot, 'stream'> & { readonly _id: string };
@@ -64,7 +63,12 @@ function earlierRecords(connection: MongoDbConnection): EarlierRecords {
     keyUsage: async () =>
       new Map((await all<{ _id: string; time: string }>('keysLastUsed')).map(({ _id, time }) => [_id, time])),
     snapshots: () => snapshotsOf(connection),
-    notes: async () => new Map((await all<NoteRecord>('notes')).map((note) => [note._id, noteOf(note)])),
+    // The status and the positions are about read models that this release makes from the log again.
+    notes: async () => {
+      const notes = await all<NoteRecord>('notes');
+      const operatorState = notes.find(({ _id }) => _id === 'operator-state');
+      return new Map(operatorState && [[operatorState._id, new EncodedJson(operatorState.body)]]);
+    },
   };
 }
 
@@ -84,10 +88,4 @@ async function* snapshotsOf(connection: MongoDbConnection): AsyncGenerator<Store
     const { _id: stream, revision, hash, stateVersion, body } = found;
     yield { stream, revision, hash, stateVersion, body };
   }
-}
-
-/** Release 0.3 has the token of the positions beside their text, not in it. */
-function noteOf({ _id, body, fence }: NoteRecord): EncodedJson {
-  const text = _id === 'positions' ? JSON.stringify({ ...JSON.parse(body), token: fence }) : body;
-  return new EncodedJson(text);
 }
