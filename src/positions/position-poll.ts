@@ -50,8 +50,7 @@ const none: Followed = new Map();
 
 /**
  * Feeds `Positions` on a node whose stores are shared: from one poll of the stores, and from the projections and
- * processes that run on this node, which report through it. A poll never takes back what they report while they run
- * here. While the node that runs the projections and processes is silent, their positions are unknown.
+ * processes that run on this node, which report through it. A poll never takes back what this node knows. While the node that runs the projections and processes is silent, their positions are unknown.
  */
 export class PositionPoll implements PositionSink {
   readonly #options: PositionPollOptions;
@@ -62,8 +61,11 @@ export class PositionPoll implements PositionSink {
   /** What runs on this node; nothing while other nodes run it. */
   readonly #own: Record<FollowerKind, Followed> = { projection: none, process: none };
   readonly #polled: Record<FollowerKind, Followed> = { projection: none, process: none };
-  /** The newest positions that were reported here. They may be stored later, or never after a crash of this node. */
-  readonly #told: Record<FollowerKind, Followed> = { projection: none, process: none };
+  /**
+   * The newest positions that this node has ever known. What is stored may be older: what runs here reports before it
+   * stores, and a late write of the store may bring an older record back for a moment.
+   */
+  readonly #known: Record<FollowerKind, Followed> = { projection: none, process: none };
   /** Ends the pause between two polls. */
   #wake = new AbortController();
   #running: Promise<void> = Promise.resolve();
@@ -118,7 +120,7 @@ export class PositionPoll implements PositionSink {
     // What ran here has been reported, and may not be stored yet.
     if (hasEnded) this.#polled[kind] = newestOf(this.#own[kind], this.#polled[kind]);
     this.#own[kind] = positions;
-    this.#told[kind] = newestOf(positions, this.#told[kind]);
+    this.#known[kind] = newestOf(positions, this.#known[kind]);
     this.#report(kind);
     // Callers that waited for what ran here wait for another node now.
     if (hasEnded && this.#isAwaited()) this.#wake.abort();
@@ -192,7 +194,9 @@ export class PositionPoll implements PositionSink {
 
   /** The node that runs the projections runs the processes too, and only the projections show that it is alive. */
   #apply(kind: FollowerKind, polled: Followed): void {
-    this.#polled[kind] = this.#isSilent() ? none : notBefore(this.#told[kind], polled);
+    const after = notBefore(this.#known[kind], polled);
+    this.#known[kind] = newestOf(after, this.#known[kind]);
+    this.#polled[kind] = this.#isSilent() ? none : after;
     this.#report(kind);
   }
 
@@ -230,12 +234,11 @@ function newestOf(own: Followed, polled: Followed): Followed {
   return newest;
 }
 
-/** Returns polled positions, with the told ones in place of those that are not as far. */
-function notBefore(told: Followed, polled: Followed): Followed {
-  if (told.size === 0) return polled;
+/** Returns polled positions, with the known ones in place of those that are not as far. */
+function notBefore(known: Followed, polled: Followed): Followed {
   const after = new Map(polled);
   for (const [name, followed] of polled) {
-    const before = told.get(name);
+    const before = known.get(name);
     if (before !== undefined && !isAsFar(followed, before)) after.set(name, { ...before, live: followed.live });
   }
   return after;

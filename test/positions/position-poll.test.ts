@@ -113,6 +113,14 @@ describe('PositionPoll', () => {
     assert.equal(await passedFlows(11), 'reached');
   });
 
+  it('never goes back to an older stored position', async () => {
+    publish(9);
+    assert.equal(await passedFlows(9), 'reached');
+    publish(7);
+    assert.equal(await passedFlows(10, 20), 'timeout');
+    assert.equal(positions.hasPassed({ names: ['flows'] }, 9, { strict: true }), true);
+  });
+
   it('names the newest generation of a read model together with its position', async () => {
     publish(9, true, 1);
     assert.equal(await passedFlows(9), 'reached');
