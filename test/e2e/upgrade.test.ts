@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { MongoClient } from 'mongodb';
+import { dropOldReadModels } from '#read-store/mongodb/drop-old-read-models.ts';
 import { expectConsistent } from '#test/e2e/support/consistent-stores.ts';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { SettlingLoad } from '#test/e2e/support/settling-load.ts';
@@ -63,9 +65,58 @@ describeOnSharedEngines(
       await olderAgain.stop();
       await expectConsistent(engines.urls, [...olderLoad.acknowledged, ...newerLoad.acknowledged]);
     });
+
+    it('make separate read models, so that each finds its own after an upgrade and after a return', async function () {
+      this.timeout(testTimeoutMs);
+      const older = await startOlder();
+      const project = expectStatus(await older.client.post<{ id: string }>('/v1/projects', { name: 'Kept' }), 201);
+      const flows = `/v1/projects/${project.id}/flows`;
+      const make = async ({ client }: ServiceProcess, name: string) =>
+        expectStatus(await client.post(flows, { name, flowSchema: {} }), 201);
+      const names = async ({ client }: ServiceProcess) =>
+        expectStatus(await client.get<{ flows: ReadonlyArray<{ name: string }> }>(flows), 200).flows.map(
+          ({ name }) => name,
+        );
+      await make(older, 'one');
+      await older.stop();
+      const before = await oldReadModels(engines.urls.readStoreUrl);
+      assert.ok(before.includes('readModels'));
+
+      const newer = await nodes.begin().listening();
+      await make(newer, 'two');
+      assert.deepEqual(await names(newer), ['one', 'two']);
+      await newer.stop();
+      assert.deepEqual(await oldReadModels(engines.urls.readStoreUrl), before);
+
+      const olderAgain = await startOlder();
+      await make(olderAgain, 'three');
+      assert.deepEqual(await names(olderAgain), ['one', 'two', 'three']);
+      await olderAgain.stop();
+
+      const newerAgain = await nodes.begin().listening();
+      assert.deepEqual(await names(newerAgain), ['one', 'two', 'three']);
+      assert.ok((await dropOldReadModels({ url: engines.urls.readStoreUrl })).length > 20);
+      assert.deepEqual(await oldReadModels(engines.urls.readStoreUrl), []);
+      assert.deepEqual(await names(newerAgain), ['one', 'two', 'three']);
+      await newerAgain.stop();
+    });
   },
   'empty',
 );
+
+/** Returns the names of the collections of the read models of the release before. */
+async function oldReadModels(url: string): Promise<ReadonlyArray<string>> {
+  const client = new MongoClient(url);
+  try {
+    const all = await client.db().listCollections({}, { nameOnly: true }).toArray();
+    return all
+      .map(({ name }) => name)
+      .filter((name) => /^(documents\d+|readModels|counters)$/.test(name))
+      .toSorted();
+  } finally {
+    await client.close();
+  }
+}
 
 /** Returns what `/readyz` says of the processes. */
 async function processesDetail(client: Client): Promise<string> {
