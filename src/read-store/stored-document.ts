@@ -18,12 +18,18 @@ export class StoredDocument<Value extends DocumentValue = DocumentValue> {
   readonly order: number;
   /** The whole document. */
   readonly text: string;
+  /**
+   * The position of the last event that touched it, or of a later removal in the same batch. It includes every event up
+   * to this position.
+   */
+  readonly position: number;
   #head: Omit<Value, 'record'> | undefined;
 
-  constructor(id: string, order: number, text: string) {
+  constructor(id: string, order: number, text: string, position: number) {
     this.id = id;
     this.order = order;
     this.text = text;
+    this.position = position;
   }
 
   /** The whole document. Each call parses it again. */

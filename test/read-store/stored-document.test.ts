@@ -4,7 +4,8 @@ import { recordLast, StoredDocument } from '#read-store/stored-document.ts';
 import { countParsedCharacters } from '#test/support/harness/count-parsed-characters.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
-const stored = (value: object) => new StoredDocument<{ record?: unknown }>('a', 1, JSON.stringify(recordLast(value)));
+const stored = (value: object) =>
+  new StoredDocument<{ record?: unknown }>('a', 1, JSON.stringify(recordLast(value)), 1);
 
 describe('StoredDocument', () => {
   it('returns the document, its record, and the members beside the record', () => {

@@ -51,7 +51,7 @@ export interface QueryDependencies {
 }
 
 const noTenant: Tenant = { organizationId: '', projectId: null, partnerId: null };
-const noSubject = new StoredDocument<Tenant>('', 0, JSON.stringify(noTenant));
+const noSubject = new StoredDocument<Tenant>('', 0, JSON.stringify(noTenant), 0);
 
 /** Makes a query callable by every caller. */
 export function queryOperation(definition: AnyQuery, runtime: QueryDependencies): Operation<StoredDocument<Tenant>> {
@@ -153,7 +153,7 @@ async function isInStream(
   return tenant !== null && entity.everExisted(state, id) && canAccess(caller, tenant);
 }
 
-const named = (id: string) => new StoredDocument<Tenant>(id, 0, '{}');
+const named = (id: string) => new StoredDocument<Tenant>(id, 0, '{}', 0);
 
 /** A subject that exists in its stream but not in a read model. */
 class AbsentSubject extends StoredDocument<Tenant> {
@@ -161,7 +161,7 @@ class AbsentSubject extends StoredDocument<Tenant> {
   readonly failure: Failure | null;
 
   constructor(id: string, failure: Failure | null = null) {
-    super(id, 0, '{}');
+    super(id, 0, '{}', 0);
     this.failure = failure;
   }
 }
