@@ -63,6 +63,16 @@ export interface Projection<Value extends DocumentValue, Events> {
   };
   /** The indexes of lists by equality on these fields, its own or its record's. Each ends with the document's order. */
   readonly indexes: ReadonlyArray<ReadonlyArray<IndexableField<Value>>>;
+  /**
+   * Whether a document is stored before the others of its batch: the one that has taken over what another has lost, so
+   * that readers never find that none has it; or a sum before the document from which a replay computes it again.
+   */
+  isWrittenFirst?(document: Value): boolean;
+  /**
+   * Whether the revision of its documents is the ETag of other read models' documents. A store without transactions
+   * stores its documents after those of the others, so that an ETag is never newer than a document that has it.
+   */
+  readonly holdsETags?: true;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the runner holds projections of every event map; handlers stay typed.

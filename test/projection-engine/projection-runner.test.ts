@@ -622,6 +622,18 @@ describe('ProjectionRunner', () => {
     assert.ok(failures >= 6);
   });
 
+  it('marks commits of documents that hold the ETags of others', async () => {
+    log.append(created('f1'), version('f1', 1));
+    const holders = new Map<string, boolean | undefined>();
+    const noting = withCommit(writer, async (commits) => {
+      for (const { generation, holdsETags } of commits) holders.set(generation.name, holdsETags);
+      await writer.commit(commits);
+    });
+    await start([{ ...flows(), holdsETags: true }, versions], noting);
+    await caughtUp();
+    assert.deepEqual(Object.fromEntries(holders), { flows: true, versions: false });
+  });
+
   it('rejects `finished` when the store fails with an error that no retry resolves', async () => {
     log.append(created('f1'));
     await start(
