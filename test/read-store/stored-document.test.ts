@@ -16,6 +16,17 @@ describe('StoredDocument', () => {
     assert.equal(document.record.text, '{"name":"a \\"record\\":1"}');
   });
 
+  it('returns its claims without parsing it, and none if it claims nothing', async () => {
+    const documents = [
+      { claims: 'a b', record: 1 },
+      { claims: '', record: { claims: 'c' } },
+      { record: '{"claims":"c"' },
+    ];
+    const { result, characters } = await countParsedCharacters(() => documents.map((value) => stored(value).claims));
+    assert.deepEqual(result, ['a b', '', '']);
+    assert.equal(characters, 0);
+  });
+
   it('returns the record and the members beside it without parsing the record', async () => {
     const document = stored({ note: '\\","record":', record: { schema: 'x'.repeat(100_000) } });
     const { characters } = await countParsedCharacters(() => [document.head, document.record.text]);
