@@ -203,7 +203,7 @@ async function diffs(): Promise<ReadonlyArray<Result>> {
 async function blocked(what: string, before: Json, after: Json): Promise<Result> {
   const tenant = { organizationId: 'c', projectId: 'c', partnerId: null };
   const documentOf = (id: string, flowSchema: Json) =>
-    new StoredDocument(id, 1, JSON.stringify({ ...tenant, flowId: 'c', record: { id, flowSchema } }));
+    new StoredDocument(id, 1, JSON.stringify({ ...tenant, flowId: 'c', record: { id, flowSchema } }), 1);
   const other = documentOf('b', after);
   const versions = { get: async () => other } as unknown as CollectionReader;
   const comparer = new VersionComparer();

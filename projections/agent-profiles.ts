@@ -2,10 +2,14 @@ import type { AgentProfileEvents } from '#domain/agent-profile/events.ts';
 import type { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
+import type { ClaimingDocument } from '#read-store/stored-document.ts';
 import { changed, type TenantDocument, tenantOf } from './document.ts';
 
 /** An agent profile. */
-export type AgentProfileDocument = TenantDocument<AgentProfileRecord>;
+export interface AgentProfileDocument extends TenantDocument<AgentProfileRecord>, ClaimingDocument {
+  /** The ids of its flows, and that of its project if it is the default. */
+  readonly claims: string;
+}
 
 /**
  * Every existing agent profile. The streams of flows say which flows it has; its own events only request them. An
@@ -13,7 +17,7 @@ export type AgentProfileDocument = TenantDocument<AgentProfileRecord>;
  */
 export const agentProfiles = projection<AgentProfileDocument, AgentProfileEvents & FlowEvents>({
   name: 'agent-profiles',
-  version: 1,
+  version: 2,
   keys: (event) => {
     switch (event.type) {
       case 'AgentProfileDefaultMoved':
@@ -29,6 +33,7 @@ export const agentProfiles = projection<AgentProfileDocument, AgentProfileEvents
   },
   on: {
     AgentProfileCreated: (_, { data, revision, metadata }) => ({
+      claims: '',
       ...tenantOf(metadata),
       revision,
       record: { ...data, flowIds: [], isDefault: false, createdAt: metadata.time, updatedAt: metadata.time },
@@ -38,7 +43,10 @@ export const agentProfiles = projection<AgentProfileDocument, AgentProfileEvents
       return changed(document, event, contents);
     },
     AgentProfileRevised: (document, event) => changed(document, event, event.data),
-    AgentProfileDefaultMoved: (document, event, id) => changed(document, event, { isDefault: id === event.data.id }),
+    AgentProfileDefaultMoved: (document, event, id) => {
+      const after = changed(document, event, { isDefault: id === event.data.id });
+      return after && claiming(after);
+    },
     AgentProfileDeleted: () => null,
     FlowCreated: (document, { data }) => withFlow(document, data.id),
     FlowAgentProfileAssigned: (document, { data }, id) =>
@@ -54,17 +62,30 @@ export const agentProfiles = projection<AgentProfileDocument, AgentProfileEvents
     FlowVersionDeleted: ignored,
   },
   indexes: [['projectId'], ['projectId', 'name']],
+  disclaim: (document, lost) => {
+    const { projectId, isDefault, flowIds } = document.record;
+    const left = { isDefault: isDefault && !lost.has(projectId), flowIds: flowIds.filter((id) => !lost.has(id)) };
+    return claiming({ ...document, record: { ...document.record, ...left } });
+  },
+  // A default and flows may move crosswise. Then the default is the one that no reader may miss.
+  isWrittenFirst: ({ record }) => record.isDefault,
 });
 
 const present = (...ids: ReadonlyArray<string | null>) => ids.filter((id) => id !== null);
 
 function withFlow(document: AgentProfileDocument | null, flowId: string): AgentProfileDocument | null {
   if (document === null || document.record.flowIds.includes(flowId)) return document;
-  return { ...document, record: { ...document.record, flowIds: [...document.record.flowIds, flowId] } };
+  return claiming({ ...document, record: { ...document.record, flowIds: [...document.record.flowIds, flowId] } });
 }
 
 function withoutFlow(document: AgentProfileDocument | null, flowId: string): AgentProfileDocument | null {
   if (document === null) return null;
   const flowIds = document.record.flowIds.filter((id) => id !== flowId);
-  return { ...document, record: { ...document.record, flowIds } };
+  return claiming({ ...document, record: { ...document.record, flowIds } });
+}
+
+/** Returns a document with the claims that follow from its record. */
+function claiming(document: AgentProfileDocument): AgentProfileDocument {
+  const { projectId, isDefault, flowIds } = document.record;
+  return { ...document, claims: [...(isDefault ? [projectId] : []), ...flowIds].join(' ') };
 }

@@ -2,17 +2,20 @@ import type { FlowEvents } from '#domain/flow/events.ts';
 import type { FlowVersionRecord } from '#domain/flow/record.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
+import type { ClaimingDocument } from '#read-store/stored-document.ts';
 import { type TenantDocument, tenantOf } from './document.ts';
 
 /** A version of a flow. */
-export interface FlowVersionDocument extends Omit<TenantDocument<FlowVersionRecord>, 'revision'> {
+export interface FlowVersionDocument extends Omit<TenantDocument<FlowVersionRecord>, 'revision'>, ClaimingDocument {
+  /** The id of its flow if it is the active version. */
+  readonly claims: string;
   readonly flowId: string;
 }
 
 /** Every version of existing flows. Their ETag is the flow's. */
 export const flowVersions = projection<FlowVersionDocument, FlowEvents>({
   name: 'flow-versions',
-  version: 1,
+  version: 2,
   keys: (event) => {
     if (event.type !== 'FlowVersionActivated' || event.data.replacedVersionId === null) return [event.data.id];
     return [event.data.id, event.data.replacedVersionId];
@@ -20,13 +23,18 @@ export const flowVersions = projection<FlowVersionDocument, FlowEvents>({
   on: {
     FlowVersionCreated: {
       create: ({ data, metadata }) => ({
+        claims: '',
         ...tenantOf(metadata),
         flowId: data.flowId,
         record: { ...data, isActive: false, createdAt: metadata.time, updatedAt: metadata.time },
       }),
     },
     FlowVersionTagged: (document, event) => changed(document, event, { tag: event.data.tag }),
-    FlowVersionActivated: (document, event, id) => changed(document, event, { isActive: id === event.data.id }),
+    FlowVersionActivated: (document, event, id) => {
+      const isActive = id === event.data.id;
+      const after = changed(document, event, { isActive });
+      return after && { ...after, claims: isActive ? after.flowId : '' };
+    },
     FlowVersionDeleted: () => null,
     FlowDeleted: { removeWhere: ({ data }) => ({ flowId: data.id }) },
     FlowCreated: ignored,
@@ -37,6 +45,8 @@ export const flowVersions = projection<FlowVersionDocument, FlowEvents>({
     FlowAgentProfileAssigned: ignored,
   },
   indexes: [['flowId']],
+  disclaim: (document) => ({ ...document, claims: '', record: { ...document.record, isActive: false } }),
+  isWrittenFirst: ({ record }) => record.isActive,
 });
 
 function changed(

@@ -45,5 +45,6 @@ export const flows = projection<FlowDocument, FlowEvents>({
     },
     FlowVersionDeleted: moved,
   },
+  holdsETags: true,
   indexes: [['projectId'], ['agentProfileId'], ['projectId', 'name'], ['projectId', 'agentProfileId']],
 });

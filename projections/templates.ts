@@ -25,5 +25,6 @@ export const templates = projection<TemplateDocument, TemplateEvents>({
     TemplateVersionPublished: (document, event) =>
       document?.record.status === 'draft' ? changed(document, event, { status: 'published' }) : moved(document, event),
   },
+  holdsETags: true,
   indexes: tenantIndexes(['partnerId'], ['name', 'status']),
 });

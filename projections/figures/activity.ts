@@ -41,6 +41,8 @@ export const activity = projection<ActivityDocument, Readonly<Record<string, Jso
   version: 1,
   keys: idsOf,
   on: Object.fromEntries(listedTypes.map((type) => [type, count])),
+  // Readers read it after the days, so it is never less than their sum.
+  isWrittenFirst: ({ day }) => day === null,
   indexes: [['scope', 'month']],
 });
 

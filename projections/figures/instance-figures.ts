@@ -88,6 +88,9 @@ export const instanceFigures = projection<
     InstanceOperationEnded: take,
     InstancePhoneNumberSet: take,
   },
+  // An instance knows what it was before its last event only. A replay computes older changes of the totals from the
+  // instance as it was, so it must not be stored before they are.
+  isWrittenFirst: ({ kind }) => kind === 'totals',
   indexes: [['attention'], ['organizationId', 'attention'], ['partnerId', 'attention'], ['projectId', 'attention']],
 });
 

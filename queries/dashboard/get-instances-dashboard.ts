@@ -86,10 +86,7 @@ export const getInstancesDashboard = query<t.TypeOf<typeof Input>, Tenant, Insta
         totals: statesOf(totals),
         versions: await versionsOf(totals, knowsTemplates, read),
         upgrades: upgradesOf(totals, lastDays(input.days ?? defaultDays, time)),
-        attention: {
-          total: totals.attentionTotal,
-          instances: totals.attentionTotal === 0 ? [] : await attentionOf(owner.right, read.figures),
-        },
+        attention: await attentionOf(owner.right, totals, read.figures),
       },
     });
   },
@@ -152,19 +149,38 @@ function upgradesOf(
   return { from, until, days, requested, running: sumOf(requested) - sumOf(Object.values(ended)), ...ended };
 }
 
+/**
+ * The instances that need attention. If all of them are shown, they are also the total, because the stored total may be
+ * of another moment.
+ */
 async function attentionOf(
   owner: FiguresOwner,
+  { attentionTotal }: InstanceTotalsDocument,
   collection: CollectionReader,
-): Promise<InstancesAnswer['attention']['instances']> {
-  const found: InstanceFiguresDocument[] = [];
+): Promise<InstancesAnswer['attention']> {
+  if (attentionTotal === 0) return { total: 0, instances: [] };
+  // By id: an instance may move from the first list to the second between the two reads.
+  const found = new Map<string, InstanceFiguresDocument>();
+  let hasMore = false;
   for (const attention of ['failed', 'undone']) {
-    const where = { attention, ...ownedBy(owner) };
-    const request = { limit: maxShown - found.length, maxBytes: 4 * 1024 * 1024 };
-    if (request.limit === 0) break;
-    const page = await readInTurn<InstanceFiguresDocument>(collection, where, request);
-    found.push(...page.documents.map(({ value }) => value));
+    const request = { limit: maxShown - found.size, maxBytes: 4 * 1024 * 1024 };
+    hasMore ||= request.limit === 0;
+    if (hasMore) break;
+    const page = await readInTurn<InstanceFiguresDocument>(collection, { attention, ...ownedBy(owner) }, request);
+    for (const { id, value } of page.documents) found.set(id, value);
+    hasMore = page.next !== null;
   }
-  return found.map(({ organizationId, projectId, attention, state }) => ({
+  const total = hasMore ? Math.max(attentionTotal, found.size) : found.size;
+  return { total, instances: [...found.values()].map(attentionItem) };
+}
+
+function attentionItem({
+  organizationId,
+  projectId,
+  attention,
+  state,
+}: InstanceFiguresDocument): InstancesAnswer['attention']['instances'][number] {
+  return {
     instanceId: state.id,
     organizationId,
     projectId: projectId ?? '',
@@ -176,5 +192,5 @@ async function attentionOf(
     wantedTemplateVersionId: state.lastOperation?.templateVersionId ?? state.target.templateVersionId,
     reason: state.lastOperation?.reason ?? null,
     endedAt: state.lastOperation?.endedAt ?? state.updatedAt,
-  }));
+  };
 }

@@ -6,6 +6,7 @@ import { type Query, query } from '#application/queries/query.ts';
 import { tenantFilter } from '#application/queries/tenant-filter.ts';
 import type { Scope } from '#domain/shared/scope.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { ReadCollection } from '#read-store/newest-claims.ts';
 import type { DocumentValue } from '#read-store/read-store.ts';
 import type { Json } from '#shared/json/json.ts';
 import { filteredBy, type ListFilters } from './list-filters.ts';
@@ -28,7 +29,7 @@ interface AccessibleList<Name extends string, Record, Document extends DocumentV
   /** The filters of the list. */
   readonly filters?: ListFilters;
   /** Needs indexes for the `tenantFilter` of each type of key that can have the scope, with and without each filter. */
-  readonly collection: { readonly name: string };
+  readonly collection: ReadCollection;
 }
 
 /** Defines the query that lists, in pages, all resources of a kind that the key has access to. */

@@ -9,6 +9,7 @@ import { cuid } from '#domain/codecs/id.ts';
 import type { FailureCode } from '#domain/shared/failure.ts';
 import type { Scope } from '#domain/shared/scope.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { ReadCollection } from '#read-store/newest-claims.ts';
 import type { Json } from '#shared/json/json.ts';
 import { filteredBy, type ListFilters } from './list-filters.ts';
 import { type ListOf, listOf } from './list-of.ts';
@@ -32,7 +33,7 @@ interface ListOfParent<Name extends string, Record> {
   readonly member: Name;
   readonly record: t.Type<Record, unknown, unknown>;
   readonly example: Json;
-  readonly collection: { readonly name: string };
+  readonly collection: ReadCollection;
   /** The filters of the list, each in an index with `owner.parameter`. They do not apply to `past`. */
   readonly filters?: ListFilters;
   /** Their past, if the list supports `asOf`. All of them are in the stream of their owner. */

@@ -141,7 +141,7 @@ export class GenerationProjector {
   /** Returns a checkpoint that is not stored yet; null if there is none. */
   unsaved(): GenerationCommit | null {
     if (this.#saved === this.#position) return null;
-    return { generation: this.generation, writes: [], checkpoint: this.#position };
+    return this.#commitOf([], this.#position);
   }
 
   #isDue(): boolean {
@@ -204,7 +204,7 @@ export class GenerationProjector {
    */
   #written(): GenerationCommit | null {
     try {
-      return { generation: this.generation, writes: this.#fold.writes(), checkpoint: this.#seen };
+      return this.#commitOf(this.#fold.writes(), this.#seen);
     } catch {
       // The events are folded again, and each is checked, to find the one that made the document.
       this.#carefulUpTo = this.#seen;
@@ -214,6 +214,10 @@ export class GenerationProjector {
       this.#fold.forget();
       return null;
     }
+  }
+
+  #commitOf(writes: GenerationCommit['writes'], checkpoint: number): GenerationCommit {
+    return { generation: this.generation, writes, checkpoint, holdsETags: this.projection.holdsETags === true };
   }
 
   /**

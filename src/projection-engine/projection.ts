@@ -53,6 +53,10 @@ export interface Projection<Value extends DocumentValue, Events> {
   readonly name: string;
   /** Increase it when existing documents must change. They are rebuilt beside the old ones, and then swapped in. */
   readonly version: number;
+  /**
+   * Returns the ids of the documents that an event touches. If there are several, a store without transactions may show
+   * some of them before and some of them after the event: see `disclaim` and `isWrittenFirst`, and ADR 82.
+   */
   readonly keys: (event: RecordedEventOf<Events>) => ReadonlyArray<string>;
   readonly on: {
     readonly [Type in keyof Events & string]:
@@ -63,6 +67,21 @@ export interface Projection<Value extends DocumentValue, Events> {
   };
   /** The indexes of lists by equality on these fields, its own or its record's. Each ends with the document's order. */
   readonly indexes: ReadonlyArray<ReadonlyArray<IndexableField<Value>>>;
+  /**
+   * Returns a document without some of its claims (`ClaimingDocument`), which a newer document of the same answer has
+   * taken over. Readers apply it to every list.
+   */
+  disclaim?(document: Value, lost: ReadonlySet<string>): Value;
+  /**
+   * Whether a document is stored before the others of its batch: the one that has taken over what another has lost, so
+   * that readers never find that none has it; or a sum before the document from which a replay computes it again.
+   */
+  isWrittenFirst?(document: Value): boolean;
+  /**
+   * Whether the revision of its documents is the ETag of other read models' documents. A store without transactions
+   * stores its documents after those of the others, so that an ETag is never newer than a document that has it.
+   */
+  readonly holdsETags?: true;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the runner holds projections of every event map; handlers stay typed.

@@ -140,6 +140,11 @@ export interface GenerationCommit {
   readonly generation: Generation;
   readonly writes: ReadonlyArray<DocumentWrite>;
   readonly checkpoint: number;
+  /**
+   * Whether the revisions of its documents are the ETags of other generations' documents. A store without transactions
+   * stores them after the writes of all other generations. Default false.
+   */
+  readonly holdsETags?: boolean;
 }
 
 /** The requests of the operators' events, and the position up to which they were carried out. */

@@ -3,6 +3,18 @@ import { EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
 /** The value of a document: a JSON object. Free-form JSON inside it may be deep. */
 export type DocumentValue = object;
 
+/**
+ * A document that may hold facts of which there is only one: an active version of a flow, a default of a project. Where
+ * documents are not stored all at once, two of one answer may claim the same one (`keepNewestClaims`).
+ */
+export interface ClaimingDocument {
+  /**
+   * The ids of the resources whose only one it claims to be, with blanks between: the id of its flow for an active
+   * version. It is the first member, so that it can be read without parsing the document.
+   */
+  readonly claims: string;
+}
+
 /** The type of a document's member `record`. */
 type RecordOf<Value> = Value[keyof Value & 'record'];
 
@@ -18,12 +30,18 @@ export class StoredDocument<Value extends DocumentValue = DocumentValue> {
   readonly order: number;
   /** The whole document. */
   readonly text: string;
+  /**
+   * The position of the last event that touched it, or of a later removal in the same batch. It includes every event up
+   * to this position.
+   */
+  readonly position: number;
   #head: Omit<Value, 'record'> | undefined;
 
-  constructor(id: string, order: number, text: string) {
+  constructor(id: string, order: number, text: string, position: number) {
     this.id = id;
     this.order = order;
     this.text = text;
+    this.position = position;
   }
 
   /** The whole document. Each call parses it again. */
@@ -35,6 +53,12 @@ export class StoredDocument<Value extends DocumentValue = DocumentValue> {
   get head(): Omit<Value, 'record'> {
     this.#head ??= this.#parseHead();
     return this.#head;
+  }
+
+  /** Its `claims`, read without parsing it; an empty text if it has none. */
+  get claims(): string {
+    if (!this.text.startsWith(claimsStart)) return '';
+    return this.text.slice(claimsStart.length, this.text.indexOf('"', claimsStart.length));
   }
 
   /** Its record. @throws Error if it has none */
@@ -71,6 +95,7 @@ interface Cut {
   readonly recordStart: number;
 }
 
+const claimsStart = '{"claims":"';
 const recordName = '"record":';
 const quote = 0x22;
 const backslash = 0x5c;

@@ -45,13 +45,19 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
     const listed = async (where: Where, collection = 'items') =>
       (await store.reader.list(collection, where, everything)).documents.map(({ id }) => id);
 
-    it('returns a document as it was put, with its order', async () => {
+    it('returns a document as it was put, with its order and the position of the last event', async () => {
       const generation = await published();
       const value = { text: 'ü\u0000"', number: 1.5, list: [1, [2]], nothing: null };
       await commit(generation, 7, put('a', 5, value, 7));
       const document = await store.reader.get('items', 'a');
-      assert.deepEqual([document?.id, document?.order, document?.value], ['a', 5, value]);
+      assert.deepEqual([document?.id, document?.order, document?.position, document?.value], ['a', 5, 7, value]);
       assert.equal(await store.reader.get('items', 'b'), null);
+      await commit(generation, 9, put('a', 5, value, 9));
+      const { documents } = await store.reader.list('items', {}, everything);
+      assert.deepEqual(
+        documents.map(({ id, order, position }) => [id, order, position]),
+        [['a', 5, 9]],
+      );
     });
 
     it('stores a member named __proto__ and deeply nested JSON', async () => {

@@ -9,6 +9,7 @@ import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type GivenEvent, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { shownDocuments } from '#test/support/harness/shown-documents.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
 interface Flow {
@@ -168,17 +169,16 @@ describe('ProjectionRunner', () => {
       log: { info: quiet, warn: quiet, error: quiet },
     });
     await eventually(() => zero.ready(), 'the runner from zero is ready');
-    const documents: unknown[] = [];
-    for (const { name } of projections) {
-      documents.push(await zeroReader.list(name, {}, { limit: 1000, maxBytes: 1e7 }));
-    }
+    const documents = await shownDocuments(
+      zeroReader,
+      projections.map(({ name }) => name),
+    );
     await zero.close();
     await zeroReader.close();
     await zeroWriter.close();
     return documents;
   };
-  const stored = (names: ReadonlyArray<string>) =>
-    Promise.all(names.map((name) => reader.list(name, {}, { limit: 1000, maxBytes: 1e7 })));
+  const stored = (names: ReadonlyArray<string>) => shownDocuments(reader, names);
 
   it('is ready at once on an empty log, and follows it live', async () => {
     await start();
@@ -620,6 +620,18 @@ describe('ProjectionRunner', () => {
     await caughtUp();
     assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'b', seen: 102 }]);
     assert.ok(failures >= 6);
+  });
+
+  it('marks commits of documents that hold the ETags of others', async () => {
+    log.append(created('f1'), version('f1', 1));
+    const holders = new Map<string, boolean | undefined>();
+    const noting = withCommit(writer, async (commits) => {
+      for (const { generation, holdsETags } of commits) holders.set(generation.name, holdsETags);
+      await writer.commit(commits);
+    });
+    await start([{ ...flows(), holdsETags: true }, versions], noting);
+    await caughtUp();
+    assert.deepEqual(Object.fromEntries(holders), { flows: true, versions: false });
   });
 
   it('rejects `finished` when the store fails with an error that no retry resolves', async () => {

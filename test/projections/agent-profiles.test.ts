@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
 import {
   defaultMoved,
@@ -14,8 +15,9 @@ import { type ExampleEvent, timeOf } from '#test/support/harness/recorded-events
 
 const of = (profiles: ReadonlyArray<ExampleEvent>, flow: ReadonlyArray<ExampleEvent> = []) =>
   projectStreams(agentProfiles, { [`agentProfiles-${ids.project}`]: profiles, [`flow-${ids.flow}`]: flow });
-const document = (id: string, change: object, created: number, revision = created) => ({
+const document = (id: string, change: Partial<AgentProfileRecord>, created: number, revision = created) => ({
   [id]: {
+    claims: change.isDefault === true ? ids.project : '',
     ...tenants.project,
     revision,
     record: {
@@ -43,9 +45,10 @@ describe('agent profiles projection', () => {
   });
 
   it('shows replaced contents, and increases the revision of only that agent profile', () => {
-    const replaced = profileReplaced({ name: 'Night desk', supportedInputLanguages: [], flowIds: [ids.flow] });
+    const nightDesk = { name: 'Night desk', supportedInputLanguages: [] };
+    const replaced = profileReplaced({ ...nightDesk, flowIds: [ids.flow] });
     assert.deepEqual(of([profileCreated(), other, replaced]), {
-      ...document(ids.profile, { name: 'Night desk', supportedInputLanguages: [] }, 0, 2),
+      ...document(ids.profile, nightDesk, 0, 2),
       ...document(ids.otherProfile, {}, 1),
     });
   });
@@ -60,6 +63,16 @@ describe('agent profiles projection', () => {
       ...document(ids.profile, {}, 0, 3),
       ...document(ids.otherProfile, { isDefault: true }, 1, 3),
     });
+  });
+
+  it('claims its project as the default, and its flows', () => {
+    const flow = begunFlow({ agentProfileId: ids.profile });
+    const claimsAfter = (...events: ReadonlyArray<ExampleEvent>) =>
+      Object.values(of([profileCreated(), other, defaultMoved(ids.profile, null)], [...flow, ...events])).map(
+        (value) => (value as AgentProfileDocument).claims,
+      );
+    assert.deepEqual(claimsAfter(), [`${ids.project} ${ids.flow}`, '']);
+    assert.deepEqual(claimsAfter(profileAssigned(ids.otherProfile, ids.profile)), [ids.project, ids.flow]);
   });
 
   it('shows no deleted agent profile, whatever events its flows have later', () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { FlowVersionRecord } from '#domain/flow/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { flowVersions } from '#projections/flow-versions.ts';
 import {
@@ -14,8 +15,9 @@ import { projectStreams } from '#test/support/harness/projection-harness.ts';
 import { type ExampleEvent, timeOf } from '#test/support/harness/recorded-events.ts';
 
 const of = (...events: ReadonlyArray<ExampleEvent>) => projectStreams(flowVersions, { [`flow-${ids.flow}`]: events });
-const version = (number: number, change: object, created: number, updated = created) => ({
+const version = (number: number, change: Partial<FlowVersionRecord>, created: number, updated = created) => ({
   [versionOf(ids.flow, number)]: {
+    claims: change.isActive === true ? ids.flow : '',
     ...tenants.project,
     flowId: ids.flow,
     record: {

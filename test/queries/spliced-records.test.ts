@@ -100,7 +100,7 @@ class Documents implements ReadStore {
   };
 
   #document(id: string) {
-    return new StoredDocument(id, 1, JSON.stringify(this.#value));
+    return new StoredDocument(id, 1, JSON.stringify(this.#value), 1);
   }
 }
 

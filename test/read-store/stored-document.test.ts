@@ -4,7 +4,8 @@ import { recordLast, StoredDocument } from '#read-store/stored-document.ts';
 import { countParsedCharacters } from '#test/support/harness/count-parsed-characters.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
-const stored = (value: object) => new StoredDocument<{ record?: unknown }>('a', 1, JSON.stringify(recordLast(value)));
+const stored = (value: object) =>
+  new StoredDocument<{ record?: unknown }>('a', 1, JSON.stringify(recordLast(value)), 1);
 
 describe('StoredDocument', () => {
   it('returns the document, its record, and the members beside the record', () => {
@@ -13,6 +14,17 @@ describe('StoredDocument', () => {
     assert.deepEqual(document.value, { ...head, record: { name: 'a "record":1' } });
     assert.deepEqual(document.head, head);
     assert.equal(document.record.text, '{"name":"a \\"record\\":1"}');
+  });
+
+  it('returns its claims without parsing it, and none if it claims nothing', async () => {
+    const documents = [
+      { claims: 'a b', record: 1 },
+      { claims: '', record: { claims: 'c' } },
+      { record: '{"claims":"c"' },
+    ];
+    const { result, characters } = await countParsedCharacters(() => documents.map((value) => stored(value).claims));
+    assert.deepEqual(result, ['a b', '', '']);
+    assert.equal(characters, 0);
   });
 
   it('returns the record and the members beside it without parsing the record', async () => {

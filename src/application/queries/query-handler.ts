@@ -17,7 +17,8 @@ import { type Caller, canAccess, type Tenant } from '#domain/shared/tenancy.ts';
 import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
-import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
+import { keepNewestClaims, type ReadCollection } from '#read-store/newest-claims.ts';
+import type { DocumentValue, PageRequest, ProjectionStatus, ReadStore, Where } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
@@ -51,7 +52,7 @@ export interface QueryDependencies {
 }
 
 const noTenant: Tenant = { organizationId: '', projectId: null, partnerId: null };
-const noSubject = new StoredDocument<Tenant>('', 0, JSON.stringify(noTenant));
+const noSubject = new StoredDocument<Tenant>('', 0, JSON.stringify(noTenant), 0);
 
 /** Makes a query callable by every caller. */
 export function queryOperation(definition: AnyQuery, runtime: QueryDependencies): Operation<StoredDocument<Tenant>> {
@@ -59,7 +60,7 @@ export function queryOperation(definition: AnyQuery, runtime: QueryDependencies)
   const subject =
     definition.subject !== null && 'collection' in definition.subject ? [definition.subject.collection] : [];
   const collections = [
-    ...new Set([...subject, ...Object.values<{ readonly name: string }>(definition.reads)].map(({ name }) => name)),
+    ...new Set([...subject, ...Object.values<ReadCollection>(definition.reads)].map(({ name }) => name)),
   ];
   return {
     ...describeOperation(definition),
@@ -78,17 +79,23 @@ export function queryOperation(definition: AnyQuery, runtime: QueryDependencies)
 /** Makes readers of the collections that a query declares. */
 export function readersOf<Read extends string>(
   documents: Pick<ReadStore, 'get' | 'list'>,
-  reads: Readonly<Record<Read, { readonly name: string }>>,
+  reads: Readonly<Record<Read, ReadCollection>>,
 ): Readonly<Record<Read, CollectionReader>> {
-  const declared = Object.entries<{ readonly name: string }>(reads);
-  const readers = declared.map(([key, { name }]) => [key, readerOf(documents, name)] as const);
+  const declared = Object.entries<ReadCollection>(reads);
+  const readers = declared.map(([key, collection]) => [key, readerOf(documents, collection)] as const);
   return Object.fromEntries(readers) as Record<Read, CollectionReader>;
 }
 
-function readerOf(documents: Pick<ReadStore, 'get' | 'list'>, collection: string): CollectionReader {
+function readerOf(documents: Pick<ReadStore, 'get' | 'list'>, { name, disclaim }: ReadCollection): CollectionReader {
+  const get: CollectionReader['get'] = (id, fresh) => documents.get(name, id, fresh);
+  const list: CollectionReader['list'] = (where, page) => documents.list(name, where, page);
+  if (disclaim === undefined) return { get, list };
   return {
-    get: (id, fresh) => documents.get(collection, id, fresh),
-    list: (where, page) => documents.list(collection, where, page),
+    get,
+    list: async <Value extends DocumentValue>(where: Where, page: PageRequest) => {
+      const read = await list<Value>(where, page);
+      return { ...read, documents: keepNewestClaims(read.documents, disclaim) };
+    },
   };
 }
 
@@ -153,7 +160,7 @@ async function isInStream(
   return tenant !== null && entity.everExisted(state, id) && canAccess(caller, tenant);
 }
 
-const named = (id: string) => new StoredDocument<Tenant>(id, 0, '{}');
+const named = (id: string) => new StoredDocument<Tenant>(id, 0, '{}', 0);
 
 /** A subject that exists in its stream but not in a read model. */
 class AbsentSubject extends StoredDocument<Tenant> {
@@ -161,7 +168,7 @@ class AbsentSubject extends StoredDocument<Tenant> {
   readonly failure: Failure | null;
 
   constructor(id: string, failure: Failure | null = null) {
-    super(id, 0, '{}');
+    super(id, 0, '{}', 0);
     this.failure = failure;
   }
 }

@@ -16,6 +16,7 @@ import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
 import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
+import type { ReadCollection } from '#read-store/newest-claims.ts';
 import type { DocumentValue, Page, PageRequest, ProjectionStatus, ReadStore, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
@@ -25,7 +26,7 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 export interface CollectionReader {
   /** @see ReadStore.get */
   readonly get: <Value extends DocumentValue>(id: string, fresh?: 'fresh') => Promise<StoredDocument<Value> | null>;
-  /** @see ReadStore.list */
+  /** @see ReadStore.list; of documents that claim the same resource, only the newest does (`keepNewestClaims`) */
   readonly list: <Value extends DocumentValue>(where: Where, page: PageRequest) => Promise<Page<Value>>;
 }
 
@@ -134,7 +135,7 @@ export interface Query<Input extends object, Subject extends Tenant, Output, Rea
    * The projections that it reads besides its subject's, by their names in the context. It can read no others.
    * `Switchyard-Min-Position` waits for these projections and the subject's.
    */
-  readonly reads: Readonly<Record<Read, { readonly name: string }>>;
+  readonly reads: Readonly<Record<Read, ReadCollection>>;
   /** The resource in the path, to which the key needs access; null if the answer itself depends on the key's access. */
   readonly subject: (DocumentSubject | StreamSubject) | null;
   /** The media types besides JSON that it may answer; `accept` has the requested one. */

@@ -121,14 +121,15 @@ export class DocumentBuffer {
   }
 
   /**
-   * Returns the writes since the last commit: removals by index first, then each changed document once.
+   * Returns the writes since the last commit, in the order in which a store without transactions applies them: removals
+   * by index, then each changed document once, those first for which the projection's `isWrittenFirst` holds.
    * @throws Error for a document that JSON cannot represent
    */
   writes(): ReadonlyArray<DocumentWrite> {
     const writes: DocumentWrite[] = this.#removals.map((removal) => ({ kind: 'delete-where', ...removal }));
     // A document that has survived a removal of this batch must not count as older than that removal.
     const outlived = this.#removals.at(-1)?.position ?? 0;
-    for (const entry of this.#changed) writes.push(this.#write(entry, Math.max(entry.position, outlived)));
+    for (const entry of this.#changedInOrder()) writes.push(this.#write(entry, Math.max(entry.position, outlived)));
     return writes;
   }
 
@@ -239,6 +240,18 @@ export class DocumentBuffer {
       this.#entries.set(entry.id, entry);
     }
     this.#used = [];
+  }
+
+  #changedInOrder(): ReadonlyArray<BufferedDocument> {
+    if (this.#projection.isWrittenFirst === undefined) return this.#changed;
+    const first: BufferedDocument[] = [];
+    const others: BufferedDocument[] = [];
+    for (const entry of this.#changed) {
+      const { value } = entry;
+      const isFirst = value !== null && this.#projection.isWrittenFirst(value);
+      (isFirst ? first : others).push(entry);
+    }
+    return first.concat(others);
   }
 
   #write(entry: BufferedDocument, position: number): DocumentWrite {

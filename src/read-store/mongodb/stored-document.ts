@@ -103,7 +103,7 @@ export function storedDocument<Value extends DocumentValue>({
   _id,
   state,
 }: DocumentRecord<number>): StoredDocument<Value> | null {
-  return state.order === null ? null : new StoredDocument(_id, state.order, state.body);
+  return state.order === null ? null : new StoredDocument(_id, state.order, state.body, state.position);
 }
 
 function indexedValue(value: unknown): IndexedValue {

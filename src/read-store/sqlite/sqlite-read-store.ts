@@ -58,9 +58,18 @@ interface OpenFile {
   readonly current: Map<string, CurrentGeneration>;
 }
 
+/** A document beside the generation that the pointer names; `ord` is null if there is no such document. */
+interface FoundRow {
+  readonly generation: number;
+  readonly ord: number | null;
+  readonly position: number;
+  readonly body: string;
+}
+
 interface ListRow {
   readonly id: string;
   readonly ord: number;
+  readonly position: number;
   readonly body: string;
 }
 
@@ -113,10 +122,10 @@ class SqliteReadStore implements ReadStore {
   #get<Value extends DocumentValue>(open: OpenFile, collection: string, id: string): StoredDocument<Value> | null {
     const current = open.current.get(collection) ?? this.#findCurrent(open, collection);
     // One statement reads the pointer and the document, so that no old document is returned after a swap.
-    const row = current.get.get(id, current.collection) as { generation: number; ord: number | null; body: string };
+    const row = current.get.get(id, current.collection) as unknown as FoundRow;
     if (row?.generation !== current.generation) return this.#get(moved(open, collection), collection, id);
     if (row.ord === null) return null;
-    const document = new StoredDocument<Value>(id, row.ord, row.body);
+    const document = new StoredDocument<Value>(id, row.ord, row.body, row.position);
     this.#cache?.keep(collection, document);
     return document;
   }
@@ -136,7 +145,7 @@ class SqliteReadStore implements ReadStore {
       if (last !== undefined && (documents.length === page.limit || bytes > page.maxBytes)) {
         return { documents, next: { order: last.order, id: last.id } };
       }
-      documents.push(new StoredDocument(row.id, row.ord, row.body));
+      documents.push(new StoredDocument(row.id, row.ord, row.body, row.position));
     }
     return { documents, next: null };
   }
@@ -156,7 +165,7 @@ class SqliteReadStore implements ReadStore {
       generation,
       indexes: JSON.parse(String(row.indexes)),
       get: open.database.prepare(
-        `SELECT generation, ord, body FROM collection LEFT JOIN ${table.tableName(generation)} AS document
+        `SELECT generation, ord, position, body FROM collection LEFT JOIN ${table.tableName(generation)} AS document
          ON document.id = ? WHERE collection.id = ?`,
       ),
       lists: new Map(),
@@ -238,7 +247,7 @@ function listStatement(open: OpenFile, current: CurrentGeneration, where: Where,
   if (known !== undefined) return known;
   const order = newestFirst ? 'ord DESC, id DESC' : 'ord, id';
   const statement = open.database.prepare(
-    `SELECT id, ord, body FROM ${table.tableName(current.generation)} WHERE ${conditions} ORDER BY ${order} LIMIT ?`,
+    `SELECT id, ord, position, body FROM ${table.tableName(current.generation)} WHERE ${conditions} ORDER BY ${order} LIMIT ?`,
   );
   if (current.lists.size < maxListStatements) current.lists.set(conditions, statement);
   return statement;

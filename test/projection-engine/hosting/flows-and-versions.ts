@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AnyProjection, ignored, projection } from '#projection-engine/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
-import type { Page, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
+import type { ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import type { GivenEvent, InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
+import { shownDocuments } from '#test/support/harness/shown-documents.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 
 interface FlowEvents {
@@ -66,12 +67,15 @@ export async function caughtUp(runner: ProjectionRunner, events: InMemoryEventSt
 }
 
 /** All documents of these projections that readers see. */
-export function documentsOf(reader: ReadStore): Promise<ReadonlyArray<Page<object>>> {
-  return Promise.all(flowsAndVersions.map(({ name }) => reader.list(name, {}, { limit: 1000, maxBytes: 1e7 })));
+export function documentsOf(reader: ReadStore): ReturnType<typeof shownDocuments> {
+  return shownDocuments(
+    reader,
+    flowsAndVersions.map(({ name }) => name),
+  );
 }
 
 /** The documents of a SQLite store that is filled from the log. */
-export async function documentsFromZero(events: InMemoryEventStore): Promise<ReadonlyArray<Page<object>>> {
+export async function documentsFromZero(events: InMemoryEventStore): ReturnType<typeof shownDocuments> {
   const folder = await mkdtemp(join(tmpdir(), 'from-zero-'));
   const file = join(folder, 'read.db');
   const writer = openSqliteReadStoreWriter(file, assert.fail);

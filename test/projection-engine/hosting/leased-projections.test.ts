@@ -213,7 +213,7 @@ describeOnMongoDb('runProjectionsUnderLease', (server) => {
 });
 
 async function someDocument(reader: ReadStore): Promise<boolean> {
-  return (await documentsOf(reader).catch(() => [])).some(({ documents }) => documents.length > 0);
+  return (await documentsOf(reader).catch(() => [])).some((documents) => documents.length > 0);
 }
 
 /** A process that runs `projecting-process.ts`. */

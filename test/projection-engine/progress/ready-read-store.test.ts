@@ -4,7 +4,7 @@ import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
-const flow = new StoredDocument('cflow001', 1, '{}');
+const flow = new StoredDocument('cflow001', 1, '{}', 1);
 
 const documents: ReadStore = {
   get: async () => flow as never,

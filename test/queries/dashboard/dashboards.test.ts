@@ -9,11 +9,14 @@ import { getGatewayDashboard } from '#queries/dashboard/get-gateway-dashboard.ts
 import { getInstancesDashboard } from '#queries/dashboard/get-instances-dashboard.ts';
 import { getProjectionsDashboard } from '#queries/dashboard/get-projections-dashboard.ts';
 import { begunFlow, versionActivated, versionCreated, versionDeleted } from '#test/support/events/flow-events.ts';
-import { activeInstance, ended, upgradeRequested } from '#test/support/events/instance-events.ts';
+import { activeInstance, ended, operationFailed, upgradeRequested } from '#test/support/events/instance-events.ts';
 import { templateCreated } from '#test/support/events/template-events.ts';
 import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
 import { usageEntry, usageRecorded } from '#test/support/events/usage-events.ts';
-import { givenLog } from '#test/support/harness/query-harness.ts';
+import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
+import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
+import { givenLog, queriesOn } from '#test/support/harness/query-harness.ts';
+import { recorded } from '#test/support/harness/recorded-events.ts';
 
 const hourMs = 3_600_000;
 const projectCreated = {
@@ -155,6 +158,8 @@ describe('getInstancesDashboard', () => {
     return body;
   };
 
+  const undone = [...upgraded, operationFailed(2), ended(2, 'undone')];
+
   it('counts instances by template version and state', async () => {
     assert.deepEqual((await of(activeInstance())).totals, { instances: 1, active: 1, provisioning: 0, failed: 0 });
     const { totals, versions } = await of(upgraded, 'project');
@@ -166,15 +171,25 @@ describe('getInstancesDashboard', () => {
   });
 
   it('names an instance whose upgrade was undone', async () => {
-    const failed = { type: 'InstanceOperationFailed', data: { id: ids.instance, operation: 2, reason: 'too large' } };
-    const undone = { type: 'InstanceOperationEnded', data: { ...ended(2).data, outcome: 'undone' } };
-    const { attention, totals } = await of([...upgraded, failed, undone]);
+    const { attention, totals } = await of(undone);
     assert.equal(totals.active, 1);
     assert.equal(attention.total, 1);
     assert.deepEqual(
       attention.instances.map(({ instanceId, why }) => [instanceId, why]),
       [[ids.instance, 'undone']],
     );
+  });
+
+  it('counts as many instances that need attention as it names, while the totals are ahead of the instances', async () => {
+    const store = new AppendableEventStore();
+    store.log.push(...recorded(instanceStream, undone));
+    const before = new ReadModel(store.log.slice(0, -1));
+    const documents = new (class extends ReadModel {
+      override list = before.list.bind(before);
+    })(store.log);
+    const { body } = await queriesOn({ store, documents }).ask(getInstancesDashboard);
+    assert.ok(InstancesAnswer.is(body));
+    assert.deepEqual(body.attention, { total: 0, instances: [] });
   });
 });
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { DocumentCache } from '#read-store/sqlite/document-cache.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 
-const document = (id: string, characters = 10) => new StoredDocument(id, 1, JSON.stringify('x'.repeat(characters - 2)));
+const document = (id: string, characters = 10) =>
+  new StoredDocument(id, 1, JSON.stringify('x'.repeat(characters - 2)), 1);
 
 describe('DocumentCache', () => {
   it('returns a kept document by collection and id until it is cleared', () => {

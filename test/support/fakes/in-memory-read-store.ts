@@ -72,7 +72,7 @@ export class ReadModel implements ReadStore {
     }));
     for (const { id, order, value } of after) {
       if (value === null) documents.delete(id);
-      else documents.set(id, new StoredDocument(id, order, JSON.stringify(recordLast(value))));
+      else documents.set(id, new StoredDocument(id, order, JSON.stringify(recordLast(value)), event.position));
     }
   }
 }

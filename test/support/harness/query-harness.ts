@@ -9,6 +9,7 @@ import { type QueryDependencies, queryOperation } from '#application/queries/que
 import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import { Positions } from '#positions/positions.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
@@ -31,7 +32,7 @@ export interface QueryAnswer {
 export interface QueriedStores {
   readonly store: AppendableEventStore;
   /** Default: read models of the whole log. */
-  readonly documents?: ReadModel;
+  readonly documents?: ReadStore;
   readonly personalData?: PersonalData;
   /** Default: the read models show all that was written. */
   readonly pending?: PendingResources;
