@@ -217,7 +217,8 @@ export class GenerationProjector {
   }
 
   #commitOf(writes: GenerationCommit['writes'], checkpoint: number): GenerationCommit {
-    return { generation: this.generation, writes, checkpoint, holdsETags: this.projection.holdsETags === true };
+    const { holdsETags = false, isWrittenFirst } = this.projection;
+    return { generation: this.generation, writes, checkpoint, holdsETags, inOrder: isWrittenFirst !== undefined };
   }
 
   /**

@@ -145,6 +145,8 @@ export interface GenerationCommit {
    * stores them after the writes of all other generations. Default false.
    */
   readonly holdsETags?: boolean;
+  /** Whether a store without transactions must store the writes one after the other, in their order. Default false. */
+  readonly inOrder?: boolean;
 }
 
 /** The requests of the operators' events, and the position up to which they were carried out. */

@@ -8,8 +8,7 @@ import { type DocumentRecord, documentsName, stateOf, whereConditions } from './
 
 /** The most writes of one call, so that each call ends well within its time limit. */
 const maxCallWrites = 1000;
-/** The calls at the same time for a generation that queries do not read yet. */
-const fillCallsTogether = 2;
+const callsTogether = 2;
 /** So few documents are stored by one kind of call, although new ones could be inserted for less. */
 const maxMergedTogether = 5;
 const maxCallBytes = 4 * 1024 * 1024;
@@ -62,19 +61,19 @@ export async function forgetRemoved(connection: MongoDbConnection, generation: G
   return ids.length === maxForgotten;
 }
 
-/** Each document is in one chunk only. While queries do not read the documents, the order of chunks does not matter. */
+/** Each document is in one chunk only, so the order of the chunks matters only if the writes have one. */
 async function writeRun(run: ReadonlyArray<PutOrDelete>, applying: WriteContext): Promise<void> {
   const left = chunks(run);
   const writeLeft = async () => {
     for (const chunk of left) await writeChunk(chunk, applying);
   };
-  await allSettled(Array.from({ length: applying.isRead ? 1 : fillCallsTogether }, writeLeft));
+  await allSettled(Array.from({ length: applying.inOrder ? 1 : callsTogether }, writeLeft));
 }
 
 async function writeChunk(chunk: ReadonlyArray<PutOrDelete>, applying: WriteContext): Promise<void> {
   const fields = indexedFields(applying.generation.indexes);
   const records = chunk.map((write) => ({ _id: write.id, state: stateOf(write, fields) }));
-  if (records.length <= maxMergedTogether) return merge(records, applying);
+  if (applying.inOrder || records.length <= maxMergedTogether) return merge(records, applying);
   const isMade = ({ state }: DocumentRecord) => state.order?.greaterThan(applying.storedUpTo) === true;
   const made = records.filter(isMade);
   const doubled = made.length > 0 && !(await insert(made, applying));

@@ -6,6 +6,7 @@ import type { Checkpoints, PositionsWriter, ProjectionPositions } from '#read-st
 import type {
   CollectionDefinition,
   CollectionGenerations,
+  DocumentWrite,
   FoldedDocument,
   Generation,
   GenerationCommit,
@@ -74,8 +75,6 @@ interface GenerationProgress {
   readonly generation: Pick<Generation, 'name' | 'number'>;
   /** The position up to which its documents are stored. */
   storedUpTo: number;
-  /** Whether queries read it. */
-  isRead: boolean;
   forgetAt: number;
 }
 
@@ -120,7 +119,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     const checkpoints = await this.#open();
     const record = await this.#takeOver(collection);
     const stored = generationsOf(record, checkpoints[collection] ?? {});
-    this.#track(collection, stored, record?.current ?? null);
+    this.#track(collection, stored);
     return collectionGenerations(record, this.#checkpoints()[collection] ?? {});
   }
 
@@ -131,11 +130,10 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     const before = generationsOf(record, {});
     const number = (record?.last ?? 0) + 1;
     const dropped = before.filter(({ complete }) => !complete);
-    const isFirst = dropped.length === before.length;
     await this.#records.change(name, {
       $set: {
         last: number,
-        ...(isFirst ? { current: number } : {}),
+        ...(dropped.length === before.length ? { current: number } : {}),
         [generationPath(number)]: {
           version,
           indexes: JSON.stringify(indexes),
@@ -151,7 +149,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     await this.finish(generation);
     for (const one of dropped) await this.#drop(one);
     const forgetAt = performance.now() + forgetAfterMs;
-    this.#tracking.set(documentsName(generation), { generation, storedUpTo: 0, isRead: isFirst, forgetAt });
+    this.#tracking.set(documentsName(generation), { generation, storedUpTo: 0, forgetAt });
     return generation;
   }
 
@@ -176,11 +174,12 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
 
   async commit(commits: ReadonlyArray<GenerationCommit>): Promise<void> {
     await this.#open();
-    const left = commits.values();
-    const commitLeft = async () => {
-      for (const commit of left) await this.#commitOne(commit);
-    };
-    await allSettled(Array.from({ length: commitsTogether }, commitLeft));
+    for (const together of inPhases(commits)) await this.#storeTogether(together);
+    for (const { generation, checkpoint } of commits) {
+      const tracking = await this.#existing(generation);
+      tracking.storedUpTo = Math.max(tracking.storedUpTo, checkpoint);
+      await this.#forgetWhenDue(generation, tracking);
+    }
   }
 
   async finish(generation: Generation): Promise<void> {
@@ -197,7 +196,6 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     const marks = before.map((one) => [`${generationPath(one.number)}.replaced`, true] as const);
     const published = { current: number, [`${generationPath(number)}.complete`]: true };
     await this.#records.change(name, { $set: { ...published, ...Object.fromEntries(marks) } }, number);
-    this.#trackingOf(generation).isRead = true;
     for (const one of before) this.#dropLater(one);
   }
 
@@ -274,29 +272,33 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     }
   }
 
-  #track(name: string, stored: ReadonlyArray<StoredGeneration>, current: number | null): void {
+  #track(name: string, stored: ReadonlyArray<StoredGeneration>): void {
     const existing = new Set(stored.map(documentsName));
     for (const [key, { generation }] of this.#tracking)
       if (generation.name === name && !existing.has(key)) this.#tracking.delete(key);
     for (const one of stored) {
       const tracking = this.#trackingOf(one);
       tracking.storedUpTo = Math.max(tracking.storedUpTo, one.checkpoint);
-      tracking.isRead = one.number === current;
       if (one.replaced && !this.#replaced.has(documentsName(one))) this.#dropLater(one);
     }
   }
 
-  async #commitOne({ generation, writes, checkpoint }: GenerationCommit): Promise<void> {
-    const tracking = await this.#existing(generation);
-    const { storedUpTo, isRead } = tracking;
+  async #storeTogether(commits: ReadonlyArray<GenerationCommit>): Promise<void> {
+    const left = commits.values();
+    const storeLeft = async () => {
+      for (const commit of left) await this.#storeOne(commit);
+    };
+    await allSettled(Array.from({ length: Math.min(commitsTogether, commits.length) }, storeLeft));
+  }
+
+  async #storeOne({ generation, writes, inOrder = false }: GenerationCommit): Promise<void> {
+    const { storedUpTo } = await this.#existing(generation);
     const repeat = <Result>(call: () => Promise<Result>) =>
       this.#repeat(async () => {
         await this.#assertHeld(generation);
         return call();
       });
-    await applyWrites(writes, { connection: this.#connection, generation, isRead, storedUpTo, repeat });
-    tracking.storedUpTo = Math.max(storedUpTo, checkpoint);
-    await this.#forgetWhenDue(generation, tracking);
+    await applyWrites(writes, { connection: this.#connection, generation, inOrder, storedUpTo, repeat });
   }
 
   /** @throws FencedError if the generation was dropped */
@@ -367,7 +369,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     const key = documentsName(generation);
     const known = this.#tracking.get(key);
     if (known !== undefined) return known;
-    const tracking = { generation, storedUpTo: 0, isRead: true, forgetAt: 0 };
+    const tracking = { generation, storedUpTo: 0, forgetAt: 0 };
     this.#tracking.set(key, tracking);
     return tracking;
   }
@@ -375,6 +377,19 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   #repeat<Result>(call: () => Promise<Result>): Promise<Result> {
     return repeatCall(call, this.#signal);
   }
+}
+
+/**
+ * Divides commits into groups that are stored one after the other. A document whose revision is the ETag of others is
+ * stored after them, and removed before them, so that queries never find a newer ETag or a part of what is removed.
+ */
+function inPhases(commits: ReadonlyArray<GenerationCommit>): ReadonlyArray<ReadonlyArray<GenerationCommit>> {
+  const isRemoval = ({ kind }: DocumentWrite) => kind === 'delete';
+  const heads = commits.filter(({ holdsETags }) => holdsETags === true);
+  const removals = heads.map((commit) => ({ ...commit, writes: commit.writes.filter(isRemoval) }));
+  const puts = heads.map((commit) => ({ ...commit, writes: commit.writes.filter((write) => !isRemoval(write)) }));
+  const others = commits.filter(({ holdsETags }) => holdsETags !== true);
+  return [removals, others, puts].map((phase) => phase.filter(({ writes }) => writes.length > 0));
 }
 
 function unset(generations: ReadonlyArray<Pick<Generation, 'number'>>): Readonly<Record<string, object>> {
