@@ -25,14 +25,19 @@ export interface LeaseStore {
   /** Reads the newest term of every lease, by the lease's name. @throws UnavailableError */
   newestOfAll(): Promise<ReadonlyMap<string, LeaseTerm>>;
   /**
-   * Begins a term. After an error the term may have begun nevertheless; then no node renews it.
+   * Begins a term, and removes the older ones of the lease. After an error the term may have begun nevertheless, beside
+   * an older one; then no node renews it.
    * @param token one more than that of the newest term
    * @returns false if another node was first
    * @throws UnavailableError
    */
   begin(name: string, token: number, holder: string): Promise<boolean>;
-  /** Renews terms. It leaves out those that were removed. Only their holder may call this. @throws UnavailableError */
-  renewAll(terms: ReadonlyArray<TermId>): Promise<void>;
+  /**
+   * Renews terms. It leaves out those that were removed. Only their holder may call this.
+   * @returns how many it has renewed. If these are all, no node had begun a newer term of any of them before the call.
+   * @throws UnavailableError
+   */
+  renewAll(terms: ReadonlyArray<TermId>): Promise<number>;
   /**
    * Ends a term, if it is still the newest. Only its holder may call this, or a node that has seen the term expire.
    * @throws UnavailableError

@@ -3,20 +3,21 @@ import type { LeaseTerm } from './lease-store.ts';
 /** The times of a lease. */
 export interface LeaseLimits {
   /**
-   * How often the holder renews its term. It is a little shorter than the interval of looks, because a renewal joins the
-   * next look.
+   * How often the holder asks to renew its term. It is a little shorter than the interval of rounds, so that each round
+   * renews every term of the node.
    */
   readonly renewIntervalMs: number;
   /** After this time without a renewal a term is over. */
   readonly expireAfterMs: number;
   /**
-   * The shortest time between two looks of a node. Six of them last a little longer than the expiry, so that the sixth
-   * look after the last renewal finds the term over.
+   * The shortest time between two rounds of a node. Five of them last a little longer than the expiry: the fifth look
+   * after the first one that saw the last renewal finds the term over. So a dead holder is replaced at most six rounds
+   * and a few calls of the store after its last renewal.
    */
   readonly lookIntervalMs: number;
 }
 
-export const defaultLeaseLimits: LeaseLimits = { renewIntervalMs: 250, expireAfterMs: 1500, lookIntervalMs: 260 };
+export const defaultLeaseLimits: LeaseLimits = { renewIntervalMs: 280, expireAfterMs: 1400, lookIntervalMs: 300 };
 
 /** The newest term of a lease, as one node has observed it. */
 export interface ObservedTerm extends LeaseTerm {
@@ -24,10 +25,10 @@ export interface ObservedTerm extends LeaseTerm {
   readonly isOver: boolean;
 }
 
-/** The leases as one node sees them. All threads of the node share its looks and renewals. */
+/** The leases as one node sees them. All threads of the node share its rounds of renewals and looks. */
 export interface Leases {
   /**
-   * Waits for the node's next look, which reads the newest terms of all leases.
+   * Makes the node's next round look, and waits for it. It reads the newest terms of all leases.
    * @returns the terms by the names of their leases; a lease that no node has ever held is missing
    * @throws UnavailableError
    */
@@ -40,8 +41,8 @@ export interface Leases {
    */
   begin(name: string, token: number, holder: string): Promise<boolean>;
   /**
-   * Renews a term with the node's next look.
-   * @returns false if it is not the newest any more
+   * Renews a term with the node's next round.
+   * @returns false if another node has begun a newer term
    * @throws UnavailableError
    */
   renew(name: string, token: number): Promise<boolean>;

@@ -11,11 +11,21 @@ export interface NodeLeasesOptions {
   readonly clock?: Clock;
 }
 
-/** A renewal of terms and a look, which several callers wait for. */
+/** What a round has found. */
+interface Found {
+  /** Whether it has looked. If not, all its terms were renewed, so that none is newer. */
+  readonly hasLooked: boolean;
+  /** The newest terms by the names of their leases; empty if it has not looked. */
+  readonly newest: ReadonlyMap<string, ObservedTerm>;
+}
+
+/** A renewal of terms and a look, or one of them, which several callers wait for. */
 interface Round {
   /** By name and token. */
   readonly renewals: Map<string, TermId>;
-  readonly found: PromiseWithResolvers<ReadonlyMap<string, ObservedTerm>>;
+  /** Whether a caller waits for a look. */
+  isLookWanted: boolean;
+  readonly found: PromiseWithResolvers<Found>;
 }
 
 /** A term of any node, and when this node first saw it. */
@@ -26,9 +36,16 @@ interface Sighting {
 }
 
 /**
- * The leases of one node. It asks the store in rounds: one command renews all terms of the node, and one read shows the
- * newest terms of all leases to everything that waits for a look. Two rounds begin at least the look interval apart,
- * and none begins while no caller waits. A round that gets no answer does not delay the next one.
+ * A holder looks after this time without a look. A node that dies while it begins a term may leave the older one beside
+ * it, and renewals alone do not tell the holder of the older one, if that is a node that was suspended.
+ */
+const maxBlindMs = 30_000;
+
+/**
+ * The leases of one node. It asks the store in rounds. One command renews all terms of the node. One read shows the
+ * newest terms of all leases to everything that waits for a look; a round does it only for such callers, or if a term
+ * could not be renewed. Two rounds begin at least the look interval apart, and none begins while no caller waits. A round
+ * that gets no answer does not delay the next one.
  */
 export class NodeLeases implements Leases {
   readonly #store: LeaseStore;
@@ -48,8 +65,10 @@ export class NodeLeases implements Leases {
     this.#clock = clock;
   }
 
-  look(): Promise<ReadonlyMap<string, ObservedTerm>> {
-    return this.#nextRound().found.promise;
+  async look(): Promise<ReadonlyMap<string, ObservedTerm>> {
+    const round = this.#nextRound();
+    round.isLookWanted = true;
+    return (await round.found.promise).newest;
   }
 
   begin(name: string, token: number, holder: string): Promise<boolean> {
@@ -59,8 +78,8 @@ export class NodeLeases implements Leases {
   async renew(name: string, token: number): Promise<boolean> {
     const round = this.#nextRound();
     round.renewals.set(idOf(name, token), { name, token });
-    const newest = await round.found.promise;
-    return newest.get(name)?.token === token;
+    const { hasLooked, newest } = await round.found.promise;
+    return !hasLooked || newest.get(name)?.token === token;
   }
 
   async release(name: string, token: number): Promise<void> {
@@ -80,7 +99,7 @@ export class NodeLeases implements Leases {
 
   #nextRound(): Round {
     if (this.#next !== null) return this.#next;
-    const round: Round = { renewals: new Map(), found: Promise.withResolvers() };
+    const round: Round = { renewals: new Map(), isLookWanted: false, found: Promise.withResolvers() };
     this.#next = round;
     void this.#play(round);
     return round;
@@ -93,7 +112,7 @@ export class NodeLeases implements Leases {
     this.#beganAt = this.#clock.now();
     this.#running.add(round);
     try {
-      round.found.resolve(await this.#ask([...round.renewals.values()]));
+      round.found.resolve(await this.#ask(round));
     } catch (error) {
       round.found.reject(error);
     } finally {
@@ -101,9 +120,15 @@ export class NodeLeases implements Leases {
     }
   }
 
-  async #ask(renewals: ReadonlyArray<TermId>): Promise<ReadonlyMap<string, ObservedTerm>> {
+  async #ask({ renewals, isLookWanted }: Round): Promise<Found> {
     if (this.#closed.signal.aborted) throw new UnavailableError('The leases of this node are closed.');
-    if (renewals.length > 0) await this.#store.renewAll(renewals);
+    const areAllRenewed = renewals.size === 0 || (await this.#store.renewAll([...renewals.values()])) === renewals.size;
+    const isBlind = this.#clock.now() - this.#sightingsAskedAt >= maxBlindMs;
+    const hasLooked = isLookWanted || isBlind || !areAllRenewed;
+    return { hasLooked, newest: hasLooked ? await this.#read() : new Map() };
+  }
+
+  async #read(): Promise<ReadonlyMap<string, ObservedTerm>> {
     const askedAt = this.#clock.now();
     const newest = await this.#store.newestOfAll();
     const observed = new Map(Array.from(newest, ([name, term]) => [name, this.#observe(name, term, askedAt)]));

@@ -24,7 +24,7 @@ export function leaseStoreContract(name: string, open: () => () => LeaseStore): 
 
     it('knows no term of a lease that was never held', async () => {
       const store = connect();
-      await store.renewAll([{ name: 'work', token: 1 }]);
+      assert.equal(await store.renewAll([{ name: 'work', token: 1 }]), 0);
       await store.release('work', 1);
       assert.deepEqual(await store.newestOfAll(), new Map());
     });
@@ -39,14 +39,11 @@ export function leaseStoreContract(name: string, open: () => () => LeaseStore): 
       assert.deepEqual(await newest(other, 'work'), { token: 1, holder: 'one', renewals: 2, released: true });
     });
 
-    it('renews the named terms of several leases together, and no other', async () => {
+    it('renews the named terms of several leases together, and no other, and counts them', async () => {
       const store = connect();
       for (const lease of ['a', 'b', 'c']) await store.begin(lease, 1, 'one');
-      await store.renewAll([
-        { name: 'a', token: 1 },
-        { name: 'b', token: 1 },
-        { name: 'missing', token: 1 },
-      ]);
+      const held = ['a', 'b'].map((name) => ({ name, token: 1 }));
+      assert.equal(await store.renewAll([...held, { name: 'missing', token: 1 }]), 2);
       const renewals = Array.from(await store.newestOfAll(), ([lease, term]) => [lease, term.renewals]);
       assert.deepEqual(Object.fromEntries(renewals), { a: 1, b: 1, c: 0 });
     });
@@ -65,7 +62,7 @@ export function leaseStoreContract(name: string, open: () => () => LeaseStore): 
       const [older, newer] = [connect(), connect()];
       await older.begin('work', 1, 'older');
       await newer.begin('work', 2, 'newer');
-      await older.renewAll([{ name: 'work', token: 1 }]);
+      assert.equal(await older.renewAll([{ name: 'work', token: 1 }]), 0);
       await older.release('work', 1);
       assert.deepEqual(await newest(newer, 'work'), { token: 2, holder: 'newer', renewals: 0, released: false });
     });
@@ -77,6 +74,28 @@ export function leaseStoreContract(name: string, open: () => () => LeaseStore): 
       await quick.begin('work', 3, 'quick');
       for (const token of [1, 2, 3]) assert.equal(await slow.begin('work', token, 'slow'), false);
       assert.deepEqual(await newest(slow, 'work'), { token: 3, holder: 'quick', renewals: 0, released: false });
+    });
+
+    it('renews no term after another node has begun the next one, and never brings it back', async () => {
+      const [older, newer] = [connect(), connect()];
+      for (let token = 1; token <= 20; token += 2) {
+        assert.equal(await older.begin('work', token, 'older'), true);
+        let isSuperseded = false;
+        const late: number[] = [];
+        const renewing = Array.from({ length: 4 }, async () => {
+          for (let wasSuperseded = false; !wasSuperseded; ) {
+            wasSuperseded = isSuperseded;
+            const renewed = await older.renewAll([{ name: 'work', token }]);
+            if (wasSuperseded) late.push(renewed);
+          }
+        });
+        assert.equal(await newer.begin('work', token + 1, 'newer'), true);
+        isSuperseded = true;
+        await Promise.all(renewing);
+        assert.deepEqual(late, [0, 0, 0, 0]);
+        const begun = { token: token + 1, holder: 'newer', renewals: 0, released: false };
+        assert.deepEqual(await newest(newer, 'work'), begun);
+      }
     });
 
     it('counts fencing tokens separately for each lease of any name', async () => {

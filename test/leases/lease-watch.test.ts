@@ -13,6 +13,8 @@ describe('LeaseWatch', () => {
   let warnings: string[];
   let watch: LeaseWatch;
   let renewing: boolean;
+  let isHolder: boolean;
+  let looks: number;
 
   beforeEach(() => {
     time = new VirtualTime();
@@ -20,17 +22,21 @@ describe('LeaseWatch', () => {
     failure = null;
     warnings = [];
     renewing = false;
+    isHolder = false;
+    looks = 0;
     const outcome = { requestDelayMs: 1, responseDelayMs: 1, lost: null };
     const clock = new VirtualNode({ time, leases: store, rate: 1, random: () => 0, outcome: () => outcome });
     watch = new LeaseWatch({
       name: 'batches',
       leases: {
         look: async () => {
+          looks += 1;
           if (failure !== null) throw failure;
           if (renewing) await store.renewAll([{ name: 'batches', token: 1 }]);
           return new Map(Array.from(await store.newestOfAll(), observed));
         },
       },
+      isHolder: () => isHolder,
       log: { info: () => {}, warn: (_, message) => warnings.push(message), error: () => assert.fail() },
       clock,
     });
@@ -69,22 +75,61 @@ describe('LeaseWatch', () => {
     assert.ok(tookMs >= 3_000 && tookMs <= 3_500, `${tookMs} ms`);
   });
 
-  it('counts a holder that no longer renews as dead after three seconds', async () => {
+  it('counts a holder that no longer renews as dead after twelve seconds', async () => {
     await hold();
     await time.pass(5_000);
     renewing = false;
     assert.deepEqual(await ask(), [true, 0]);
-    await time.pass(3_500);
+    await time.pass(12_100);
     assert.deepEqual(await ask(), [false, 0]);
   });
 
-  it('knows at its next look that a holder has released the lease', async () => {
+  it('knows at its next look that a holder has released the lease, and soon that another node has taken it', async () => {
     await hold();
     await time.pass(5_000);
     renewing = false;
     await store.release('batches', 1);
-    await time.pass(600);
+    await time.pass(10_500);
     assert.deepEqual(await ask(), [false, 0]);
+    await store.begin('batches', 2, 'next');
+    await time.pass(600);
+    assert.deepEqual(await ask(), [true, 0]);
+  });
+
+  for (const isSomeNodeHolder of [true, false]) {
+    it(`looks every ten seconds while ${isSomeNodeHolder ? 'a' : 'no'} node holds the lease and nobody asks`, async () => {
+      if (isSomeNodeHolder) await hold();
+      await time.pass(5_000);
+      looks = 0;
+      await time.pass(60_000);
+      assert.equal(looks, 6);
+    });
+  }
+
+  it('finds a holder soon after the answer that no node holds the lease', async () => {
+    await time.pass(60_000);
+    assert.deepEqual(await ask(), [false, 0]);
+    await hold();
+    await time.pass(1_100);
+    assert.deepEqual(await ask(), [true, 0]);
+  });
+
+  it('knows at once that this node holds the lease, and does not look then', async () => {
+    isHolder = true;
+    await time.pass(2_100);
+    looks = 0;
+    await time.pass(60_000);
+    assert.deepEqual([await ask(), looks], [[true, 0], 0]);
+  });
+
+  it('looks again after this node has lost the lease, and counts it as held only while another node renews it', async () => {
+    isHolder = true;
+    await time.pass(10_000);
+    isHolder = false;
+    assert.deepEqual(await ask(), [false, 0]);
+    await hold();
+    await time.pass(1_100);
+    assert.deepEqual(await ask(), [true, 0]);
   });
 
   for (const error of [new UnavailableError('It is down.'), new Error('a defect')]) {
@@ -94,6 +139,7 @@ describe('LeaseWatch', () => {
       assert.equal(warnings.length, 1);
       failure = null;
       await hold();
+      assert.deepEqual(await ask(), [false, 0]);
       await time.pass(2_000);
       assert.deepEqual(await ask(), [true, 0]);
     });

@@ -63,14 +63,16 @@ describe('LeasesOverPort', () => {
   });
 
   it('loses a term when the thread that asks the store answers no more, and takes the lease again afterwards', async () => {
-    const look = store.newestOfAll.bind(store);
+    const [look, renewAll] = [store.newestOfAll.bind(store), store.renewAll.bind(store)];
     const { promise: thawed, resolve: thaw } = Promise.withResolvers<void>();
     let isFrozen = false;
-    const newestOfAll = async () => {
-      if (isFrozen) await thawed;
-      return look();
-    };
-    open(Object.assign(store, { newestOfAll }), 100);
+    const slow =
+      <Given extends ReadonlyArray<unknown>, Answer>(ask: (...given: Given) => Promise<Answer>) =>
+      async (...given: Given) => {
+        if (isFrozen) await thawed;
+        return ask(...given);
+      };
+    open(Object.assign(store, { newestOfAll: slow(look), renewAll: slow(renewAll) }), 100);
     const stopping = new AbortController();
     const tokens: number[] = [];
     let working = false;

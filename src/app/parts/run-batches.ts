@@ -47,6 +47,7 @@ export function runBatches(
   dependencies: BatchDependencies,
 ): () => Promise<boolean> {
   const { leases, node, gateway, gatewayLimits, bodies, log, opened } = dependencies;
+  let isHolder = () => false;
   if (gateway !== null) {
     const runner = new BatchRunner({
       ...dependencies,
@@ -60,7 +61,10 @@ export function runBatches(
     const running = onOneNode({
       ...{ name: lease, leases, node, log, signal: stopping.signal },
       failureMessage: 'The running of batches has failed and is started again',
-      work: (leaseToken, signal, isHeld) => runner.run({ leaseToken, signal, isHeld }),
+      work: (leaseToken, signal, isHeld) => {
+        isHolder = () => isHeld() && !signal.aborted;
+        return runner.run({ leaseToken, signal, isHeld });
+      },
     });
     opened.defer(async () => {
       stopping.abort();
@@ -68,7 +72,7 @@ export function runBatches(
     });
   }
   if (leases === null) return async () => gateway !== null;
-  const watch = new LeaseWatch({ name: lease, leases, log });
+  const watch = new LeaseWatch({ name: lease, leases, isHolder: () => isHolder(), log });
   opened.defer(() => watch.close());
   return () => watch.isHeld();
 }

@@ -49,9 +49,12 @@ class MongoDbLeaseStore implements LeaseStore {
     return true;
   }
 
-  async renewAll(terms: ReadonlyArray<TermId>): Promise<void> {
+  async renewAll(terms: ReadonlyArray<TermId>): Promise<number> {
     const ids = terms.map(({ name, token }) => idOf(name, token));
-    await this.#terms((stored) => stored.updateMany({ _id: { $in: ids } }, { $inc: { renewals: 1 } }));
+    const change = { $inc: { renewals: 1 } };
+    // FerretDB counts a term as matched that is removed between its read and its write, but not as modified.
+    const { modifiedCount } = await this.#terms((stored) => stored.updateMany({ _id: { $in: ids } }, change));
+    return modifiedCount;
   }
 
   async release(name: string, token: number): Promise<void> {

@@ -28,7 +28,7 @@ describeOnMongoDb('openMongoDbLeaseStore', (server) => {
     }
   });
 
-  it('shows the newer term while a successor has not removed the older one yet', async () => {
+  it('shows the newer term while a successor has not removed the older one yet, and removes both with the next', async () => {
     const url = server.newUrl();
     const store = openMongoDbLeaseStore({ url, timeoutMs });
     const client = new MongoClient(url);
@@ -36,9 +36,16 @@ describeOnMongoDb('openMongoDbLeaseStore', (server) => {
       await store.begin('work', 1, 'older');
       const successor = { _id: 'work#2', name: 'work', token: 2, holder: 'newer', renewals: 0, released: false };
       await client.db().collection<{ _id: string }>('leases').insertOne(successor);
-      await store.renewAll([{ name: 'work', token: 1 }]);
+      assert.equal(await store.renewAll([{ name: 'work', token: 1 }]), 1);
       const shown = { token: 2, holder: 'newer', renewals: 0, released: false };
       assert.deepEqual(await store.newestOfAll(), new Map([['work', shown]]));
+      // The successor has died. The node that sees its term as over begins the next one.
+      assert.equal(await store.begin('work', 3, 'next'), true);
+      const left = await client.db().collection<{ _id: string }>('leases').find().toArray();
+      assert.deepEqual(
+        left.map(({ _id }) => _id),
+        ['work#3'],
+      );
     } finally {
       await client.close();
       await store.close();

@@ -19,8 +19,11 @@ export class InMemoryLeaseStore implements LeaseStore {
     return true;
   }
 
-  async renewAll(terms: ReadonlyArray<TermId>): Promise<void> {
-    for (const { name, token } of terms) this.#change(name, token, ({ renewals }) => ({ renewals: renewals + 1 }));
+  async renewAll(terms: ReadonlyArray<TermId>): Promise<number> {
+    const renewed = terms.filter(({ name, token }) =>
+      this.#change(name, token, ({ renewals }) => ({ renewals: renewals + 1 })),
+    );
+    return renewed.length;
   }
 
   async release(name: string, token: number): Promise<void> {
@@ -29,8 +32,11 @@ export class InMemoryLeaseStore implements LeaseStore {
 
   async close(): Promise<void> {}
 
-  #change(name: string, token: number, change: (term: LeaseTerm) => Partial<LeaseTerm>): void {
+  /** @returns whether it is the newest term; only that one is kept */
+  #change(name: string, token: number, change: (term: LeaseTerm) => Partial<LeaseTerm>): boolean {
     const term = this.#newest.get(name);
-    if (term?.token === token) this.#newest.set(name, { ...term, ...change(term) });
+    if (term?.token !== token) return false;
+    this.#newest.set(name, { ...term, ...change(term) });
+    return true;
   }
 }
