@@ -39,7 +39,7 @@ const forgetAfterMs = 60 * 60 * 1000;
 const namespaceNotFound = 26;
 const countersName = 'counters';
 
-export interface MongoDbReadStoreWriterOptions extends MongoDbConnectionOptions {
+export type MongoDbReadStoreWriterOptions = MongoDbConnectionOptions & {
   /**
    * The fencing token of the writer's lease. Each holder of the lease has a larger one. Default 0, for a single
    * writer. When the store has seen a newer token, it refuses this writer with `FencedError`.
@@ -47,7 +47,7 @@ export interface MongoDbReadStoreWriterOptions extends MongoDbConnectionOptions 
   readonly fence?: number;
   /** The records with the notes of the read store. Their owner closes them after the writer. */
   readonly records: RecordStore;
-}
+};
 
 /** Opens the writing side of a read store on MongoDB. It connects at the first call. */
 export function openMongoDbReadStoreWriter(options: MongoDbReadStoreWriterOptions): ReadStoreWriter & PositionsWriter {

@@ -22,10 +22,10 @@ const maxAttempts = 5;
 /** The most documents that the server sends at once. */
 const batchSize = 500;
 
-export interface MongoDbReadStoreOptions extends MongoDbConnectionOptions {
+export type MongoDbReadStoreOptions = MongoDbConnectionOptions & {
   /** The records with the notes of the read store. Their owner closes them after the read store. */
   readonly records: RecordStore;
-}
+};
 
 /** Opens the reading side of a read store on MongoDB. It connects at the first call. */
 export function openMongoDbReadStore({ records, ...options }: MongoDbReadStoreOptions): ReadStore {

@@ -64,6 +64,11 @@ export class TcpProxy {
     for (const pair of this.#pairs) pair.isMuted = true;
   }
 
+  /** Reads no more requests from the current connections, so that large ones fill their buffers. New connections work. */
+  stopReading(): void {
+    for (const { client } of this.#pairs) client.pause();
+  }
+
   /** Delays every answer; zero ends the delay. */
   delay(milliseconds: number): void {
     this.#delayMs = milliseconds;
