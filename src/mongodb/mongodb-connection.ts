@@ -8,6 +8,8 @@ export type MongoDbConnectionOptions = MongoDbClientOptions | { readonly connect
 export class MongoDbConnection {
   readonly #client: ReconnectingClient;
   readonly #isOwner: boolean;
+  /** Ends each running call. */
+  readonly #running = new Set<(error: Error) => void>();
   #closed = false;
 
   /** @throws StartupError for a malformed address, without secrets in the message */
@@ -22,7 +24,13 @@ export class MongoDbConnection {
    */
   async call<Result>(work: (database: Db) => Promise<Result>): Promise<Result> {
     if (this.#closed) throw closedError();
-    return this.#client.call(work);
+    const { promise: ended, reject: end } = Promise.withResolvers<never>();
+    this.#running.add(end);
+    try {
+      return await Promise.race([this.#client.call(work), ended]);
+    } finally {
+      this.#running.delete(end);
+    }
   }
 
   /**
@@ -36,6 +44,7 @@ export class MongoDbConnection {
   /** Ends running calls and closes every connection within 2 s. A shared pool is left to its owner. */
   async close(): Promise<void> {
     this.#closed = true;
+    for (const end of this.#running) end(closedError());
     if (this.#isOwner) await this.#client.close();
   }
 }
