@@ -102,6 +102,8 @@ export interface Limits {
   readonly maxAppendBytes: number;
   /** Bytes of JSON in the filled schemas of one operation of an instance. */
   readonly maxFilledBytes: number;
+  /** The connections of each client of MongoDB. */
+  readonly mongoDbMaxPoolSize: number;
   readonly maxHeaderBytes: number;
   readonly maxConnections: number;
   readonly headersTimeoutMs: number;
@@ -173,6 +175,7 @@ function readLimits(environment: Environment): Limits {
     // The first start stores an event that lists every scope.
     maxAppendBytes: readWholeNumber(environment, 'MAX_APPEND_BYTES', 900 * 1024, 4_096, 64 * 1024 * 1024),
     maxFilledBytes: readWholeNumber(environment, 'MAX_FILLED_BYTES', defaultMaxFilledBytes, 1_024, 1024 * 1024 * 1024),
+    mongoDbMaxPoolSize: readWholeNumber(environment, 'MONGODB_MAX_POOL_SIZE', 20, 1, 1_000),
     maxHeaderBytes: readWholeNumber(environment, 'MAX_HEADER_BYTES', 16 * 1024, 1_024, 1024 * 1024),
     maxConnections: readWholeNumber(environment, 'MAX_CONNECTIONS', 10_000, 1, 1_000_000),
     // Node refuses a limit for the headers that is longer than the limit for the request.

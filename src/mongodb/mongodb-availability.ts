@@ -1,10 +1,13 @@
 import { type MongoClient, MongoOperationTimeoutError } from 'mongodb';
 import { Availability } from '#shared/availability/availability.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import type { OnCommand } from './command-monitor.ts';
 import { clientFor, closeClient, ping } from './mongodb-client.ts';
 import { causeOf, isOfServer } from './mongodb-failure.ts';
 
 const defaultProbeTimeoutMs = 500;
+/** How long a client for probes is kept after a probe. */
+const keepProberMs = 30_000;
 
 export interface MongoDbAvailabilityOptions {
   /** The address, as connections have it. */
@@ -15,6 +18,10 @@ export interface MongoDbAvailabilityOptions {
   readonly probeTimeoutMs?: number;
   /** Gets a line when the server goes away, and one when it comes back. Default: no log. */
   readonly log?: Logger;
+  /** Receives each ended command of a probe. Default: nothing does. */
+  readonly onCommand?: OnCommand;
+  /** How long connections for probes are kept after a probe. Default 30 s. */
+  readonly keepProberMs?: number;
 }
 
 /** A holder of connections that an outage may break. */
@@ -35,14 +42,20 @@ export class MongoDbAvailability {
   /** The operator's name of the address. */
   readonly urlName: string;
   readonly #url: string;
+  readonly #onCommand: OnCommand | undefined;
+  readonly #keepProberMs: number;
   readonly #holders = new Set<ConnectionHolder>();
   readonly #probers = new Set<Prober>();
   /** The prober of the last answered probe, whose connection is open for the next one. */
   #idleProber: Prober | null = null;
+  /** Ends the idle prober. */
+  #endIdle: NodeJS.Timeout | undefined;
 
   constructor(options: MongoDbAvailabilityOptions) {
     const { url, urlName = 'its URL', probeTimeoutMs = defaultProbeTimeoutMs, log } = options;
     this.#url = url;
+    this.#onCommand = options.onCommand;
+    this.#keepProberMs = options.keepProberMs ?? keepProberMs;
     this.urlName = urlName;
     this.state = new Availability({
       server: 'MongoDB',
@@ -72,8 +85,7 @@ export class MongoDbAvailability {
   }
 
   async #probe(timeoutMs: number): Promise<void> {
-    const prober = this.#idleProber ?? this.#newProber(timeoutMs);
-    this.#idleProber = null;
+    const prober = this.#takeIdle() ?? this.#newProber(timeoutMs);
     try {
       await Promise.race([ping(prober.client), prober.unreachable]);
     } catch (error) {
@@ -81,13 +93,30 @@ export class MongoDbAvailability {
       void this.#end(prober);
       throw error;
     }
-    if (this.#idleProber === null) this.#idleProber = prober;
-    else void this.#end(prober);
+    this.#keep(prober);
+  }
+
+  #takeIdle(): Prober | null {
+    const prober = this.#idleProber;
+    this.#idleProber = null;
+    clearTimeout(this.#endIdle);
+    return prober;
+  }
+
+  /** Keeps the prober for the next probe. Without one, its connections are closed after a while. */
+  #keep(prober: Prober): void {
+    if (this.#idleProber !== null || !this.#probers.has(prober)) {
+      void this.#end(prober);
+      return;
+    }
+    this.#idleProber = prober;
+    this.#endIdle = setTimeout(() => void this.#end(prober), this.#keepProberMs).unref();
   }
 
   /** Creates a client for probes. The clients of the holders may be broken although the server is back. */
   #newProber(timeoutMs: number): Prober {
-    const client = clientFor(this.#url, timeoutMs);
+    const onCommand = this.#onCommand;
+    const client = clientFor(this.#url, { timeoutMs, maxPoolSize: 1, ...(onCommand !== undefined && { onCommand }) });
     const prober = { client, unreachable: unreachable(client) };
     this.#probers.add(prober);
     prober.unreachable.catch(() => this.#end(prober));
@@ -95,7 +124,7 @@ export class MongoDbAvailability {
   }
 
   async #end(prober: Prober): Promise<void> {
-    if (this.#idleProber === prober) this.#idleProber = null;
+    if (this.#idleProber === prober) this.#takeIdle();
     if (this.#probers.delete(prober)) await closeClient(prober.client);
   }
 }

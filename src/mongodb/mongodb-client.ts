@@ -1,21 +1,36 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { withTimeout } from '#shared/async/with-timeout.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
+import { monitorCommands, type OnCommand } from './command-monitor.ts';
+import { DriverConnection } from './driver-connection.ts';
 
 const closeTimeoutMs = 2000;
-const maxConnections = 16;
+const defaultMaxPoolSize = 20;
+/** How long a connection is kept that no call uses. */
+const maxIdleMs = 30_000;
 /** How soon the driver checks an unreachable server again for a waiting call. */
 const checkAgainAfterMs = 100;
 const defaultDatabase = 'switchyard';
 
+export interface ClientOptions {
+  /** The time limit of each step of a call. */
+  readonly timeoutMs: number;
+  /** The most connections at the same time, besides those that monitor the servers. Default 20. */
+  readonly maxPoolSize?: number;
+  /** Receives each command that has ended. Default: the driver does not monitor commands. */
+  readonly onCommand?: OnCommand;
+}
+
 /**
  * Creates a client with the limits and guarantees that every store needs. It connects at the first call.
- * @param timeoutMs the time limit of each step of a call
  * @throws StartupError for a malformed address, without secrets in the message
  */
-export function clientFor(url: string, timeoutMs: number): MongoClient {
+export function clientFor(url: string, options: ClientOptions): MongoClient {
+  const { onCommand } = options;
   try {
-    return new MongoClient(url, optionsWith(timeoutMs));
+    const client = new MongoClient(url, driverOptions(options));
+    if (onCommand !== undefined) monitorCommands(client, onCommand);
+    return client;
   } catch (error) {
     // Other errors may quote the URL with its password. The parser's own quotes a user's name at most.
     const canQuote =
@@ -25,6 +40,9 @@ export function clientFor(url: string, timeoutMs: number): MongoClient {
     );
   }
 }
+
+/** The driver's options. It has `connectionType` too, but its types do not show it. */
+type DriverOptions = MongoClientOptions & { readonly connectionType: typeof DriverConnection };
 
 /** Returns the database that an address names. */
 export function databaseOf(url: string): string {
@@ -43,10 +61,13 @@ export async function closeClient(client: MongoClient): Promise<void> {
   await withTimeout(closeTimeoutMs, client.close(), undefined).catch(() => undefined);
 }
 
-function optionsWith(timeoutMs: number): MongoClientOptions {
+function driverOptions({ timeoutMs, maxPoolSize = defaultMaxPoolSize, onCommand }: ClientOptions): DriverOptions {
   return {
     appName: 'switchyard',
-    maxPoolSize: maxConnections,
+    maxPoolSize,
+    maxIdleTimeMS: maxIdleMs,
+    connectionType: DriverConnection,
+    monitorCommands: onCommand !== undefined,
     // With these limits for the steps of a call, the driver's limit for a whole call, `timeoutMS`, has no effect.
     serverSelectionTimeoutMS: timeoutMs,
     connectTimeoutMS: timeoutMs,

@@ -1,59 +1,21 @@
-import { type Db, type MongoClient, MongoError } from 'mongodb';
-import { withTimeout, withTimeoutError } from '#shared/async/with-timeout.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { MongoDbAvailability } from './mongodb-availability.ts';
-import { clientFor, closeClient, databaseOf, ping } from './mongodb-client.ts';
-import { awayError, isOfServer, namedFailure } from './mongodb-failure.ts';
+import type { Db } from 'mongodb';
+import { closedError, type MongoDbClientOptions, ReconnectingClient } from './reconnecting-client.ts';
 
-const defaultTimeoutMs = 5000;
-/** After so many timeouts in a row a new client makes the next calls. */
-const patience = 2;
-/** The time limit of a probe: so long at least, or this share of the time limit of a call. */
-const leastProbeTimeoutMs = 500;
-const probePartOfTimeout = 0.1;
-/**
- * How soon a client must answer after the server is back, or it is replaced: so long at least, or so many times as
- * long as the server's answer took.
- */
-const leastRecoveryMs = 250;
-const recoveryFactor = 4;
-const maxUpdates = 1000;
-const maxFerretDbUpdates = 5;
-
-export interface MongoDbConnectionOptions {
-  /** `mongodb://…` or `mongodb+srv://…`. Its path names the database; default `switchyard`. */
-  readonly url: string;
-  /** The time limit of a whole call, including the search for the server. Default 5 s. */
-  readonly timeoutMs?: number;
-  /** The shared availability of the address, which outlives the connection. Default: a separate one. */
-  readonly availability?: MongoDbAvailability;
-}
+/** How a store reaches its database: with a client of its own, or over a connection that its owner closes later. */
+export type MongoDbConnectionOptions = MongoDbClientOptions | { readonly connection: MongoDbConnection };
 
 /** A bounded pool of connections to one database. It connects at the first call, and reconnects after an outage. */
 export class MongoDbConnection {
-  readonly #url: string;
-  readonly #timeoutMs: number;
-  #client: MongoClient;
-  #database: Db;
-  /** The start of the first failed call since the last answer. */
-  #failingSince: number | null = null;
-  #maxUpdates: number | null = null;
+  readonly #client: ReconnectingClient;
+  readonly #isOwner: boolean;
+  /** Ends each running call. */
+  readonly #running = new Set<(error: Error) => void>();
   #closed = false;
-  readonly #availability: MongoDbAvailability;
-  /** Leaves the shared availability. */
-  readonly #leave: () => void | Promise<void>;
 
   /** @throws StartupError for a malformed address, without secrets in the message */
-  constructor({ url, timeoutMs = defaultTimeoutMs, availability }: MongoDbConnectionOptions) {
-    this.#url = url;
-    this.#timeoutMs = timeoutMs;
-    this.#client = clientFor(url, timeoutMs);
-    this.#database = this.#client.db(databaseOf(url));
-    const probeTimeoutMs = Math.max(leastProbeTimeoutMs, timeoutMs * probePartOfTimeout);
-    const known = availability ?? new MongoDbAvailability({ url, probeTimeoutMs });
-    const leave = known.add({ ensureUsable: (tookMs) => this.#ensureUsable(tookMs) });
-    this.#availability = known;
-    this.#leave = availability === undefined ? () => known.close() : leave;
+  constructor(options: MongoDbConnectionOptions) {
+    this.#isOwner = !('connection' in options);
+    this.#client = 'connection' in options ? options.connection.#client : new ReconnectingClient(options);
   }
 
   /**
@@ -61,93 +23,28 @@ export class MongoDbConnection {
    * @throws UnavailableError in place of a temporary failure; other errors unchanged
    */
   async call<Result>(work: (database: Db) => Promise<Result>): Promise<Result> {
-    if (this.#closed) throw new UnavailableError('The connection to MongoDB is closed.');
-    const { state } = this.#availability;
-    if (state.cause !== null) throw awayError(state.cause);
-    return state.unlessAway(this.#call(work), (cause) => {
-      throw awayError(cause);
-    });
-  }
-
-  async #call<Result>(work: (database: Db) => Promise<Result>): Promise<Result> {
-    const began = performance.now();
-    const database = this.#database;
+    if (this.#closed) throw closedError();
+    const { promise: ended, reject: end } = Promise.withResolvers<never>();
+    this.#running.add(end);
     try {
-      const result = await within(this.#timeoutMs, work(database));
-      this.#failingSince = null;
-      this.#availability.state.answered();
-      return result;
-    } catch (error) {
-      // The client was closed during the call, or replaced by another.
-      const isOver = this.#closed || database !== this.#database;
-      if (isOver && error instanceof MongoError) throw new UnavailableError('The connection to MongoDB was closed.');
-      const namedError = namedFailure(error, this.#availability.urlName);
-      if (isOfServer(error)) {
-        this.#failingSince = null;
-        this.#availability.state.answered();
-      } else if (!isOver && namedError instanceof UnavailableError) {
-        this.#availability.state.suspect();
-        this.#unanswered(began);
-      }
-      throw namedError;
+      return await Promise.race([this.#client.call(work), ended]);
+    } finally {
+      this.#running.delete(end);
     }
   }
 
   /**
-   * Returns the most updates of one command. FerretDB keeps a connection of its pool of 100 for each until the command
-   * ends, and never answers when the pool is empty.
+   * Returns the most updates of one command.
    * @throws UnavailableError
    */
-  async maxUpdates(): Promise<number> {
-    if (this.#maxUpdates === null) {
-      const build = await this.call((database) => database.command({ buildInfo: 1 }));
-      this.#maxUpdates = build.ferretdbVersion === undefined ? maxUpdates : maxFerretDbUpdates;
-    }
-    return this.#maxUpdates;
+  maxUpdates(): Promise<number> {
+    return this.#client.maxUpdates();
   }
 
-  /** Ends running calls and closes every connection within 2 s. */
+  /** Ends running calls and closes every connection within 2 s. A shared pool is left to its owner. */
   async close(): Promise<void> {
-    if (this.#closed) return;
     this.#closed = true;
-    await Promise.all([this.#leave(), closeClient(this.#client)]);
+    for (const end of this.#running) end(closedError());
+    if (this.#isOwner) await this.#client.close();
   }
-
-  /** Replaces a client whose calls do not reach the server although the server answers. */
-  async #ensureUsable(tookMs: number): Promise<void> {
-    const client = this.#client;
-    const reached = ping(client).then(
-      () => true,
-      () => false,
-    );
-    const isUsable = await withTimeout(Math.max(leastRecoveryMs, tookMs * recoveryFactor), reached, false);
-    if (!isUsable && client === this.#client) this.#replaceClient();
-  }
-
-  /**
-   * Replaces a client that keeps failing. The driver (7.9.0) waits for ever for a connection that is cut while it
-   * writes to it, because that connection never drains. If it is the monitoring connection, no call is sent any more
-   * although the server is up; if it is another one, the pool has one connection less from then on.
-   */
-  #unanswered(began: number): void {
-    this.#failingSince = Math.min(this.#failingSince ?? began, began);
-    if (performance.now() - this.#failingSince < patience * this.#timeoutMs) return;
-    this.#replaceClient();
-  }
-
-  #replaceClient(): void {
-    if (this.#closed) return;
-    this.#failingSince = null;
-    void closeClient(this.#client);
-    this.#client = clientFor(this.#url, this.#timeoutMs);
-    this.#database = this.#client.db(databaseOf(this.#url));
-  }
-}
-
-/**
- * Waits for work up to a time limit. It does not wait for late work.
- * @throws UnavailableError after the time limit; what the work throws
- */
-function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
-  return withTimeoutError(milliseconds, work, () => new UnavailableError('MongoDB does not answer in time.'));
 }

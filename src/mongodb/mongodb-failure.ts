@@ -8,6 +8,7 @@ import {
   MongoServerError,
   MongoSystemError,
   MongoTopologyClosedError,
+  MongoWriteConcernError,
 } from 'mongodb';
 import type { UnavailableCause } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -21,6 +22,7 @@ const passingCodes = new Set([
   6, // HostUnreachable
   7, // HostNotFound
   authenticationFailed, // While credentials are being changed
+  43, // CursorNotFound: its server was restarted, or the collection was dropped meanwhile
   50, // MaxTimeMSExpired
   64, // WriteConcernFailed
   89, // NetworkTimeout
@@ -115,7 +117,8 @@ export function isOfServer(error: unknown): boolean {
 
 /** Whether a bulk write failed only because documents existed already. */
 export function areDuplicates(error: unknown): boolean {
-  return error instanceof MongoBulkWriteError && codesOf(error).every((code) => code === duplicateKey);
+  if (!(error instanceof MongoBulkWriteError) || isUnconfirmed(error)) return false;
+  return codesOf(error).every((code) => code === duplicateKey);
 }
 
 /**
@@ -130,6 +133,7 @@ const poolErrors = new Set(['MongoWaitQueueTimeoutError', 'MongoPoolClosedError'
 function passes(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   if (('code' in error && socketCodes.has(error.code)) || poolErrors.has(error.name)) return true;
+  if (isUnconfirmed(error)) return true;
   if (error instanceof MongoBulkWriteError) return bulkPasses(error);
   if (error instanceof MongoServerError) return isPassingCode(error.code) || error.hasErrorLabel('RetryableWriteError');
   return [
@@ -141,6 +145,15 @@ function passes(error: unknown): error is Error {
     MongoServerClosedError,
     MongoClientClosedError,
   ].some((kind) => error instanceof kind);
+}
+
+/**
+ * Whether the server has written and cannot say that enough members have the write. It may be lost, so it is sent
+ * again, whatever the code of the error.
+ */
+function isUnconfirmed(error: Error): boolean {
+  if (error instanceof MongoBulkWriteError) return error.result?.getWriteConcernError() !== undefined;
+  return error instanceof MongoWriteConcernError;
 }
 
 /**
@@ -156,9 +169,9 @@ function metBy({ errorResponse }: MongoBulkWriteError): unknown {
   return errorResponse;
 }
 
-/** Returns the error codes of a bulk write: of the first error, of the write concern, and of each single write. */
-function codesOf({ code, err, writeErrors }: MongoBulkWriteError): ReadonlyArray<unknown> {
-  return [err?.code ?? code, ...[writeErrors].flat().map((one) => one.code)];
+/** Returns the error codes of a bulk write: of the first error, and of each single write. */
+function codesOf({ code, writeErrors }: MongoBulkWriteError): ReadonlyArray<unknown> {
+  return [code, ...[writeErrors].flat().map((one) => one.code)];
 }
 
 function isPassingCode(code: unknown): boolean {

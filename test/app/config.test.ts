@@ -28,6 +28,7 @@ describe('readConfig', () => {
     assert.equal(config.limits.maxGatewayValues, 2_000_000);
     assert.equal(config.limits.uploadTimeoutMs, 3_600_000);
     assert.equal(config.limits.readYourWritesTimeoutMs, 1_000);
+    assert.equal(config.limits.mongoDbMaxPoolSize, 20);
   });
 
   it('reads every variable that is set', () => {
@@ -45,6 +46,7 @@ describe('readConfig', () => {
       MAX_BODY_BYTES: '2048',
       MAX_BODY_VALUES: '100',
       MAX_GATEWAY_VALUES: '1000',
+      MONGODB_MAX_POOL_SIZE: '7',
       ROLES: 'gateway, projections,control-plane',
       GATEWAY_CONFIG: '',
     });
@@ -58,6 +60,7 @@ describe('readConfig', () => {
     assert.equal(config.limits.maxBodyBytes, 2048);
     assert.equal(config.limits.maxBodyValues, 100);
     assert.equal(config.limits.maxGatewayValues, 1_000);
+    assert.equal(config.limits.mongoDbMaxPoolSize, 7);
     assert.equal(config.gatewayConfig, null);
   });
 
@@ -183,6 +186,7 @@ describe('readConfig', () => {
     MAX_GATEWAY_VALUES: ['99', 'many'],
     ORGANIZATION_LIMIT_FACTOR: ['0', 'ten'],
     PARTNER_LIMIT_FACTOR: ['0', '1.5'],
+    MONGODB_MAX_POOL_SIZE: ['0', '1001', 'many'],
   }))
     it(`rejects a wrong ${name} in one line that names it and holds no secret`, () => {
       for (const value of values)

@@ -6,6 +6,7 @@ import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { commandReader } from '#test/support/service/mongodb-commands.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
 /** A port on which no server listens. */
@@ -155,6 +156,28 @@ describeOnFerretDb('MongoDbConnection to a running server', (ferret) => {
       await eventually(() => answers(next));
     });
 
+  it('sends its calls over at most as many connections as its bound', async () => {
+    const used = new Set<number>();
+    let number = 0;
+    const counting = new TcpProxy(ferret.port, () => {
+      number += 1;
+      const own = number;
+      return commandReader(({ command }) => {
+        if (command === 'find') used.add(own);
+      });
+    });
+    await counting.listen();
+    const bounded = new MongoDbConnection({ url: counting.through(ferret.newUrl()), maxPoolSize: 3 });
+    try {
+      const read = () => bounded.call((database) => reading(database.collection('things')));
+      await Promise.all(Array.from({ length: 100 }, read));
+      assert.equal(used.size, 3);
+    } finally {
+      await bounded.close();
+      await counting.close();
+    }
+  });
+
   it('throws an UnavailableError while the server is frozen, and works again afterwards', async () => {
     await eventually(() => answers());
     ferret.freeze();
@@ -268,6 +291,24 @@ describeOnFerretDb('MongoDbConnection to a server that is away', (ferret) => {
         ),
       );
     });
+});
+
+describeOnFerretDb('MongoDbAvailability at rest', (ferret) => {
+  it('closes the connections of its probes after a while', async () => {
+    const proxy = new TcpProxy(ferret.port);
+    await proxy.listen();
+    const availability = new MongoDbAvailability({ url: proxy.through(ferret.newUrl()), keepProberMs: 300 });
+    try {
+      availability.state.suspect();
+      await eventually(async () => proxy.connections > 0, 'a connection of a probe');
+      await eventually(async () => proxy.connections === 0, 'no connection');
+      availability.state.suspect();
+      await eventually(async () => proxy.connections > 0, 'a connection of the next probe');
+    } finally {
+      await availability.close();
+      await proxy.close();
+    }
+  });
 });
 
 describeOnFerretDb('MongoDbConnection to a server that is slow', (ferret) => {

@@ -32,7 +32,7 @@ import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
-import { MongoDbAvailabilities } from './mongodb-availabilities.ts';
+import { type MongoDbConnections, openMongoDbConnections } from './mongodb-connections.ts';
 import { openBlobStore } from './open-blob-store.ts';
 import { openRecords } from './open-records.ts';
 import { followStates, type OpenStoresOptions } from './open-stores.ts';
@@ -80,7 +80,7 @@ export async function openReadOnlyStores(
   followStates(tail, writer, opened);
   const keyUsage = new KeyUsage({ records: { all: async () => new Map(), put: async () => undefined }, log });
   opened.defer(() => keyUsage.close());
-  const mongoDb = new MongoDbAvailabilities(log);
+  const mongoDb = openMongoDbConnections(config, log, metrics);
   opened.defer(() => mongoDb.close());
   const { records, place } = await openRecords(config, { mongoDb, onFatal, opened });
   const checkpoints = new ProcessCheckpoints(records);
@@ -133,7 +133,7 @@ async function ensureSameLog(tail: LogTail, asOf: AsOf): Promise<void> {
 }
 
 /** Opens the blob store without removing unfinished files, because a service may have it open. */
-async function openBlobsBeside(config: Config, mongoDb: MongoDbAvailabilities): Promise<BlobStore> {
+async function openBlobsBeside(config: Config, mongoDb: MongoDbConnections): Promise<BlobStore> {
   const { blobStore } = config;
   if (blobStore.kind === 'folder' && existsSync(blobStore.path)) return openFolderBlobStoreBeside(blobStore.path);
   return openBlobStore(config, mongoDb);

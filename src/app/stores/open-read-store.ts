@@ -3,6 +3,7 @@ import type { Config } from '#app/config.ts';
 import { waitForStore } from '#app/startup/wait-for-store.ts';
 import type { ReadStoreConfig } from '#app/store-config.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
+import type { Metrics } from '#http/routes/metrics.ts';
 import type { Leases } from '#leases/leases.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
 import { type PositionSink, Positions } from '#positions/positions.ts';
@@ -18,15 +19,11 @@ import { ReadStoreNotes } from '#read-store/notes.ts';
 import type { OperatorState, ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
-import { withVariableName } from '#shared/errors/startup-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
+import type { MongoDbConnections } from './mongodb-connections.ts';
 import { polledPositions } from './polled-positions.ts';
 
 const variable = 'READ_STORE_URL';
-
-/** The time limit of reads that are repeated many times a second. */
-const pollTimeoutMs = 1_000;
 
 /** The opened read models. */
 export interface OpenedReadStore {
@@ -47,7 +44,8 @@ export interface ReadStoreDependencies {
   readonly node: string;
   /** The records with the notes of a shared read store. */
   readonly records: RecordStore;
-  readonly mongoDb: MongoDbAvailabilities;
+  readonly metrics: Pick<Metrics, 'mongoDbCommand'>;
+  readonly mongoDb: MongoDbConnections;
   readonly log: Logger;
   /** Collects everything that must be closed. */
   readonly opened: AsyncDisposableStack;
@@ -78,9 +76,9 @@ async function embeddedOperatorState(file: string): Promise<Partial<OperatorStat
 
 /** Opens the configured read store, and starts the projections if this node runs them. @throws StartupError */
 export function openReadStore(config: Config, surroundings: ReadStoreDependencies): Promise<OpenedReadStore> {
-  const { readStore, roles } = config;
+  const { readStore } = config;
   if (readStore.kind === 'sqlite') return openEmbedded(readStore.path, surroundings);
-  return openShared(readStore.url, roles.has('projections'), surroundings);
+  return openShared(readStore.url, config, surroundings);
 }
 
 async function openEmbedded(
@@ -100,26 +98,26 @@ async function openEmbedded(
 
 async function openShared(
   url: string,
-  runsProjections: boolean,
-  { forProjector, tail, node, records, mongoDb, log, opened }: ReadStoreDependencies,
+  { roles, limits }: Config,
+  { forProjector, tail, node, records, metrics, mongoDb, log, opened }: ReadStoreDependencies,
 ): Promise<OpenedReadStore> {
   const [{ openMongoDbReadStore }, { openMongoDbRecordStore }, { openMongoDbLeaseStore }] = await Promise.all([
     import('#read-store/mongodb/mongodb-read-store.ts'),
     import('#records/mongodb/mongodb-record-store.ts'),
     import('#leases/mongodb/mongodb-lease-store.ts'),
   ]);
-  const availability = await mongoDb.at(url, variable);
   const positions = new Positions();
   opened.defer(() => positions.close());
   let polledAt = () => Number.NEGATIVE_INFINITY;
   const announced = { generationOf: (name: string) => positions.generationOf(name), readAt: () => polledAt() };
-  const documents = withVariableName(variable, () => openMongoDbReadStore({ url, availability, records, announced }));
+  const queries = await mongoDb.to(url, variable, 'queries');
+  const documents = openMongoDbReadStore({ connection: queries, records, announced });
   opened.defer(() => documents.close());
   await waitForStore(variable, log, () => documents.status());
-  const leases = new NodeLeases({ store: openMongoDbLeaseStore({ url, availability }) });
+  const connection = await mongoDb.to(url, variable, 'leases');
+  const leases = new NodeLeases({ store: openMongoDbLeaseStore({ connection }) });
   opened.defer(() => leases.close());
-  // It has separate connections, so that it never waits for other users' connections.
-  const polled = openMongoDbRecordStore({ url, availability, timeoutMs: pollTimeoutMs });
+  const polled = openMongoDbRecordStore({ connection });
   opened.defer(() => polled.close());
   const projections = new PolledProjections({
     projections: projectionTable.map((projection) => ({ name: projection.name, types: eventTypesOf(projection) })),
@@ -135,9 +133,10 @@ async function openShared(
   opened.defer(() => projections.close());
   polledAt = () => projections.polledAt;
   await projections.start();
-  if (runsProjections) {
-    const readStore = { kind: 'mongodb', url, urlName: variable, holder: node } as const;
-    const thread = projectorThread({ events: forProjector, readStore, leases, log }, projections.sink);
+  if (roles.has('projections')) {
+    const { mongoDbMaxPoolSize: maxPoolSize } = limits;
+    const readStore = { kind: 'mongodb', url, urlName: variable, maxPoolSize, holder: node } as const;
+    const thread = projectorThread({ events: forProjector, readStore, leases, log }, projections.sink, metrics);
     opened.defer(() => thread.close());
     await thread.start();
   }
@@ -145,12 +144,17 @@ async function openShared(
 }
 
 /** Makes the thread that runs the projections while this node holds their lease, and reports their positions. */
-function projectorThread(options: ProjectorThreadOptions, sink: PositionSink): ProjectorThread {
+function projectorThread(
+  options: ProjectorThreadOptions,
+  sink: PositionSink,
+  metrics: ReadStoreDependencies['metrics'],
+): ProjectorThread {
   let names: ReadonlyArray<string> = [];
   return new ProjectorThread(options, {
     onMessage: (message) => {
       if (message.kind === 'opened') names = message.projections.map(({ name }) => name);
       else if (message.kind === 'positions') sink.update('projection', followedBy(names, message.served));
+      else if (message.kind === 'mongodb-commands') for (const ended of message.ended) metrics.mongoDbCommand(ended);
     },
     onExit: () => sink.update('projection', new Map()),
   });

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import type { Config } from '#app/config.ts';
-import type { MongoDbAvailability } from '#mongodb/mongodb-availability.ts';
+import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { openSqliteRecordStore } from '#records/sqlite/sqlite-record-store.ts';
-import { withVariableName } from '#shared/errors/startup-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
-import type { MongoDbAvailabilities } from './mongodb-availabilities.ts';
+import type { MongoDbConnections } from './mongodb-connections.ts';
 import { takeOverEmbeddedRecords } from './take-over/embedded-records.ts';
 
 /** Where the small stores are: beside the read models, which one process embeds or all nodes share. */
@@ -17,11 +16,11 @@ export type SmallStoresPlace =
       /** The thread that writes the small SQLite files of the folder. */
       readonly writer: SqliteWriter;
     }
-  | { readonly kind: 'shared'; readonly url: string; readonly availability: MongoDbAvailability };
+  | { readonly kind: 'shared'; readonly connection: MongoDbConnection };
 
 /** The dependencies of records. */
 export interface RecordsDependencies {
-  readonly mongoDb: MongoDbAvailabilities;
+  readonly mongoDb: MongoDbConnections;
   /** Receives an error after which nothing can be written any more. */
   readonly onFatal: (error: Error) => void;
   /** Collects everything that must be closed. */
@@ -35,11 +34,10 @@ export async function openRecords(
 ): Promise<{ readonly records: RecordStore; readonly place: SmallStoresPlace }> {
   if (readStore.kind === 'mongodb') {
     const { openMongoDbRecordStore } = await import('#records/mongodb/mongodb-record-store.ts');
-    const { url } = readStore;
-    const availability = await mongoDb.at(url, 'READ_STORE_URL');
-    const records = withVariableName('READ_STORE_URL', () => openMongoDbRecordStore({ url, availability }));
+    const connection = await mongoDb.to(readStore.url, 'READ_STORE_URL', 'queries');
+    const records = openMongoDbRecordStore({ connection });
     opened.defer(() => records.close());
-    return { records, place: { kind: 'shared', url, availability } };
+    return { records, place: { kind: 'shared', connection } };
   }
   const writer = new SqliteWriter({ onFatal });
   opened.defer(() => writer.close());
@@ -64,5 +62,5 @@ export async function takeOverEarlierRecords(
     return takeOverEmbeddedRecords({ dataDir: place.dataDir, readStoreFile, records, log });
   }
   const { takeOverMongoDbRecords } = await import('./take-over/mongodb-records.ts');
-  return takeOverMongoDbRecords({ url: place.url, availability: place.availability, records, part: 'rest' });
+  return takeOverMongoDbRecords({ connection: place.connection, records, part: 'rest' });
 }

@@ -24,7 +24,7 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import { recordDatabaseFormat } from './database-format.ts';
-import { MongoDbAvailabilities } from './mongodb-availabilities.ts';
+import { openMongoDbConnections } from './mongodb-connections.ts';
 import { openBlobStore } from './open-blob-store.ts';
 import { openEventStore } from './open-event-store.ts';
 import { hasReadModels, openReadStore } from './open-read-store.ts';
@@ -94,7 +94,7 @@ export async function openStores(
   opened.defer(() => events.close());
   opened.defer(() => tail.close());
   await waitForStore('EVENT_STORE_URL', log, () => events.lastPosition());
-  const mongoDb = new MongoDbAvailabilities(log);
+  const mongoDb = openMongoDbConnections(config, log, metrics);
   opened.defer(() => mongoDb.close());
   const { records, place } = await openRecords(config, { mongoDb, onFatal, opened });
   if (place.kind === 'shared')
@@ -103,7 +103,16 @@ export async function openStores(
   const wasFilled = () => waitForStore('READ_STORE_URL', log, () => hasReadModels(config.readStore, records));
   await waitForStore('EVENT_STORE_URL', log, () => checkStreamPrefix(wasFilled));
   const node = createNodeName();
-  const readStore = await openReadStore(config, { forProjector, tail, node, records, mongoDb, log, opened });
+  const readStore = await openReadStore(config, {
+    forProjector,
+    tail,
+    node,
+    records,
+    metrics,
+    mongoDb,
+    log,
+    opened,
+  });
   const { leases } = readStore;
   const snapshots = new RecordSnapshots(records);
   const writer = new StreamWriter({ store: events, soleWriter, snapshots });

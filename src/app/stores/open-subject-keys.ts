@@ -25,8 +25,7 @@ export async function openSubjectKeys(
 ): Promise<SubjectKeys> {
   if (place.kind === 'shared') {
     const { openMongoDbSubjectKeys } = await import('#personal-data/mongodb/mongodb-subject-keys.ts');
-    const { url, availability } = place;
-    return openMongoDbSubjectKeys({ url, availability });
+    return openMongoDbSubjectKeys({ connection: place.connection });
   }
   const file = join(place.dataDir, 'subject-keys.db');
   if (!existsSync(file) && (await isLogBegun())) log.warn({ file }, isReadOnly ? notCopied : missing);

@@ -52,8 +52,7 @@ async function openDeliveryLog(place: SmallStoresPlace): Promise<DeliveryLog> {
     return openSqliteDeliveryLog({ file: join(dataDir, 'webhook-deliveries.db'), writer });
   }
   const { openMongoDbDeliveryLog } = await import('#webhooks/log/mongodb/mongodb-delivery-log.ts');
-  const { url, availability } = place;
-  return openMongoDbDeliveryLog({ url, availability });
+  return openMongoDbDeliveryLog({ connection: place.connection });
 }
 
 function deliveryOf(state: Awaited<ReturnType<DeliveryStateStore['peek']>>) {

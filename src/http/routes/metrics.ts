@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { EndedCommand } from '#mongodb/command-monitor.ts';
 import type { UnknownEventType } from '#read-store/unknown-event-types.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 
@@ -25,6 +26,8 @@ export interface Metrics {
   readonly command: (name: string, seconds: number) => void;
   /** Counts the appends that one write to disk made durable. */
   readonly appendBatch: (appends: number) => void;
+  /** Counts an ended command of MongoDB. */
+  readonly mongoDbCommand: (ended: EndedCommand) => void;
   /** Sets the source of the counts of events of unknown types, which is read with the metrics. */
   readonly watchUnknownEvents: (unknown: () => Promise<ReadonlyArray<UnknownEventType>>) => void;
   /** Sets the source of stopped projections and processes, which is read with the metrics. */
@@ -87,11 +90,28 @@ export function createMetrics(): Metrics {
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
     registers: [registry],
   });
+  const mongoDbCommands = new Counter({
+    name: 'switchyard_mongodb_commands_total',
+    help: 'Commands that this node sent to MongoDB',
+    labelNames: ['command', 'outcome'],
+    registers: [registry],
+  });
+  const mongoDbDurations = new Histogram({
+    name: 'switchyard_mongodb_command_duration_seconds',
+    help: 'Time from a command to the answer of MongoDB',
+    labelNames: ['command'],
+    buckets: seconds,
+    registers: [registry],
+  });
 
   return {
     request: (operation, method, status, took) => answered.add({ operation, method, status, seconds: took }),
     command: (command, value) => commands.observe({ command }, value),
     appendBatch: (appends) => batches.observe(appends),
+    mongoDbCommand: ({ command, outcome, milliseconds }) => {
+      mongoDbCommands.inc({ command, outcome });
+      mongoDbDurations.observe({ command }, milliseconds / 1_000);
+    },
     watchGauge: (name, help, figure) => watchGauge(registry, name, help, figure),
     watchProjections: (lags) => watchProjections(registry, lags),
     watchUnknownEvents: (unknown) => watchUnknownEvents(registry, unknown),

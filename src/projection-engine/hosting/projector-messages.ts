@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { EndedCommand } from '#mongodb/command-monitor.ts';
 import type { FollowedPosition, FollowerInfo } from '#positions/positions.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
@@ -19,7 +20,14 @@ export type ProjectorReadStore =
   /** Created when it does not exist; its folder must exist. */
   | { readonly kind: 'sqlite'; readonly file: string }
   /** Filled by one node at a time, under a lease; `holder` is this node's name, `urlName` the variable with the URL. */
-  | { readonly kind: 'mongodb'; readonly url: string; readonly urlName: string; readonly holder: string };
+  | {
+      readonly kind: 'mongodb';
+      readonly url: string;
+      readonly urlName: string;
+      /** The most connections of the thread's client. */
+      readonly maxPoolSize: number;
+      readonly holder: string;
+    };
 
 /** The start data of the projector thread. */
 export interface ProjectorThreadData {
@@ -41,6 +49,8 @@ export type FromProjector =
   /** Empty: the thread does not run the projections, because another node holds their lease. */
   | { readonly kind: 'positions'; readonly served: ReadonlyArray<ServedPosition> }
   | { readonly kind: 'status'; readonly statuses: ReadonlyArray<ProjectionStatus>; readonly ready: boolean }
+  /** Commands of MongoDB that have ended since the last such message, at most once a second unless there are many. */
+  | { readonly kind: 'mongodb-commands'; readonly ended: ReadonlyArray<EndedCommand> }
   | {
       readonly kind: 'log';
       readonly level: 'info' | 'warn' | 'error';

@@ -4,11 +4,13 @@ import { upcasters } from '#domain/shared/upcasters.ts';
 import { LogTail } from '#event-store/log-tail.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import { type Upcast, upcastWith } from '#event-store/upcasting.ts';
+import type { EndedCommand } from '#mongodb/command-monitor.ts';
 import { type AnyProjection, eventTypesOf } from '#projection-engine/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import { ReadStoreDamagedError, setAside } from '#read-store/sqlite/read-store-file.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
+import { Batcher } from '#shared/async/batcher.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { runProjectionsUnderLease } from './leased-projections.ts';
 import type { FromProjector, ProjectorEvents, ProjectorReadStore, ProjectorThreadData } from './projector-messages.ts';
@@ -18,6 +20,11 @@ interface ProjectionsModule {
   readonly projections: ReadonlyArray<AnyProjection>;
   readonly upcast?: Upcast;
 }
+
+/** The time limit of the thread's calls of a shared read store. */
+const writeTimeoutMs = 10_000;
+/** How ended commands are reported to the main thread. */
+const commandBatches = { delayMs: 1_000, maxItemsAtOnce: 10_000 };
 
 const data = workerData as ProjectorThreadData;
 const log: Logger = { info: logged('info'), warn: logged('warn'), error: logged('error') };
@@ -93,24 +100,38 @@ async function fillEmbedded(file: string): Promise<void> {
 }
 
 /** Fills a shared read store while this node holds the lease, until the thread is closed. */
-async function fillShared({ url, urlName, holder }: ProjectorReadStore & { kind: 'mongodb' }): Promise<void> {
+async function fillShared({
+  url,
+  urlName,
+  maxPoolSize,
+  holder,
+}: ProjectorReadStore & { kind: 'mongodb' }): Promise<void> {
   const port = data.leases;
   if (port === null) throw new Error('The projector thread got no leases for its shared read store.');
-  const [{ LeasesOverPort }, { openMongoDbReadStoreWriter }, { openMongoDbRecordStore }, { MongoDbAvailability }] =
-    await Promise.all([
-      import('#leases/leases-over-port.ts'),
-      import('#read-store/mongodb/mongodb-read-store-writer.ts'),
-      import('#records/mongodb/mongodb-record-store.ts'),
-      import('#mongodb/mongodb-availability.ts'),
-    ]);
+  const [
+    { LeasesOverPort },
+    { openMongoDbReadStoreWriter },
+    { openMongoDbRecordStore },
+    { MongoDbAvailability },
+    { MongoDbConnection },
+  ] = await Promise.all([
+    import('#leases/leases-over-port.ts'),
+    import('#read-store/mongodb/mongodb-read-store-writer.ts'),
+    import('#records/mongodb/mongodb-record-store.ts'),
+    import('#mongodb/mongodb-availability.ts'),
+    import('#mongodb/mongodb-connection.ts'),
+  ]);
+  const commands = new Batcher<EndedCommand>((ended) => post({ kind: 'mongodb-commands', ended }), commandBatches);
+  const onCommand = (ended: EndedCommand) => commands.add(ended);
   // Without log lines: the main thread writes them.
-  const availability = new MongoDbAvailability({ url, urlName });
+  const availability = new MongoDbAvailability({ url, urlName, onCommand });
+  const connection = new MongoDbConnection({ url, availability, timeoutMs: writeTimeoutMs, maxPoolSize, onCommand });
   const leases = new LeasesOverPort(port);
-  const records = openMongoDbRecordStore({ url, availability });
+  const records = openMongoDbRecordStore({ connection });
   parentPort?.on('message', () => closing.abort());
   postOpened();
   const openWriter = (fence: number, ending: AbortSignal) =>
-    openMongoDbReadStoreWriter({ url, availability, records, fence, signal: ending });
+    openMongoDbReadStoreWriter({ connection, records, fence, signal: ending });
   const { signal } = closing;
   try {
     await runProjectionsUnderLease({
@@ -128,7 +149,9 @@ async function fillShared({ url, urlName, holder }: ProjectorReadStore & { kind:
   } finally {
     leases.close();
     await records.close();
+    await connection.close();
     await availability.close();
+    commands.drain();
   }
 }
 

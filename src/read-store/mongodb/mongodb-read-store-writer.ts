@@ -51,7 +51,7 @@ const forgetAfterMs = 60 * 60 * 1000;
 const keepReplacedMs = 60_000;
 const namespaceNotFound = 26;
 
-export interface MongoDbReadStoreWriterOptions extends MongoDbConnectionOptions {
+export type MongoDbReadStoreWriterOptions = MongoDbConnectionOptions & {
   /**
    * The fencing token of the writer's lease. Each holder of the lease has a larger one. Default 0, for a single
    * writer. When the store has seen a newer token, it refuses this writer with `FencedError`.
@@ -63,7 +63,7 @@ export interface MongoDbReadStoreWriterOptions extends MongoDbConnectionOptions 
   readonly signal?: AbortSignal;
   /** How long replaced generations stay, in milliseconds. Default 60,000. */
   readonly keepReplacedMs?: number;
-}
+};
 
 /** Opens the writing side of a read store on MongoDB. It connects at the first call. */
 export function openMongoDbReadStoreWriter(options: MongoDbReadStoreWriterOptions): ReadStoreWriter & PositionsWriter {

@@ -35,12 +35,12 @@ export interface AnnouncedGenerations {
   readonly readAt: () => number;
 }
 
-export interface MongoDbReadStoreOptions extends MongoDbConnectionOptions {
+export type MongoDbReadStoreOptions = MongoDbConnectionOptions & {
   /** The records with the notes of the read store. Their owner closes them after the read store. */
   readonly records: RecordStore;
   /** Default: none, so that each read asks the store which generation is current. */
   readonly announced?: AnnouncedGenerations;
-}
+};
 
 /** Opens the reading side of a read store on MongoDB. It connects at the first call. */
 export function openMongoDbReadStore({ records, announced, ...options }: MongoDbReadStoreOptions): ReadStore {

@@ -1,8 +1,14 @@
-/** How long the first item of a batch waits. */
-const batchDelayMs = 50;
-/** The most items that are handled in one turn of the event loop. More would delay other work of the turn. */
-const maxItemsAtOnce = 100;
+const defaultDelayMs = 50;
+/** More would delay other work of the turn. */
+const defaultMaxItemsAtOnce = 100;
 const maxWaiting = 10_000;
+
+export interface BatcherOptions {
+  /** How long the first item of a batch waits. Default 50 ms. */
+  readonly delayMs?: number;
+  /** The most items that are handled in one turn of the event loop. Default 100. */
+  readonly maxItemsAtOnce?: number;
+}
 
 /**
  * Collects items after requests and handles them a little later, many at a time. To handle each at once would delay
@@ -11,18 +17,22 @@ const maxWaiting = 10_000;
  */
 export class Batcher<Item> {
   readonly #take: (items: ReadonlyArray<Item>) => void;
+  readonly #delayMs: number;
+  readonly #maxItemsAtOnce: number;
   #waiting: Item[] = [];
   #timer: NodeJS.Timeout | null = null;
 
   /** @param take handles items; it never throws */
-  constructor(take: (items: ReadonlyArray<Item>) => void) {
+  constructor(take: (items: ReadonlyArray<Item>) => void, options: BatcherOptions = {}) {
     this.#take = take;
+    this.#delayMs = options.delayMs ?? defaultDelayMs;
+    this.#maxItemsAtOnce = options.maxItemsAtOnce ?? defaultMaxItemsAtOnce;
   }
 
   /** Adds an item. If ten thousand wait, it handles them first. */
   add(item: Item): void {
     if (this.#waiting.push(item) >= maxWaiting) this.drain();
-    else this.#timer ??= setTimeout(this.#handOver, batchDelayMs).unref();
+    else this.#timer ??= setTimeout(this.#handOver, this.#delayMs).unref();
   }
 
   /** Handles all waiting items at once. */
@@ -34,7 +44,7 @@ export class Batcher<Item> {
 
   readonly #handOver = (): void => {
     this.#timer = null;
-    const items = this.#waiting.splice(0, maxItemsAtOnce);
+    const items = this.#waiting.splice(0, this.#maxItemsAtOnce);
     if (items.length > 0) this.#take(items);
     if (this.#waiting.length > 0) setImmediate(this.#handOver);
   };

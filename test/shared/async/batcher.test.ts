@@ -38,6 +38,16 @@ describe('Batcher', () => {
     assert.deepEqual(taken[1], [0]);
   });
 
+  it('passes on as many items in one turn as it is told, after the requested delay', async () => {
+    batches = new Batcher<number>((items) => taken.push([...items]), { delayMs: 200, maxItemsAtOnce: 1_000 });
+    const began = performance.now();
+    add(250);
+    await eventually(() => taken.length === 1, 'all are handed over');
+    assert.equal(taken[0]?.length, 250);
+    // A timer may be a millisecond early.
+    assert.ok(performance.now() - began >= 199);
+  });
+
   it('passes items on at once when it holds ten thousand', () => {
     add(10_000);
     assert.equal(taken.flat().length, 10_000);

@@ -1,12 +1,16 @@
 import { BSON } from 'mongodb';
 import { TcpProxy } from './tcp-proxy.ts';
 
-/** How often a client has sent a command on a collection. */
-export interface CommandCount {
+/** A command that a client has sent. */
+export interface SentCommand {
   /** The command's name: `find`, `update`, `hello`. */
   readonly command: string;
   /** Empty for a command on no collection. */
   readonly collection: string;
+}
+
+/** How often a client has sent a command on a collection. */
+export interface CommandCount extends SentCommand {
   readonly count: number;
 }
 
@@ -23,7 +27,7 @@ export class CountingMongoDbProxy {
 
   /** @param port the server's */
   constructor(port: number) {
-    this.#proxy = new TcpProxy(port, () => messageReader((message) => this.#count(message)));
+    this.#proxy = new TcpProxy(port, () => commandReader((sent) => this.#count(sent)));
   }
 
   listen(): Promise<void> {
@@ -49,15 +53,21 @@ export class CountingMongoDbProxy {
     return this.#proxy.close();
   }
 
-  #count(message: Buffer): void {
-    const counted = commandOf(message);
-    if (counted === null) return;
-    const key = `${counted.command} ${counted.collection}`;
-    this.#counts.set(key, { ...counted, count: (this.#counts.get(key)?.count ?? 0) + 1 });
+  #count(sent: SentCommand): void {
+    const key = `${sent.command} ${sent.collection}`;
+    this.#counts.set(key, { ...sent, count: (this.#counts.get(key)?.count ?? 0) + 1 });
   }
 }
 
-/** Returns a reader of a connection's bytes, in any parts, that passes on whole messages. */
+/** Returns a reader of a connection's bytes, in any parts, that passes on each command. */
+export function commandReader(onCommand: (sent: SentCommand) => void): (data: Buffer) => void {
+  return messageReader((message) => {
+    const sent = commandOf(message);
+    if (sent !== null) onCommand(sent);
+  });
+}
+
+/** Returns a reader of a connection's bytes that passes on whole messages. */
 function messageReader(onMessage: (message: Buffer) => void): (data: Buffer) => void {
   let rest = Buffer.alloc(0);
   return (data) => {
@@ -74,7 +84,7 @@ function lengthOf(bytes: Buffer): number {
 }
 
 /** Returns null for a message of another kind, like the first greeting of a connection. */
-function commandOf(message: Buffer): Omit<CommandCount, 'count'> | null {
+function commandOf(message: Buffer): SentCommand | null {
   if (message.readInt32LE(12) !== opMsg || message[bodyAt - 1] !== 0) return null;
   const end = bodyAt + message.readInt32LE(bodyAt);
   const body = BSON.deserialize(message.subarray(bodyAt, end));

@@ -1,3 +1,4 @@
+import type { MongoDbClientOptions } from '#mongodb/reconnecting-client.ts';
 import * as reading from '#read-store/mongodb/mongodb-read-store.ts';
 import * as writing from '#read-store/mongodb/mongodb-read-store-writer.ts';
 import { ReadStoreNotes } from '#read-store/notes.ts';
@@ -7,7 +8,7 @@ import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts
 
 /** Opens the reading side of a read store on MongoDB, with records that are closed with it. */
 export function openMongoDbReadStore(
-  options: Omit<reading.MongoDbReadStoreOptions, 'records'>,
+  options: MongoDbClientOptions & Pick<reading.MongoDbReadStoreOptions, 'announced'>,
 ): ReadStore & PositionsReader {
   const records = openMongoDbRecordStore(options);
   const store = reading.openMongoDbReadStore({ ...options, records });
@@ -19,7 +20,8 @@ export function openMongoDbReadStore(
   return beside(store, { positions: () => notes.positions(), close });
 }
 
-type MongoDbWriterOptions = Omit<writing.MongoDbReadStoreWriterOptions, 'records'>;
+type MongoDbWriterOptions = MongoDbClientOptions &
+  Pick<writing.MongoDbReadStoreWriterOptions, 'fence' | 'signal' | 'keepReplacedMs'>;
 
 /** Opens the writing side of a read store on MongoDB, with records that are closed with it. */
 export function openMongoDbReadStoreWriter(options: MongoDbWriterOptions): ReadStoreWriter & PositionsWriter {

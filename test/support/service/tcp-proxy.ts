@@ -14,10 +14,16 @@ interface Pair {
   answered: Promise<void>;
 }
 
+/**
+ * Returns what is called with the bytes that the client sends.
+ * @param mute drops all later answers on the connection
+ */
+type Observe = (mute: () => void) => (request: Buffer) => void;
+
 /** Forwards bytes between a client and a server on this machine, in order, and adds faults on request. */
 export class TcpProxy {
   readonly #target: number;
-  readonly #observe: () => (request: Buffer) => void;
+  readonly #observe: Observe;
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
   #port = 0;
@@ -26,9 +32,9 @@ export class TcpProxy {
 
   /**
    * @param target the server's port
-   * @param observe called for each connection; what it returns is called with the bytes that the client sends
+   * @param observe called for each connection
    */
-  constructor(target: number, observe: () => (request: Buffer) => void = () => () => undefined) {
+  constructor(target: number, observe: Observe = () => () => undefined) {
     this.#target = target;
     this.#observe = observe;
     this.#server = createServer((client) => this.#join(client));
@@ -39,6 +45,11 @@ export class TcpProxy {
     await once(this.#server, 'listening');
     const address = this.#server.address();
     if (address !== null && typeof address !== 'string') this.#port = address.port;
+  }
+
+  /** How many connections are open. */
+  get connections(): number {
+    return this.#pairs.size;
   }
 
   /** Returns an address with the server's port replaced by this proxy's. */
@@ -62,6 +73,11 @@ export class TcpProxy {
   /** Drops all answers on the current connections; requests still arrive. New connections work. */
   dropAnswers(): void {
     for (const pair of this.#pairs) pair.isMuted = true;
+  }
+
+  /** Reads no more requests from the current connections, so that large ones fill their buffers. New connections work. */
+  stopReading(): void {
+    for (const { client } of this.#pairs) client.pause();
   }
 
   /** Delays every answer; zero ends the delay. */
@@ -89,7 +105,9 @@ export class TcpProxy {
       server.destroy();
     };
     for (const socket of [client, server]) socket.setNoDelay(true).on('error', end).on('close', end);
-    const observe = this.#observe();
+    const observe = this.#observe(() => {
+      pair.isMuted = true;
+    });
     client.on('data', (data) => {
       observe(data);
       this.#requestsLeft -= 1;

@@ -42,10 +42,10 @@ export class EarlierWork {
     await this.#older.wait(signal);
     if (signal.aborted) return;
     const { records, place, log } = this.#options;
-    const { url, availability } = place;
+    const { connection } = place;
     await retrying(
       'Taking over the work of the release before',
-      () => takeOverMongoDbRecords({ url, availability, records, part: 'work' }),
+      () => takeOverMongoDbRecords({ connection, records, part: 'work' }),
       { log, signal },
     );
   }

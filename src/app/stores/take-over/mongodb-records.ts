@@ -6,10 +6,10 @@ import type { RecordStore } from '#records/record-store.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import { type EarlierRecords, partsToTakeOver, type TakeOverPart, takeOverRecords } from './take-over-records.ts';
 
-export interface MongoDbTakeOverOptions extends MongoDbConnectionOptions {
+export type MongoDbTakeOverOptions = MongoDbConnectionOptions & {
   readonly records: RecordStore;
   readonly part: TakeOverPart;
-}
+};
 
 /**
  * Copies a part of what release 0.3 has stored in collections of its own into the records, once. What a node of that

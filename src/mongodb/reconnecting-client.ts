@@ -1,0 +1,136 @@
+import { type Db, type MongoClient, MongoError } from 'mongodb';
+import { withTimeout, withTimeoutError } from '#shared/async/with-timeout.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { MongoDbAvailability } from './mongodb-availability.ts';
+import { type ClientOptions, clientFor, closeClient, databaseOf, ping } from './mongodb-client.ts';
+import { awayError, isOfServer, namedFailure } from './mongodb-failure.ts';
+
+const defaultTimeoutMs = 5000;
+/** The time limit of a probe: so long at least, or this share of the time limit of a call. */
+const leastProbeTimeoutMs = 500;
+const probePartOfTimeout = 0.1;
+/**
+ * How soon a client must answer after the server is back, or it is replaced: so long at least, or so many times as
+ * long as the server's answer took.
+ */
+const leastRecoveryMs = 250;
+const recoveryFactor = 4;
+const maxUpdates = 1000;
+const maxFerretDbUpdates = 5;
+
+/** The options of the client of one database. */
+export interface MongoDbClientOptions extends Omit<ClientOptions, 'timeoutMs'> {
+  /** `mongodb://…` or `mongodb+srv://…`. Its path names the database; default `switchyard`. */
+  readonly url: string;
+  /** The time limit of a whole call, including the search for the server. Default 5 s. */
+  readonly timeoutMs?: number;
+  /** The shared availability of the address, which outlives the client. Default: a separate one. */
+  readonly availability?: MongoDbAvailability;
+}
+
+/** A client of one database with a bounded pool of connections. It is replaced when an outage has broken it. */
+export class ReconnectingClient {
+  readonly #url: string;
+  readonly #options: ClientOptions;
+  #client: MongoClient;
+  #database: Db;
+  #maxUpdates: number | null = null;
+  #closed = false;
+  readonly #availability: MongoDbAvailability;
+  /** Leaves the shared availability. */
+  readonly #leave: () => void | Promise<void>;
+
+  /** @throws StartupError for a malformed address, without secrets in the message */
+  constructor({ url, availability, timeoutMs = defaultTimeoutMs, ...options }: MongoDbClientOptions) {
+    this.#url = url;
+    this.#options = { ...options, timeoutMs };
+    this.#client = clientFor(url, this.#options);
+    this.#database = this.#client.db(databaseOf(url));
+    const probeTimeoutMs = Math.max(leastProbeTimeoutMs, timeoutMs * probePartOfTimeout);
+    const known = availability ?? new MongoDbAvailability({ url, probeTimeoutMs });
+    const leave = known.add({ ensureUsable: (tookMs) => this.#ensureUsable(tookMs) });
+    this.#availability = known;
+    this.#leave = availability === undefined ? () => known.close() : leave;
+  }
+
+  /**
+   * Calls the database within the time limit, and only while the server is not known to be away.
+   * @throws UnavailableError in place of a temporary failure; other errors unchanged
+   */
+  async call<Result>(work: (database: Db) => Promise<Result>): Promise<Result> {
+    if (this.#closed) throw closedError();
+    const { state } = this.#availability;
+    if (state.cause !== null) throw awayError(state.cause);
+    return state.unlessAway(this.#call(work), (cause) => {
+      throw awayError(cause);
+    });
+  }
+
+  async #call<Result>(work: (database: Db) => Promise<Result>): Promise<Result> {
+    const database = this.#database;
+    try {
+      const result = await within(this.#options.timeoutMs, work(database));
+      this.#availability.state.answered();
+      return result;
+    } catch (error) {
+      // The client was closed during the call, or replaced by another.
+      const isOver = this.#closed || database !== this.#database;
+      if (isOver && error instanceof MongoError) throw closedError();
+      const namedError = namedFailure(error, this.#availability.urlName);
+      if (isOfServer(error)) this.#availability.state.answered();
+      else if (!isOver && namedError instanceof UnavailableError) this.#availability.state.suspect();
+      throw namedError;
+    }
+  }
+
+  /**
+   * Returns the most updates of one command. FerretDB keeps a connection of its pool of 100 for each until the command
+   * ends, and never answers when the pool is empty.
+   * @throws UnavailableError
+   */
+  async maxUpdates(): Promise<number> {
+    if (this.#maxUpdates === null) {
+      const build = await this.call((database) => database.command({ buildInfo: 1 }));
+      this.#maxUpdates = build.ferretdbVersion === undefined ? maxUpdates : maxFerretDbUpdates;
+    }
+    return this.#maxUpdates;
+  }
+
+  /** Ends running calls and closes every connection within 2 s. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await Promise.all([this.#leave(), closeClient(this.#client)]);
+  }
+
+  /** Replaces a client whose calls do not reach the server although the server answers. */
+  async #ensureUsable(tookMs: number): Promise<void> {
+    const client = this.#client;
+    const reached = ping(client).then(
+      () => true,
+      () => false,
+    );
+    const isUsable = await withTimeout(Math.max(leastRecoveryMs, tookMs * recoveryFactor), reached, false);
+    if (!isUsable && client === this.#client) this.#replaceClient();
+  }
+
+  #replaceClient(): void {
+    if (this.#closed) return;
+    void closeClient(this.#client);
+    this.#client = clientFor(this.#url, this.#options);
+    this.#database = this.#client.db(databaseOf(this.#url));
+  }
+}
+
+/** Returns the error of calls of a connection that is closed. */
+export function closedError(): UnavailableError {
+  return new UnavailableError('The connection to MongoDB is closed.');
+}
+
+/**
+ * Waits for work up to a time limit. It does not wait for late work.
+ * @throws UnavailableError after the time limit; what the work throws
+ */
+function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
+  return withTimeoutError(milliseconds, work, () => new UnavailableError('MongoDB does not answer in time.'));
+}

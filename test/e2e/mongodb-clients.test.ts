@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EventStoreDbDoubleProcess } from '#test/support/eventstoredb/double-process.ts';
+import { long } from '#test/support/run/long.ts';
+import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { Nodes } from '#test/support/service/nodes.ts';
+import { poll, type ServiceProcess } from '#test/support/service/service-process.ts';
+import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
+
+const minuteMs = 60_000;
+const maxIdleConnections = 20;
+const readsAtOnce = 100;
+
+describeOnFerretDb(`the clients of MongoDB in a node ${long}`, (ferret) => {
+  let double: EventStoreDbDoubleProcess;
+  let proxy: TcpProxy;
+  let nodes: Nodes;
+  let node: ServiceProcess;
+
+  before(async () => {
+    double = await EventStoreDbDoubleProcess.start();
+    proxy = new TcpProxy(ferret.port);
+    await proxy.listen();
+    const stores = { EVENT_STORE_URL: double.url, READ_STORE_URL: proxy.through(ferret.newUrl()) };
+    nodes = new Nodes({ environment: () => stores, quick: false });
+    node = await nodes.start();
+  });
+  after(async () => {
+    await nodes?.end();
+    await proxy?.close();
+    await double?.end();
+  });
+
+  it('have their commands in the metrics, those of the projector thread too', async () => {
+    const metrics = async () => (await fetch(`${node.url}/metrics`)).text();
+    // Only the projector thread creates the indexes of read models.
+    const counted = /^switchyard_mongodb_commands_total\{command="createIndexes",outcome="succeeded"\} [1-9]/m;
+    assert.ok(await poll(async () => counted.test(await metrics()), minuteMs), await metrics());
+    assert.match(await metrics(), /^switchyard_mongodb_command_duration_seconds_count\{command="find"\} [1-9]/m);
+  });
+
+  it('hold at most 20 connections a minute after a burst', async () => {
+    await Promise.all(Array.from({ length: readsAtOnce }, () => node.client.get('/v1/projects')));
+    assert.ok(proxy.connections > maxIdleConnections, 'the burst needs more connections than an idle node');
+    await sleep(minuteMs);
+    assert.ok(proxy.connections <= maxIdleConnections, `${proxy.connections} connections`);
+  });
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MongoNetworkError, ReadPreference } from 'mongodb';
+import { DriverConnection } from '#mongodb/driver-connection.ts';
+import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
+import { withTimeout } from '#shared/async/with-timeout.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { eventually } from '#test/support/run/eventually.ts';
+import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
+import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
+
+/** The part of the driver's connection that sends commands. */
+interface Commanding {
+  command(namespace: object, command: object, options: object): Promise<unknown>;
+}
+
+/** A stream to a server that reads nothing. */
+function stuckStream(): Duplex {
+  const stream = new Duplex({ read: () => undefined, write: () => undefined, writableHighWaterMark: 1 });
+  return Object.assign(stream, { setTimeout: () => undefined });
+}
+
+function pingOn(stream: Duplex): Promise<unknown> {
+  const options = { id: 1, generation: 0, hostAddress: { toString: () => 'server:1' }, monitorCommands: false };
+  const connection = new DriverConnection(stream, options) as unknown as Commanding;
+  return connection.command({ db: 'admin' }, { ping: 1 }, { readPreference: ReadPreference.primary });
+}
+
+const largeBytes = 8 * 1024 * 1024;
+
+describe('DriverConnection', () => {
+  it('ends a command when its stream is closed while it waits for the server to read', async () => {
+    const stream = stuckStream();
+    const pinged = assert.rejects(pingOn(stream), MongoNetworkError);
+    await sleep(10);
+    stream.destroy();
+    assert.notEqual(await withTimeout(1_000, pinged, 'hangs'), 'hangs');
+  });
+
+  it('ends a command when its stream is closed just before the write', async () => {
+    const stream = stuckStream();
+    const pinged = assert.rejects(pingOn(stream), MongoNetworkError);
+    stream.destroy();
+    assert.notEqual(await withTimeout(1_000, pinged, 'hangs'), 'hangs');
+  });
+});
+
+describeOnFerretDb('MongoDbConnection to a server that stops reading', (ferret) => {
+  let proxy: TcpProxy;
+  const opened: MongoDbConnection[] = [];
+
+  beforeEach(async () => {
+    proxy = new TcpProxy(ferret.port);
+    await proxy.listen();
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((connection) => connection.close()));
+    await proxy.close();
+  });
+
+  const open = (timeoutMs: number, maxPoolSize: number) => {
+    const connection = new MongoDbConnection({ url: proxy.through(ferret.newUrl()), timeoutMs, maxPoolSize });
+    opened.push(connection);
+    return connection;
+  };
+  const writeLarge = (connection: MongoDbConnection) =>
+    connection.call((database) => database.collection('things').insertOne({ text: 'x'.repeat(largeBytes) }));
+  const read = (connection: MongoDbConnection) =>
+    connection.call((database) => database.collection('things').findOne({}));
+
+  it('fails a large write within a second when its connection is cut, and works on', async () => {
+    const connection = open(10_000, 1);
+    await read(connection);
+    proxy.stopReading();
+    const written = assert.rejects(writeLarge(connection), UnavailableError);
+    await sleep(100);
+    const cutAt = performance.now();
+    proxy.cut();
+    await written;
+    assert.ok(performance.now() - cutAt < 1_000, 'the write waited for longer');
+    await read(connection);
+  });
+
+  it('gives the place of a large write that took too long to the next call', async () => {
+    const connection = open(500, 1);
+    await read(connection);
+    proxy.stopReading();
+    await assert.rejects(writeLarge(connection), UnavailableError);
+    await eventually(() =>
+      read(connection).then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+});
