@@ -11,10 +11,10 @@ import { adminKey, call, type Server, sendLoad, startService } from '#bench/http
 import { type CallKind, noCalls } from '#test/support/eventstoredb/calls/call-kind.ts';
 import { poll } from '#test/support/run/poll.ts';
 import { Client } from '#test/support/service/client.ts';
-import { FerretDb } from '#test/support/service/ferretdb.ts';
+import { startMongoDb } from '#test/support/service/ferretdb.ts';
 
 const counter = pathToFileURL(join(import.meta.dirname, 'count-calls.ts')).href;
-const flows = 256;
+const flowsByDefault = 256;
 const createdTogether = 16;
 const attempts = 20;
 const retryMs = 500;
@@ -26,6 +26,12 @@ export const newVersion = { flowSchema: { nodes: [{ id: 'start', say: 'x'.repeat
 /** The prefix of the streams' names on a server, so that streams of an earlier run belong to another log. */
 export function newPrefix(): string {
   return `bench-${randomUUID().slice(0, 8)}.`;
+}
+
+/** Flows of one project. */
+export interface Flows {
+  readonly projectId: string;
+  readonly ids: ReadonlyArray<string>;
 }
 
 /** What a benchmark changes of the service. */
@@ -41,7 +47,7 @@ export class EngineService {
   readonly server: Server;
   readonly client: Client;
   readonly #calls: string;
-  #paths: ReadonlyArray<string> = [];
+  #flows: Flows = { projectId: '', ids: [] };
 
   private constructor(server: Server, calls: string) {
     this.server = server;
@@ -73,18 +79,23 @@ export class EngineService {
     return new EngineService({ ...server, stop }, calls);
   }
 
+  /** The flows that it has created. */
+  get flows(): Flows {
+    return this.#flows;
+  }
+
   /** Creates the flows whose versions are posted. */
-  async createFlows(): Promise<void> {
+  async createFlows(count = flowsByDefault): Promise<Flows> {
     const { projectId } = (await (await call(this.server, 'GET', '/v1/me')).json()) as { projectId: string };
-    const paths: string[] = [];
-    while (paths.length < flows) {
-      const made = Array.from({ length: createdTogether }, async (_, index) => {
-        const flow = { name: `Flow ${paths.length + index}`, flowSchema: {} };
-        return `/v1/flows/${await this.#create(`/v1/projects/${projectId}/flows`, flow)}/versions`;
-      });
-      paths.push(...(await Promise.all(made)));
+    const ids: string[] = [];
+    while (ids.length < count) {
+      const made = Array.from({ length: createdTogether }, (_, index) =>
+        this.#create(`/v1/projects/${projectId}/flows`, { name: `Flow ${ids.length + index}`, flowSchema: {} }),
+      );
+      ids.push(...(await Promise.all(made)));
     }
-    this.#paths = paths;
+    this.#flows = { projectId, ids };
+    return this.#flows;
   }
 
   /** Creates a resource. Retries while a server is unavailable for a moment on a busy machine. @returns its id */
@@ -99,7 +110,8 @@ export class EngineService {
 
   /** Posts one version. @param number chooses the flow */
   async post(number: number): Promise<void> {
-    const path = this.#paths[number % this.#paths.length] ?? '';
+    const paths = this.#versionPaths();
+    const path = paths[number % paths.length] ?? '';
     const { status, text } = await this.client.post(path, newVersion);
     if (status !== 201) throw new Error(`A version was answered by ${status}: ${text}`);
   }
@@ -109,12 +121,16 @@ export class EngineService {
     return sendLoad({
       url: this.server.url,
       method: 'POST',
-      paths: this.#paths,
+      paths: this.#versionPaths(),
       headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
       body: JSON.stringify(newVersion),
       connections,
       seconds,
     });
+  }
+
+  #versionPaths(): ReadonlyArray<string> {
+    return this.#flows.ids.map((id) => `/v1/flows/${id}/versions`);
   }
 
   /** The gRPC calls so far, by kind; only for a service with its event store on a server. */
@@ -132,7 +148,7 @@ export class EngineService {
 }
 
 /**
- * Runs work with a service on an EventStoreDB and FerretDB, and stops both.
+ * Runs work with a service on an EventStoreDB and MongoDB, and stops both.
  * @param url of an EventStoreDB
  */
 export async function withServiceOn<Result>(
@@ -141,10 +157,9 @@ export async function withServiceOn<Result>(
   work: (service: EngineService) => Promise<Result>,
 ): Promise<Result> {
   await using opened = new AsyncDisposableStack();
-  const ferret = new FerretDb();
-  opened.defer(() => ferret.dispose());
-  await ferret.start();
-  const variables = { READ_STORE_URL: ferret.newUrl(), LOG_LEVEL: 'error', ...environment };
+  const mongoDb = await startMongoDb();
+  opened.defer(() => mongoDb.dispose());
+  const variables = { READ_STORE_URL: mongoDb.newUrl(), LOG_LEVEL: 'error', ...environment };
   const service = await EngineService.start({ url, prefix: newPrefix() }, { ...options, environment: variables });
   opened.defer(() => service.stop());
   return await work(service);
