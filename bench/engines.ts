@@ -78,7 +78,7 @@ export default async function engines(args: ReadonlyArray<string>): Promise<void
   }
   const results: Result[] = [];
   for (const { alone } of wantedBy(args)) results.push(...(await onServer((server) => alone(server, isQuick(args)))));
-  printResults(results);
+  if (results.length > 0) printResults(results);
 }
 
 /** Measures another version beside this one, as far as the named measurements compare versions. */

@@ -40,6 +40,8 @@ export interface EngineServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** The version of the service; default: this one. */
   readonly checkout?: Checkout;
+  /** The limit of its start in ms; default: five minutes. */
+  readonly readyMs?: number;
 }
 
 /** The real service in a separate process, by default with embedded read models, so that the event store is measured. */
@@ -58,7 +60,7 @@ export class EngineService {
   /** Starts it, and waits until it is ready. @param eventStore on a server; null for the embedded one */
   static async start(
     eventStore: { readonly url: string; readonly prefix: string } | null,
-    { environment = {}, checkout = here }: EngineServiceOptions = {},
+    { environment = {}, checkout = here, readyMs }: EngineServiceOptions = {},
   ): Promise<EngineService> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
     const callsFolder = await mkdtemp(join(tmpdir(), 'switchyard-bench-calls-'));
@@ -71,7 +73,7 @@ export class EngineService {
         EVENT_STORE_STREAM_PREFIX: eventStore.prefix,
       }),
     };
-    const server = await startService(folder, { ...variables, ...environment }, checkout);
+    const server = await startService(folder, { ...variables, ...environment }, checkout, readyMs);
     const stop = async () => {
       await server.stop();
       await Promise.all([folder, callsFolder].map((path) => rm(path, { recursive: true, force: true })));
