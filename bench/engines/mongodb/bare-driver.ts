@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import { type AnyBulkWriteOperation, type Collection, Long, MongoClient } from 'mongodb';
-import { newVersion } from '#bench/engines/service/engine-service.ts';
+import { newVersion } from '#bench/engines/service/flow-requests.ts';
 
 /** The read models whose documents a request makes and changes. */
 export interface ReadModelWrites {

@@ -12,6 +12,7 @@ import { type CallKind, noCalls } from '#test/support/eventstoredb/calls/call-ki
 import { poll } from '#test/support/run/poll.ts';
 import { Client } from '#test/support/service/client.ts';
 import { startMongoDb } from '#test/support/service/ferretdb.ts';
+import { FlowRequests, type Flows, newVersion } from './flow-requests.ts';
 
 const counter = pathToFileURL(join(import.meta.dirname, 'count-calls.ts')).href;
 const flowsByDefault = 256;
@@ -20,18 +21,9 @@ const attempts = 20;
 const retryMs = 500;
 const answerMs = 30_000;
 
-/** The contents of a posted version: about two kilobytes. */
-export const newVersion = { flowSchema: { nodes: [{ id: 'start', say: 'x'.repeat(1_960) }] } };
-
 /** The prefix of the streams' names on a server, so that streams of an earlier run belong to another log. */
 export function newPrefix(): string {
   return `bench-${randomUUID().slice(0, 8)}.`;
-}
-
-/** Flows of one project. */
-export interface Flows {
-  readonly projectId: string;
-  readonly ids: ReadonlyArray<string>;
 }
 
 /** What a benchmark changes of the service. */
@@ -81,12 +73,7 @@ export class EngineService {
     return new EngineService({ ...server, stop }, calls);
   }
 
-  /** The flows that it has created. */
-  get flows(): Flows {
-    return this.#flows;
-  }
-
-  /** Creates the flows whose versions are posted. */
+  /** Creates the flows whose versions are posted, and returns them. */
   async createFlows(count = flowsByDefault): Promise<Flows> {
     const { projectId } = (await (await call(this.server, 'GET', '/v1/me')).json()) as { projectId: string };
     const ids: string[] = [];
@@ -112,10 +99,7 @@ export class EngineService {
 
   /** Posts one version. @param number chooses the flow */
   async post(number: number): Promise<void> {
-    const paths = this.#versionPaths();
-    const path = paths[number % paths.length] ?? '';
-    const { status, text } = await this.client.post(path, newVersion);
-    if (status !== 201) throw new Error(`A version was answered by ${status}: ${text}`);
+    await new FlowRequests(this.client, this.#flows).postVersion(number);
   }
 
   /** Posts versions from this many connections for a time. */
@@ -123,16 +107,12 @@ export class EngineService {
     return sendLoad({
       url: this.server.url,
       method: 'POST',
-      paths: this.#versionPaths(),
+      paths: this.#flows.ids.map((id) => `/v1/flows/${id}/versions`),
       headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
       body: JSON.stringify(newVersion),
       connections,
       seconds,
     });
-  }
-
-  #versionPaths(): ReadonlyArray<string> {
-    return this.#flows.ids.map((id) => `/v1/flows/${id}/versions`);
   }
 
   /** The gRPC calls so far, by kind; only for a service with its event store on a server. */

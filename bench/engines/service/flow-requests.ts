@@ -1,5 +1,13 @@
 import type { Client, Reply } from '#test/support/service/client.ts';
-import { type Flows, newVersion } from './engine-service.ts';
+
+/** Flows of one project. */
+export interface Flows {
+  readonly projectId: string;
+  readonly ids: ReadonlyArray<string>;
+}
+
+/** The contents of a posted version: about two kilobytes. */
+export const newVersion = { flowSchema: { nodes: [{ id: 'start', say: 'x'.repeat(1_960) }] } };
 
 /** Requests on flows, sent to one node. Each throws an Error if it is refused. */
 export class FlowRequests {
