@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import { format, interleaved, interleavedRounds, print, type Result } from '#bench/measure.ts';
 import { callsPerPost, type PostCalls } from './service/calls-per-post.ts';
-import { EngineService, newPrefix, newVersion } from './service/engine-service.ts';
+import { EngineService, newPrefix } from './service/engine-service.ts';
+import { newVersion } from './service/flow-requests.ts';
 
 const connections = 64;
 

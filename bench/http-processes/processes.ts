@@ -12,7 +12,8 @@ import type { Load, LoadResult } from './load.ts';
 
 export { adminKey };
 
-const readyMs = 300_000;
+/** The limit of a start, so that a service that never becomes ready does not hang the benchmark. */
+const readyWithinMs = 300_000;
 const answerMs = 60_000;
 
 /** A process that answers HTTP. */
@@ -34,11 +35,13 @@ export interface ServiceServer extends Server {
  * Starts the real service on a data directory, as `npm start` does. It writes its log, which is discarded.
  * @param environment further variables
  * @param checkout the version of the service
+ * @param readyMs the limit of its start
  */
 export async function startService(
   dataDirectory: string,
   environment: Readonly<Record<string, string>> = {},
   checkout: Checkout = here,
+  readyMs: number = readyWithinMs,
 ): Promise<ServiceServer> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -50,7 +53,7 @@ export async function startService(
     env: { ...sharedEnvironment(), ...variables },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  await until(() => isReady(`${url}/readyz`), child);
+  await until(() => isReady(`${url}/readyz`), child, readyMs);
   return { ...serverOf(child, url, started), ask: (question) => ask(child, question) };
 }
 
@@ -75,7 +78,7 @@ export async function startProgram(command: ReadonlyArray<string>, url: string):
   const [program = '', ...args] = command;
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   await once(child, 'spawn');
-  await until(() => answers(url), child);
+  await until(() => answers(url), child, readyWithinMs);
   return serverOf(child, url, started);
 }
 
@@ -122,11 +125,15 @@ function serverOf(child: ChildProcess, url: string, started: number): Server {
   return { url, pid, startMs: performance.now() - started, stop: () => stop(child) };
 }
 
-async function until(holds: () => Promise<boolean>, child: ChildProcess): Promise<void> {
+/** @throws Error, after it has ended the process, if the condition does not hold in time */
+async function until(holds: () => Promise<boolean>, child: ChildProcess, readyMs: number): Promise<void> {
   const began = performance.now();
   while (!(await holds())) {
     const waitedMs = performance.now() - began;
-    if (child.exitCode !== null || waitedMs > readyMs) throw new Error(`Not ready: ${child.spawnargs.join(' ')}`);
+    if (child.exitCode !== null || waitedMs > readyMs) {
+      child.kill('SIGKILL');
+      throw new Error(`Not ready: ${child.spawnargs.join(' ')}`);
+    }
     await sleep(pollMs(waitedMs));
   }
 }

@@ -11,17 +11,15 @@ import { adminKey, call, type Server, sendLoad, startService } from '#bench/http
 import { type CallKind, noCalls } from '#test/support/eventstoredb/calls/call-kind.ts';
 import { poll } from '#test/support/run/poll.ts';
 import { Client } from '#test/support/service/client.ts';
-import { FerretDb } from '#test/support/service/ferretdb.ts';
+import { startMongoDb } from '#test/support/service/ferretdb.ts';
+import { FlowRequests, type Flows, newVersion } from './flow-requests.ts';
 
 const counter = pathToFileURL(join(import.meta.dirname, 'count-calls.ts')).href;
-const flows = 256;
+const flowsByDefault = 256;
 const createdTogether = 16;
 const attempts = 20;
 const retryMs = 500;
 const answerMs = 30_000;
-
-/** The contents of a posted version: about two kilobytes. */
-export const newVersion = { flowSchema: { nodes: [{ id: 'start', say: 'x'.repeat(1_960) }] } };
 
 /** The prefix of the streams' names on a server, so that streams of an earlier run belong to another log. */
 export function newPrefix(): string {
@@ -34,6 +32,8 @@ export interface EngineServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** The version of the service; default: this one. */
   readonly checkout?: Checkout;
+  /** The limit of its start in ms; default: five minutes. */
+  readonly readyMs?: number;
 }
 
 /** The real service in a separate process, by default with embedded read models, so that the event store is measured. */
@@ -41,7 +41,7 @@ export class EngineService {
   readonly server: Server;
   readonly client: Client;
   readonly #calls: string;
-  #paths: ReadonlyArray<string> = [];
+  #flows: Flows = { projectId: '', ids: [] };
 
   private constructor(server: Server, calls: string) {
     this.server = server;
@@ -52,7 +52,7 @@ export class EngineService {
   /** Starts it, and waits until it is ready. @param eventStore on a server; null for the embedded one */
   static async start(
     eventStore: { readonly url: string; readonly prefix: string } | null,
-    { environment = {}, checkout = here }: EngineServiceOptions = {},
+    { environment = {}, checkout = here, readyMs }: EngineServiceOptions = {},
   ): Promise<EngineService> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
     const callsFolder = await mkdtemp(join(tmpdir(), 'switchyard-bench-calls-'));
@@ -65,7 +65,7 @@ export class EngineService {
         EVENT_STORE_STREAM_PREFIX: eventStore.prefix,
       }),
     };
-    const server = await startService(folder, { ...variables, ...environment }, checkout);
+    const server = await startService(folder, { ...variables, ...environment }, checkout, readyMs);
     const stop = async () => {
       await server.stop();
       await Promise.all([folder, callsFolder].map((path) => rm(path, { recursive: true, force: true })));
@@ -73,18 +73,18 @@ export class EngineService {
     return new EngineService({ ...server, stop }, calls);
   }
 
-  /** Creates the flows whose versions are posted. */
-  async createFlows(): Promise<void> {
+  /** Creates the flows whose versions are posted, and returns them. */
+  async createFlows(count = flowsByDefault): Promise<Flows> {
     const { projectId } = (await (await call(this.server, 'GET', '/v1/me')).json()) as { projectId: string };
-    const paths: string[] = [];
-    while (paths.length < flows) {
-      const made = Array.from({ length: createdTogether }, async (_, index) => {
-        const flow = { name: `Flow ${paths.length + index}`, flowSchema: {} };
-        return `/v1/flows/${await this.#create(`/v1/projects/${projectId}/flows`, flow)}/versions`;
-      });
-      paths.push(...(await Promise.all(made)));
+    const ids: string[] = [];
+    while (ids.length < count) {
+      const made = Array.from({ length: createdTogether }, (_, index) =>
+        this.#create(`/v1/projects/${projectId}/flows`, { name: `Flow ${ids.length + index}`, flowSchema: {} }),
+      );
+      ids.push(...(await Promise.all(made)));
     }
-    this.#paths = paths;
+    this.#flows = { projectId, ids };
+    return this.#flows;
   }
 
   /** Creates a resource. Retries while a server is unavailable for a moment on a busy machine. @returns its id */
@@ -99,9 +99,7 @@ export class EngineService {
 
   /** Posts one version. @param number chooses the flow */
   async post(number: number): Promise<void> {
-    const path = this.#paths[number % this.#paths.length] ?? '';
-    const { status, text } = await this.client.post(path, newVersion);
-    if (status !== 201) throw new Error(`A version was answered by ${status}: ${text}`);
+    await new FlowRequests(this.client, this.#flows).postVersion(number);
   }
 
   /** Posts versions from this many connections for a time. */
@@ -109,7 +107,7 @@ export class EngineService {
     return sendLoad({
       url: this.server.url,
       method: 'POST',
-      paths: this.#paths,
+      paths: this.#flows.ids.map((id) => `/v1/flows/${id}/versions`),
       headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
       body: JSON.stringify(newVersion),
       connections,
@@ -132,7 +130,7 @@ export class EngineService {
 }
 
 /**
- * Runs work with a service on an EventStoreDB and FerretDB, and stops both.
+ * Runs work with a service on an EventStoreDB and MongoDB, and stops both.
  * @param url of an EventStoreDB
  */
 export async function withServiceOn<Result>(
@@ -141,10 +139,9 @@ export async function withServiceOn<Result>(
   work: (service: EngineService) => Promise<Result>,
 ): Promise<Result> {
   await using opened = new AsyncDisposableStack();
-  const ferret = new FerretDb();
-  opened.defer(() => ferret.dispose());
-  await ferret.start();
-  const variables = { READ_STORE_URL: ferret.newUrl(), LOG_LEVEL: 'error', ...environment };
+  const mongoDb = await startMongoDb();
+  opened.defer(() => mongoDb.dispose());
+  const variables = { READ_STORE_URL: mongoDb.newUrl(), LOG_LEVEL: 'error', ...environment };
   const service = await EngineService.start({ url, prefix: newPrefix() }, { ...options, environment: variables });
   opened.defer(() => service.stop());
   return await work(service);

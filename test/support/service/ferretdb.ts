@@ -30,7 +30,7 @@ let databases = 0;
 
 /** A server of MongoDB's protocol, for one suite. */
 export interface MongoDbServer {
-  /** Returns the address of a new database, which is removed when the suite ends. */
+  /** Returns the address of a new database, which is removed when the suite or the benchmark ends. */
   newUrl(): string;
 }
 
@@ -40,8 +40,27 @@ export interface MongoDbServer {
  */
 export function describeOnMongoDb(suite: string, define: (server: MongoDbServer) => void): void {
   const named = process.env.MONGODB_TEST_URL;
-  if (named) describe(suite, () => define(namedServer(named)));
-  else describeWithFerretDb(suite, 'set MONGODB_TEST_URL or run .ci/ferretdb', define);
+  if (!named) {
+    describeWithFerretDb(suite, 'set MONGODB_TEST_URL or run .ci/ferretdb', define);
+    return;
+  }
+  describe(suite, () => {
+    const server = new NamedMongoDb(named);
+    after(() => server.dispose());
+    define(server);
+  });
+}
+
+/**
+ * Returns the server in `MONGODB_TEST_URL`, else a new FerretDB. `dispose` removes the databases that were made.
+ * @throws Error if FerretDB does not start
+ */
+export async function startMongoDb(): Promise<MongoDbServer & { dispose(): Promise<void> }> {
+  const named = process.env.MONGODB_TEST_URL;
+  if (named) return new NamedMongoDb(named);
+  const ferret = new FerretDb();
+  await ferret.start();
+  return ferret;
 }
 
 /**
@@ -158,21 +177,28 @@ export class FerretDb implements MongoDbServer {
   }
 }
 
-function namedServer(url: string): MongoDbServer {
-  const made: string[] = [];
-  after(async () => {
-    const client = new MongoClient(url);
-    for (const name of made) await client.db(name).dropDatabase();
+/** A server that runs already. */
+class NamedMongoDb implements MongoDbServer {
+  readonly #url: string;
+  readonly #made: string[] = [];
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  newUrl(): string {
+    const name = newDatabaseName();
+    this.#made.push(name);
+    // The path of the address is the database; the database that it names is not touched.
+    return this.#url.replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${name}`);
+  }
+
+  /** Removes the databases that were made. */
+  async dispose(): Promise<void> {
+    const client = new MongoClient(this.#url);
+    for (const name of this.#made) await client.db(name).dropDatabase();
     await client.close();
-  });
-  return {
-    newUrl: () => {
-      const name = newDatabaseName();
-      made.push(name);
-      // The path of the address is the database; the database that it names is not touched.
-      return url.replace(/^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?/, `$1/${name}`);
-    },
-  };
+  }
 }
 
 function newDatabaseName(): string {
