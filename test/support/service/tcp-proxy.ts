@@ -1,26 +1,12 @@
-import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-
-const host = '127.0.0.1';
-
-/** A connection through the proxy. */
-interface Pair {
-  readonly client: Socket;
-  readonly server: Socket;
-  /** Whether the server's answers are dropped. */
-  isMuted: boolean;
-  /** Resolves after the delayed answers; the next answer waits for it. */
-  answered: Promise<void>;
-}
+import { cut, type ProxiedConnection, ProxyListener } from './proxy-listener.ts';
 
 /** Forwards bytes between a client and a server on this machine, in order, and adds faults on request. */
 export class TcpProxy {
-  readonly #target: number;
+  readonly #listener: ProxyListener;
   readonly #observe: () => (request: Buffer) => void;
-  readonly #server: Server;
-  readonly #pairs = new Set<Pair>();
-  #port = 0;
+  /** The connections whose answers are dropped. */
+  readonly #muted = new WeakSet<ProxiedConnection>();
   #requestsLeft = Number.POSITIVE_INFINITY;
   #delayMs = 0;
 
@@ -29,21 +15,17 @@ export class TcpProxy {
    * @param observe called for each connection; what it returns is called with the bytes that the client sends
    */
   constructor(target: number, observe: () => (request: Buffer) => void = () => () => undefined) {
-    this.#target = target;
     this.#observe = observe;
-    this.#server = createServer((client) => this.#join(client));
+    this.#listener = new ProxyListener(target, (connection) => this.#join(connection));
   }
 
-  async listen(): Promise<void> {
-    this.#server.listen(0, host);
-    await once(this.#server, 'listening');
-    const address = this.#server.address();
-    if (address !== null && typeof address !== 'string') this.#port = address.port;
+  listen(): Promise<void> {
+    return this.#listener.listen();
   }
 
   /** Returns an address with the server's port replaced by this proxy's. */
   through(url: string): string {
-    return url.replace(`:${this.#target}`, `:${this.#port}`);
+    return this.#listener.through(url);
   }
 
   /** Cuts all connections at the request after so many, and refuses new ones. */
@@ -53,15 +35,12 @@ export class TcpProxy {
 
   /** Cuts all connections now; new ones are accepted. */
   cut(): void {
-    for (const { client, server } of this.#pairs) {
-      client.destroy();
-      server.destroy();
-    }
+    this.#listener.cut();
   }
 
   /** Drops all answers on the current connections; requests still arrive. New connections work. */
   dropAnswers(): void {
-    for (const pair of this.#pairs) pair.isMuted = true;
+    for (const connection of this.#listener.connections) this.#muted.add(connection);
   }
 
   /** Delays every answer; zero ends the delay. */
@@ -69,26 +48,16 @@ export class TcpProxy {
     this.#delayMs = milliseconds;
   }
 
-  async close(): Promise<void> {
-    this.cut();
-    this.#server.close();
-    await once(this.#server, 'close');
+  close(): Promise<void> {
+    return this.#listener.close();
   }
 
-  #join(client: Socket): void {
+  #join(connection: ProxiedConnection): void {
     if (this.#requestsLeft <= 0) {
-      client.destroy();
+      cut(connection);
       return;
     }
-    const server = connect(this.#target, host);
-    const pair: Pair = { client, server, isMuted: false, answered: Promise.resolve() };
-    this.#pairs.add(pair);
-    const end = () => {
-      this.#pairs.delete(pair);
-      client.destroy();
-      server.destroy();
-    };
-    for (const socket of [client, server]) socket.setNoDelay(true).on('error', end).on('close', end);
+    const { client, server } = connection;
     const observe = this.#observe();
     client.on('data', (data) => {
       observe(data);
@@ -96,16 +65,17 @@ export class TcpProxy {
       if (this.#requestsLeft < 0) this.cut();
       else server.write(data);
     });
+    let answered = Promise.resolve();
     server.on('data', (data) => {
       const dueAt = performance.now() + this.#delayMs;
       // In turn, so that later bytes never overtake delayed ones when a delay ends early.
-      pair.answered = pair.answered.then(() => this.#answer(pair, data, dueAt));
+      answered = answered.then(() => this.#answer(connection, data, dueAt));
     });
   }
 
-  async #answer(pair: Pair, data: Buffer, dueAt: number): Promise<void> {
+  async #answer(connection: ProxiedConnection, data: Buffer, dueAt: number): Promise<void> {
     const waitMs = dueAt - performance.now();
     if (waitMs > 0) await sleep(waitMs);
-    if (!pair.isMuted && !pair.client.destroyed) pair.client.write(data);
+    if (!this.#muted.has(connection) && !connection.client.destroyed) connection.client.write(data);
   }
 }
