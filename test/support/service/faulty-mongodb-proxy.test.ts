@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Collection, MongoClient, type MongoServerError } from 'mongodb';
 import { FaultyMongoDbProxy, type MongoDbFault } from './faulty-mongodb-proxy.ts';
 import { describeOnFerretDb } from './ferretdb.ts';
@@ -78,13 +79,20 @@ describeOnFerretDb('FaultyMongoDbProxy', (ferret) => {
     assert.equal(proxy.made.late, 1);
   });
 
-  it('is a secondary while it has stepped down, and then a primary again', async () => {
-    proxy.stepDown(1_000);
+  it('refuses commands while it has stepped down, and is a primary again afterwards', async () => {
+    const stored = () => direct.db().collection<Note>('notes');
+    proxy.stepDown(1_000, true);
     await assert.rejects(notes.insertOne({ _id: 'soon' }), { code: 10107 });
     const began = performance.now();
     // The driver waits for a primary.
     await notes.insertOne({ _id: 'later' });
     assert.ok(performance.now() - began > 500);
-    assert.equal(await direct.db().collection<Note>('notes').findOne({ _id: 'soon' }), null);
+    assert.equal(await stored().findOne({ _id: 'soon' }), null);
+
+    proxy.stepDown(300, false);
+    await assert.rejects(notes.insertOne({ _id: 'soon' }), { code: 10107 });
+    await assert.rejects(notes.findOne({ _id: 'later' }), { code: 13436 });
+    await sleep(300);
+    assert.deepEqual(await notes.findOne({ _id: 'later' }), { _id: 'later' });
   });
 });

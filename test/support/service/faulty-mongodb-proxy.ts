@@ -57,7 +57,8 @@ export class FaultyMongoDbProxy {
   readonly #late = new Set<NodeJS.Timeout>();
   readonly #made = new Map<MongoDbFault, number>();
   #choose: ChooseFault = () => null;
-  #secondaryUntil = 0;
+  #steppedDownUntil = 0;
+  #tells = true;
 
   /** @param port the server's */
   constructor(port: number) {
@@ -86,12 +87,17 @@ export class FaultyMongoDbProxy {
   /** Ends all faults for later commands. */
   heal(): void {
     this.#choose = () => null;
-    this.#secondaryUntil = 0;
+    this.#steppedDownUntil = 0;
   }
 
-  /** Is a secondary for a time: it refuses commands, as a server does whose set elects a primary. */
-  stepDown(milliseconds: number): void {
-    this.#secondaryUntil = performance.now() + milliseconds;
+  /**
+   * Refuses all commands for a time, as a server does whose set elects a primary.
+   * @param tells whether it says meanwhile that it is a secondary: a driver then waits for a primary. Else each command is
+   * sent and refused
+   */
+  stepDown(milliseconds: number, tells: boolean): void {
+    this.#steppedDownUntil = performance.now() + milliseconds;
+    this.#tells = tells;
   }
 
   /** Cuts all connections now; new ones are accepted. */
@@ -104,8 +110,8 @@ export class FaultyMongoDbProxy {
     await this.#listener.close();
   }
 
-  get #isSecondary(): boolean {
-    return performance.now() < this.#secondaryUntil;
+  get #hasSteppedDown(): boolean {
+    return performance.now() < this.#steppedDownUntil;
   }
 
   #join(connection: ProxiedConnection): void {
@@ -131,7 +137,9 @@ export class FaultyMongoDbProxy {
   }
 
   #faultOf(message: Buffer): MongoDbFault | null {
-    const fault = this.#isSecondary ? 'refused' : this.#choose(commandOf(message) ?? { command: '', collection: '' });
+    const fault = this.#hasSteppedDown
+      ? 'refused'
+      : this.#choose(commandOf(message) ?? { command: '', collection: '' });
     if (fault !== null) this.#made.set(fault, (this.#made.get(fault) ?? 0) + 1);
     return fault;
   }
@@ -151,7 +159,7 @@ export class FaultyMongoDbProxy {
   /** Returns a greeting's answer as that of a member of a replica set. */
   #asMember(answer: Buffer): Buffer {
     const { address } = this.#listener;
-    const isPrimary = !this.#isSecondary;
+    const isPrimary = !(this.#hasSteppedDown && this.#tells);
     return withMembers(answer, {
       ismaster: isPrimary,
       isWritablePrimary: isPrimary,
