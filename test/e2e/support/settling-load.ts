@@ -25,10 +25,10 @@ const profile = { name: 'P', supportedInputLanguages: ['en'], reasoningMode: 'fa
 export class SettlingClient {
   /** The request ids of the commands that were acknowledged. */
   readonly acknowledged: string[] = [];
-  readonly #client: Client;
+  readonly #client: Pick<Client, 'send'>;
   #unavailable = 0;
 
-  constructor(client: Client) {
+  constructor(client: Pick<Client, 'send'>) {
     this.#client = client;
   }
 
