@@ -7,6 +7,7 @@ import { errorLevel, type LogLine, NodesOnFaultyMongoDb } from '#test/e2e/suppor
 import { SettlingClient } from '#test/e2e/support/settling-load.ts';
 import { newProject } from '#test/e2e/support/tenants.ts';
 import { seededRandom } from '#test/soak/random.ts';
+import { allEnded } from '#test/support/run/all-ended.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { itInRounds, long } from '#test/support/run/long.ts';
 import { randomFaults } from '#test/support/service/faulty-mongodb-proxy.ts';
@@ -28,6 +29,12 @@ const maxBetweenCutsMs = 500;
 const maxStandstillMs = 3_000;
 const recoveryTimeoutMs = 60_000;
 
+/** What writers have done so far. */
+interface Progress {
+  readonly steps: number;
+  readonly isOver: boolean;
+}
+
 describeOnFerretDb('nodes whose MongoDB changes its primary', (ferret) => {
   let stores: NodesOnFaultyMongoDb;
   let clients: ReadonlyArray<SettlingClient>;
@@ -42,23 +49,20 @@ describeOnFerretDb('nodes whose MongoDB changes its primary', (ferret) => {
   };
   afterEach(() => stores?.end());
 
-  /** Starts writers, and lets them write until the work is over or a writer fails. */
-  const whileWriting = async (work: (countSteps: () => number) => Promise<void>): Promise<void> => {
-    let steps = 0;
-    let isOver = false;
+  /** Starts writers, and lets them write until the work is over or a writer fails. Then the faults end. */
+  const whileWriting = async (work: (progress: Progress) => Promise<void>): Promise<void> => {
+    const progress = { steps: 0, isOver: false };
     const begun = await Promise.all(
       Array.from({ length: writers }, (_, index) => CheckingWriter.begin(clientAt(index), random)),
     );
-    const writing = begun.map(async (writer) => {
-      for (; !isOver; steps += 1) await writer.step();
-    });
-    try {
-      await Promise.race([work(() => steps), Promise.all(writing)]);
-    } finally {
-      isOver = true;
+    const end = () => {
+      progress.isOver = true;
       stores.proxy.heal();
-    }
-    await Promise.all(writing);
+    };
+    const write = async (writer: CheckingWriter) => {
+      for (; !progress.isOver; progress.steps += 1) await writer.step();
+    };
+    await allEnded([work(progress), ...begun.map(write)].map((one) => one.finally(end)));
     await Promise.all(begun.map((writer) => writer.expectShown()));
     await Promise.all(begun.map((writer) => writer.expectAssigned()));
   };
@@ -100,9 +104,9 @@ describeOnFerretDb('nodes whose MongoDB changes its primary', (ferret) => {
   itInRounds('lose nothing and show nothing old while commands fail at random', changes, async (rounds) => {
     await start(rounds === changes.few ? 1 : 2);
     await withSeed(async () => {
-      await whileWriting(async (countSteps) => {
+      await whileWriting(async (progress) => {
         stores.proxy.choose(randomFaults(random, faultShare));
-        while (countSteps() < rounds) await sleep(100);
+        while (progress.steps < rounds && !progress.isOver) await sleep(100);
       });
       await expectWhole();
     });
@@ -155,7 +159,7 @@ describeOnFerretDb('nodes whose MongoDB changes its primary', (ferret) => {
         }
         isOver = true;
       };
-      await Promise.all([cut(), write(), write()]);
+      await allEnded([cut(), write(), write()]);
       assert.ok(longestMs < maxStandstillMs, `a flow was shown after ${Math.round(longestMs)} ms`);
       await expectRunning();
     });

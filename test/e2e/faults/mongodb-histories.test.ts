@@ -6,6 +6,7 @@ import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { profileContents } from '#test/e2e/support/operations.ts';
 import { SettlingClient } from '#test/e2e/support/settling-load.ts';
 import { StateHistory } from '#test/e2e/support/state-history.ts';
+import { allEnded } from '#test/support/run/all-ended.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { long } from '#test/support/run/long.ts';
 import type { Client, RawRequest, Reply } from '#test/support/service/client.ts';
@@ -97,7 +98,7 @@ describeOnSharedEngines('histories of concurrent clients on two nodes', (engines
     const worked = work().finally(() => {
       scene.isOver = true;
     });
-    await Promise.all([worked, writeInTurn(scene), ...readers.map((reader) => reader.run(found))]);
+    await allEnded([worked, writeInTurn(scene), ...readers.map((reader) => reader.run(found))]);
     return found;
   };
 
