@@ -16,10 +16,10 @@ import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
 /** The share of MongoDB's commands that meet a fault. */
 const faultShare = 0.04;
 const writers = 4;
-/** A server that steps down without a word makes each command fail. One that tells lets the driver wait. */
-const silentStepDowns = { count: 3, forMs: 3_000, tells: false };
+/** A server that steps down without a word makes each command fail. One that announces it lets the driver wait. */
+const silentStepDowns = { count: 3, forMs: 3_000, announces: false };
 /** Longer than the driver waits for a primary. */
-const longStepDowns = { count: 1, forMs: 10_000, tells: true };
+const longStepDowns = { count: 1, forMs: 10_000, announces: true };
 /** How long the writers go on after a step-down. */
 const betweenStepDownsMs = 2_000;
 /** For each step-down: that the store is away and that it is back, for the service and for its processes. */
@@ -113,14 +113,14 @@ describeOnFerretDb('nodes whose MongoDB changes its primary', (ferret) => {
   });
 
   /** Lets the primary step down under writers, and asserts that nothing is lost and little is logged. */
-  const expectPauses = async ({ count, forMs, tells }: typeof silentStepDowns): Promise<void> => {
+  const expectPauses = async ({ count, forMs, announces }: typeof silentStepDowns): Promise<void> => {
     await start(1);
     await withSeed(async () => {
       const before = stores.log.length;
       await whileWriting(async () => {
         for (let stepDown = 0; stepDown < count; stepDown += 1) {
           await sleep(betweenStepDownsMs);
-          stores.proxy.stepDown(forMs, tells);
+          stores.proxy.stepDown(forMs, announces);
           await sleep(forMs);
         }
         await sleep(betweenStepDownsMs);

@@ -58,7 +58,7 @@ export class FaultyMongoDbProxy {
   readonly #made = new Map<MongoDbFault, number>();
   #choose: ChooseFault = () => null;
   #steppedDownUntil = 0;
-  #tells = true;
+  #announces = true;
 
   /** @param port the server's */
   constructor(port: number) {
@@ -92,12 +92,12 @@ export class FaultyMongoDbProxy {
 
   /**
    * Refuses all commands for a time, as a server does whose set elects a primary.
-   * @param tells whether it says meanwhile that it is a secondary: a driver then waits for a primary. Else each command is
+   * @param announces whether it says meanwhile that it is a secondary: a driver then waits for a primary. Else each command is
    * sent and refused
    */
-  stepDown(milliseconds: number, tells: boolean): void {
+  stepDown(milliseconds: number, announces: boolean): void {
     this.#steppedDownUntil = performance.now() + milliseconds;
-    this.#tells = tells;
+    this.#announces = announces;
   }
 
   /** Cuts all connections now; new ones are accepted. */
@@ -159,7 +159,7 @@ export class FaultyMongoDbProxy {
   /** Returns a greeting's answer as that of a member of a replica set. */
   #asMember(answer: Buffer): Buffer {
     const { address } = this.#listener;
-    const isPrimary = !(this.#hasSteppedDown && this.#tells);
+    const isPrimary = !(this.#hasSteppedDown && this.#announces);
     return withMembers(answer, {
       ismaster: isPrimary,
       isWritablePrimary: isPrimary,
