@@ -6,7 +6,7 @@ import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
-import { commandReader } from '#test/support/service/mongodb-commands.ts';
+import { commandReader } from '#test/support/service/mongodb-messages.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
 /** A port on which no server listens. */

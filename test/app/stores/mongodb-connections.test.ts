@@ -6,7 +6,7 @@ import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
-import { commandReader, type SentCommand } from '#test/support/service/mongodb-commands.ts';
+import { commandReader, type MongoDbCommand } from '#test/support/service/mongodb-messages.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
 const variable = 'READ_STORE_URL';
@@ -49,7 +49,7 @@ describeOnFerretDb('MongoDbConnections', (ferret) => {
   });
 
   it('renews leases and writes while 40 lists and 40 uploads get no answer', async () => {
-    const isSlow = ({ command, collection }: SentCommand) =>
+    const isSlow = ({ command, collection }: MongoDbCommand) =>
       (command === 'find' && collection === 'documents') ||
       (command === 'insert' && collection === 'blobContents.chunks');
     const proxy = new TcpProxy(ferret.port, (mute) =>

@@ -5,12 +5,12 @@ import { freshNumber, profileContents } from '#test/e2e/support/operations.ts';
 import { runningService } from '#test/e2e/support/running-service.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
-import { describeOnEngines } from '#test/support/service/engines.ts';
+import { describeContract } from '#test/support/service/engines.ts';
 import { poll } from '#test/support/service/service-process.ts';
 
 type Named = { readonly id: string };
 
-describeOnEngines('common behaviour of all operations over HTTP', (engines) => {
+describeContract('common behaviour of all operations over HTTP', (engines) => {
   const running = runningService(engines, { READ_YOUR_WRITES_TIMEOUT_MS: undefined });
   let client: Client;
   let projectId: string;

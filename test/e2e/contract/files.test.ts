@@ -7,12 +7,12 @@ import { MongoClient } from 'mongodb';
 import OpenAI, { APIError, NotFoundError, toFile } from 'openai';
 import { runningService } from '#test/e2e/support/running-service.ts';
 import { newKey, newProject } from '#test/e2e/support/tenants.ts';
-import { describeOnEngines } from '#test/support/service/engines.ts';
+import { describeContract } from '#test/support/service/engines.ts';
 import { poll } from '#test/support/service/service-process.ts';
 
 const mebibyte = 1024 * 1024;
 
-describeOnEngines('files, by the official openai client', (engines) => {
+describeContract('files, by the official openai client', (engines) => {
   const running = runningService(engines, {
     MAX_FILE_BYTES: String(3 * mebibyte),
     FILES_QUOTA_BYTES: String(5 * mebibyte),

@@ -3,11 +3,11 @@ import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
 import { runningService } from '#test/e2e/support/running-service.ts';
 import type { Client } from '#test/support/service/client.ts';
-import { describeOnEngines } from '#test/support/service/engines.ts';
+import { describeContract } from '#test/support/service/engines.ts';
 
 type Versions = { versions: FlowVersionRecord[]; nextCursor?: string };
 
-describeOnEngines('flows and their versions over HTTP', (engines) => {
+describeContract('flows and their versions over HTTP', (engines) => {
   const running = runningService(engines);
   let client: Client;
   let projectId: string;

@@ -6,13 +6,13 @@ import { runningService } from '#test/e2e/support/running-service.ts';
 import { bodyFaults, validBodies } from '#test/support/inputs/payload-faults.ts';
 import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
 import type { Client } from '#test/support/service/client.ts';
-import { describeOnEngines } from '#test/support/service/engines.ts';
+import { describeContract } from '#test/support/service/engines.ts';
 
 type Versions = { versions: TemplateVersionRecord[]; nextCursor?: string };
 
 const json = { 'content-type': 'application/json' };
 
-describeOnEngines('templates and their versions over HTTP', (engines) => {
+describeContract('templates and their versions over HTTP', (engines) => {
   const running = runningService(engines);
   let client: Client;
   let organizationId: string;

@@ -19,22 +19,79 @@ const waitTimeoutMs = 120_000;
 const profile = { name: 'P', supportedInputLanguages: ['en'], reasoningMode: 'fast', outputVoiceId: 'v' };
 
 /**
- * Writers that repeat each command with the same `Idempotency-Key` and request id while it is answered with 503, until it
- * is acknowledged. Any other refusal is a failure, and so is an answer that takes too long.
+ * A client that repeats each request while it is answered with 503, a command with the same `Idempotency-Key` and request
+ * id, until it succeeds. Any other refusal is a failure, and so is an answer that takes too long.
  */
-export class SettlingLoad {
+export class SettlingClient {
   /** The request ids of the commands that were acknowledged. */
   readonly acknowledged: string[] = [];
-  readonly #client: Client;
+  readonly #client: Pick<Client, 'send'>;
+  #unavailable = 0;
+
+  constructor(client: Pick<Client, 'send'>) {
+    this.#client = client;
+  }
+
+  /** How many requests were answered with 503. */
+  get unavailable(): number {
+    return this.#unavailable;
+  }
+
+  /** Sends a command until it is acknowledged. @throws AssertionError */
+  async carryOut(method: RawRequest['method'], path: string, body?: object): Promise<Reply<Named | undefined>> {
+    const requestId = randomUUID();
+    const headers = {
+      'idempotency-key': randomUUID(),
+      'x-request-id': requestId,
+      ...(body && { 'content-type': 'application/json' }),
+    };
+    const reply = await this.#settled<Named | undefined>({
+      method,
+      path,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    this.acknowledged.push(requestId);
+    return reply;
+  }
+
+  /** Reads what is shown at a position or later. @param position of an answer of the same node @throws AssertionError */
+  async readAt<T>(path: string, position: string): Promise<T> {
+    const headers = { 'switchyard-min-position': position };
+    return (await this.#settled<T>({ method: 'GET', path, headers })).body;
+  }
+
+  async #settled<T>(request: RawRequest): Promise<Reply<T>> {
+    const what = `${request.method} ${request.path}`;
+    const deadline = performance.now() + settleTimeoutMs;
+    for (;;) {
+      const reply = await answeredInTime(() => this.#client.send<T>(request), what);
+      if (reply.status < 300) return reply;
+      this.#expectRetryable(reply, what);
+      assert.ok(performance.now() < deadline, `${what} does not recover: ${reply.text}`);
+      await sleep(retryDelayMs);
+    }
+  }
+
+  #expectRetryable(reply: Reply<unknown>, request: string): void {
+    const summary = `${request} → ${reply.status} ${reply.text}`;
+    if (reply.status === 503) this.#unavailable += 1;
+    else assert.match(reply.text, /"too-many-conflicts"|"idempotency-key-in-progress"/, summary);
+    if (reply.status === 503) assert.match(reply.headers['retry-after'] ?? '', /^[1-9]\d*$/, summary);
+  }
+}
+
+/** Writers that change a project continuously, each command until it is acknowledged. */
+export class SettlingLoad {
+  readonly #client: SettlingClient;
   readonly #projectId: string;
   readonly #sharedFlowId: string;
   readonly #stopping = new AbortController();
-  #unavailable = 0;
   #failure: unknown = null;
   #running: Promise<unknown> = Promise.resolve();
 
   private constructor(client: Client, projectId: string, sharedFlowId: string) {
-    this.#client = client;
+    this.#client = new SettlingClient(client);
     this.#projectId = projectId;
     this.#sharedFlowId = sharedFlowId;
   }
@@ -52,6 +109,11 @@ export class SettlingLoad {
     return load;
   }
 
+  /** The request ids of the commands that were acknowledged. */
+  get acknowledged(): ReadonlyArray<string> {
+    return this.#client.acknowledged;
+  }
+
   /** Waits until this many further commands were acknowledged. @throws the failure of the load */
   async expectMore(count: number): Promise<void> {
     const before = this.acknowledged.length;
@@ -64,9 +126,9 @@ export class SettlingLoad {
 
   /** Waits until commands were answered with 503. @throws the failure of the load */
   async expectUnavailable(): Promise<void> {
-    const before = this.#unavailable;
+    const before = this.#client.unavailable;
     await this.#poll(
-      () => this.#unavailable >= before + 2,
+      () => this.#client.unavailable >= before + 2,
       () => 'no command was refused',
     );
   }
@@ -107,32 +169,9 @@ export class SettlingLoad {
 
   /** @returns the id in the answer */
   async #carryOut(method: RawRequest['method'], path: string, body?: object): Promise<string> {
-    const requestId = randomUUID();
-    const headers = {
-      'idempotency-key': randomUUID(),
-      'x-request-id': requestId,
-      ...(body && { 'content-type': 'application/json' }),
-    };
-    const request = { method, path, headers, ...(body && { body: JSON.stringify(body) }) };
-    const deadline = performance.now() + settleTimeoutMs;
-    for (;;) {
-      const reply = await answeredInTime(() => this.#client.send<Named | undefined>(request), `${method} ${path}`);
-      if (reply.status < 300) {
-        this.acknowledged.push(requestId);
-        await sleep(saveIntervalMs);
-        return reply.body?.id ?? '';
-      }
-      this.#expectRetryable(reply, `${method} ${path}`);
-      assert.ok(performance.now() < deadline, `${method} ${path} does not recover: ${reply.text}`);
-      await sleep(retryDelayMs);
-    }
-  }
-
-  #expectRetryable(reply: Reply<unknown>, request: string): void {
-    const summary = `${request} → ${reply.status} ${reply.text}`;
-    if (reply.status === 503) this.#unavailable += 1;
-    else assert.match(reply.text, /"too-many-conflicts"|"idempotency-key-in-progress"/, summary);
-    if (reply.status === 503) assert.match(reply.headers['retry-after'] ?? '', /^[1-9]\d*$/, summary);
+    const reply = await this.#client.carryOut(method, path, body);
+    await sleep(saveIntervalMs);
+    return reply.body?.id ?? '';
   }
 }
 

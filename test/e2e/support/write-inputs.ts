@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import type { Client } from '#test/support/service/client.ts';
 import { poll } from '#test/support/service/service-process.ts';
 import type { FormInput } from './docs-page.ts';
@@ -70,11 +71,7 @@ export interface WriteContext {
 export function writeInputs(context: WriteContext): WriteInputs {
   const call = <T = Named>(name: string, parameters: Readonly<Record<string, string>> = {}, members: object = {}) =>
     context.operations.call<T>(name, parameters, members);
-  let numbers = 0;
-  const freshNumber = () => {
-    numbers += 1;
-    return `line ${numbers}`;
-  };
+  const freshNumber = () => `line ${randomUUID()}`;
   /** An update with the example alone would change nothing. */
   const freshName = () => ({ name: `Name of ${freshNumber()}` });
   const flow = async () => (await call('create_flow', { projectId: context.projectId })).id;

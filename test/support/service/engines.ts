@@ -18,22 +18,27 @@ const embedded: Engines = { environment: () => ({}), quick: true };
 const serviceTestMs = 180_000;
 
 /**
- * Describes a suite of the service twice: on embedded stores, and on EventStoreDB with MongoDB. The second one is skipped
- * when no MongoDB is available.
- * @param shared the run of the suite on shared stores; by default the long run, because a few suites in `npm test` show
- * that shared stores work
+ * Describes a suite of the service twice: on embedded stores, and in the long run on EventStoreDB with MongoDB. The second
+ * one is skipped when no MongoDB is available.
  */
-export function describeOnEngines(
-  suite: string,
-  define: (engines: Engines) => void,
-  shared: 'in npm test' | 'in the long run' = 'in the long run',
-): void {
+export function describeOnEngines(suite: string, define: (engines: Engines) => void): void {
+  describeOnEmbeddedStores(suite, define);
+  describeOnSharedEngines(`${onShared(suite)} ${long}`, define);
+}
+
+/** Describes a suite of the contract of operations like `describeOnEngines`, but both times in `npm test`. */
+export function describeContract(suite: string, define: (engines: Engines) => void): void {
+  describeOnEmbeddedStores(suite, define);
+  describeOnSharedEngines(onShared(suite), define);
+}
+
+const onShared = (suite: string) => `${suite}, on EventStoreDB and MongoDB`;
+
+function describeOnEmbeddedStores(suite: string, define: (engines: Engines) => void): void {
   describe(suite, function () {
     this.timeout(serviceTestMs);
     define(embedded);
   });
-  const mark = shared === 'in npm test' ? '' : ` ${long}`;
-  describeOnSharedEngines(`${suite}, on EventStoreDB and MongoDB${mark}`, define);
 }
 
 /**

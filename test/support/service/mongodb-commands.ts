@@ -1,24 +1,10 @@
-import { BSON } from 'mongodb';
+import { commandReader, type MongoDbCommand } from './mongodb-messages.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
-/** A command that a client has sent. */
-export interface SentCommand {
-  /** The command's name: `find`, `update`, `hello`. */
-  readonly command: string;
-  /** Empty for a command on no collection. */
-  readonly collection: string;
-}
-
 /** How often a client has sent a command on a collection. */
-export interface CommandCount extends SentCommand {
+export interface CommandCount extends MongoDbCommand {
   readonly count: number;
 }
-
-/** The bytes of a message's head: its length, two ids and its kind. */
-const headBytes = 16;
-/** The kind of message that holds a command; before it come its flags and a section's kind. */
-const opMsg = 2013;
-const bodyAt = headBytes + 4 + 1;
 
 /** A proxy before a server of MongoDB's protocol that counts the commands of all clients, by name and collection. */
 export class CountingMongoDbProxy {
@@ -53,43 +39,8 @@ export class CountingMongoDbProxy {
     return this.#proxy.close();
   }
 
-  #count(sent: SentCommand): void {
+  #count(sent: MongoDbCommand): void {
     const key = `${sent.command} ${sent.collection}`;
     this.#counts.set(key, { ...sent, count: (this.#counts.get(key)?.count ?? 0) + 1 });
   }
-}
-
-/** Returns a reader of a connection's bytes, in any parts, that passes on each command. */
-export function commandReader(onCommand: (sent: SentCommand) => void): (data: Buffer) => void {
-  return messageReader((message) => {
-    const sent = commandOf(message);
-    if (sent !== null) onCommand(sent);
-  });
-}
-
-/** Returns a reader of a connection's bytes that passes on whole messages. */
-function messageReader(onMessage: (message: Buffer) => void): (data: Buffer) => void {
-  let rest = Buffer.alloc(0);
-  return (data) => {
-    rest = Buffer.concat([rest, data]);
-    for (let length = lengthOf(rest); length <= rest.length; length = lengthOf(rest)) {
-      onMessage(rest.subarray(0, length));
-      rest = rest.subarray(length);
-    }
-  };
-}
-
-function lengthOf(bytes: Buffer): number {
-  return bytes.length < headBytes ? Number.POSITIVE_INFINITY : bytes.readInt32LE(0);
-}
-
-/** Returns null for a message of another kind, like the first greeting of a connection. */
-function commandOf(message: Buffer): SentCommand | null {
-  if (message.readInt32LE(12) !== opMsg || message[bodyAt - 1] !== 0) return null;
-  const end = bodyAt + message.readInt32LE(bodyAt);
-  const body = BSON.deserialize(message.subarray(bodyAt, end));
-  const [command = '', named] = Object.entries(body)[0] ?? [];
-  // `getMore` has the cursor's id first, and the collection in a member of its own.
-  const collection: unknown = typeof named === 'string' ? named : body.collection;
-  return { command, collection: typeof collection === 'string' ? collection : '' };
 }

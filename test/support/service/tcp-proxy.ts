@@ -1,18 +1,5 @@
-import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-
-const host = '127.0.0.1';
-
-/** A connection through the proxy. */
-interface Pair {
-  readonly client: Socket;
-  readonly server: Socket;
-  /** Whether the server's answers are dropped. */
-  isMuted: boolean;
-  /** Resolves after the delayed answers; the next answer waits for it. */
-  answered: Promise<void>;
-}
+import { cut, type ProxiedConnection, ProxyListener } from './proxy-listener.ts';
 
 /**
  * Returns what is called with the bytes that the client sends.
@@ -22,11 +9,10 @@ type Observe = (mute: () => void) => (request: Buffer) => void;
 
 /** Forwards bytes between a client and a server on this machine, in order, and adds faults on request. */
 export class TcpProxy {
-  readonly #target: number;
+  readonly #listener: ProxyListener;
   readonly #observe: Observe;
-  readonly #server: Server;
-  readonly #pairs = new Set<Pair>();
-  #port = 0;
+  /** The connections whose answers are dropped. */
+  readonly #muted = new WeakSet<ProxiedConnection>();
   #requestsLeft = Number.POSITIVE_INFINITY;
   #delayMs = 0;
 
@@ -35,26 +21,22 @@ export class TcpProxy {
    * @param observe called for each connection
    */
   constructor(target: number, observe: Observe = () => () => undefined) {
-    this.#target = target;
     this.#observe = observe;
-    this.#server = createServer((client) => this.#join(client));
+    this.#listener = new ProxyListener(target, (connection) => this.#join(connection));
   }
 
-  async listen(): Promise<void> {
-    this.#server.listen(0, host);
-    await once(this.#server, 'listening');
-    const address = this.#server.address();
-    if (address !== null && typeof address !== 'string') this.#port = address.port;
+  listen(): Promise<void> {
+    return this.#listener.listen();
   }
 
   /** How many connections are open. */
   get connections(): number {
-    return this.#pairs.size;
+    return [...this.#listener.connections].length;
   }
 
   /** Returns an address with the server's port replaced by this proxy's. */
   through(url: string): string {
-    return url.replace(`:${this.#target}`, `:${this.#port}`);
+    return this.#listener.through(url);
   }
 
   /** Cuts all connections at the request after so many, and refuses new ones. */
@@ -64,20 +46,17 @@ export class TcpProxy {
 
   /** Cuts all connections now; new ones are accepted. */
   cut(): void {
-    for (const { client, server } of this.#pairs) {
-      client.destroy();
-      server.destroy();
-    }
+    this.#listener.cut();
   }
 
   /** Drops all answers on the current connections; requests still arrive. New connections work. */
   dropAnswers(): void {
-    for (const pair of this.#pairs) pair.isMuted = true;
+    for (const connection of this.#listener.connections) this.#muted.add(connection);
   }
 
   /** Reads no more requests from the current connections, so that large ones fill their buffers. New connections work. */
   stopReading(): void {
-    for (const { client } of this.#pairs) client.pause();
+    for (const { client } of this.#listener.connections) client.pause();
   }
 
   /** Delays every answer; zero ends the delay. */
@@ -85,45 +64,34 @@ export class TcpProxy {
     this.#delayMs = milliseconds;
   }
 
-  async close(): Promise<void> {
-    this.cut();
-    this.#server.close();
-    await once(this.#server, 'close');
+  close(): Promise<void> {
+    return this.#listener.close();
   }
 
-  #join(client: Socket): void {
+  #join(connection: ProxiedConnection): void {
     if (this.#requestsLeft <= 0) {
-      client.destroy();
+      cut(connection);
       return;
     }
-    const server = connect(this.#target, host);
-    const pair: Pair = { client, server, isMuted: false, answered: Promise.resolve() };
-    this.#pairs.add(pair);
-    const end = () => {
-      this.#pairs.delete(pair);
-      client.destroy();
-      server.destroy();
-    };
-    for (const socket of [client, server]) socket.setNoDelay(true).on('error', end).on('close', end);
-    const observe = this.#observe(() => {
-      pair.isMuted = true;
-    });
+    const { client, server } = connection;
+    const observe = this.#observe(() => this.#muted.add(connection));
     client.on('data', (data) => {
       observe(data);
       this.#requestsLeft -= 1;
       if (this.#requestsLeft < 0) this.cut();
       else server.write(data);
     });
+    let answered = Promise.resolve();
     server.on('data', (data) => {
       const dueAt = performance.now() + this.#delayMs;
       // In turn, so that later bytes never overtake delayed ones when a delay ends early.
-      pair.answered = pair.answered.then(() => this.#answer(pair, data, dueAt));
+      answered = answered.then(() => this.#answer(connection, data, dueAt));
     });
   }
 
-  async #answer(pair: Pair, data: Buffer, dueAt: number): Promise<void> {
+  async #answer(connection: ProxiedConnection, data: Buffer, dueAt: number): Promise<void> {
     const waitMs = dueAt - performance.now();
     if (waitMs > 0) await sleep(waitMs);
-    if (!pair.isMuted && !pair.client.destroyed) pair.client.write(data);
+    if (!this.#muted.has(connection) && !connection.client.destroyed) connection.client.write(data);
   }
 }
