@@ -22,7 +22,7 @@ interface LeaseAnswer {
   readonly terms?: ReadonlyMap<string, ObservedTerm>;
   /** What `begin` and `renew` return. */
   readonly isDone?: boolean;
-  readonly failure?: { readonly message: string; readonly isUnavailable: boolean };
+  readonly failure?: { readonly message: string; readonly isUnavailable: boolean; readonly isLogged: boolean };
 }
 
 /** Serves the leases of this node to a thread that has the other end of a port, until the port closes. */
@@ -51,7 +51,8 @@ async function answerTo(call: LeaseCall, leases: Leases): Promise<Omit<LeaseAnsw
 
 function failureOf(error: unknown): NonNullable<LeaseAnswer['failure']> {
   const message = error instanceof Error ? error.message : String(error);
-  return { message, isUnavailable: error instanceof UnavailableError };
+  const isUnavailable = error instanceof UnavailableError;
+  return { message, isUnavailable, isLogged: isUnavailable && error.isLogged };
 }
 
 /**
@@ -103,8 +104,8 @@ export class LeasesOverPort implements Leases {
     try {
       const answer = await withTimeoutError(this.#timeoutMs, promise, noAnswer);
       if (answer.failure === undefined) return answer;
-      const { message, isUnavailable } = answer.failure;
-      throw isUnavailable ? new UnavailableError(message) : new Error(message);
+      const { message, isUnavailable, isLogged } = answer.failure;
+      throw isUnavailable ? new UnavailableError(message, undefined, isLogged) : new Error(message);
     } finally {
       this.#waiting.delete(id);
     }

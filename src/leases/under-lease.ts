@@ -138,15 +138,15 @@ class Candidate {
     ended: AbortSignal,
   ): Promise<void> {
     const over = AbortSignal.any([lost.signal, ended]);
-    const lose = (message: string) => {
-      this.#options.log.warn({ lease: this.#options.name, token }, message);
+    const lose = (level: 'info' | 'warn', message: string) => {
+      this.#options.log[level]({ lease: this.#options.name, token }, message);
       lost.abort();
     };
     const renew = async () => {
       const askedAt = this.#clock.now();
       const answer = await this.#renewed(token, over);
       if (over.aborted) return;
-      if (answer === 'over') lose('The lease was taken by another node');
+      if (answer === 'over') lose('warn', 'The lease was taken by another node');
       else if (answer === 'renewed') renewed(askedAt);
     };
     const renewOften = async () => {
@@ -160,7 +160,7 @@ class Candidate {
     const watch = async () => {
       for (;;) {
         const left = this.#remainingMs(renewedAt());
-        if (left <= 0) return lose('The lease could not be renewed in time');
+        if (left <= 0) return lose('info', 'The lease could not be renewed in time');
         await this.#clock.pause(left, over);
         if (over.aborted) return;
       }

@@ -2,6 +2,7 @@ import { type MongoClient, MongoOperationTimeoutError } from 'mongodb';
 import { Availability } from '#shared/availability/availability.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { OnCommand } from './command-monitor.ts';
+import { ElectionLog } from './election-log.ts';
 import { clientFor, closeClient, ping } from './mongodb-client.ts';
 import { causeOf, isOfServer } from './mongodb-failure.ts';
 
@@ -39,6 +40,7 @@ export interface ConnectionHolder {
  */
 export class MongoDbAvailability {
   readonly state: Availability;
+  readonly elections: ElectionLog;
   /** The operator's name of the address. */
   readonly urlName: string;
   readonly #url: string;
@@ -57,6 +59,7 @@ export class MongoDbAvailability {
     this.#onCommand = options.onCommand;
     this.#keepProberMs = options.keepProberMs ?? keepProberMs;
     this.urlName = urlName;
+    this.elections = new ElectionLog(log);
     this.state = new Availability({
       server: 'MongoDB',
       probeTimeoutMs,

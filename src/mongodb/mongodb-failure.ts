@@ -42,9 +42,12 @@ const passingCodes = new Set([
   14031, // OutOfDiskSpace
 ]);
 
+/** Those with which a server refuses calls because it is not the primary, or ceases to be it. */
+const electionCodes = new Set<unknown>([91, 189, 10107, 11600, 11602, 13435, 13436]);
+
 /** Returns the error of calls while the server is known to be away. */
 export function awayError({ detail }: UnavailableCause): UnavailableError {
-  return new UnavailableError(`MongoDB cannot be used: ${detail}.`);
+  return new UnavailableError(`MongoDB cannot be used: ${detail}.`, undefined, true);
 }
 
 /**
@@ -104,9 +107,13 @@ export function namedFailure(error: unknown, urlName: string): unknown {
     return new UnavailableError(
       `MongoDB cannot be used: the user or password in ${urlName} is wrong (mongodb://user:password@host, percent-encoded).`,
     );
-  return new UnavailableError(
-    `MongoDB cannot be used just now (${error.name}${code === undefined ? '' : ` ${code}`}).`,
-  );
+  const message = `MongoDB cannot be used just now (${error.name}${code === undefined ? '' : ` ${code}`}).`;
+  return new UnavailableError(message, undefined, isElection(error) || error instanceof MongoNetworkError);
+}
+
+/** Whether a server refuses a call because its replica set has no primary just now. */
+export function isElection(error: unknown): boolean {
+  return error instanceof MongoServerError && electionCodes.has(error.code);
 }
 
 /** Whether a failure is an answer of the server, even a refusal. */

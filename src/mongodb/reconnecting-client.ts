@@ -3,7 +3,7 @@ import { withTimeout, withTimeoutError } from '#shared/async/with-timeout.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { MongoDbAvailability } from './mongodb-availability.ts';
 import { type ClientOptions, clientFor, closeClient, databaseOf, ping } from './mongodb-client.ts';
-import { awayError, isOfServer, namedFailure } from './mongodb-failure.ts';
+import { awayError, isElection, isOfServer, namedFailure } from './mongodb-failure.ts';
 
 const defaultTimeoutMs = 5000;
 /** The time limit of a probe: so long at least, or this share of the time limit of a call. */
@@ -71,12 +71,14 @@ export class ReconnectingClient {
     try {
       const result = await within(this.#options.timeoutMs, work(database));
       this.#availability.state.answered();
+      this.#availability.elections.answered();
       return result;
     } catch (error) {
       // The client was closed during the call, or replaced by another.
       const isOver = this.#closed || database !== this.#database;
       if (isOver && error instanceof MongoError) throw closedError();
       const namedError = namedFailure(error, this.#availability.urlName);
+      if (isElection(error)) this.#availability.elections.refused();
       if (isOfServer(error)) this.#availability.state.answered();
       else if (!isOver && namedError instanceof UnavailableError) this.#availability.state.suspect();
       throw namedError;

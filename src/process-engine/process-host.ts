@@ -13,6 +13,7 @@ import {
   startOfLog,
 } from '#positions/processes-record.ts';
 import { retrying } from '#shared/async/retrying.ts';
+import { levelOf } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { CheckpointWriter } from './checkpoint-writer.ts';
 import type { ProcessToolsOptions } from './create-process-tools.ts';
@@ -249,7 +250,10 @@ class ProcessTerm {
     try {
       await this.#writer.end();
     } catch (error) {
-      this.#options.log.warn({ error: String(error) }, 'The last checkpoints of processes could not be stored');
+      this.#options.log[levelOf(error)](
+        { error: String(error) },
+        'The last checkpoints of processes could not be stored',
+      );
     }
     const { leases, positions } = this.#options;
     // From now on, what another node stores counts.

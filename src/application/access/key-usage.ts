@@ -1,6 +1,7 @@
 import * as t from 'io-ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { Debouncer } from '#shared/async/debouncer.ts';
+import { levelOf } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
 const kind = 'key-usage';
@@ -12,7 +13,7 @@ const maxPendingKeys = 10_000;
 export interface KeyUsageOptions {
   /** A later stored time stays, whichever node has stored it. */
   readonly records: Pick<RecordStore, 'all' | 'put'>;
-  readonly log: Pick<Logger, 'warn'>;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
   /** How long a use may stay in memory only (default 3 s). */
   readonly flushDelayMs?: number;
 }
@@ -76,7 +77,7 @@ export class KeyUsage {
       await this.#options.records.put(kind, times, { keep: 'greater' });
       for (const [keyId, time] of times) if (this.#pending.get(keyId) === time) this.#pending.delete(keyId);
     } catch (error) {
-      this.#options.log.warn(
+      this.#options.log[levelOf(error)](
         { error: String(error), keys: times.size },
         'The times of the last use of keys could not be stored',
       );

@@ -1,6 +1,6 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { levelOf, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { diskFull, isDiskFull } from './disk-full.ts';
 
@@ -23,7 +23,7 @@ export function failureOfError(
   }
   if (error instanceof UnavailableError) {
     const { message, retryAfterSeconds } = error;
-    logger.warn({ requestId, operation, reason: message }, 'unavailable');
+    logger[levelOf(error)]({ requestId, operation, reason: message }, 'unavailable');
     return failure('unavailable', `${message} Try again later.`, { retryAfterSeconds });
   }
   if (error instanceof UnreadableEventError) {

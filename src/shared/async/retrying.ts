@@ -1,4 +1,4 @@
-import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { levelOf, PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { BackOff } from './back-off.ts';
 import { delay } from './delay.ts';
@@ -32,7 +32,7 @@ export async function retrying<Result>(what: string, call: () => Promise<Result>
     } catch (error) {
       if (!(error instanceof UnavailableError) || by.signal.aborted) throw error;
       if (error instanceof PermanentlyUnavailableError && by.throwsPermanent === true) throw error;
-      if (failures === 0) by.log.warn({ error: error.message }, `${what} failed and is tried again`);
+      if (failures === 0) by.log[levelOf(error)]({ error: error.message }, `${what} failed and is tried again`);
       await delay(backOff.failed(), by.signal);
     }
   }

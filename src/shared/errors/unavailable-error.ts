@@ -5,12 +5,27 @@
 export class UnavailableError extends Error {
   override readonly name: string = 'UnavailableError';
   readonly retryAfterSeconds: number;
+  /**
+   * Whether the connection to the store logs the outage, with one warning when it begins and one line when it ends. Then
+   * its users do not warn too.
+   */
+  readonly isLogged: boolean;
 
-  /** @param message what is unavailable, without secrets @param retryAfterSeconds when to retry */
-  constructor(message: string, retryAfterSeconds = 1) {
+  /**
+   * @param message what is unavailable, without secrets
+   * @param retryAfterSeconds when to retry
+   * @param isLogged see there
+   */
+  constructor(message: string, retryAfterSeconds = 1, isLogged = false) {
     super(message);
     this.retryAfterSeconds = retryAfterSeconds;
+    this.isLogged = isLogged;
   }
+}
+
+/** Returns the level at which a user of a store logs a failure. */
+export function levelOf(error: unknown): 'info' | 'warn' {
+  return error instanceof UnavailableError && error.isLogged ? 'info' : 'warn';
 }
 
 /** A store cannot be used until a person changes something, such as a password. A start does not wait for that. */

@@ -1,3 +1,4 @@
+import { levelOf } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from './logger.ts';
 
 /** Logs an outage once, and its end once, however often both are reported. */
@@ -17,7 +18,10 @@ export class OutageLog {
   failed(error: unknown): void {
     if (this.#out) return;
     this.#out = true;
-    this.#log.warn({ ...this.#fields, error: String(error) }, `${this.#what} cannot be used and is tried again`);
+    this.#log[levelOf(error)](
+      { ...this.#fields, error: String(error) },
+      `${this.#what} cannot be used and is tried again`,
+    );
   }
 
   succeeded(): void {

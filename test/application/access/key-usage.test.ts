@@ -18,7 +18,7 @@ describe('KeyUsage', () => {
           await records.put(...given);
         },
       },
-      log: { warn: () => (warnings += 1) },
+      log: { info: assert.fail, warn: () => (warnings += 1) },
       flushDelayMs,
     });
 
