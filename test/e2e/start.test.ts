@@ -170,7 +170,7 @@ describe('start of the service', function () {
     expectProblem(await second.client.as(other).get('/v1/me'), 401, 'key-invalid');
   });
 
-  it('does not restore a bootstrap key that was rotated or revoked', async () => {
+  it(`does not restore a bootstrap key that was rotated or revoked ${long}`, async () => {
     const first = await start();
     const me = expectStatus(await first.client.get('/v1/me'), 200);
     const path = `/v1/keys/${me.apiKeyId}`;
@@ -285,7 +285,7 @@ describe('start of the service', function () {
     expectStatus(await owner.client.get('/v1/me'), 200);
   });
 
-  it('refuses an event or read store file that another service uses, by path and process id', async () => {
+  it(`refuses an event or read store file that another service uses, by path and process id ${long}`, async () => {
     const stores = temporaryFolder();
     const names = ['EVENT_STORE_URL', 'READ_STORE_URL'] as const;
     const fileOf = (name: string) => join(stores.path, `${name}.db`);

@@ -6,6 +6,7 @@ import { type KeyType, newHolder, newKey, newOrganization, newProject } from '#t
 import { uploadText } from '#test/e2e/support/upload.ts';
 import { payload } from '#test/support/inputs/template-payload.ts';
 import { eventually } from '#test/support/run/eventually.ts';
+import { itInRounds } from '#test/support/run/long.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
 
@@ -26,6 +27,7 @@ describeOnEngines(
     const running = runningService(engines, { READ_YOUR_WRITES_TIMEOUT_MS: '0' });
     let admin: Client;
     let projectId: string;
+    const creations = engines.quick ? { few: 2, many: 20 } : { few: 1, many: 5 };
 
     before(async () => {
       admin = running.client;
@@ -49,8 +51,8 @@ describeOnEngines(
     const holder = async (keyType: KeyType, partner: boolean) =>
       newHolder(admin, await newProject(admin, await newOrganization(admin, partner)), keyType);
 
-    it('finds what commands create under its own id, and lists under it', async () => {
-      for (let round = 0; round < 5; round += 1) {
+    itInRounds('finds what commands create under its own id, and lists under it', creations, async (rounds) => {
+      for (let round = 0; round < rounds; round += 1) {
         const project = await newProject(admin);
         expectStatus(await shown(admin, `/v1/projects/${project}/flows`), 200);
         const flow = await create(`/v1/projects/${project}/flows`, { name: 'Flow', flowSchema: {} });
@@ -73,9 +75,9 @@ describeOnEngines(
       }
     });
 
-    it('finds files and stores, and the file of a store', async () => {
+    itInRounds('finds files and stores, and the file of a store', creations, async (rounds) => {
       const client = await newHolder(admin, projectId, 'project');
-      for (let round = 0; round < 5; round += 1) {
+      for (let round = 0; round < rounds; round += 1) {
         const file = await uploadText(client, 'text');
         expectStatus(await shown(client, `/v1/files/${file.id}`), 200);
         const store = await create('/v1/stores', { name: 'Store' }, client);
@@ -85,10 +87,10 @@ describeOnEngines(
       }
     });
 
-    it('finds a customer, and the project that a process creates for it', async () => {
+    itInRounds('finds a customer, and the project that a process creates for it', creations, async (rounds) => {
       const client = await holder('partner', true);
       const body = { name: 'Harbour Dental', clientEmail: 'office@harbour-dental.example' };
-      for (let round = 0; round < 5; round += 1) {
+      for (let round = 0; round < rounds; round += 1) {
         const customer = await create('/v1/partner/customers', body, client);
         expectStatus(await shown(client, `/v1/projects/${customer.projectId}`), 200);
         expectStatus(await shown(client, `/v1/partner/customers/${customer.organizationId}`), 200);
@@ -108,9 +110,9 @@ describeOnEngines(
       assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([404]));
     });
 
-    it('answers another tenant’s new resource with 404', async () => {
+    itInRounds('answers another tenant’s new resource with 404', creations, async (rounds) => {
       const stranger = await holder('organization', false);
-      for (let round = 0; round < 5; round += 1) {
+      for (let round = 0; round < rounds; round += 1) {
         const flow = await create(`/v1/projects/${projectId}/flows`, { name: 'Flow', flowSchema: {} });
         expectStatus(await stranger.get(`/v1/flows/${flow.id}`), 404);
       }
