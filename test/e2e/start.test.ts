@@ -14,6 +14,7 @@ import { readConfig } from '#app/config.ts';
 import { noStream } from '#event-store/event-store.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
+import { compileCache } from '#test/support/run/compile-cache.ts';
 import { freePort } from '#test/support/run/free-port.ts';
 import { long } from '#test/support/run/long.ts';
 import {
@@ -147,7 +148,7 @@ describe('start of the service', function () {
   it('shows its usage for --help without starting anything, and names an unknown argument', async () => {
     const main = join(import.meta.dirname, '../../src/main.ts');
     const run = promisify(execFile);
-    const env = { PATH: process.env.PATH, DATA_DIR: join(folder.path, 'data') };
+    const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache, DATA_DIR: join(folder.path, 'data') };
     const help = await run(process.execPath, [main, '--help'], { env });
     assert.match(help.stdout, /^Usage: npm start\n/);
     await assert.rejects(run(process.execPath, [main, '--port', '80'], { env }), (error: unknown) => {
