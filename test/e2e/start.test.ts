@@ -160,7 +160,7 @@ describe('start of the service', function () {
     assert.equal(existsSync(env.DATA_DIR), false);
   });
 
-  it('uses a given bootstrap key without printing it, on an empty store only', async () => {
+  it(`uses a given bootstrap key without printing it, on an empty store only ${long}`, async () => {
     const first = await start({ LOG_LEVEL: 'info' });
     expectStatus(await first.client.get('/v1/me'), 200);
     assert.doesNotMatch(first.stdout + first.stderr, keyForm);

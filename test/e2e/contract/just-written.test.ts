@@ -104,9 +104,10 @@ describeOnEngines(
       await eventually(async () => (await shown(admin, `/v1/flows/${flow.id}`)).status === 404, 'it is deleted');
     });
 
-    it('answers a thousand unknown ids with 404', async () => {
+    const unknownIds = engines.quick ? { few: 1_000, many: 5_000 } : { few: 100, many: 1_000 };
+    itInRounds('answers many unknown ids with 404 at the same time', unknownIds, async (count) => {
       await create(`/v1/projects/${projectId}/flows`, { name: 'Flow', flowSchema: {} });
-      const replies = await Promise.all(Array.from({ length: 1_000 }, () => admin.get(`/v1/flows/${createId()}`)));
+      const replies = await Promise.all(Array.from({ length: count }, () => admin.get(`/v1/flows/${createId()}`)));
       assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([404]));
     });
 
