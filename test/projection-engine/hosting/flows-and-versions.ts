@@ -61,7 +61,11 @@ export function runFlowsAndVersions(events: InMemoryEventStore, store: ReadStore
  * Waits until a runner's documents hold the whole log.
  * @throws Error at the limit
  */
-export async function caughtUp(runner: ProjectionRunner, events: InMemoryEventStore, timeoutMs?: number): Promise<void> {
+export async function caughtUp(
+  runner: ProjectionRunner,
+  events: InMemoryEventStore,
+  timeoutMs?: number,
+): Promise<void> {
   const isCaughtUp = async () => {
     const end = await events.lastPosition();
     return runner.ready() && runner.positions().every(({ live, position }) => live && position >= end);
