@@ -3,6 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readConfig } from '#app/config.ts';
 import { projections } from '#projections/table.ts';
 import { compileCache } from '#test/support/run/compile-cache.ts';
 import { long } from '#test/support/run/long.ts';
@@ -101,6 +102,25 @@ describe('command-line tools', function () {
       assert.deepEqual([me.status, me.body.keyType], [200, 'admin']);
     });
 
+    // The last tests end the admin key of the others, and then the service.
+    it('ends every secret issued before a time, and prints a new admin key', async () => {
+      const { client } = service;
+      const { projectId } = (await client.get('/v1/me')).body;
+      const body = { name: 'Website', keyType: 'project' };
+      const made = await client.post<{ id: string; key: string }>(`/v1/projects/${projectId}/keys`, body);
+      const wrong = await runBeside('keys.ts', 'revoke-before', '2999-01-01T00:00:00Z');
+      assert.deepEqual([wrong.code, wrong.stdout], [1, '']);
+      assert.equal((await runBeside('keys.ts', 'revoke-before')).code, 1);
+      const ended = await runBeside('keys.ts', 'revoke-before', 'now');
+      assert.deepEqual([ended.code, ended.stderr, lines(ended).length], [0, '', 1]);
+      const admin = client.as(ended.stdout.trim());
+      for (const old of [client, client.as(made.body.key)]) assert.equal((await old.get('/v1/me')).status, 401);
+      assert.equal((await admin.get('/v1/me')).body.keyType, 'admin');
+      const rotated = await admin.post<{ key: string }>(`/v1/keys/${made.body.id}/rotate`, { overlapSeconds: 60 });
+      assert.equal((await client.as(rotated.body.key).get('/v1/me')).status, 200);
+      assert.equal((await client.as(made.body.key).get('/v1/me')).status, 401);
+    });
+
     it('connects through a socket that only its owner can open and that the service removes when it stops', async () => {
       const path = join(shared.path, 'control.sock');
       assert.equal(statSync(path).mode & 0o777, 0o600);
@@ -176,14 +196,18 @@ describe('command-line tools', function () {
     }
   });
 
-  it('shows the usage of each tool for --help, and starts nothing', async () => {
-    const all = ['projections', 'processes', 'keys', 'gateway', 'subject-keys', 'events', 'blobs', 'replay'];
-    for (const tool of all) {
-      const { code, stdout, stderr } = await run(`${tool}.ts`, ['--help']);
-      assert.deepEqual([code, stderr, stdout.startsWith(`Usage: npm run ${tool}`)], [0, '', true], tool);
-    }
-    assert.deepEqual(readdirSync(folder.path), []);
-  });
+  for (const [tools, mark] of [
+    [['projections'], ''],
+    [['processes', 'keys', 'gateway', 'subject-keys', 'events', 'blobs', 'replay'], ` ${long}`],
+  ] as const) {
+    it(`shows the usage of ${tools.join(', ')} for --help, and starts nothing${mark}`, async () => {
+      for (const tool of tools) {
+        const { code, stdout, stderr } = await run(`${tool}.ts`, ['--help']);
+        assert.deepEqual([code, stderr, stdout.startsWith(`Usage: npm run ${tool}`)], [0, '', true], tool);
+      }
+      assert.deepEqual(readdirSync(folder.path), []);
+    });
+  }
 
   it('exits without a message when its output is closed', async () => {
     const child = spawn(process.execPath, [join(tools, 'projections.ts'), '--help'], {
@@ -207,14 +231,14 @@ describe('command-line tools', function () {
       assert.deepEqual(readdirSync(folder.path), []);
     });
 
-    it('prints the usage of replay when --until has no folder or --write has nothing to write', async () => {
+    it(`prints the usage of replay when --until has no folder or --write has nothing to write ${long}`, async () => {
       for (const words of [[], ['--until', '5'], ['--into', 'past'], ['--until', '5', '--into', 'past', '--write']]) {
         const { code, stdout, stderr } = await run('replay.ts', words);
         assert.deepEqual([code, stdout, stderr.startsWith('Usage: npm run replay')], [1, '', true], words.join(' '));
       }
     });
 
-    it('names an unknown option and an option without a value in one line', async () => {
+    it(`names an unknown option and an option without a value in one line ${long}`, async () => {
       for (const words of [['--util', '5'], ['--until']]) {
         const { code, stdout, stderr } = await run('replay.ts', words);
         assert.deepEqual([code, stdout], [1, '']);
@@ -301,9 +325,14 @@ describe('command-line tools', function () {
     assert.ok(!existsSync(missing));
   });
 
-  it('generates a key that BOOTSTRAP_API_KEY accepts', async () => {
+  it('generates a key that the configuration accepts as BOOTSTRAP_API_KEY', async () => {
     const key = lines(await run('keys.ts', ['generate']))[0] ?? '';
     assert.match(key, /^sy_live_[A-Za-z0-9]{40,}$/);
+    assert.equal(readConfig({ DATA_DIR: folder.path, BOOTSTRAP_API_KEY: key }).bootstrapApiKey, key);
+  });
+
+  it(`generates a key that is the admin key of a service that starts with it as BOOTSTRAP_API_KEY ${long}`, async () => {
+    const key = lines(await run('keys.ts', ['generate']))[0] ?? '';
     const environment = { BOOTSTRAP_API_KEY: key };
     const service = await new ServiceProcess({ dataDir: folder.path, environment }).listening();
     const answer = await fetch(`${service.url}/v1/me`, { headers: { 'x-api-key': key } });
@@ -312,7 +341,7 @@ describe('command-line tools', function () {
     assert.equal((await run('keys.ts', [])).code, 1);
   });
 
-  it('creates another admin key when no service runs', async () => {
+  it(`creates another admin key when no service runs ${long}`, async () => {
     const alone = await run('keys.ts', ['admin']);
     assert.equal(alone.code, 0, alone.stderr);
     const key = lines(alone).at(-1) ?? '';
@@ -322,28 +351,5 @@ describe('command-line tools', function () {
     } finally {
       await service.stop();
     }
-  });
-
-  it('ends every secret issued before a time, and prints a new admin key', async () => {
-    const service = await new ServiceProcess({ dataDir: folder.path }).listening();
-    try {
-      const { client } = service;
-      const { projectId } = (await client.get('/v1/me')).body;
-      const body = { name: 'Website', keyType: 'project' };
-      const made = await client.post<{ id: string; key: string }>(`/v1/projects/${projectId}/keys`, body);
-      const wrong = await run('keys.ts', ['revoke-before', '2999-01-01T00:00:00Z']);
-      assert.deepEqual([wrong.code, wrong.stdout], [1, '']);
-      const ended = await run('keys.ts', ['revoke-before', 'now']);
-      assert.deepEqual([ended.code, ended.stderr, lines(ended).length], [0, '', 1]);
-      const admin = client.as(ended.stdout.trim());
-      for (const old of [client, client.as(made.body.key)]) assert.equal((await old.get('/v1/me')).status, 401);
-      assert.equal((await admin.get('/v1/me')).body.keyType, 'admin');
-      const rotated = await admin.post<{ key: string }>(`/v1/keys/${made.body.id}/rotate`, { overlapSeconds: 60 });
-      assert.equal((await client.as(rotated.body.key).get('/v1/me')).status, 200);
-      assert.equal((await client.as(made.body.key).get('/v1/me')).status, 401);
-    } finally {
-      await service.stop();
-    }
-    assert.equal((await run('keys.ts', ['revoke-before'])).code, 1);
   });
 });

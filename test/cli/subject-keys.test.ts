@@ -6,6 +6,7 @@ import { openMongoDbSubjectKeys } from '#personal-data/mongodb/mongodb-subject-k
 import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys.ts';
 import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { compileCache } from '#test/support/run/compile-cache.ts';
+import { long } from '#test/support/run/long.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 import { ServiceProcess, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
@@ -51,6 +52,14 @@ describe('subject-keys command-line tool', function () {
   };
 
   it('prints what is wrong without a URL that may hold a password', async () => {
+    const wrong = await run('copy', `sqlite:${fileIn('one')}`, 'postgres://me:secret@host/db');
+    assert.deepEqual([wrong.code, wrong.stderr.includes('secret')], [1, false]);
+    const missing = await run('copy', `sqlite:${fileIn('one')}`, `sqlite:${fileIn('two')}`);
+    assert.deepEqual([missing.code, missing.stdout], [1, '']);
+    assert.match(missing.stderr, /There is no file/);
+  });
+
+  it(`prints what is wrong with its words and its files ${long}`, async () => {
     for (const words of [[], ['copy', 'a']]) {
       const { code, stderr } = await run(...words);
       assert.deepEqual([code, stderr.startsWith('Usage:')], [1, true], words.join(' '));
@@ -61,11 +70,6 @@ describe('subject-keys command-line tool', function () {
       /^subject-keys: it does not understand "mongodb:\/\/…"; it takes nothing more\. [^\n]+\n$/,
     );
     assert.match((await run('other')).stderr, /does not understand "other"; it takes copy\./);
-    const wrong = await run('copy', `sqlite:${fileIn('one')}`, 'postgres://me:secret@host/db');
-    assert.deepEqual([wrong.code, wrong.stderr.includes('secret')], [1, false]);
-    const missing = await run('copy', `sqlite:${fileIn('one')}`, `sqlite:${fileIn('two')}`);
-    assert.deepEqual([missing.code, missing.stdout], [1, '']);
-    assert.match(missing.stderr, /There is no file/);
     const log = join(folder.path, 'log.ndjson');
     writeFileSync(log, '{}\n'.repeat(1000));
     const other = await run('copy', `sqlite:${log}`, `sqlite:${fileIn('two')}`);

@@ -180,11 +180,11 @@ describe('npm run demo', function () {
     assert.ok(line.includes('DATA_DIR=demo-data npm start'), line);
   });
 
-  for (const [moment, isReached] of [
-    ['while its service starts', () => true],
-    ['half way', () => demo?.stdout.includes('Filling the folder') === true],
+  for (const [moment, isReached, mark] of [
+    ['while its service starts', () => true, ` ${long}`],
+    ['half way', () => demo?.stdout.includes('Filling the folder') === true, ''],
   ] as const) {
-    it(`stops ${moment} with instructions, and leaves no service behind`, async () => {
+    it(`stops ${moment} with instructions, and leaves no service behind${mark}`, async () => {
       const asked = onOwn();
       const pid = await poll(async () => (isReached() ? (announcedOwner(dataDir)?.pid ?? null) : null), settleMs);
       assert.ok(pid !== null);

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { forgedStream } from '#test/support/events/sealed-log.ts';
+import { long } from '#test/support/run/long.ts';
 import { startEventsTool, type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
 import {
   type ServiceProcess,
@@ -136,7 +137,7 @@ describe('signed digests of a service', function () {
       await finds(/the hash chain is broken at revision \d+ of flow-/);
     });
 
-    it('reveal that the last event of a stream was dropped', async () => {
+    it(`reveal that the last event of a stream was dropped ${long}`, async () => {
       tamper((database) => {
         const last = revisionsOf(database).at(-1);
         database.prepare('DELETE FROM events WHERE stream = ? AND revision = ?').run(stream(), last?.revision ?? -1);
@@ -145,7 +146,7 @@ describe('signed digests of a service', function () {
       await finds(/flow-\w+ was shortened: it ends with revision \d+, where it had revision \d+/);
     });
 
-    it('reveal that two events of a stream were swapped', async () => {
+    it(`reveal that two events of a stream were swapped ${long}`, async () => {
       tamper((database) => {
         const swap = database.prepare('UPDATE events SET revision = ? WHERE stream = ? AND revision = ?');
         for (const [from, to] of [
@@ -171,7 +172,7 @@ describe('signed digests of a service', function () {
       await finds(/flow-\w+ was altered: revision \d+ or an earlier one is another/);
     });
 
-    it('reveal that a whole stream was removed', async () => {
+    it(`reveal that a whole stream was removed ${long}`, async () => {
       tamper((database) => database.prepare('DELETE FROM events WHERE stream = ?').run(stream()));
       await finds(/flow-\w+ was removed/);
     });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { compileCache } from '#test/support/run/compile-cache.ts';
 import { endWithRun } from '#test/support/run/end-with-run.ts';
 import { eventually } from '#test/support/run/eventually.ts';
+import { long } from '#test/support/run/long.ts';
 import { type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
 import {
   poll,
@@ -121,7 +122,7 @@ describe('a service with READ_ONLY=true', function () {
     assert.ok(await poll(async () => (await reader.get(`/v1/flows/${flow.id}`)).status === 401, 30_000));
   });
 
-  it('accepts a time as its moment', async () => {
+  it(`accepts a time as its moment ${long}`, async () => {
     const { body } = await service.client.get<{ events: ReadonlyArray<{ type: string; time: string }> }>(
       `/v1/flows/${flow.id}/history`,
     );
@@ -136,12 +137,15 @@ describe('a service with READ_ONLY=true', function () {
     }
   });
 
-  it('refuses a folder that is not a replay, and a replay that would overwrite files', async () => {
+  it('refuses a folder that is not a replay, and a folder of a replay without READ_ONLY=true', async () => {
     await assert.rejects(startPast(inFolder('none')), /READ_ONLY=true needs a folder that was made by npm run replay/);
     await assert.rejects(
       startService({ dataDir: inFolder('past') }),
       /shows a past moment .*: start it with READ_ONLY=true/,
     );
+  });
+
+  it(`refuses a replay that would overwrite files, and a moment that the log does not have ${long}`, async () => {
     const full = await replay('--until', String(position), '--into', inFolder('past'));
     assert.deepEqual([full.code, /is not empty/.test(full.stderr)], [1, true]);
     const day = await replay('--until', '2026-01-05', '--into', inFolder('other'));

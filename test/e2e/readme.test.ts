@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { DemoProcess, demoProgram, variablesIn } from '#test/support/service/demo-process.ts';
-import { adminKey, ServiceProcess, temporaryFolder } from '#test/support/service/service-process.ts';
+import { adminKey, type ServiceProcess, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '../..');
@@ -26,26 +26,25 @@ describe('README.md and docs/tour.md', function () {
 
   after(() => folder.remove());
 
-  it('shows a tour whose commands work and give the shown answers', async () => {
-    const service = await new ServiceProcess({ dataDir: join(folder.path, 'data') }).listening();
-    try {
+  describe('README.md and docs/tour.md, on a service of their own', () => {
+    let service: ServiceProcess;
+    before(async () => {
+      service = await startService({ dataDir: join(folder.path, 'data') });
+    });
+    after(() => service?.kill());
+
+    // The first test, because it shows the lists of an empty service.
+    it('shows a tour whose commands work and give the shown answers', async () => {
       const scripts = tour.map(({ script }) => placed(script, service.url, adminKey));
       expectShown(tour, await run(scripts));
-    } finally {
-      await service.stop();
-    }
-  });
+    });
 
-  it('shows the answer of the gateway without a configuration', async () => {
-    const service = await new ServiceProcess({ dataDir: join(folder.path, 'gateway') }).listening();
-    try {
+    it('shows the answer of the gateway without a configuration', async () => {
       const steps = stepsOf('docs/tour.md', 'The model gateway');
       const helpers = placed(tour[0]?.script ?? '', service.url, adminKey);
       const outputs = await run([helpers, ...steps.map(({ script }) => script)], folder.path);
       expectShown(steps, outputs.slice(1));
-    } finally {
-      await service.stop();
-    }
+    });
   });
 
   it('shows the resources that npm run demo creates, and how a partner reads them', async () => {

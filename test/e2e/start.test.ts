@@ -14,6 +14,7 @@ import { readConfig } from '#app/config.ts';
 import { noStream } from '#event-store/event-store.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
+import { compileCache } from '#test/support/run/compile-cache.ts';
 import { freePort } from '#test/support/run/free-port.ts';
 import { long } from '#test/support/run/long.ts';
 import {
@@ -147,7 +148,7 @@ describe('start of the service', function () {
   it('shows its usage for --help without starting anything, and names an unknown argument', async () => {
     const main = join(import.meta.dirname, '../../src/main.ts');
     const run = promisify(execFile);
-    const env = { PATH: process.env.PATH, DATA_DIR: join(folder.path, 'data') };
+    const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache, DATA_DIR: join(folder.path, 'data') };
     const help = await run(process.execPath, [main, '--help'], { env });
     assert.match(help.stdout, /^Usage: npm start\n/);
     await assert.rejects(run(process.execPath, [main, '--port', '80'], { env }), (error: unknown) => {
@@ -159,7 +160,7 @@ describe('start of the service', function () {
     assert.equal(existsSync(env.DATA_DIR), false);
   });
 
-  it('uses a given bootstrap key without printing it, on an empty store only', async () => {
+  it(`uses a given bootstrap key without printing it, on an empty store only ${long}`, async () => {
     const first = await start({ LOG_LEVEL: 'info' });
     expectStatus(await first.client.get('/v1/me'), 200);
     assert.doesNotMatch(first.stdout + first.stderr, keyForm);
@@ -170,7 +171,7 @@ describe('start of the service', function () {
     expectProblem(await second.client.as(other).get('/v1/me'), 401, 'key-invalid');
   });
 
-  it('does not restore a bootstrap key that was rotated or revoked', async () => {
+  it(`does not restore a bootstrap key that was rotated or revoked ${long}`, async () => {
     const first = await start();
     const me = expectStatus(await first.client.get('/v1/me'), 200);
     const path = `/v1/keys/${me.apiKeyId}`;
@@ -285,7 +286,7 @@ describe('start of the service', function () {
     expectStatus(await owner.client.get('/v1/me'), 200);
   });
 
-  it('refuses an event or read store file that another service uses, by path and process id', async () => {
+  it(`refuses an event or read store file that another service uses, by path and process id ${long}`, async () => {
     const stores = temporaryFolder();
     const names = ['EVENT_STORE_URL', 'READ_STORE_URL'] as const;
     const fileOf = (name: string) => join(stores.path, `${name}.db`);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { long } from '#test/support/run/long.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeOnEngines } from '#test/support/service/engines.ts';
 import { adminKey, poll } from '#test/support/service/service-process.ts';
@@ -310,7 +311,7 @@ describeOnEngines('tenancy', (engines) => {
       expectStatus(await admin.as(wide.key).get('/v1/me'), 200);
     });
 
-    it('keeps keys and revocations after kill -9', async () => {
+    it(`keeps keys and revocations after kill -9 ${long}`, async () => {
       const [kept, revoked] = [
         await newKey(admin, home.company, 'project'),
         await newKey(admin, home.company, 'project'),

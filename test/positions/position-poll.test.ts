@@ -100,10 +100,10 @@ describe('PositionPoll', () => {
   });
 
   it('never takes back what the projections of this node have reported, also after they have ended', async () => {
-    const told = (position: number, generation = 1) =>
+    const report = (position: number, generation = 1) =>
       poll.update('projection', new Map([['flows', { position, live: true, generation }]]));
     publish(3);
-    told(9);
+    report(9);
     assert.equal(positions.hasPassed({ names: ['flows'] }, 9, { strict: true }), true);
     poll.update('projection', new Map());
     publish(5);

@@ -270,7 +270,7 @@ async function sleeping(appends: number, between: (run: Run) => Promise<void>): 
 describe('provisionInstances with interleaved workers', () => {
   itInRounds(
     'reaches the target of the last operation, or restores the state before it, for any interleaving',
-    { few: 8, many: 200 },
+    { few: 5, many: 200 },
     async (numRuns) => {
       await fc.assert(
         fc.asyncProperty(actions, async (all) => {

@@ -21,6 +21,8 @@ import {
 const timeoutMs = 60_000;
 /** The limit of a client whose server does not answer. */
 const shortTimeoutMs = 500;
+/** The length of a round whose connection is cut off. */
+const roundMs = 150;
 
 describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {
   let url: string;
@@ -49,7 +51,8 @@ describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {
   const runUntilCutOff = async (writer: ReadStoreWriter) => {
     const runner = await runFlowsAndVersions(events, writer).catch(() => null);
     if (runner === null) return 'cut off';
-    await Promise.race([caughtUp(runner, events), runner.finished]).catch(() => undefined);
+    // A wait without this limit would go on after the round, and keep the file from its end.
+    await Promise.race([caughtUp(runner, events, roundMs), runner.finished]).catch(() => undefined);
     return runner.close().then(
       () => 'to the end',
       () => 'cut off',
@@ -82,7 +85,7 @@ describeOnFerretDb('ProjectionRunner on MongoDB', (ferret) => {
       // The handshake takes two requests of each connection, so the cuts fall on every call from the first to the last.
       proxy.cutAfter(3 + round * 2);
       const writer = rejectingAfterClose(openCheckpointingWriter({ url: proxy.through(url), timeoutMs: 100 }));
-      const outcome = await Promise.race([runUntilCutOff(writer), sleep(150, 'not to the end')]);
+      const outcome = await Promise.race([runUntilCutOff(writer), sleep(roundMs, 'not to the end')]);
       if (outcome !== 'to the end') cutOff += 1;
       await writer.close();
       await proxy.close();

@@ -3,7 +3,7 @@ import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import { expectProblem, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
 import { freshNumber, profileContents } from '#test/e2e/support/operations.ts';
 import { runningService } from '#test/e2e/support/running-service.ts';
-import { itInRounds } from '#test/support/run/long.ts';
+import { itInRounds, long } from '#test/support/run/long.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeContract } from '#test/support/service/engines.ts';
 import { poll } from '#test/support/service/service-process.ts';
@@ -267,7 +267,7 @@ describeContract('common behaviour of all operations over HTTP', (engines) => {
       }
     });
 
-    it('pages beyond 1,000 items without losing any', async function () {
+    it(`pages beyond 1,000 items without losing any ${long}`, async function () {
       this.timeout(180_000);
       const made = new Set<string>();
       await Promise.all(
@@ -324,7 +324,7 @@ describeContract('common behaviour of all operations over HTTP', (engines) => {
     });
   });
 
-  const writeRounds = engines.quick ? { few: 4, many: 12 } : { few: 2, many: 4 };
+  const writeRounds = engines.quick ? { few: 2, many: 12 } : { few: 2, many: 4 };
   itInRounds('shows a client’s own write at once, in lists too, under load', writeRounds, async (rounds) => {
     const { id: contended } = await newFlow();
     const written = async (write: Promise<Reply<Named>>, status: number) => {

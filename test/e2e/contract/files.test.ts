@@ -7,6 +7,7 @@ import { MongoClient } from 'mongodb';
 import OpenAI, { APIError, NotFoundError, toFile } from 'openai';
 import { runningService } from '#test/e2e/support/running-service.ts';
 import { newKey, newProject } from '#test/e2e/support/tenants.ts';
+import { long } from '#test/support/run/long.ts';
 import { describeContract } from '#test/support/service/engines.ts';
 import { poll } from '#test/support/service/service-process.ts';
 
@@ -211,7 +212,7 @@ describeContract('files, by the official openai client', (engines) => {
     assert.deepEqual(await listed(), []);
   });
 
-  it('survive a restart of the service', async () => {
+  it(`survive a restart of the service ${long}`, async () => {
     const { id } = await upload('kept');
     await running.restarted();
     client = new OpenAI({ apiKey: key, baseURL: `${running.url}/v1`, maxRetries: 0 });

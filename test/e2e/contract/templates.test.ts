@@ -5,6 +5,7 @@ import { characters, expectProblem, expectRecord, expectStatus, unknownId } from
 import { runningService } from '#test/e2e/support/running-service.ts';
 import { bodyFaults, validBodies } from '#test/support/inputs/payload-faults.ts';
 import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
+import { long } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { describeContract } from '#test/support/service/engines.ts';
 
@@ -300,7 +301,7 @@ describeContract('templates and their versions over HTTP', (engines) => {
       }
     });
 
-    it('answers every repeated write with the first answer, even after kill -9', async function () {
+    it(`answers every repeated write with the first answer, even after kill -9 ${long}`, async function () {
       this.timeout(180_000);
       const { template, version } = await withVersion();
       const writes = [

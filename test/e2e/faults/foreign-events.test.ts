@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { appendForeignEvents, foreignEvents } from '#test/support/eventstoredb/foreign-events.ts';
+import { long } from '#test/support/run/long.ts';
 import {
   type ServiceProcess,
   startService,
@@ -63,19 +64,20 @@ describe('a service beside other applications on its EventStoreDB', function () 
     }
   };
 
-  it('works, whatever they store while it runs', async () => {
+  it(`works on an empty log, whatever they store while it runs ${long}`, async () => {
     service = await start();
     await work();
     appendOthers();
     await work();
   });
 
-  it('starts and works, whatever they have stored under other names before', async () => {
+  it('starts and works, whatever they have stored under other names before, or store while it runs', async () => {
     appendForeignEvents(double, 100);
     double.log.append('orders-1', 'any', [{ ...foreignEvents.binary, id: randomUUID(), type: 'FlowCreated' }]);
     service = await start();
     await work();
     appendOthers();
+    await work();
     await service.stop();
     service = await start();
     await work();

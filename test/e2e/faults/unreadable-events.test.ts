@@ -14,6 +14,7 @@ import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { readEvents } from '#test/support/harness/read-events.ts';
 import { eventually } from '#test/support/run/eventually.ts';
+import { long } from '#test/support/run/long.ts';
 import {
   ServiceProcess,
   startService,
@@ -27,6 +28,8 @@ interface Statuses {
 }
 
 interface Engine {
+  /** Marks the run of the suite on this engine: what reads events is the same on both. */
+  readonly mark: string;
   readonly environment: (folder: TemporaryFolder) => Promise<Record<string, string>>;
   readonly open: (folder: TemporaryFolder) => Promise<EventStore>;
   readonly dispose: () => Promise<void>;
@@ -46,11 +49,13 @@ const log = pino({ level: 'silent' });
 
 const engines: Readonly<Record<string, Engine>> = {
   SQLite: {
+    mark: '',
     environment: async () => ({}),
     open: (folder) => openSqliteEventStore({ file: join(folder.path, 'events.db') }),
     dispose: async () => undefined,
   },
   EventStoreDB: {
+    mark: ` ${long}`,
     environment: async () => {
       double = await EventStoreDbDouble.start();
       return { EVENT_STORE_URL: double.url };
@@ -61,7 +66,7 @@ const engines: Readonly<Record<string, Engine>> = {
 };
 
 for (const [name, engine] of Object.entries(engines)) {
-  describe(`events that this release cannot read, on ${name}`, function () {
+  describe(`events that this release cannot read, on ${name}${engine.mark}`, function () {
     this.timeout(180_000);
     let folder: TemporaryFolder;
     let service: ServiceProcess;

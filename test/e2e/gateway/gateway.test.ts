@@ -24,15 +24,19 @@ describe('gateway of the service', function () {
 
   before(async () => {
     provider = await FakeProvider.start();
-  });
-  after(() => provider.stop());
-  beforeEach(() => {
     folder = temporaryFolder();
   });
-  afterEach(async () => {
-    await service.kill();
+  after(async () => {
+    await provider.stop();
     folder.remove();
   });
+
+  /** Kills the service, and gives the next one an empty folder. */
+  const end = async () => {
+    await service.kill();
+    folder.remove();
+    folder = temporaryFolder();
+  };
 
   const start = async (environment: ServiceEnvironment = {}) => {
     service = await startService({ dataDir: folder.path, environment });
@@ -50,106 +54,118 @@ describe('gateway of the service', function () {
       auto: { chat: { balanced: model } },
     });
 
-  it('answers from the sandbox without a configuration, and logs the use of the sandbox', async () => {
-    await start({ LOG_LEVEL: 'info' });
-    assert.ok(await poll(async () => service.stdout.includes('the sandbox answers, and no model'), 20_000));
-    const answer = (await (await ask(chat)).json()) as { model: string; choices: { message: { content: string } }[] };
-    assert.equal(answer.model, 'switchyard-sandbox');
-    assert.match(answer.choices[0]?.message.content ?? '', /sandbox and no model\. You said: hello/);
-    const streamed = await (await ask({ ...chat, stream: true })).text();
-    assert.ok(streamed.startsWith('data: {') && streamed.endsWith('data: [DONE]\n\n'));
-    const { data } = (await (
-      await fetch(`${service.url}/v1/models`, { headers: { 'x-api-key': adminKey } })
-    ).json()) as { data: { id: string; owned_by: string }[] };
-    assert.deepEqual(
-      data.map(({ id, owned_by }) => `${id} ${owned_by}`),
-      ['auto switchyard', 'sandbox sandbox'],
-    );
-    const speech = await ask({ input: 'hello', voice: 'alloy' }, adminKey, '/v1/audio/speech');
-    assert.equal(Buffer.from(await speech.arrayBuffer()).toString('latin1', 0, 4), 'RIFF');
-    const paths = ((await (await fetch(`${service.url}/openapi.json`)).json()) as { paths: object }).paths;
-    for (const path of ['/v1/chat/completions', '/v1/audio/speech', '/v1/audio/transcriptions', '/v1/models'])
-      assert.ok(path in paths, path);
-  });
+  describe('gateway of the service, without a configuration', () => {
+    before(() => start({ LOG_LEVEL: 'info' }));
+    after(() => end());
 
-  it(`accepts a slow upload up to a separate limit ${long}`, async () => {
-    await start({ HEADERS_TIMEOUT_MS: '200', REQUEST_TIMEOUT_MS: '300', UPLOAD_TIMEOUT_MS: '6000' });
-    const body = transcriptionOf('auto', 100_000);
-    const port = Number(new URL(service.url).port);
-    const [coming, waiting] = [new SlowClient(port, adminKey), new SlowClient(port, adminKey)];
-    for (const client of [coming, waiting]) client.begin(transcriptions, multipart, body.length);
-    waiting.write(body.subarray(0, 1_000));
-    await coming.writeSlowly(body, 1_000);
-    assert.equal((await coming.answer()).status, 200);
-    assert.equal((await waiting.answer()).status, 408);
-    await waiting.closed;
-    coming.leave();
-  });
-
-  it('refuses an unknown key, a key without the scope and a key that was just revoked', async () => {
-    await start();
-    const errorOf = async (answer: Response) => {
-      const { error } = (await answer.json()) as { error: { code: string; type: string } };
-      return `${answer.status} ${error.type} ${error.code}`;
-    };
-    assert.equal(await errorOf(await ask(chat, `sy_live_${'z'.repeat(40)}`)), '401 authentication_error key_invalid');
-    const { projectId } = expectStatus(await service.client.get<{ projectId: string }>('/v1/me'), 200);
-    const made = async (scopes: ReadonlyArray<string>) => {
-      const body = { name: 'Key', keyType: 'project', scopes };
-      return expectStatus(
-        await service.client.post<{ id: string; key: string }>(`/v1/projects/${projectId}/keys`, body),
-        201,
+    it('answers from the sandbox without a configuration, and logs the use of the sandbox', async () => {
+      assert.ok(await poll(async () => service.stdout.includes('the sandbox answers, and no model'), 20_000));
+      const answer = (await (await ask(chat)).json()) as { model: string; choices: { message: { content: string } }[] };
+      assert.equal(answer.model, 'switchyard-sandbox');
+      assert.match(answer.choices[0]?.message.content ?? '', /sandbox and no model\. You said: hello/);
+      const streamed = await (await ask({ ...chat, stream: true })).text();
+      assert.ok(streamed.startsWith('data: {') && streamed.endsWith('data: [DONE]\n\n'));
+      const { data } = (await (
+        await fetch(`${service.url}/v1/models`, { headers: { 'x-api-key': adminKey } })
+      ).json()) as { data: { id: string; owned_by: string }[] };
+      assert.deepEqual(
+        data.map(({ id, owned_by }) => `${id} ${owned_by}`),
+        ['auto switchyard', 'sandbox sandbox'],
       );
-    };
-    const reading = await made(['gateway:read']);
-    assert.equal(await errorOf(await ask(chat, reading.key)), '403 permission_error scope_required');
-    const writing = await made(['gateway:write']);
-    assert.equal((await ask(chat, writing.key)).status, 200);
-    expectStatus(await service.client.remove(`/v1/keys/${writing.id}`), 200);
-    assert.equal((await ask(chat, writing.key)).status, 401);
+      const speech = await ask({ input: 'hello', voice: 'alloy' }, adminKey, '/v1/audio/speech');
+      assert.equal(Buffer.from(await speech.arrayBuffer()).toString('latin1', 0, 4), 'RIFF');
+      const paths = ((await (await fetch(`${service.url}/openapi.json`)).json()) as { paths: object }).paths;
+      for (const path of ['/v1/chat/completions', '/v1/audio/speech', '/v1/audio/transcriptions', '/v1/models'])
+        assert.ok(path in paths, path);
+    });
+
+    it('refuses an unknown key, a key without the scope and a key that was just revoked', async () => {
+      const errorOf = async (answer: Response) => {
+        const { error } = (await answer.json()) as { error: { code: string; type: string } };
+        return `${answer.status} ${error.type} ${error.code}`;
+      };
+      assert.equal(await errorOf(await ask(chat, `sy_live_${'z'.repeat(40)}`)), '401 authentication_error key_invalid');
+      const { projectId } = expectStatus(await service.client.get<{ projectId: string }>('/v1/me'), 200);
+      const made = async (scopes: ReadonlyArray<string>) => {
+        const body = { name: 'Key', keyType: 'project', scopes };
+        return expectStatus(
+          await service.client.post<{ id: string; key: string }>(`/v1/projects/${projectId}/keys`, body),
+          201,
+        );
+      };
+      const reading = await made(['gateway:read']);
+      assert.equal(await errorOf(await ask(chat, reading.key)), '403 permission_error scope_required');
+      const writing = await made(['gateway:write']);
+      assert.equal((await ask(chat, writing.key)).status, 200);
+      expectStatus(await service.client.remove(`/v1/keys/${writing.id}`), 200);
+      assert.equal((await ask(chat, writing.key)).status, 401);
+    });
   });
 
-  it('reloads its configuration file on a change and on SIGHUP, and keeps the last valid one', async () => {
-    const file = join(folder.path, 'gateway.json');
-    writeFileSync(file, configuration('first'));
-    provider.answers(json(completion('from the provider')));
-    await start({ GATEWAY_CONFIG: file, PROVIDER_KEY: 'k', LOG_LEVEL: 'info' });
-    assert.match(await (await ask(chat)).text(), /from the provider/);
-    assert.equal((await ask({ ...chat, model: 'second' })).status, 404);
+  describe('gateway of the service, with a configuration file', () => {
+    let file: string;
+    before(async () => {
+      file = join(folder.path, 'gateway.json');
+      writeFileSync(file, configuration('first'));
+      await start({ GATEWAY_CONFIG: file, PROVIDER_KEY: 'k', LOG_LEVEL: 'info' });
+    });
+    after(() => end());
 
-    writeFileSync(file, configuration('second'));
-    assert.ok(await poll(async () => (await ask({ ...chat, model: 'second' })).status === 200, 20_000));
-    assert.equal((await ask({ ...chat, model: 'first' })).status, 404);
+    it('reloads its configuration file on a change and on SIGHUP, and keeps the last valid one', async () => {
+      provider.answers(json(completion('from the provider')));
+      assert.match(await (await ask(chat)).text(), /from the provider/);
+      assert.equal((await ask({ ...chat, model: 'second' })).status, 404);
 
-    writeFileSync(file, '{"models":7}');
-    process.kill(service.pid, 'SIGHUP');
-    assert.ok(await poll(async () => service.stdout.includes('/models must be an object'), 20_000));
-    assert.equal((await ask({ ...chat, model: 'second' })).status, 200);
+      writeFileSync(file, configuration('second'));
+      assert.ok(await poll(async () => (await ask({ ...chat, model: 'second' })).status === 200, 20_000));
+      assert.equal((await ask({ ...chat, model: 'first' })).status, 404);
 
-    writeFileSync(file, configuration('third'));
-    process.kill(service.pid, 'SIGHUP');
-    assert.ok(await poll(async () => (await ask({ ...chat, model: 'third' })).status === 200, 20_000));
+      writeFileSync(file, '{"models":7}');
+      process.kill(service.pid, 'SIGHUP');
+      assert.ok(await poll(async () => service.stdout.includes('/models must be an object'), 20_000));
+      assert.equal((await ask({ ...chat, model: 'second' })).status, 200);
+
+      writeFileSync(file, configuration('third'));
+      process.kill(service.pid, 'SIGHUP');
+      assert.ok(await poll(async () => (await ask({ ...chat, model: 'third' })).status === 200, 20_000));
+    });
+
+    // The last test, because the service ends.
+    it('ends a running stream before it stops', async () => {
+      provider.answers(stream(saying('one', ' two', ' three'), { gapMs: 200 }));
+      const answer = await ask({ ...chat, stream: true });
+      const stopped = service.stop();
+      assert.ok((await answer.text()).endsWith('data: [DONE]\n\n'));
+      assert.equal((await stopped).code, 0);
+    });
   });
 
-  it('refuses to start with an invalid configuration', async () => {
-    const file = join(folder.path, 'gateway.json');
-    writeFileSync(file, configuration('first'));
-    service = new ServiceProcess({ dataDir: folder.path, environment: { GATEWAY_CONFIG: file } });
-    assert.equal((await service.ended()).code, 1);
-    assert.equal(
-      service.stderr,
-      `switchyard: GATEWAY_CONFIG=${file}: /providers/p/apiKeyEnv names PROVIDER_KEY, which is not set in the environment\n`,
-    );
-  });
+  describe('gateway of the service, with other limits or an invalid configuration', () => {
+    afterEach(() => end());
 
-  it('ends a running stream before it stops', async () => {
-    const file = join(folder.path, 'gateway.json');
-    writeFileSync(file, configuration('first'));
-    provider.answers(stream(saying('one', ' two', ' three'), { gapMs: 200 }));
-    await start({ GATEWAY_CONFIG: file, PROVIDER_KEY: 'k' });
-    const answer = await ask({ ...chat, stream: true });
-    const stopped = service.stop();
-    assert.ok((await answer.text()).endsWith('data: [DONE]\n\n'));
-    assert.equal((await stopped).code, 0);
+    it(`accepts a slow upload up to a separate limit ${long}`, async () => {
+      await start({ HEADERS_TIMEOUT_MS: '200', REQUEST_TIMEOUT_MS: '300', UPLOAD_TIMEOUT_MS: '6000' });
+      const body = transcriptionOf('auto', 100_000);
+      const port = Number(new URL(service.url).port);
+      const [coming, waiting] = [new SlowClient(port, adminKey), new SlowClient(port, adminKey)];
+      for (const client of [coming, waiting]) client.begin(transcriptions, multipart, body.length);
+      waiting.write(body.subarray(0, 1_000));
+      await coming.writeSlowly(body, 1_000);
+      assert.equal((await coming.answer()).status, 200);
+      assert.equal((await waiting.answer()).status, 408);
+      await waiting.closed;
+      coming.leave();
+    });
+
+    it('refuses to start with an invalid configuration', async () => {
+      const file = join(folder.path, 'gateway.json');
+      writeFileSync(file, configuration('first'));
+      service = new ServiceProcess({ dataDir: folder.path, environment: { GATEWAY_CONFIG: file } });
+      assert.equal((await service.ended()).code, 1);
+      assert.equal(
+        service.stderr,
+        `switchyard: GATEWAY_CONFIG=${file}: /providers/p/apiKeyEnv names PROVIDER_KEY, which is not set in the environment\n`,
+      );
+    });
   });
 });

@@ -84,7 +84,7 @@ describeOnSharedEngines('webhooks of two nodes', (engines) => {
     assert.ok(leaseToken(waiting) > leaseToken(delivering));
   });
 
-  it('loses no message when the delivering node is stopped', async () => {
+  it(`loses no message when the delivering node is stopped ${long}`, async () => {
     const { delivering, waiting } = await roles();
     const client = waiting.client.as(key);
     const flows = await beginFlows(client);

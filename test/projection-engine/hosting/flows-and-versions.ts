@@ -58,12 +58,20 @@ export function runFlowsAndVersions(events: InMemoryEventStore, store: ReadStore
   return startProjectionRunner({ projections: flowsAndVersions, events, tail: events.tail, store, log });
 }
 
-/** Waits until a runner's documents hold the whole log. */
-export async function caughtUp(runner: ProjectionRunner, events: InMemoryEventStore): Promise<void> {
-  await eventually(async () => {
+/**
+ * Waits until a runner's documents hold the whole log.
+ * @throws Error at the limit
+ */
+export async function caughtUp(
+  runner: ProjectionRunner,
+  events: InMemoryEventStore,
+  timeoutMs?: number,
+): Promise<void> {
+  const isCaughtUp = async () => {
     const end = await events.lastPosition();
     return runner.ready() && runner.positions().every(({ live, position }) => live && position >= end);
-  }, 'everything is caught up');
+  };
+  await eventually(isCaughtUp, 'everything is caught up', timeoutMs);
 }
 
 /** All documents of these projections that readers see. */

@@ -1,8 +1,11 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { RootHookObject } from 'mocha';
 
-/** Longer than the timers that database drivers keep. */
-const timeoutMs = 60_000;
+/**
+ * Longer than the timers that database drivers keep, and shorter than a wait of `eventually`: one that a test has left would
+ * keep the run from its end unnoticed.
+ */
+const timeoutMs = 30_000;
 const pollIntervalMs = 5;
 
 let openBefore = new Map<string, number>();
