@@ -8,6 +8,7 @@ import { allEnded } from '#test/support/run/all-ended.ts';
 import { long } from '#test/support/run/long.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
 import { describeContract } from '#test/support/service/engines.ts';
+import { temporaryFolder } from '#test/support/service/service-process.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -30,8 +31,12 @@ interface Checks {
 }
 
 describeContract('every operation with each read right after it, over HTTP', (engines) => {
+  const blobs = temporaryFolder();
+  after(() => blobs.remove());
   const environment = {
     READ_YOUR_WRITES_TIMEOUT_MS: undefined,
+    // FerretDB reads all contents of files to find those of one, and everything else waits for it.
+    BLOB_STORE_URL: `folder:${blobs.path}`,
     DIGEST_SIGNING_KEY: signingKey,
     ...writableEnvironment,
   };

@@ -38,7 +38,7 @@ describe('Batcher', () => {
     assert.deepEqual(taken[1], [0]);
   });
 
-  it('passes on as many items in one turn as it is told, after the requested delay', async () => {
+  it('passes on as many items in one turn as its limit allows, after the requested delay', async () => {
     batches = new Batcher<number>((items) => taken.push([...items]), { delayMs: 200, maxItemsAtOnce: 1_000 });
     const began = performance.now();
     add(250);
