@@ -98,8 +98,9 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   /** The existing generations, by the names of their documents. */
   readonly #tracking = new Map<string, GenerationProgress>();
   readonly #replaced = new Map<string, ReplacedGeneration>();
-  /** The stored checkpoints when this writer took over; null before. */
-  #opening: Promise<Checkpoints> | null = null;
+  /** The stored checkpoints of read models whose generations this writer has not read yet. */
+  #inherited: Checkpoints = {};
+  #opening: Promise<void> | null = null;
   /** Records that were taken over together, until the first `generations` of each. */
   #takenOver: Promise<Map<string, ReadModelRecord<number>>> | null = null;
   /** When the last check found that no other node has taken over. */
@@ -116,10 +117,9 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
 
   /** Takes the read model over: from now on a writer with an older token is refused. @throws FencedError */
   async generations(collection: string): Promise<CollectionGenerations> {
-    const checkpoints = await this.#open();
+    await this.#open();
     const record = await this.#takeOver(collection);
-    const stored = generationsOf(record, checkpoints[collection] ?? {});
-    this.#track(collection, stored);
+    this.#track(collection, generationsOf(record, this.#inherited[collection] ?? {}));
     return collectionGenerations(record, this.#checkpoints()[collection] ?? {});
   }
 
@@ -242,15 +242,17 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   }
 
   /** Reads the checkpoints, after which no older writer can change them. */
-  async #open(): Promise<Checkpoints> {
-    this.#opening ??= this.#notes
-      .takeOver()
-      .then(() => this.#notes.checkpoints())
-      .catch((error: unknown) => {
-        this.#opening = null;
-        throw error;
-      });
+  #open(): Promise<void> {
+    this.#opening ??= this.#inherit().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
     return this.#opening;
+  }
+
+  async #inherit(): Promise<void> {
+    await this.#notes.takeOver();
+    this.#inherited = await this.#notes.checkpoints();
   }
 
   /** Takes a record over. The first call takes all over together, because a takeover needs every one. */
@@ -281,6 +283,8 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
       tracking.storedUpTo = Math.max(tracking.storedUpTo, one.checkpoint);
       if (one.replaced && !this.#replaced.has(documentsName(one))) this.#dropLater(one);
     }
+    const { [name]: _, ...others } = this.#inherited;
+    this.#inherited = others;
   }
 
   async #storeTogether(commits: ReadonlyArray<GenerationCommit>): Promise<void> {
@@ -328,7 +332,7 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
   }
 
   #checkpoints(): Checkpoints {
-    const checkpoints: Record<string, Record<string, number>> = {};
+    const checkpoints: Record<string, Record<string, number>> = { ...this.#inherited };
     for (const { generation, storedUpTo } of this.#tracking.values())
       checkpoints[generation.name] = { ...checkpoints[generation.name], [generation.number]: storedUpTo };
     return checkpoints;

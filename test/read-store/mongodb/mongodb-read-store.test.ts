@@ -160,6 +160,17 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       assert.equal((await store.writer.generations('items')).current?.checkpoint, 4);
     });
 
+    it('keeps the checkpoints of read models that a new writer has not opened yet', async () => {
+      await commit(4, put('a', 4, {}));
+      const writer = openMongoDbReadStoreWriter({ url, timeoutMs, fence: 1 });
+      await writer.savePositions({ ready: false, projections: [], statusChanges: 0 });
+      assert.equal((await writer.generations('items')).current?.checkpoint, 4);
+      await writer.close();
+      const next = openMongoDbReadStoreWriter({ url, timeoutMs, fence: 2 });
+      assert.equal((await next.generations('items')).current?.checkpoint, 4);
+      await next.close();
+    });
+
     it('drops what a cut-off writer left of a generation that is not recorded', async () => {
       await commit(1, put('a', 1, {}));
       const client = new MongoClient(url);
