@@ -51,6 +51,9 @@ class Relay {
   #attempts = 0;
   #failedTries: FailedTry[] | null = null;
   #triesHere = 0;
+  readonly #total = new Deadline(() => this.#expire());
+  /** When the time of the call is over, by the monotonic clock in ms. */
+  #endsAt: number;
   #isOutOfTime = false;
   /** The client left while its answer was still being read. */
   #hasLeft = false;
@@ -68,19 +71,20 @@ class Relay {
     this.#recorder = new AttemptRecorder(breaker, observer, call.requestId);
     const targets = orderTargets(call.route, random).filter(call.canServe);
     this.#targets = new TargetQueue(targets, breaker, this.#recorder);
+    this.#endsAt = call.startedAt + call.route.totalMs;
   }
 
   async run(): Promise<RelayReport> {
-    const { response, route, startedAt } = this.#call;
-    const total = new Deadline(() => this.#expire());
-    total.set(route.totalMs - (performance.now() - startedAt));
+    const { response } = this.#call;
+    this.#total.set(this.#remainingMs);
     response.onDisconnect(() => this.#onDisconnect());
     try {
       const outcome = await this.#tryAll();
       this.#record(outcome);
       return this.#report(outcome);
     } finally {
-      total.clear();
+      this.#total.clear();
+      this.#recorder.releaseProbe();
       response.onDisconnect(null);
     }
   }
@@ -168,25 +172,44 @@ class Relay {
   #recordFailure(target: Target, failure: AttemptFailure): void {
     this.#failedTries ??= [];
     this.#failedTries.push({ target: target.id, errorType: failureName(failure) });
-    this.#recorder.recordFailure(target, failure);
+    this.#recorder.recordFailure(target, failure, this.#targets.isLast(target));
     if (!isTooLong(this.#failure) || isRefusedFor(failure, 'request')) this.#failure = failure;
   }
 
   #nextStep(target: Target, failure: AttemptFailure): ReturnType<typeof nextStep> {
     const { breaker, random } = this.#dependencies;
-    const { route, startedAt } = this.#call;
+    const { route } = this.#call;
     const hasOther = this.#targets.hasUsable;
     // A target whose circuit is open or half-open gets no retry while another one can serve.
     const retries = hasOther && breaker.openUntil(target.id) > 0 ? 0 : route.retries;
-    const remainingMs = route.totalMs - (performance.now() - startedAt);
     const { retryAfterMaxMs } = route;
-    const state = { triesHere: this.#triesHere, retries, retryAfterMaxMs, hasOther, remainingMs };
+    const state = {
+      triesHere: this.#triesHere,
+      retries,
+      retryAfterMaxMs,
+      hasOther,
+      remainingMs: this.#remainingMs,
+    };
     return nextStep(failure, state, random());
   }
 
   #nextTarget(fits?: (target: Target) => boolean): Target | null {
     this.#triesHere = 0;
-    return this.#targets.next(fits);
+    const target = this.#targets.next(fits);
+    if (target !== null) this.#giveOwnTime(target);
+    return target;
+  }
+
+  /** Begins the total time of a fallback that has its own. */
+  #giveOwnTime(target: Target): void {
+    const { fallbacks, isTotalShared } = this.#call.route;
+    if (isTotalShared || !fallbacks.includes(target)) return;
+    this.#endsAt = performance.now() + target.timeouts.totalMs;
+    this.#total.set(this.#remainingMs);
+  }
+
+  get #remainingMs(): number {
+    return this.#endsAt - performance.now();
   }
 
   #delay(milliseconds: number): Promise<void> {

@@ -335,6 +335,52 @@ describe('chat that is not streamed', () => {
       assert.equal(primary.seen.length, 1);
     });
 
+    describe('the total time of a fallback', () => {
+      /** @param model further settings of the model */
+      const configure = (primaryMs: number, backupMs: number, model: object = {}) => {
+        const { providers, ...others } = configuration({ retries: 0, ...model });
+        service.configure({
+          ...others,
+          providers: {
+            primary: { ...providers.primary, timeouts: { totalMs: primaryMs } },
+            backup: { ...providers.backup, timeouts: { totalMs: backupMs } },
+          },
+        });
+      };
+      const late = (milliseconds: number, behaviour: Behaviour): Behaviour => {
+        return (res, seen) => void setTimeout(() => behaviour(res, seen), milliseconds);
+      };
+
+      it('is its own when it is longer than that of the target before', async () => {
+        configure(400, 10_000);
+        primary.answers(error(500, 'x'));
+        backup.answers(late(800, json(completion('slow'))));
+        assert.equal((await post(service, path, chat)).status, 200);
+      });
+
+      it('begins with its first attempt, whatever the target before has used', async () => {
+        configure(10_000, 1_000);
+        primary.answers(late(1_100, error(500, 'x')));
+        assert.equal((await post(service, path, chat)).status, 200);
+      });
+
+      it('is its own when it is shorter than that of the target before', async () => {
+        configure(10_000, 300);
+        primary.answers(error(500, 'x'));
+        backup.answers(silence);
+        assert.equal((await post(service, path, chat)).status, 504);
+        assert.ok((service.records[0]?.totalMs ?? 1e9) < 5_000);
+      });
+
+      it('is that of the model when the model states one for all attempts together', async () => {
+        configure(10_000, 10_000, { timeouts: { totalMs: 300 } });
+        primary.answers(error(500, 'x'));
+        backup.answers(silence);
+        assert.equal((await post(service, path, chat)).status, 504);
+        assert.ok((service.records[0]?.totalMs ?? 1e9) < 5_000);
+      });
+    });
+
     it('refuses at once when a wait does not fit into the time of the call', async () => {
       service.configure(configuration({ fallbacks: [] }, { totalMs: 8_000 }));
       primary.answers(error(503, 'x', { 'retry-after-ms': '8000' }));
@@ -388,6 +434,52 @@ describe('chat that is not streamed', () => {
       } finally {
         await back.stop();
       }
+    });
+
+    /** Fails every second time, and then answers. */
+    const failingHalf = (): Behaviour => {
+      let calls = 0;
+      return (res, seen) => {
+        calls += 1;
+        return (calls % 2 === 0 ? error(500, 'x') : json(completion('from the primary')))(res, seen);
+      };
+    };
+
+    it('opens the circuit of a target that fails every second time, while another is left', async () => {
+      service.configure(configuration({ retries: 0 }));
+      primary.answers(failingHalf());
+      for (let call = 0; call < 20; call += 1) assert.equal((await post(service, path, chat)).status, 200);
+      assert.equal(primary.seen.length, 20);
+      assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'backup/other-y');
+      assert.equal(primary.seen.length, 20, 'it is left alone');
+    });
+
+    for (const [what, model] of [
+      ['the only one', { retries: 0, fallbacks: [] }],
+      ['the last one that is left', { retries: 0 }],
+    ] as const)
+      it(`keeps the circuit of a target closed that fails every second time, when it is ${what}`, async () => {
+        service.configure(configuration(model));
+        for (let call = 0; call < 5; call += 1)
+          service.gateway.relayDependencies.breaker.recordFailure('backup/other-y', performance.now());
+        primary.answers(failingHalf());
+        for (let call = 0; call < 40; call += 1) await post(service, path, chat);
+        assert.equal(primary.seen.length, 40);
+        assert.equal(service.gateway.relayDependencies.breaker.state('primary/gpt-x'), 'closed');
+      });
+
+    it('lets the next call try a half-open target at once when the client of the call before has left', async () => {
+      service.configure(configuration({ retries: 0 }));
+      primary.answers(error(500, 'x'));
+      for (let call = 0; call < 5; call += 1) await post(service, path, chat);
+      service.letCircuitsWait(1_600);
+      primary.answers(silence);
+      const client = openChat(service, chat);
+      await eventually(() => primary.seen.length === 1, 'the call that tries the target');
+      client.leave();
+      await eventually(() => service.records.at(-1)?.outcome === 'client-gone', 'the record');
+      primary.answers(json(completion('from the primary')));
+      assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'primary/gpt-x');
     });
 
     it('never opens all circuits of a model at once', async () => {
