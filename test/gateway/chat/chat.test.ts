@@ -529,33 +529,80 @@ describe('chat that is not streamed', () => {
 
   describe('a kept connection that the provider closes just when it is used again', () => {
     const good = json(completion('from the primary'));
-    beforeEach(() => service.configure(configuration({ retries: 0, fallbacks: [] })));
+    const alone = (retries: number) => service.configure(configuration({ retries, fallbacks: [] }));
 
     for (const [how, closing] of [
       ['by a reset', reset],
       ['by its end', (res) => void res.socket?.end()],
-    ] as const satisfies ReadonlyArray<readonly [string, Behaviour]>)
-      it(`is replaced by another connection, without a failure: ${how}`, async () => {
+    ] as const satisfies ReadonlyArray<readonly [string, Behaviour]>) {
+      it(`is a failed attempt, after which the request is not sent again without retries: ${how}`, async () => {
+        alone(0);
         primary.answers(good, closing, good);
-        for (let call = 0; call < 2; call += 1) {
-          const answer = await post(service, path, chat);
-          assert.equal(answer.status, 200);
-          assert.equal(answer.headers.get('x-switchyard-attempts'), '1');
-        }
-        assert.equal(primary.seen.length, 3);
+        await post(service, path, chat);
+        const answer = await post(service, path, chat);
+        assert.equal(errorOf(answer).code, 'provider_reset');
+        assert.equal(answer.headers.get('x-switchyard-attempts'), '1');
+        assert.equal(primary.seen.length, 2);
       });
 
-    it('is replaced once, and a failure of the second connection counts', async () => {
-      primary.answers(good, reset);
+      it(`is retried and counted like any other failed attempt: ${how}`, async () => {
+        alone(1);
+        primary.answers(good, closing, good);
+        await post(service, path, chat);
+        const answer = await post(service, path, chat);
+        assert.deepEqual([answer.status, answer.headers.get('x-switchyard-attempts')], [200, '2']);
+        assert.equal(primary.seen.length, 3);
+        const { attempts, failedTries } = service.records[1] ?? assert.fail('there is no record');
+        assert.equal(attempts, 2);
+        assert.deepEqual(failedTries, [{ target: 'primary/gpt-x', errorType: 'provider_reset' }]);
+      });
+    }
+
+    it('is replaced without an attempt when it has closed before the request is sent', async () => {
+      alone(0);
+      let closed = false;
+      primary.answers((res, seen) => {
+        const { socket } = res;
+        socket?.once('close', () => {
+          closed = true;
+        });
+        good(res, seen);
+        setTimeout(() => socket?.destroy(), 50);
+      }, good);
       await post(service, path, chat);
-      assert.equal(errorOf(await post(service, path, chat)).code, 'provider_reset');
-      assert.equal(primary.seen.length, 3);
+      await eventually(() => closed, 'the end of the connection');
+      const answer = await post(service, path, chat);
+      assert.deepEqual([answer.status, answer.headers.get('x-switchyard-attempts')], [200, '1']);
+      assert.equal(primary.seen.length, 2);
+    });
+  });
+
+  describe('a kept connection that is idle', () => {
+    const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+    /** Answers with these headers. Node adds its own `Keep-Alive` only without `Connection`. */
+    const keeping = (headers: Record<string, string> = {}) =>
+      json(completion('from the primary'), 200, { connection: 'keep-alive', ...headers });
+
+    it('is used again until a second before the provider closes it, and not after', async () => {
+      primary.answers(keeping({ 'keep-alive': 'timeout=2' }));
+      const before = primary.connections;
+      for (let call = 0; call < 2; call += 1) await post(service, path, chat);
+      assert.equal(primary.connections - before, 1);
+      await sleep(1_300);
+      await post(service, path, chat);
+      assert.equal(primary.connections - before, 2);
     });
 
-    it('is not confused with a new connection that fails', async () => {
-      primary.answers(reset);
-      assert.equal(errorOf(await post(service, path, chat)).code, 'provider_reset');
-      assert.equal(primary.seen.length, 1);
+    it('is used again for four seconds when the provider does not say when it closes it @long', async () => {
+      primary.answers(keeping());
+      const before = primary.connections;
+      await post(service, path, chat);
+      await sleep(2_000);
+      await post(service, path, chat);
+      assert.equal(primary.connections - before, 1);
+      await sleep(4_300);
+      await post(service, path, chat);
+      assert.equal(primary.connections - before, 2);
     });
   });
 
