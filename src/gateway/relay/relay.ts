@@ -2,6 +2,7 @@ import type { RelayReport } from '#application/operations/operation.ts';
 import { failure as failureWith } from '#domain/shared/failure.ts';
 import type { CallOutcome, FailedTry, Usage } from '#gateway/call-record.ts';
 import { orderTargets, type Target } from '#gateway/config/catalogue.ts';
+import { nothingReported, type ReportedConsumption } from '#gateway/cost.ts';
 import type { AttemptObserver } from '#gateway/health/attempt-report.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import {
@@ -17,8 +18,9 @@ import { delay } from '#shared/async/delay.ts';
 import { Attempt, type AttemptOutcome, type AttemptTimes } from './attempt.ts';
 import { type AttemptFailure, isRefusedFor, redactRefusal } from './attempt-failure.ts';
 import { AttemptRecorder } from './attempt-recorder.ts';
+import type { BodyConsumer } from './body-consumer.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
-import { createCallRecord } from './create-call-record.ts';
+import { createCallRecord, type EarlierAttempt } from './create-call-record.ts';
 import { Deadline } from './deadline.ts';
 import type { RelayedCall } from './relayed-call.ts';
 import { isLeftToClient, nextStep } from './retry-policy.ts';
@@ -58,6 +60,9 @@ class Relay {
   /** The client left while its answer was still being read. */
   #hasLeft = false;
   #target: Target | null = null;
+  /** What the provider of the last attempt has reported. */
+  #reported: ReportedConsumption = nothingReported;
+  #brokenAttempts: EarlierAttempt[] | null = null;
   #failure: AttemptFailure | null = null;
   #times: AttemptTimes = { headersAt: null, contentAt: null };
   #errorCode: string | null = null;
@@ -133,26 +138,37 @@ class Relay {
   #try(target: Target, continueFrom: string | null): Promise<AttemptOutcome> {
     const { requestFor, responseHandler } = this.#call;
     const { transport, request, translator, redactor } = requestFor(target, continueFrom);
+    this.#keepReported();
     this.#target = target;
     this.#attempts += 1;
     this.#triesHere += 1;
     this.#recorder.start();
     const servedBy = this.#servedBy(target);
-    const attempt: Attempt = new Attempt(target.timeouts, (status, headers, control) =>
-      responseHandler.receive(
-        { status, headers, servedBy, translator },
-        this.#recorder.closeCircuitOnContent(target, control),
-      ),
-    );
+    let consumer: BodyConsumer | null = null;
+    const attempt: Attempt = new Attempt(target.timeouts, (status, headers, control) => {
+      const observed = this.#recorder.closeCircuitOnContent(target, control);
+      consumer = responseHandler.receive({ status, headers, servedBy, translator }, observed);
+      return consumer;
+    });
     this.#attempt = attempt;
     // The times of an attempt that continues an answer do not count, because the client already has content.
     const isFirstAnswer = !responseHandler.hasBegun;
     attempt.start(transport, request);
     return attempt.outcome.then((outcome) => {
       this.#attempt = null;
+      this.#reported = consumer?.reported ?? nothingReported;
       if (isFirstAnswer) this.#times = attempt.times;
       return redactor === null ? outcome : withoutSecrets(outcome, redactor);
     });
+  }
+
+  /** Keeps what the provider of the attempt before this one had reported when it broke. */
+  #keepReported(): void {
+    const [target, reported] = [this.#target, this.#reported];
+    this.#reported = nothingReported;
+    if (target === null || (reported.tokens === null && reported.audioSeconds === null)) return;
+    this.#brokenAttempts ??= [];
+    this.#brokenAttempts.push({ target, reported });
   }
 
   #servedBy({ id }: Target): ReadonlyArray<string> {
@@ -264,7 +280,9 @@ class Relay {
       outcome,
       target: this.#target,
       attempts: this.#attempts,
-      failedTries: this.#failedTries ?? noTries,
+      failedTries: this.#failedTries ?? none,
+      reported: this.#reported,
+      brokenAttempts: this.#brokenAttempts ?? none,
       errorCode: this.#errorCode,
       times: this.#times,
     });
@@ -272,7 +290,7 @@ class Relay {
   }
 }
 
-const noTries: ReadonlyArray<FailedTry> = [];
+const none: ReadonlyArray<never> = [];
 
 /** The status of a request whose client has left, in logs and metrics. */
 const clientGoneStatus = 499;

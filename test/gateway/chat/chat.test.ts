@@ -690,6 +690,7 @@ describe('chat that is not streamed', () => {
         errorCode: null,
         attempts: 1,
         failedTries: [],
+        brokenAttempts: [],
         headersMs: 0,
         firstContentMs: 0,
         totalMs: 0,
