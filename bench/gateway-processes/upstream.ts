@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { chatEvent, obfuscation } from './chat-events.ts';
 import { microseconds, type Pacing } from './pacing.ts';
 
 /**
@@ -80,23 +81,17 @@ async function stream(
   for (let sent = 1; sent < events; sent += 1) {
     if (gapMs > 0) await sleep(gapMs);
     if (res.destroyed) return;
-    res.write(aWord);
+    res.write(someWords[sent % someWords.length]);
   }
   if (ending === 'end') res.end(theEnd);
 }
 
 function event(delta: object, finishReason: string | null = null): string {
-  const chunk = {
-    id: 'chatcmpl-B9MHDbslfkBeAs8l4bebGdFOJ6PeG',
-    object: 'chat.completion.chunk',
-    created: 1_741_570_283,
-    model: 'gpt-large-2026-01-01',
-    choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
-  };
-  return `data: ${JSON.stringify(chunk)}\n\n`;
+  return `data: ${chatEvent(delta, finishReason, { obfuscation: obfuscation() })}\n\n`;
 }
 
-const aWord = event({ content: ' hours' });
+/** Made once, because the upstream shares the machine with the measured gateways. */
+const someWords = Array.from({ length: 256 }, () => event({ content: ' hours' }));
 const theEnd = `${event({}, 'stop')}data: [DONE]\n\n`;
 
 function transcribe(req: IncomingMessage, res: ServerResponse): void {

@@ -1,6 +1,6 @@
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { Batcher } from '#shared/async/batcher.ts';
-import type { Consumption } from './cost.ts';
+import type { Consumption, ReportedConsumption } from './cost.ts';
 
 /**
  * The outcome of a call: `served`, `refused` (the request is invalid), `failed`, `broken-off` in mid-answer, or the
@@ -14,6 +14,16 @@ export interface FailedTry {
   readonly target: string;
   /** See `errorTypeOf`. */
   readonly errorType: string;
+}
+
+/** An attempt that broke after its provider had reported what it consumed, and that was not the last of its call. */
+export interface BrokenAttempt extends ReportedConsumption {
+  /** `provider/model`. */
+  readonly target: string;
+  /** The name of the target's provider. */
+  readonly provider: string;
+  /** By the target's price; null without one. */
+  readonly cost: number | null;
 }
 
 /**
@@ -41,6 +51,8 @@ export interface CallRecord extends Consumption, Tenant {
   readonly totalMs: number;
   /** The cost by the configured price, in its currency; null without a price, or if the consumption is unknown. */
   readonly cost: number | null;
+  /** What earlier attempts had consumed when they broke. The consumption above is that of the last attempt. */
+  readonly brokenAttempts: ReadonlyArray<BrokenAttempt>;
 }
 
 /** Receives records of calls. */

@@ -12,6 +12,12 @@ export interface Consumption {
   readonly audioSeconds: number | null;
 }
 
+/** What a provider has reported of its consumption, in an answer or in a part of one. */
+export type ReportedConsumption = Pick<Consumption, 'tokens' | 'audioSeconds'>;
+
+/** No report. */
+export const nothingReported: ReportedConsumption = { tokens: null, audioSeconds: null };
+
 /** The cost of a call, in the price's currency; null if no amount with a price is known. */
 export function costOf({ tokens, characters, audioSeconds }: Consumption, price: Price): number | null {
   const { inputPerMillion, outputPerMillion, perMillionCharacters, perMinute } = price;

@@ -61,7 +61,7 @@ function createInstruments(registry: Registry, source: CallSource) {
     }),
     tokens: new Histogram({
       name: 'gen_ai_client_token_usage',
-      help: 'Tokens of a call, as its provider counts them',
+      help: 'Tokens of an answer, as its provider counts them',
       labelNames: [...ofModel, 'gen_ai_token_type'],
       buckets: tokenCounts,
       registers,
@@ -87,25 +87,45 @@ interface LabelNames {
   readonly errors: BoundedNames;
 }
 
-function observe(instruments: Instruments, { models, errors }: LabelNames, record: CallRecord): void {
-  const { operation, provider, target, streamed, outcome, errorCode, firstContentMs, totalMs, tokens } = record;
-  const isNamed = provider !== null && target !== null && models.has(target);
-  const of = {
-    gen_ai_provider_name: isNamed ? provider : other,
-    gen_ai_request_model: isNamed ? target.slice(provider.length + 1) : other,
-  };
+function observe(instruments: Instruments, names: LabelNames, record: CallRecord): void {
+  const { operation, streamed, outcome, errorCode, firstContentMs, totalMs } = record;
+  const of = targetLabels(names, record);
   const labels = { gen_ai_operation_name: operation, ...of };
   const error = errorCode ?? outcome;
-  const errorType = isErrorType(error) && errors.has(error) ? error : other;
+  const errorType = isErrorType(error) && names.errors.has(error) ? error : other;
   instruments.durations.observe({ ...labels, error_type: outcome === 'served' ? '' : errorType }, totalMs / 1_000);
   // The conventions define it only for streamed calls. For others it would be the whole duration.
   if (streamed && outcome === 'served' && firstContentMs !== null)
     instruments.firstChunks.observe(labels, firstContentMs / 1_000);
   if (record.characters !== null) instruments.characters.inc(of, record.characters);
-  if (record.audioSeconds !== null) instruments.audioSeconds.inc(of, record.audioSeconds);
+  observeReported(instruments, names, operation, record);
+  for (const attempt of record.brokenAttempts) observeReported(instruments, names, operation, attempt);
+}
+
+type Reported = Pick<CallRecord, 'provider' | 'target' | 'tokens' | 'audioSeconds'>;
+
+/** Counts what the provider of an attempt has reported. */
+function observeReported(
+  instruments: Instruments,
+  names: LabelNames,
+  operation: CallRecord['operation'],
+  reported: Reported,
+): void {
+  const { tokens, audioSeconds } = reported;
+  const of = targetLabels(names, reported);
+  if (audioSeconds !== null) instruments.audioSeconds.inc(of, audioSeconds);
   if (tokens === null) return;
+  const labels = { gen_ai_operation_name: operation, ...of };
   instruments.tokens.observe({ ...labels, gen_ai_token_type: 'input' }, tokens.input);
   instruments.tokens.observe({ ...labels, gen_ai_token_type: 'output' }, tokens.output);
+}
+
+function targetLabels({ models }: LabelNames, { provider, target }: Pick<CallRecord, 'provider' | 'target'>) {
+  const isNamed = provider !== null && target !== null && models.has(target);
+  return {
+    gen_ai_provider_name: isNamed ? provider : other,
+    gen_ai_request_model: isNamed ? target.slice(provider.length + 1) : other,
+  };
 }
 
 function countLost(registry: Registry, source: CallSource): void {

@@ -1,6 +1,7 @@
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { UsageEntry } from '#domain/usage/events.ts';
-import type { CallRecord } from '#gateway/call-record.ts';
+import { noLatencies } from '#domain/usage/latency-bins.ts';
+import type { BrokenAttempt, CallRecord } from '#gateway/call-record.ts';
 import { FailedTries } from './failed-tries.ts';
 import { LatencySketch } from './latency-sketch.ts';
 
@@ -27,18 +28,29 @@ export class UsageWindow {
 
   add(record: CallRecord): void {
     this.#calls += 1;
-    const { keyId, operation, model, target, outcome } = record;
+    const { brokenAttempts, ...call } = record;
+    let hasRoom = this.#addTo(call, (tally) => tally.add(record));
+    for (const attempt of brokenAttempts) {
+      const hasOwnRoom = this.#addTo({ ...call, target: attempt.target }, (tally) => tally.addBroken(attempt));
+      hasRoom &&= hasOwnRoom;
+    }
+    if (!hasRoom) this.#callsLost += 1;
+  }
+
+  /** @returns false if there is no room for the sums */
+  #addTo(labels: Labels, add: (tally: Tally) => void): boolean {
+    const { keyId, operation, model, target, outcome } = labels;
     // A key always has the same tenant. No part contains a line feed, because names have no blanks.
     const name = `${keyId}\n${operation}\n${model}\n${target ?? ''}\n${outcome}`;
-    const tally = this.#tallies.get(name) ?? this.#newTally(name, record);
-    if (tally === null) this.#callsLost += 1;
-    else tally.add(record);
+    const tally = this.#tallies.get(name) ?? this.#newTally(name, labels);
+    if (tally !== null) add(tally);
+    return tally !== null;
   }
 
   /** Null if there is no room. */
-  #newTally(name: string, record: CallRecord): Tally | null {
+  #newTally(name: string, labels: Labels): Tally | null {
     if (this.#tallies.size >= this.#maxEntries) return null;
-    const tally = new Tally(record);
+    const tally = new Tally(labels);
     this.#tallies.set(name, tally);
     return tally;
   }
@@ -48,8 +60,11 @@ export class UsageWindow {
   }
 }
 
+/** The members in which sums differ. */
+type Labels = Pick<UsageEntry, keyof Tenant | 'keyId' | 'operation' | 'model' | 'target' | 'outcome'>;
+
 class Tally {
-  readonly #of: Pick<UsageEntry, keyof Tenant | 'keyId' | 'operation' | 'model' | 'target' | 'outcome'>;
+  readonly #of: Labels;
   readonly #failedTries = new FailedTries();
   readonly #headers = new LatencySketch();
   readonly #firstContent = new LatencySketch();
@@ -64,33 +79,38 @@ class Tally {
   #audioSeconds = 0;
   #cost: number | null = null;
 
-  constructor(record: CallRecord) {
-    const { keyId, organizationId, projectId, partnerId, operation, model, target, outcome } = record;
+  constructor(labels: Labels) {
+    const { keyId, organizationId, projectId, partnerId, operation, model, target, outcome } = labels;
     this.#of = { keyId, organizationId, projectId, partnerId, operation, model, target, outcome };
   }
 
   add(record: CallRecord): void {
-    const { streamed, attempts, tokens, characters, audioSeconds, cost, headersMs, firstContentMs, totalMs } = record;
+    const { streamed, attempts, tokens, characters, headersMs, firstContentMs, totalMs } = record;
     this.#calls += 1;
     if (streamed) this.#streamed += 1;
     this.#attempts += attempts;
     for (const failed of record.failedTries) this.#failedTries.add(failed);
-    if (tokens !== null) {
-      this.#callsWithTokens += 1;
-      this.#inputTokens += tokens.input;
-      this.#outputTokens += tokens.output;
-    }
+    if (tokens !== null) this.#callsWithTokens += 1;
     this.#characters += characters ?? 0;
-    this.#audioSeconds += audioSeconds ?? 0;
-    if (cost !== null) this.#cost = (this.#cost ?? 0) + cost;
+    this.#addConsumption(record);
     if (headersMs !== null) this.#headers.add(headersMs);
     if (firstContentMs !== null) this.#firstContent.add(firstContentMs);
     this.#total.add(totalMs);
   }
 
+  /** Adds what an attempt had consumed when it broke. Its call counts for the target that ended it. */
+  addBroken(attempt: BrokenAttempt): void {
+    this.#addConsumption(attempt);
+  }
+
+  #addConsumption({ tokens, audioSeconds, cost }: Pick<BrokenAttempt, 'tokens' | 'audioSeconds' | 'cost'>): void {
+    this.#inputTokens += tokens?.input ?? 0;
+    this.#outputTokens += tokens?.output ?? 0;
+    this.#audioSeconds += audioSeconds ?? 0;
+    if (cost !== null) this.#cost = (this.#cost ?? 0) + cost;
+  }
+
   entry(): UsageEntry {
-    const totalMs = this.#total.distribution();
-    if (totalMs === null) throw new Error('a tally without a call');
     return {
       ...this.#of,
       calls: this.#calls,
@@ -105,7 +125,7 @@ class Tally {
       cost: this.#cost,
       headersMs: this.#headers.distribution(),
       firstContentMs: this.#firstContent.distribution(),
-      totalMs,
+      totalMs: this.#total.distribution() ?? noLatencies,
     };
   }
 }

@@ -23,6 +23,7 @@ export function callRecord(given: Partial<CallRecord> = {}): CallRecord {
     characters: null,
     audioSeconds: null,
     cost: 0.5,
+    brokenAttempts: [],
     ...given,
   };
 }

@@ -73,6 +73,26 @@ describe('metrics of the gateway', () => {
     assert.deepEqual(await lines('gen_ai_client_token_usage_count'), []);
   });
 
+  it('count the tokens and seconds of broken attempts for their own targets', async () => {
+    const broken = {
+      target: 'azure/gpt-4.1',
+      provider: 'azure',
+      tokens: { input: 7, output: 3 },
+      audioSeconds: 2,
+      cost: null,
+    };
+    observe([callRecord({ brokenAttempts: [broken, broken] })]);
+    const of = 'gen_ai_provider_name="azure",gen_ai_request_model="gpt-4.1"';
+    const text = await metrics.text();
+    for (const line of [
+      `gen_ai_client_token_usage_sum{gen_ai_operation_name="chat",${of},gen_ai_token_type="input"} 14`,
+      `gen_ai_client_token_usage_sum{gen_ai_operation_name="chat",${of},gen_ai_token_type="output"} 6`,
+      `switchyard_transcription_audio_seconds_total{${of}} 4`,
+    ])
+      assert.ok(text.includes(`${line}\n`), `${line} is not in\n${text}`);
+    assert.equal((await lines('gen_ai_client_operation_duration_seconds_count')).length, 1);
+  });
+
   it('hold a bounded number of names for models and errors', async () => {
     const records = Array.from({ length: 3_000 }, (_, index) =>
       callRecord({ target: `openai/m${index}`, outcome: 'failed', errorCode: `e${index}`, tokens: null }),

@@ -61,6 +61,63 @@ describe('UsageWindow', () => {
     assert.deepEqual(failed.at(-1), { target: '_OTHER', errorType: '_OTHER', tries: 980 });
   });
 
+  it('adds the usage of broken attempts to the sums of their targets, without a call', () => {
+    const window = new UsageWindow(10);
+    const broken = {
+      target: 'azure/gpt-4.1',
+      provider: 'azure',
+      tokens: { input: 7, output: 3 },
+      audioSeconds: null,
+      cost: 0.25,
+    };
+    window.add(callRecord({ attempts: 3, brokenAttempts: [broken, broken] }));
+    window.add(callRecord({ target: 'azure/gpt-4.1', brokenAttempts: [{ ...broken, cost: null }] }));
+    const sums = window
+      .entries()
+      .map(({ target, calls, callsWithTokens, inputTokens, outputTokens, cost, totalMs }) => {
+        return { target, calls, callsWithTokens, inputTokens, outputTokens, cost, latencies: totalMs.count };
+      });
+    assert.deepEqual(sums, [
+      {
+        target: 'openai/gpt-4.1',
+        calls: 1,
+        callsWithTokens: 1,
+        inputTokens: 10,
+        outputTokens: 20,
+        cost: 0.5,
+        latencies: 1,
+      },
+      {
+        target: 'azure/gpt-4.1',
+        calls: 1,
+        callsWithTokens: 1,
+        inputTokens: 31,
+        outputTokens: 29,
+        cost: 1,
+        latencies: 1,
+      },
+    ]);
+  });
+
+  it('has sums of a target that only broken attempts used', () => {
+    const window = new UsageWindow(10);
+    const broken = { target: 'a/b', provider: 'a', tokens: null, audioSeconds: 1.5, cost: null };
+    window.add(callRecord({ outcome: 'broken-off', brokenAttempts: [broken] }));
+    const entry = window.entries()[1];
+    assert.deepEqual(
+      [entry?.target, entry?.outcome, entry?.calls, entry?.attempts, entry?.audioSeconds, entry?.cost],
+      ['a/b', 'broken-off', 0, 0, 1.5, null],
+    );
+    assert.deepEqual(entry?.totalMs, { count: 0, sum: 0, min: 0, max: 0, bins: [] });
+  });
+
+  it('counts a call as lost when there is no room for the usage of its broken attempts', () => {
+    const window = new UsageWindow(1);
+    const broken = { target: 'a/b', provider: 'a', tokens: { input: 1, output: 1 }, audioSeconds: null, cost: null };
+    window.add(callRecord({ brokenAttempts: [broken, broken] }));
+    assert.deepEqual([window.calls, window.callsLost], [1, 1]);
+  });
+
   it('distinguishes calls that differ in any label', () => {
     const window = new UsageWindow(10);
     const different = [

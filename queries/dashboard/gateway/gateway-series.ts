@@ -19,7 +19,7 @@ export function sumsByPeriod(
 
 /** Adds the sums of all periods up. */
 export function totalOf(sums: ReadonlyArray<UsageSums>): UsageSums {
-  return sums.reduce((total, one) => (one.calls === 0 ? total : addUsage(total, one)), noUsage);
+  return sums.reduce((total, one) => (one === noUsage ? total : addUsage(total, one)), noUsage);
 }
 
 /** Converts stored sums to the figures of an answer. */

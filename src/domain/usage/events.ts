@@ -38,12 +38,13 @@ const Usage = t.type({
   model: t.string,
   target: nullable(t.string),
   outcome: t.string,
+  /** 0 in the sums of a target that only attempts used that broke before another target ended their calls. */
   calls: t.number,
   streamed: t.number,
   attempts: t.number,
   /** The failed attempts of these calls, at the target above and at earlier ones. */
   failedTries: t.readonlyArray(FailedTries),
-  /** The number of calls with known tokens, which the sums cover. */
+  /** The number of calls with known tokens. The sums also cover what attempts had consumed when they broke. */
   callsWithTokens: t.number,
   inputTokens: t.number,
   outputTokens: t.number,
@@ -55,6 +56,7 @@ const Usage = t.type({
   cost: nullable(t.number),
   headersMs: nullable(Latencies),
   firstContentMs: nullable(Latencies),
+  /** Of `calls` latencies. */
   totalMs: Latencies,
 });
 

@@ -14,6 +14,9 @@ export type LatencyBins = ReadonlyArray<number>;
 /** A distribution without values. */
 export const noBins: LatencyBins = [];
 
+/** The recorded distribution of no latencies. */
+export const noLatencies: LatencyDistribution = { count: 0, sum: 0, min: 0, max: 0, bins: [] };
+
 /**
  * The bins of a recorded distribution.
  * @param accuracy the accuracy of its sketch; another one is converted to ours

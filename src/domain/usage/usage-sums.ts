@@ -64,7 +64,7 @@ export function sumsOf(entry: UsageEntry, accuracy: number): UsageSums {
     refused: of('refused'),
     clientGone: of('client-gone'),
     ...{ callsWithTokens, inputTokens, outputTokens, characters, audioSeconds, cost },
-    operations: { [operation]: calls },
+    operations: addCounts({}, { [operation]: calls }),
     failedTries: triesOf(entry),
     total: binsOf(entry.totalMs, accuracy),
     firstContent: binsOf(entry.firstContentMs, accuracy),

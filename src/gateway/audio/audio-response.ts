@@ -1,5 +1,4 @@
 import type { ResponseSink } from '#application/responses/response-sink.ts';
-import type { Tokens } from '#gateway/chat/chat-event.ts';
 import { AudioStreamInterpreter } from '#gateway/chat/stream-interpreter.ts';
 import type { AttemptFailure } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
@@ -36,16 +35,8 @@ export class AudioResponse implements ResponseHandler {
     return this.#chosen.hasBegun;
   }
 
-  get tokens(): Tokens | null {
-    return this.#chosen.tokens;
-  }
-
   get isAwaitingUsage(): boolean {
     return this.#chosen.isAwaitingUsage;
-  }
-
-  get audioSeconds(): number | null {
-    return this.#whole.audioSeconds;
   }
 
   receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {

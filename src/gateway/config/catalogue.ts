@@ -48,8 +48,13 @@ export interface ModelRoute {
   readonly retryAfterMaxMs: number;
   readonly onStreamFailure: ModelConfiguration['onStreamFailure'];
   readonly askUsage: boolean;
-  /** For all attempts and waits together. */
+  /** For all attempts and waits together, from the complete request on. */
   readonly totalMs: number;
+  /**
+   * Whether `totalMs` covers the fallbacks too, because the model or voice states it. Else each fallback has the total
+   * time of its provider, from its first attempt on.
+   */
+  readonly isTotalShared: boolean;
 }
 
 /** Why the catalogue has nothing for a call. */
@@ -195,6 +200,7 @@ function createModelRoute(name: string, model: ModelConfiguration, configuration
     onStreamFailure: model.onStreamFailure,
     askUsage: model.askUsage,
     totalMs: Math.max(...targets.map(({ timeouts }) => timeouts.totalMs)),
+    isTotalShared: model.timeouts.totalMs !== undefined,
   };
 }
 
@@ -213,6 +219,7 @@ function createVoiceRoute(name: string, voice: VoiceConfiguration, configuration
     onStreamFailure: 'error',
     askUsage: false,
     totalMs: first.timeouts.totalMs,
+    isTotalShared: voice.timeouts.totalMs !== undefined,
   };
 }
 

@@ -9,6 +9,13 @@ import { countsAgainst } from './retry-policy.ts';
 /** The longest time for which a target's own `Retry-After` opens its circuit. */
 const maxOpenMs = 60_000;
 
+/** The one call of a period of a half-open circuit, which tries the target. */
+interface Probe {
+  readonly target: Target;
+  /** The end of the period, by the circuit breaker's clock. */
+  readonly until: number;
+}
+
 /** Records the attempts of one call in the circuit breaker, and reports them to the observer. */
 export class AttemptRecorder {
   readonly #breaker: CircuitBreaker;
@@ -16,6 +23,8 @@ export class AttemptRecorder {
   readonly #requestId: string;
   /** When the latest attempt began, by the monotonic clock in ms. */
   #startedAt = 0;
+  /** Null if this call tries no half-open circuit, or its attempt there has ended. */
+  #probe: Probe | null = null;
 
   constructor(breaker: CircuitBreaker, observer: AttemptObserver, requestId: string) {
     this.#breaker = breaker;
@@ -44,6 +53,7 @@ export class AttemptRecorder {
   }
 
   recordSuccess(target: Target): void {
+    this.#probe = null;
     this.#recordHealthy(target);
     this.#reportAttempt(target, 'served', null);
   }
@@ -52,12 +62,20 @@ export class AttemptRecorder {
     this.#reportAttempt(target, 'abandoned', null);
   }
 
-  recordFailure(target: Target, failure: AttemptFailure): void {
+  /** Lets another call try the half-open circuit that this call has not tried to the end, because its client has left. */
+  releaseProbe(): void {
+    if (this.#probe !== null) this.#breaker.release(this.#probe.target.id, this.#probe.until);
+    this.#probe = null;
+  }
+
+  /** @param isLast whether no other target of the call has a closed circuit */
+  recordFailure(target: Target, failure: AttemptFailure, isLast: boolean): void {
+    this.#probe = null;
     const error = attemptErrorOf(failure);
     const isRequestsFault = isRefusedFor(failure, 'request') || isRefusedFor(failure, 'context-length');
     this.#reportAttempt(target, isRequestsFault ? 'refused' : 'failed', error);
     if (isRequestsFault) this.#recordHealthy(target);
-    else if (countsAgainst(failure) && this.#breaker.recordFailure(target.id, this.#startedAt))
+    else if (countsAgainst(failure) && this.#breaker.recordFailure(target.id, this.#startedAt, isLast))
       this.#reportCircuit(target, 'open', error);
   }
 
@@ -72,7 +90,10 @@ export class AttemptRecorder {
   /** Asks the circuit of a target whether an attempt may start. */
   tryAcquire(target: Target): boolean {
     if (!this.#breaker.tryAcquire(target.id)) return false;
-    if (this.#breaker.openUntil(target.id) > 0) this.#reportCircuit(target, 'half-open', null);
+    const until = this.#breaker.openUntil(target.id);
+    if (until === 0) return true;
+    this.#probe = { target, until };
+    this.#reportCircuit(target, 'half-open', null);
     return true;
   }
 

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ReportedConsumption } from '#gateway/cost.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
 
 /** What the consumer of a body reports to its attempt. */
@@ -28,6 +29,8 @@ export interface BodyConsumer {
   readonly onEnd: () => void;
   /** Called before the attempt fails, to handle the bytes that have arrived. It may still call `complete`. */
   readonly onAbort?: () => void;
+  /** What the provider has reported in the bytes so far; undefined if such bodies report nothing. */
+  readonly reported?: ReportedConsumption;
 }
 
 /** Makes the consumer for the body of a successful response. */

@@ -1,3 +1,5 @@
+import { RecentCalls } from './recent-calls.ts';
+
 /** Failures in a row that open a target's circuit. */
 const failuresToOpen = 5;
 /** How long a circuit stays open, and how often it then lets one call through: a recovery shows within three seconds. */
@@ -14,10 +16,13 @@ interface BreakerState {
   isTried: boolean;
   /** When the latest successful attempt began: failures of attempts that began before it no longer count. */
   lastSuccessAt: number;
+  /** When the attempt began that closed the circuit last: failures of earlier attempts tell about an earlier outage. */
+  recoveredAt: number;
+  readonly recent: RecentCalls;
 }
 
 /**
- * Opens the circuit of a target that keeps failing, so that no call goes to it. After a while the circuit is half-open:
+ * Opens the circuit of a target that keeps failing or fails often, so that no call goes to it. After a while the circuit is half-open:
  * one call in each period tries the target, even if the call before has not ended. The first successful call closes the
  * circuit.
  */
@@ -75,8 +80,8 @@ export class CircuitBreaker {
    * @returns whether the circuit was not closed before
    */
   recordSuccess(target: string, begunAt: number): boolean {
-    const state = this.#states.get(target);
-    if (state === undefined) return false;
+    const state = this.#stateOf(target);
+    state.recent.add(false, this.#now());
     const isClosing = state.openUntil !== null;
     close(state, begunAt);
     state.failures = 0;
@@ -86,16 +91,35 @@ export class CircuitBreaker {
   /**
    * Records a failed attempt. Concurrent attempts that hang fail one after the other, some long after the target has
    * recovered. These do not keep the circuit open for longer.
+   * @param isLast whether no other target is left. Then the circuit stays closed although the target fails often
    * @returns whether that has opened the circuit, from closed or half-open
    */
-  recordFailure(target: string, begunAt: number): boolean {
+  recordFailure(target: string, begunAt: number, isLast = false): boolean {
     const state = this.#stateOf(target);
-    if (begunAt < state.lastSuccessAt) return false;
-    state.failures += 1;
-    const isOpening = state.isTried || (state.openUntil === null && state.failures >= failuresToOpen);
-    state.isTried = false;
-    if (isOpening) state.openUntil ??= this.#now() + openMs;
+    const now = this.#now();
+    const isSinceRecovery = begunAt >= state.recoveredAt;
+    if (isSinceRecovery) state.recent.add(true, now);
+    const isCurrent = begunAt >= state.lastSuccessAt;
+    if (isCurrent) state.failures += 1;
+    const isOpening =
+      state.openUntil === null
+        ? state.failures >= failuresToOpen || (isSinceRecovery && !isLast && state.recent.failsOften(now))
+        : isCurrent && state.isTried;
+    if (isCurrent) state.isTried = false;
+    if (isOpening) state.openUntil ??= now + openMs;
     return isOpening;
+  }
+
+  /**
+   * Ends the try of a half-open circuit that says nothing about the target, because its client has left. The next call
+   * may try the target at once.
+   * @param until the end of the period that the try has used: `openUntil` after its `tryAcquire`
+   */
+  release(target: string, until: number): void {
+    const state = this.#states.get(target);
+    if (state === undefined || !state.isTried || state.openUntil !== until) return;
+    state.isTried = false;
+    state.openUntil = this.#now();
   }
 
   /**
@@ -113,8 +137,9 @@ export class CircuitBreaker {
   #stateOf(target: string): BreakerState {
     const known = this.#states.get(target);
     if (known !== undefined) return known;
-    const lastSuccessAt = Number.NEGATIVE_INFINITY;
-    const state: BreakerState = { failures: 0, openUntil: null, isTried: false, lastSuccessAt };
+    const never = Number.NEGATIVE_INFINITY;
+    const times = { lastSuccessAt: never, recoveredAt: never };
+    const state = { failures: 0, openUntil: null, isTried: false, ...times, recent: new RecentCalls() };
     this.#states.set(target, state);
     return state;
   }
@@ -126,6 +151,7 @@ export class CircuitBreaker {
 }
 
 function close(state: BreakerState, begunAt: number): void {
+  if (state.openUntil !== null) state.recoveredAt = begunAt;
   state.openUntil = null;
   state.isTried = false;
   state.lastSuccessAt = Math.max(state.lastSuccessAt, begunAt);

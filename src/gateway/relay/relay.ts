@@ -2,6 +2,7 @@ import type { RelayReport } from '#application/operations/operation.ts';
 import { failure as failureWith } from '#domain/shared/failure.ts';
 import type { CallOutcome, FailedTry, Usage } from '#gateway/call-record.ts';
 import { orderTargets, type Target } from '#gateway/config/catalogue.ts';
+import { nothingReported, type ReportedConsumption } from '#gateway/cost.ts';
 import type { AttemptObserver } from '#gateway/health/attempt-report.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import {
@@ -17,8 +18,9 @@ import { delay } from '#shared/async/delay.ts';
 import { Attempt, type AttemptOutcome, type AttemptTimes } from './attempt.ts';
 import { type AttemptFailure, isRefusedFor, redactRefusal } from './attempt-failure.ts';
 import { AttemptRecorder } from './attempt-recorder.ts';
+import type { BodyConsumer } from './body-consumer.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
-import { createCallRecord } from './create-call-record.ts';
+import { createCallRecord, type EarlierAttempt } from './create-call-record.ts';
 import { Deadline } from './deadline.ts';
 import type { RelayedCall } from './relayed-call.ts';
 import { isLeftToClient, nextStep } from './retry-policy.ts';
@@ -51,10 +53,16 @@ class Relay {
   #attempts = 0;
   #failedTries: FailedTry[] | null = null;
   #triesHere = 0;
+  readonly #total = new Deadline(() => this.#expire());
+  /** When the time of the call is over, by the monotonic clock in ms. */
+  #endsAt: number;
   #isOutOfTime = false;
   /** The client left while its answer was still being read. */
   #hasLeft = false;
   #target: Target | null = null;
+  /** What the provider of the last attempt has reported. */
+  #reported: ReportedConsumption = nothingReported;
+  #brokenAttempts: EarlierAttempt[] | null = null;
   #failure: AttemptFailure | null = null;
   #times: AttemptTimes = { headersAt: null, contentAt: null };
   #errorCode: string | null = null;
@@ -68,19 +76,20 @@ class Relay {
     this.#recorder = new AttemptRecorder(breaker, observer, call.requestId);
     const targets = orderTargets(call.route, random).filter(call.canServe);
     this.#targets = new TargetQueue(targets, breaker, this.#recorder);
+    this.#endsAt = call.startedAt + call.route.totalMs;
   }
 
   async run(): Promise<RelayReport> {
-    const { response, route, startedAt } = this.#call;
-    const total = new Deadline(() => this.#expire());
-    total.set(route.totalMs - (performance.now() - startedAt));
+    const { response } = this.#call;
+    this.#total.set(this.#remainingMs);
     response.onDisconnect(() => this.#onDisconnect());
     try {
       const outcome = await this.#tryAll();
       this.#record(outcome);
       return this.#report(outcome);
     } finally {
-      total.clear();
+      this.#total.clear();
+      this.#recorder.releaseProbe();
       response.onDisconnect(null);
     }
   }
@@ -129,26 +138,37 @@ class Relay {
   #try(target: Target, continueFrom: string | null): Promise<AttemptOutcome> {
     const { requestFor, responseHandler } = this.#call;
     const { transport, request, translator, redactor } = requestFor(target, continueFrom);
+    this.#keepReported();
     this.#target = target;
     this.#attempts += 1;
     this.#triesHere += 1;
     this.#recorder.start();
     const servedBy = this.#servedBy(target);
-    const attempt: Attempt = new Attempt(target.timeouts, (status, headers, control) =>
-      responseHandler.receive(
-        { status, headers, servedBy, translator },
-        this.#recorder.closeCircuitOnContent(target, control),
-      ),
-    );
+    let consumer: BodyConsumer | null = null;
+    const attempt: Attempt = new Attempt(target.timeouts, (status, headers, control) => {
+      const observed = this.#recorder.closeCircuitOnContent(target, control);
+      consumer = responseHandler.receive({ status, headers, servedBy, translator }, observed);
+      return consumer;
+    });
     this.#attempt = attempt;
     // The times of an attempt that continues an answer do not count, because the client already has content.
     const isFirstAnswer = !responseHandler.hasBegun;
     attempt.start(transport, request);
     return attempt.outcome.then((outcome) => {
       this.#attempt = null;
+      this.#reported = consumer?.reported ?? nothingReported;
       if (isFirstAnswer) this.#times = attempt.times;
       return redactor === null ? outcome : withoutSecrets(outcome, redactor);
     });
+  }
+
+  /** Keeps what the provider of the attempt before this one had reported when it broke. */
+  #keepReported(): void {
+    const [target, reported] = [this.#target, this.#reported];
+    this.#reported = nothingReported;
+    if (target === null || (reported.tokens === null && reported.audioSeconds === null)) return;
+    this.#brokenAttempts ??= [];
+    this.#brokenAttempts.push({ target, reported });
   }
 
   #servedBy({ id }: Target): ReadonlyArray<string> {
@@ -168,25 +188,44 @@ class Relay {
   #recordFailure(target: Target, failure: AttemptFailure): void {
     this.#failedTries ??= [];
     this.#failedTries.push({ target: target.id, errorType: failureName(failure) });
-    this.#recorder.recordFailure(target, failure);
+    this.#recorder.recordFailure(target, failure, this.#targets.isLast(target));
     if (!isTooLong(this.#failure) || isRefusedFor(failure, 'request')) this.#failure = failure;
   }
 
   #nextStep(target: Target, failure: AttemptFailure): ReturnType<typeof nextStep> {
     const { breaker, random } = this.#dependencies;
-    const { route, startedAt } = this.#call;
+    const { route } = this.#call;
     const hasOther = this.#targets.hasUsable;
     // A target whose circuit is open or half-open gets no retry while another one can serve.
     const retries = hasOther && breaker.openUntil(target.id) > 0 ? 0 : route.retries;
-    const remainingMs = route.totalMs - (performance.now() - startedAt);
     const { retryAfterMaxMs } = route;
-    const state = { triesHere: this.#triesHere, retries, retryAfterMaxMs, hasOther, remainingMs };
+    const state = {
+      triesHere: this.#triesHere,
+      retries,
+      retryAfterMaxMs,
+      hasOther,
+      remainingMs: this.#remainingMs,
+    };
     return nextStep(failure, state, random());
   }
 
   #nextTarget(fits?: (target: Target) => boolean): Target | null {
     this.#triesHere = 0;
-    return this.#targets.next(fits);
+    const target = this.#targets.next(fits);
+    if (target !== null) this.#giveOwnTime(target);
+    return target;
+  }
+
+  /** Begins the total time of a fallback that has its own. */
+  #giveOwnTime(target: Target): void {
+    const { fallbacks, isTotalShared } = this.#call.route;
+    if (isTotalShared || !fallbacks.includes(target)) return;
+    this.#endsAt = performance.now() + target.timeouts.totalMs;
+    this.#total.set(this.#remainingMs);
+  }
+
+  get #remainingMs(): number {
+    return this.#endsAt - performance.now();
   }
 
   #delay(milliseconds: number): Promise<void> {
@@ -241,7 +280,9 @@ class Relay {
       outcome,
       target: this.#target,
       attempts: this.#attempts,
-      failedTries: this.#failedTries ?? noTries,
+      failedTries: this.#failedTries ?? none,
+      reported: this.#reported,
+      brokenAttempts: this.#brokenAttempts ?? none,
       errorCode: this.#errorCode,
       times: this.#times,
     });
@@ -249,7 +290,7 @@ class Relay {
   }
 }
 
-const noTries: ReadonlyArray<FailedTry> = [];
+const none: ReadonlyArray<never> = [];
 
 /** The status of a request whose client has left, in logs and metrics. */
 const clientGoneStatus = 499;

@@ -2,20 +2,27 @@ import type { Target } from '#gateway/config/catalogue.ts';
 import type { AttemptRecorder } from './attempt-recorder.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 
-/** The targets that a call has not tried, in order. */
+/** The targets of a call, of which it tries one after the other. */
 export class TargetQueue {
+  readonly #all: ReadonlyArray<Target>;
   readonly #left: Target[];
   readonly #breaker: CircuitBreaker;
   readonly #recorder: AttemptRecorder;
   #hasReturnedOne = false;
 
-  constructor(targets: Target[], breaker: CircuitBreaker, recorder: AttemptRecorder) {
-    this.#left = targets;
+  constructor(targets: ReadonlyArray<Target>, breaker: CircuitBreaker, recorder: AttemptRecorder) {
+    this.#all = targets;
+    this.#left = [...targets];
     this.#breaker = breaker;
     this.#recorder = recorder;
   }
 
-  /** Whether it has a target whose circuit is not open. */
+  /** Whether no other target has a closed circuit. */
+  isLast(target: Target): boolean {
+    return this.#all.every(({ id }) => id === target.id || this.#breaker.openUntil(id) > 0);
+  }
+
+  /** Whether a target whose circuit is not open has not been tried. */
   get hasUsable(): boolean {
     return this.#left.some(({ id }) => !this.#breaker.isOpen(id));
   }

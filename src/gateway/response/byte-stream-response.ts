@@ -6,7 +6,6 @@ import { copyHeader, createResponseHeaders, type ResponseHandler, type ResponseH
 /** Passes bytes on as they arrive, such as audio. The answer begins with the first of them. */
 export class ByteStreamResponse implements ResponseHandler {
   readonly #response: ResponseSink;
-  readonly tokens = null;
   readonly isAwaitingUsage = false;
   hasBegun = false;
 

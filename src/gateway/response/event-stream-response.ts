@@ -1,6 +1,7 @@
 import type { ResponseSink } from '#application/responses/response-sink.ts';
-import { providerErrorIn, type Tokens } from '#gateway/chat/chat-event.ts';
+import { providerErrorIn } from '#gateway/chat/chat-event.ts';
 import type { EventClassification, StreamInterpreter } from '#gateway/chat/stream-interpreter.ts';
+import type { ReportedConsumption } from '#gateway/cost.ts';
 import { type AttemptFailure, malformed, refusalInBody, tooLarge, unfinished } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { isPlain } from '#gateway/transport/content-encoding.ts';
@@ -40,10 +41,6 @@ export class EventStreamResponse implements ResponseHandler {
   constructor(options: EventStreamResponseOptions) {
     this.options = options;
     this.#canContinue = options.canContinue;
-  }
-
-  get tokens(): Tokens | null {
-    return this.#interpreter?.tokens ?? null;
   }
 
   get isAwaitingUsage(): boolean {
@@ -138,6 +135,10 @@ class StreamConsumer implements BodyConsumer {
     if (/^text\/event-stream\b/i.test(contentType) && isPlain(head.headers)) return;
     this.#isOver = true;
     queueMicrotask(() => attempt.fail(malformed));
+  }
+
+  get reported(): ReportedConsumption {
+    return { tokens: this.#interpreter.tokens, audioSeconds: null };
   }
 
   /** Reads and writes all events of a piece together. */

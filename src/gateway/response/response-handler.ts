@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Tokens } from '#gateway/chat/chat-event.ts';
 import type { ResponseTranslator } from '#gateway/providers/provider.ts';
 import type { AttemptFailure } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
@@ -26,11 +25,8 @@ export interface ResponseHandler {
   readonly continuation: () => string | null;
   /** Ends an answer that has begun, in a way that clients cannot mistake for a complete answer. */
   readonly abort: (failure: AttemptFailure) => void;
-  readonly tokens: Tokens | null;
   /** Whether the whole answer has arrived except for its usage, which the provider may still send. */
   readonly isAwaitingUsage: boolean;
-  /** The length of the transcribed audio in seconds; null or undefined if the answer does not state it. */
-  readonly audioSeconds?: number | null;
 }
 
 /** The provider's headers that a client receives besides the content type. */

@@ -1,6 +1,6 @@
 import type { ResponseSink } from '#application/responses/response-sink.ts';
-import { providerErrorIn, type Tokens, tokensIn } from '#gateway/chat/chat-event.ts';
-import { audioSecondsIn } from '#gateway/cost.ts';
+import { providerErrorIn, tokensIn } from '#gateway/chat/chat-event.ts';
+import { audioSecondsIn, nothingReported, type ReportedConsumption } from '#gateway/cost.ts';
 import { type AttemptFailure, malformed, refusalInBody, tooLarge, unfinished } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { contentOf } from '#gateway/transport/content-encoding.ts';
@@ -18,11 +18,12 @@ const maxResponseBytes = 64 * 1024 * 1024;
 /** A few bytes may decompress to very many, which blocks the event loop. */
 const maxDecompressedBytes = 16 * 1024 * 1024;
 
+/** Takes what a provider has reported in its answer. */
+type Report = (reported: ReportedConsumption) => void;
+
 /** Holds an answer until it is complete, so that another attempt can replace one that breaks. */
 export class WholeResponse implements ResponseHandler {
   readonly #options: WholeResponseOptions;
-  tokens: Tokens | null = null;
-  audioSeconds: number | null = null;
   hasBegun = false;
   /** It has its usage in it. */
   readonly isAwaitingUsage = false;
@@ -34,7 +35,14 @@ export class WholeResponse implements ResponseHandler {
   receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
     const chunks: Buffer[] = [];
     let bytes = 0;
+    let reported = nothingReported;
+    const report = (stated: ReportedConsumption) => {
+      reported = stated;
+    };
     return {
+      get reported() {
+        return reported;
+      },
       onData: (chunk) => {
         attempt.markContent();
         chunks.push(chunk);
@@ -42,7 +50,8 @@ export class WholeResponse implements ResponseHandler {
         if (bytes > maxResponseBytes) attempt.fail(tooLarge);
       },
       onEnd: () => {
-        const failure = this.#deliver(head, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes));
+        const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes);
+        const failure = this.#deliver(head, body, report);
         if (failure === null) attempt.complete();
         else attempt.fail(failure);
       },
@@ -57,12 +66,12 @@ export class WholeResponse implements ResponseHandler {
     // It begins and ends at once: there is nothing to break off.
   }
 
-  #deliver(head: ResponseHead, sent: Buffer): AttemptFailure | null {
+  #deliver(head: ResponseHead, sent: Buffer, report: Report): AttemptFailure | null {
     const { response } = this.#options;
     const body = contentOf(head.headers, sent, maxDecompressedBytes);
     if (body === null) return malformed;
     const contentType = head.headers['content-type'] ?? 'application/octet-stream';
-    const failure = this.#check(contentType, body);
+    const failure = this.#check(contentType, body, report);
     if (failure !== null) return failure;
     const translate = head.translator?.translate;
     const translated = translate === undefined ? { contentType, body } : translate(body);
@@ -72,7 +81,7 @@ export class WholeResponse implements ResponseHandler {
     return null;
   }
 
-  #check(contentType: string, body: Buffer): AttemptFailure | null {
+  #check(contentType: string, body: Buffer, report: Report): AttemptFailure | null {
     const { requiredMember } = this.#options;
     if (requiredMember === null && !/[/+]json\b/i.test(contentType)) return body.length > 0 ? null : unfinished;
     const value = parsedJson(body);
@@ -80,8 +89,7 @@ export class WholeResponse implements ResponseHandler {
     const error = requiredMember !== null && value[requiredMember] !== undefined ? null : providerErrorIn(value);
     if (error !== null) return refusalInBody(error);
     if (requiredMember !== null && value[requiredMember] === undefined) return malformed;
-    this.tokens = tokensIn(value.usage);
-    this.audioSeconds = audioSecondsIn(value);
+    report({ tokens: tokensIn(value.usage), audioSeconds: audioSecondsIn(value) });
     return null;
   }
 }

@@ -10,17 +10,15 @@ import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from 
  */
 const maxConnections = 4_096;
 
-const keepAliveTimeoutMs = 30_000;
+/** How long a connection may be idle before it is used again, if the provider does not say when it closes it. */
+const maxIdleMs = 4_000;
+/** If the provider says it (`Keep-Alive: timeout`), the connection is used until this long before. */
+const idleMarginMs = 1_000;
 
 /** The error of an abandoned call that is still in undici's queue. */
 const abandoned = new Error('The call was abandoned');
 
-/**
- * How long after a request on a kept connection its failure may mean that the provider had closed the connection
- * before.
- */
-const closeRaceMs = 1_000;
-/** The errors of a closed connection. None of them means an unreadable answer. */
+/** The errors of a closed connection. A body that cannot be read has others. */
 const closings = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /** Loads undici with the first provider that uses HTTP, because it is a tenth of what a start loads. */
@@ -62,7 +60,8 @@ class Connections {
     this.pool = new undici.Pool(origin, {
       connections: maxConnections,
       pipelining: 1,
-      keepAliveTimeout: keepAliveTimeoutMs,
+      keepAliveTimeout: maxIdleMs,
+      keepAliveTimeoutThreshold: idleMarginMs,
       headersTimeout: 0,
       bodyTimeout: 0,
       connectTimeout: connectMs,
@@ -86,9 +85,8 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   #stored: Readable | null = null;
   #over = false;
   #sending = false;
-  /** When it was sent on a kept connection; null if it was not, or if the answer has begun. */
-  #sentOnKeptAt: number | null = null;
-  #isRetry = false;
+  /** Whether a kept connection carries it that has not been given any byte of it. */
+  #isUnsentOnKept = false;
 
   constructor(connections: Connections, request: UpstreamRequest, listener: UpstreamListener) {
     this.#connections = connections;
@@ -115,6 +113,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   };
 
   readonly #sent = (): void => {
+    this.#isUnsentOnKept = false;
     if (!this.#over && this.#sending) this.#listener.onSent();
   };
 
@@ -139,12 +138,13 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     if (this.#over) throw abandoned;
     this.#controller = controller;
     this.#sending = true;
-    this.#sentOnKeptAt = this.#connections.isNew ? null : performance.now();
+    // undici gives the bytes of a body in memory to the connection in this turn.
+    this.#isUnsentOnKept = this.#stored !== null && !this.#connections.isNew;
     this.#listener.onSent();
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    this.#sentOnKeptAt = null;
+    this.#isUnsentOnKept = false;
     // Informational answers come before the one that counts.
     if (status < 200 || this.#over) return;
     this.#sending = false;
@@ -164,8 +164,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (this.#over) return;
     this.#stored?.destroy();
-    if (this.#wasClosedMeanwhile(error)) {
-      this.#isRetry = true;
+    if (this.#isUnsent(error)) {
       // The connection is still being closed.
       queueMicrotask(this.start);
       return;
@@ -175,10 +174,10 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   }
 
   /**
-   * A provider may close a kept connection in the moment in which it is used again. That is no failure of the request.
+   * Whether a kept connection has closed before any byte of the request was given to it. Then the provider cannot have
+   * seen the request, so that another connection may carry it. undici does the same before a connection carries it.
    */
-  #wasClosedMeanwhile(error: Error & { readonly code?: unknown }): boolean {
-    if (this.#isRetry || this.#sentOnKeptAt === null || !closings.has(String(error.code))) return false;
-    return performance.now() - this.#sentOnKeptAt < closeRaceMs;
+  #isUnsent(error: Error & { readonly code?: unknown }): boolean {
+    return this.#isUnsentOnKept && closings.has(String(error.code));
   }
 }

@@ -9,6 +9,7 @@ export class LatencySum {
   readonly #bins = new Map<number, number>();
 
   add({ count, sum, min, max, bins }: LatencyDistribution): void {
+    if (count === 0) return;
     this.#count += count;
     this.#sum += sum;
     this.#min = Math.min(this.#min, min);

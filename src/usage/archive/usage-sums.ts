@@ -1,4 +1,5 @@
 import type { HourlyUsageEntry, LatencyDistribution, UsageEntry } from '#domain/usage/events.ts';
+import { noLatencies } from '#domain/usage/latency-bins.ts';
 import { otherErrorType } from '#gateway/error-type.ts';
 import { LatencySum } from './latency-sum.ts';
 
@@ -81,8 +82,7 @@ class EntrySum {
 
   entry(): HourlyUsageEntry {
     const { hour, keyId, organizationId, projectId, partnerId, operation, model, target, outcome } = this.#first;
-    const totalMs = this.#latencies.totalMs.distribution();
-    if (totalMs === null) throw new Error('a sum without a call');
+    const totalMs = this.#latencies.totalMs.distribution() ?? noLatencies;
     return {
       hour,
       ...{ keyId, organizationId, projectId, partnerId, operation, model, target, outcome },

@@ -27,6 +27,17 @@ describe('connectionUrl', () => {
     assert.equal(connectionUrl('kurrentdb+discover://cluster'), `esdb+discover://cluster?${defaults}`);
   });
 
+  it('accepts only the leader as the preferred node, because every call needs the leader', () => {
+    const url = 'esdb://one?node_preference=LEADER&keepAliveInterval=1&keepAliveTimeout=1&connectionName=other';
+    assert.equal(connectionUrl(url), url);
+    for (const preference of ['follower', 'random', 'read_only_replica', 'readonlyreplica', 'nobody'])
+      assert.throws(
+        () => connectionUrl(`esdb://one,two?nodePreference=${preference}`),
+        (error) => error instanceof StartupError && error.message.includes('nodePreference=leader'),
+        preference,
+      );
+  });
+
   for (const url of [
     '',
     'esdb://me:part?secret@one',
@@ -37,6 +48,7 @@ describe('connectionUrl', () => {
     'esdb://me:secret@one?tlsVerifyCert=false',
     'esdb://me:secret@one?tls',
     'esdb://me:secret@one?throwOnAppendFailure=false',
+    'esdb://me@one?nodePreference=secret',
   ])
     it(`rejects ${JSON.stringify(url)} without repeating a secret`, () => {
       assert.throws(

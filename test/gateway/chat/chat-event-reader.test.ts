@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import fc from 'fast-check';
 import { readChatEvent } from '#gateway/chat/chat-event.ts';
 import { ChatEventReader } from '#gateway/chat/chat-event-reader.ts';
@@ -51,7 +52,47 @@ const stream = fc.oneof(
       JSON.stringify({ choices: [{ index: 0, delta: { content: first }, finish_reason: null }] }),
       ...raws.map((raw) => `{"choices":[{"index":0,"delta":{"content":"${raw}"},"finish_reason":null}]}`),
     ]),
+  fc.array(fc.tuple(text, text, fc.boolean()), { minLength: 3, maxLength: 8 }).map((pairs) =>
+    pairs.map(([content, obfuscation, isInDelta]) =>
+      JSON.stringify({
+        choices: [{ index: 0, delta: { content, ...(isInDelta ? { obfuscation } : {}) }, finish_reason: null }],
+        ...(isInDelta ? {} : { obfuscation }),
+      }),
+    ),
+  ),
+  // Raw bytes in the place of the text and of the obfuscation: escapes, quotes and control characters.
+  fc
+    .array(fc.tuple(fc.string({ maxLength: 4 }), fc.string({ maxLength: 4 })))
+    .map((pairs) =>
+      [['Hi', 'a'] as const, ['Ho', 'b'] as const, ...pairs].map(
+        ([raw, padding]) =>
+          `{"choices":[{"index":0,"delta":{"content":"${raw}"},"finish_reason":null}],"obfuscation":"${padding}"}`,
+      ),
+    ),
 );
+
+/** Events that differ in their text, and in what is given besides. */
+const chunks = (count: number, more: (index: number) => object) =>
+  Array.from({ length: count }, (_, index) =>
+    JSON.stringify({
+      id: 'c',
+      choices: [{ index: 0, delta: { content: ` word${index}` }, finish_reason: null }],
+      usage: null,
+      ...more(index),
+    }),
+  );
+
+/** Reads a stream, and returns how many texts were parsed for it. */
+const countParsed = (events: ReadonlyArray<string>): number => {
+  const parse = mock.method(JSON, 'parse');
+  try {
+    const reader = new ChatEventReader();
+    for (const event of events) reader.read(event);
+    return parse.mock.callCount();
+  } finally {
+    parse.mock.restore();
+  }
+};
 
 describe('ChatEventReader', () => {
   itInRounds('reads every event as the plain parser does', { few: 500, many: 20_000 }, (numRuns) => {
@@ -62,6 +103,37 @@ describe('ChatEventReader', () => {
       }),
       { numRuns },
     );
+  });
+
+  it('parses only the first events of a stream whose events carry an obfuscation of any length', () => {
+    const events = chunks(200, (index) => ({ obfuscation: 'xY3'.repeat(index % 5) }));
+    assert.ok(countParsed(events) <= 4, `${countParsed(events)} texts were parsed`);
+  });
+
+  it('parses each event once when every event has other bytes around its text', () => {
+    const parsed = countParsed(chunks(200, (index) => ({ number: index })));
+    assert.ok(parsed <= 220, `${parsed} texts were parsed`);
+  });
+
+  it('reads events fast again after a few that differ', () => {
+    const parsed = countParsed(chunks(200, (index) => ({ created: Math.floor(index / 50) })));
+    assert.ok(parsed <= 20, `${parsed} texts were parsed`);
+  });
+
+  it('does not take an obfuscation inside the added text for padding', () => {
+    const reader = new ChatEventReader();
+    const event = (obfuscation: string) =>
+      `{"choices":[{"index":0,"delta":{"content":"Hi","obfuscation":"${obfuscation}"},"finish_reason":null}]}`;
+    for (const obfuscation of ['', '', 'a', ''])
+      assert.deepEqual(reader.read(event(obfuscation)), readChatEvent(event(obfuscation)));
+  });
+
+  it('does not take an event that ends inside its obfuscation for a whole one', () => {
+    const reader = new ChatEventReader();
+    const event = (padding: string) =>
+      `{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}],"obfuscation":"${padding}}`;
+    for (const padding of ['a"', 'b"', 'c"', '"', '', 'a', 'a"'])
+      assert.deepEqual(reader.read(event(padding)), readChatEvent(event(padding)), padding);
   });
 
   it('ignores another member of the same name', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
+import type { CallRecord } from '#gateway/call-record.ts';
 import { chatService, messages, path, short } from '#test/gateway/support/chat-service.ts';
 import {
   type Behaviour,
@@ -395,6 +396,85 @@ describe('streamed chat', () => {
       assert.equal(text, 'Once upon');
       assert.equal(reported?.code, 'provider_failed');
       assert.deepEqual(tries(), [1, 1]);
+    });
+
+    describe('with a provider that reports its usage in every event', () => {
+      const counted = [
+        role,
+        chunk({ content: 'Once' }, null, { usage: { prompt_tokens: 1_000, completion_tokens: 1 } }),
+        chunk({ content: ' upon' }, null, { usage: { prompt_tokens: 1_000, completion_tokens: 2 } }),
+      ];
+      const ofPrimary = {
+        target: 'primary/gpt-x',
+        provider: 'primary',
+        tokens: { input: 1_000, output: 2 },
+        audioSeconds: null,
+        cost: (1_000 * 2 + 2 * 8) / 1_000_000,
+      };
+      const cheap = { provider: 'backup', model: 'other-y', prefill: true, price: { inputPerMillion: 1 } };
+      const usageOf = (record: CallRecord | undefined) => {
+        const { outcome, target, attempts, tokens, cost, brokenAttempts } = record ?? assert.fail('there is no record');
+        return { outcome, target, attempts, tokens, cost, brokenAttempts };
+      };
+
+      beforeEach(() => {
+        service.configure(configuration({ onStreamFailure: 'continue', fallbacks: [cheap] }));
+        primary.answers(stream(counted, { after: 'cut' }));
+      });
+
+      it('records the usage of the broken attempt for its target, at its price, and the call for the other', async () => {
+        const usage = chunk({}, null, { choices: [], usage: { prompt_tokens: 50, completion_tokens: 7 } });
+        backup.answers(stream([role, ...words(' a', ' time'), stop, usage, done]));
+        await post(service, path, chat);
+        assert.deepEqual(usageOf(service.records[0]), {
+          outcome: 'served',
+          target: 'backup/other-y',
+          attempts: 2,
+          tokens: { input: 50, output: 7 },
+          cost: 50 / 1_000_000,
+          brokenAttempts: [ofPrimary],
+        });
+      });
+
+      it('records it when the fallback fails, too, and nothing for an attempt without usage', async () => {
+        backup.answers(error(500, 'x'));
+        await post(service, path, chat);
+        assert.deepEqual(usageOf(service.records[0]), {
+          outcome: 'broken-off',
+          target: 'backup/other-y',
+          attempts: 2,
+          tokens: null,
+          cost: null,
+          brokenAttempts: [ofPrimary],
+        });
+      });
+
+      it('records it for the call when no other target is asked', async () => {
+        service.configure(configuration({ onStreamFailure: 'continue', fallbacks: [] }));
+        await post(service, path, chat);
+        assert.deepEqual(usageOf(service.records[0]), {
+          outcome: 'broken-off',
+          target: 'primary/gpt-x',
+          attempts: 1,
+          tokens: ofPrimary.tokens,
+          cost: ofPrimary.cost,
+          brokenAttempts: [],
+        });
+      });
+
+      it('records it for each attempt that broke before the client got content', async () => {
+        service.configure(configuration({ onStreamFailure: 'whole', retries: 1 }));
+        backup.answers(stream(saying('all')));
+        await post(service, path, chat);
+        assert.deepEqual(usageOf(service.records[0]), {
+          outcome: 'served',
+          target: 'backup/other-y',
+          attempts: 3,
+          tokens: null,
+          cost: null,
+          brokenAttempts: [ofPrimary, ofPrimary],
+        });
+      });
     });
 
     const others: ReadonlyArray<[string, object, ReadonlyArray<string>]> = [

@@ -335,6 +335,52 @@ describe('chat that is not streamed', () => {
       assert.equal(primary.seen.length, 1);
     });
 
+    describe('the total time of a fallback', () => {
+      /** @param model further settings of the model */
+      const configure = (primaryMs: number, backupMs: number, model: object = {}) => {
+        const { providers, ...others } = configuration({ retries: 0, ...model });
+        service.configure({
+          ...others,
+          providers: {
+            primary: { ...providers.primary, timeouts: { totalMs: primaryMs } },
+            backup: { ...providers.backup, timeouts: { totalMs: backupMs } },
+          },
+        });
+      };
+      const late = (milliseconds: number, behaviour: Behaviour): Behaviour => {
+        return (res, seen) => void setTimeout(() => behaviour(res, seen), milliseconds);
+      };
+
+      it('is its own when it is longer than that of the target before', async () => {
+        configure(400, 10_000);
+        primary.answers(error(500, 'x'));
+        backup.answers(late(800, json(completion('slow'))));
+        assert.equal((await post(service, path, chat)).status, 200);
+      });
+
+      it('begins with its first attempt, whatever the target before has used', async () => {
+        configure(10_000, 1_000);
+        primary.answers(late(1_100, error(500, 'x')));
+        assert.equal((await post(service, path, chat)).status, 200);
+      });
+
+      it('is its own when it is shorter than that of the target before', async () => {
+        configure(10_000, 300);
+        primary.answers(error(500, 'x'));
+        backup.answers(silence);
+        assert.equal((await post(service, path, chat)).status, 504);
+        assert.ok((service.records[0]?.totalMs ?? 1e9) < 5_000);
+      });
+
+      it('is that of the model when the model states one for all attempts together', async () => {
+        configure(10_000, 10_000, { timeouts: { totalMs: 300 } });
+        primary.answers(error(500, 'x'));
+        backup.answers(silence);
+        assert.equal((await post(service, path, chat)).status, 504);
+        assert.ok((service.records[0]?.totalMs ?? 1e9) < 5_000);
+      });
+    });
+
     it('refuses at once when a wait does not fit into the time of the call', async () => {
       service.configure(configuration({ fallbacks: [] }, { totalMs: 8_000 }));
       primary.answers(error(503, 'x', { 'retry-after-ms': '8000' }));
@@ -390,6 +436,52 @@ describe('chat that is not streamed', () => {
       }
     });
 
+    /** Fails every second time, and then answers. */
+    const failingHalf = (): Behaviour => {
+      let calls = 0;
+      return (res, seen) => {
+        calls += 1;
+        return (calls % 2 === 0 ? error(500, 'x') : json(completion('from the primary')))(res, seen);
+      };
+    };
+
+    it('opens the circuit of a target that fails every second time, while another is left', async () => {
+      service.configure(configuration({ retries: 0 }));
+      primary.answers(failingHalf());
+      for (let call = 0; call < 20; call += 1) assert.equal((await post(service, path, chat)).status, 200);
+      assert.equal(primary.seen.length, 20);
+      assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'backup/other-y');
+      assert.equal(primary.seen.length, 20, 'it is left alone');
+    });
+
+    for (const [what, model] of [
+      ['the only one', { retries: 0, fallbacks: [] }],
+      ['the last one that is left', { retries: 0 }],
+    ] as const)
+      it(`keeps the circuit of a target closed that fails every second time, when it is ${what}`, async () => {
+        service.configure(configuration(model));
+        for (let call = 0; call < 5; call += 1)
+          service.gateway.relayDependencies.breaker.recordFailure('backup/other-y', performance.now());
+        primary.answers(failingHalf());
+        for (let call = 0; call < 40; call += 1) await post(service, path, chat);
+        assert.equal(primary.seen.length, 40);
+        assert.equal(service.gateway.relayDependencies.breaker.state('primary/gpt-x'), 'closed');
+      });
+
+    it('lets the next call try a half-open target at once when the client of the call before has left', async () => {
+      service.configure(configuration({ retries: 0 }));
+      primary.answers(error(500, 'x'));
+      for (let call = 0; call < 5; call += 1) await post(service, path, chat);
+      service.letCircuitsWait(1_600);
+      primary.answers(silence);
+      const client = openChat(service, chat);
+      await eventually(() => primary.seen.length === 1, 'the call that tries the target');
+      client.leave();
+      await eventually(() => service.records.at(-1)?.outcome === 'client-gone', 'the record');
+      primary.answers(json(completion('from the primary')));
+      assert.equal((await post(service, path, chat)).headers.get('x-switchyard-target'), 'primary/gpt-x');
+    });
+
     it('never opens all circuits of a model at once', async () => {
       primary.answers(error(500, 'x'));
       backup.answers(error(500, 'x'));
@@ -437,33 +529,80 @@ describe('chat that is not streamed', () => {
 
   describe('a kept connection that the provider closes just when it is used again', () => {
     const good = json(completion('from the primary'));
-    beforeEach(() => service.configure(configuration({ retries: 0, fallbacks: [] })));
+    const alone = (retries: number) => service.configure(configuration({ retries, fallbacks: [] }));
 
     for (const [how, closing] of [
       ['by a reset', reset],
       ['by its end', (res) => void res.socket?.end()],
-    ] as const satisfies ReadonlyArray<readonly [string, Behaviour]>)
-      it(`is replaced by another connection, without a failure: ${how}`, async () => {
+    ] as const satisfies ReadonlyArray<readonly [string, Behaviour]>) {
+      it(`is a failed attempt, after which the request is not sent again without retries: ${how}`, async () => {
+        alone(0);
         primary.answers(good, closing, good);
-        for (let call = 0; call < 2; call += 1) {
-          const answer = await post(service, path, chat);
-          assert.equal(answer.status, 200);
-          assert.equal(answer.headers.get('x-switchyard-attempts'), '1');
-        }
-        assert.equal(primary.seen.length, 3);
+        await post(service, path, chat);
+        const answer = await post(service, path, chat);
+        assert.equal(errorOf(answer).code, 'provider_reset');
+        assert.equal(answer.headers.get('x-switchyard-attempts'), '1');
+        assert.equal(primary.seen.length, 2);
       });
 
-    it('is replaced once, and a failure of the second connection counts', async () => {
-      primary.answers(good, reset);
+      it(`is retried and counted like any other failed attempt: ${how}`, async () => {
+        alone(1);
+        primary.answers(good, closing, good);
+        await post(service, path, chat);
+        const answer = await post(service, path, chat);
+        assert.deepEqual([answer.status, answer.headers.get('x-switchyard-attempts')], [200, '2']);
+        assert.equal(primary.seen.length, 3);
+        const { attempts, failedTries } = service.records[1] ?? assert.fail('there is no record');
+        assert.equal(attempts, 2);
+        assert.deepEqual(failedTries, [{ target: 'primary/gpt-x', errorType: 'provider_reset' }]);
+      });
+    }
+
+    it('is replaced without an attempt when it has closed before the request is sent', async () => {
+      alone(0);
+      let closed = false;
+      primary.answers((res, seen) => {
+        const { socket } = res;
+        socket?.once('close', () => {
+          closed = true;
+        });
+        good(res, seen);
+        setTimeout(() => socket?.destroy(), 50);
+      }, good);
       await post(service, path, chat);
-      assert.equal(errorOf(await post(service, path, chat)).code, 'provider_reset');
-      assert.equal(primary.seen.length, 3);
+      await eventually(() => closed, 'the end of the connection');
+      const answer = await post(service, path, chat);
+      assert.deepEqual([answer.status, answer.headers.get('x-switchyard-attempts')], [200, '1']);
+      assert.equal(primary.seen.length, 2);
+    });
+  });
+
+  describe('a kept connection that is idle', () => {
+    const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+    /** Answers with these headers. Node adds its own `Keep-Alive` only without `Connection`. */
+    const keeping = (headers: Record<string, string> = {}) =>
+      json(completion('from the primary'), 200, { connection: 'keep-alive', ...headers });
+
+    it('is used again until a second before the provider closes it, and not after', async () => {
+      primary.answers(keeping({ 'keep-alive': 'timeout=2' }));
+      const before = primary.connections;
+      for (let call = 0; call < 2; call += 1) await post(service, path, chat);
+      assert.equal(primary.connections - before, 1);
+      await sleep(1_300);
+      await post(service, path, chat);
+      assert.equal(primary.connections - before, 2);
     });
 
-    it('is not confused with a new connection that fails', async () => {
-      primary.answers(reset);
-      assert.equal(errorOf(await post(service, path, chat)).code, 'provider_reset');
-      assert.equal(primary.seen.length, 1);
+    it('is used again for four seconds when the provider does not say when it closes it @long', async () => {
+      primary.answers(keeping());
+      const before = primary.connections;
+      await post(service, path, chat);
+      await sleep(2_000);
+      await post(service, path, chat);
+      assert.equal(primary.connections - before, 1);
+      await sleep(4_300);
+      await post(service, path, chat);
+      assert.equal(primary.connections - before, 2);
     });
   });
 
@@ -551,6 +690,7 @@ describe('chat that is not streamed', () => {
         errorCode: null,
         attempts: 1,
         failedTries: [],
+        brokenAttempts: [],
         headersMs: 0,
         firstContentMs: 0,
         totalMs: 0,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { noLatencies } from '#domain/usage/latency-bins.ts';
 import { ActivityAnswer } from '#queries/dashboard/answers/activity-answer.ts';
 import { FlowsAnswer } from '#queries/dashboard/answers/flows-answer.ts';
 import { GatewayAnswer } from '#queries/dashboard/answers/gateway-answer.ts';
@@ -68,6 +69,15 @@ describe('getGatewayDashboard', () => {
       assert.equal(body.previous?.totals.calls ?? 0, 0);
     });
   }
+
+  it('shows the tokens and the cost of broken attempts in a time without a call', async () => {
+    const broken = { ...usageEntry([1]), calls: 0, attempts: 0, callsWithTokens: 0, totalMs: noLatencies };
+    const withBroken = givenLog({ 'usage-x': [usageRecorded(ago(30 * 60_000), [broken])] });
+    const { body } = await withBroken.ask(getGatewayDashboard, { from: ago(3 * hourMs) });
+    assert.ok(GatewayAnswer.is(body));
+    const { calls, inputTokens, cost, p95Ms } = body.totals;
+    assert.deepEqual([calls, inputTokens, cost, p95Ms], [0, 100, 0.25, null]);
+  });
 
   it('shows other keys the figures that they can access, without targets and health', async () => {
     const { body } = await log().ask(getGatewayDashboard, {}, callerOf('project'));

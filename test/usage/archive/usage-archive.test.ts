@@ -104,10 +104,18 @@ for (const engine of engines) {
     const archive = (on: Partial<{ events: Store; blobs: BlobStore; maxAppendBytes: number }> = {}) =>
       new UsageArchive({ events: store, blobs, maxAppendBytes: 900 * 1024, log: quiet, now, ...on });
 
+    const broken = { target: 'a/b', provider: 'a', tokens: { input: 5, output: 6 }, audioSeconds: null, cost: 0.25 };
+
     /** Two days of two nodes. The streams of the first day have several events. */
     const meterSome = async () => {
       await mustAppend(store, 'usage-2026-01-05-n1', noStream, [
-        recorded('n1', '2026-01-05T09:59:59.999Z', {}, { totalMs: 3_000 }, { outcome: 'failed', cost: null }),
+        recorded(
+          'n1',
+          '2026-01-05T09:59:59.999Z',
+          {},
+          { totalMs: 3_000 },
+          { outcome: 'failed', cost: null, brokenAttempts: [broken] },
+        ),
         recorded('n1', '2026-01-05T10:00:00.000Z', { keyId: 'k2', totalMs: 7 }),
       ]);
       await mustAppend(store, 'usage-2026-01-05-n2', noStream, [

@@ -61,9 +61,18 @@ function optionsOf(query: string): Map<string, string> {
       );
     if (value === undefined || value === '')
       throw new StartupError(`The option ${name} of the event store URL has no value.`);
+    if (flat(name) === flat('nodePreference')) checkNodePreference(value);
     options.set(flat(name), option);
   }
   return options;
+}
+
+/** Every call needs the leader. A connection to another node would fail each of them, like an outage. */
+function checkNodePreference(value: string): void {
+  if (flat(value) !== 'leader')
+    throw new StartupError(
+      'Every call needs the leader of EventStoreDB: leave nodePreference out of the event store URL, or write nodePreference=leader.',
+    );
 }
 
 function flat(name: string): string {
