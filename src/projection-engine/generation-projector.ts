@@ -217,8 +217,8 @@ export class GenerationProjector {
   }
 
   #commitOf(writes: GenerationCommit['writes'], checkpoint: number): GenerationCommit {
-    const { holdsETags = false, isWrittenFirst } = this.projection;
-    return { generation: this.generation, writes, checkpoint, holdsETags, inOrder: isWrittenFirst !== undefined };
+    const { holdsETags = false } = this.projection;
+    return { generation: this.generation, writes, checkpoint, holdsETags };
   }
 
   /**

@@ -89,6 +89,8 @@ export type DocumentWrite =
       /** The stored text: `recordLast(value)` as JSON. */
       readonly body: string;
       readonly position: number;
+      /** Whether a store without transactions stores it before the other documents of the commit. Default false. */
+      readonly isFirst?: boolean;
     }
   | { readonly kind: 'delete'; readonly id: string; readonly position: number }
   /** Deletes every document that matches a declared index, without reading it. */
@@ -145,8 +147,6 @@ export interface GenerationCommit {
    * stores them after the writes of all other generations. Default false.
    */
   readonly holdsETags?: boolean;
-  /** Whether a store without transactions must store the writes one after the other, in their order. Default false. */
-  readonly inOrder?: boolean;
 }
 
 /** The requests of the operators' events, and the position up to which they were carried out. */

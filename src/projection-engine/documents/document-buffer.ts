@@ -129,7 +129,9 @@ export class DocumentBuffer {
     const writes: DocumentWrite[] = this.#removals.map((removal) => ({ kind: 'delete-where', ...removal }));
     // A document that has survived a removal of this batch must not count as older than that removal.
     const outlived = this.#removals.at(-1)?.position ?? 0;
-    for (const entry of this.#changedInOrder()) writes.push(this.#write(entry, Math.max(entry.position, outlived)));
+    const [first, others] = this.#changedInOrder();
+    for (const entry of first) writes.push(this.#write(entry, Math.max(entry.position, outlived), true));
+    for (const entry of others) writes.push(this.#write(entry, Math.max(entry.position, outlived)));
     return writes;
   }
 
@@ -242,8 +244,9 @@ export class DocumentBuffer {
     this.#used = [];
   }
 
-  #changedInOrder(): ReadonlyArray<BufferedDocument> {
-    if (this.#projection.isWrittenFirst === undefined) return this.#changed;
+  /** Returns the changed documents that must be stored first, and the others. */
+  #changedInOrder(): readonly [ReadonlyArray<BufferedDocument>, ReadonlyArray<BufferedDocument>] {
+    if (this.#projection.isWrittenFirst === undefined) return [[], this.#changed];
     const first: BufferedDocument[] = [];
     const others: BufferedDocument[] = [];
     for (const entry of this.#changed) {
@@ -251,15 +254,16 @@ export class DocumentBuffer {
       const isFirst = value !== null && this.#projection.isWrittenFirst(value);
       (isFirst ? first : others).push(entry);
     }
-    return first.concat(others);
+    return [first, others];
   }
 
-  #write(entry: BufferedDocument, position: number): DocumentWrite {
+  #write(entry: BufferedDocument, position: number, isFirst = false): DocumentWrite {
     const body = documentText(entry.id, entry.value);
     this.#resize(entry, heapBytes(body));
     if (entry.value === null) return { kind: 'delete', id: entry.id, position };
     if (this.#limits.asTexts === true) entry.noteText(body);
-    return { kind: 'put', id: entry.id, order: entry.order, value: entry.value, body, position };
+    const { id, order, value } = entry;
+    return { kind: 'put', id, order, value, body, position, ...(isFirst && { isFirst }) };
   }
 
   #keepText(entry: BufferedDocument): void {

@@ -8,8 +8,6 @@ import { type DocumentRecord, documentsName } from './stored-document.ts';
 export interface WriteContext {
   readonly connection: MongoDbConnection;
   readonly generation: Generation;
-  /** Whether the writes are stored one after the other, in their order. */
-  readonly inOrder: boolean;
   /** The position up to which the generation was stored before. A document that is newer is probably not stored yet. */
   readonly storedUpTo: number;
   /** Makes a call until the server answers it, while this writer holds its lease. */
@@ -30,7 +28,7 @@ export async function insert(records: ReadonlyArray<DocumentRecord>, applying: W
   });
 }
 
-/** Stores each state, unless a later one is stored. */
+/** Stores each state, one after the other, unless a later one is stored. */
 export async function merge(records: ReadonlyArray<DocumentRecord>, applying: WriteContext): Promise<void> {
   const operations: ReadonlyArray<AnyBulkWriteOperation<DocumentRecord>> = records.map(({ _id, state }) => ({
     updateOne: { filter: { _id }, update: { $max: { state } }, upsert: true },
@@ -38,7 +36,7 @@ export async function merge(records: ReadonlyArray<DocumentRecord>, applying: Wr
   const together = await applying.connection.maxUpdates();
   for (let start = 0; start < operations.length; start += together) {
     const some = operations.slice(start, start + together);
-    await calling(applying, (collection) => collection.bulkWrite(some, { ordered: applying.inOrder }));
+    await calling(applying, (collection) => collection.bulkWrite(some, { ordered: true }));
   }
 }
 

@@ -9,8 +9,6 @@ import { type DocumentRecord, documentsName, stateOf, whereConditions } from './
 /** The most writes of one call, so that each call ends well within its time limit. */
 const maxCallWrites = 1000;
 const callsTogether = 2;
-/** So few documents are stored by one kind of call, although new ones could be inserted for less. */
-const maxMergedTogether = 5;
 const maxCallBytes = 4 * 1024 * 1024;
 /** The most documents that one call deletes for good. */
 const maxForgotten = 1000;
@@ -61,24 +59,41 @@ export async function forgetRemoved(connection: MongoDbConnection, generation: G
   return ids.length === maxForgotten;
 }
 
-/** Each document is in one chunk only, so the order of the chunks matters only if the writes have one. */
+/** Stores the documents that come first, which are at the beginning, before the others. */
 async function writeRun(run: ReadonlyArray<PutOrDelete>, applying: WriteContext): Promise<void> {
+  const isFirst = (write: PutOrDelete) => write.kind === 'put' && write.isFirst === true;
+  // Without new documents, one call stores them in their order.
+  const isOneCall = run.length <= maxCallWrites && !run.some((write) => isMade(write, applying));
+  if (isOneCall) return writeChunk(run, applying);
+  await writeAny(run.filter(isFirst), applying);
+  await writeAny(
+    run.filter((write) => !isFirst(write)),
+    applying,
+  );
+}
+
+/** Stores documents in bounded calls. Each document is in one call only. */
+async function writeAny(run: ReadonlyArray<PutOrDelete>, applying: WriteContext): Promise<void> {
   const left = chunks(run);
   const writeLeft = async () => {
     for (const chunk of left) await writeChunk(chunk, applying);
   };
-  await allSettled(Array.from({ length: applying.inOrder ? 1 : callsTogether }, writeLeft));
+  await allSettled(Array.from({ length: callsTogether }, writeLeft));
 }
 
 async function writeChunk(chunk: ReadonlyArray<PutOrDelete>, applying: WriteContext): Promise<void> {
   const fields = indexedFields(applying.generation.indexes);
-  const records = chunk.map((write) => ({ _id: write.id, state: stateOf(write, fields) }));
-  if (applying.inOrder || records.length <= maxMergedTogether) return merge(records, applying);
-  const isMade = ({ state }: DocumentRecord) => state.order?.greaterThan(applying.storedUpTo) === true;
-  const made = records.filter(isMade);
+  const recordOf = (write: PutOrDelete) => ({ _id: write.id, state: stateOf(write, fields) });
+  const records = chunk.map(recordOf);
+  const made = chunk.filter((write) => isMade(write, applying)).map(recordOf);
   const doubled = made.length > 0 && !(await insert(made, applying));
   // Documents that exist already come from an earlier attempt of this commit, or were removed before.
-  await merge(doubled ? records : records.filter((record) => !isMade(record)), applying);
+  await merge(doubled ? records : chunk.filter((write) => !isMade(write, applying)).map(recordOf), applying);
+}
+
+/** Whether a write makes a document that is probably not stored yet. */
+function isMade(write: PutOrDelete, { storedUpTo }: WriteContext): boolean {
+  return write.kind === 'put' && write.order > storedUpTo;
 }
 
 function* chunks(run: ReadonlyArray<PutOrDelete>): Generator<ReadonlyArray<PutOrDelete>> {

@@ -295,14 +295,14 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     await allSettled(Array.from({ length: Math.min(commitsTogether, commits.length) }, storeLeft));
   }
 
-  async #storeOne({ generation, writes, inOrder = false }: GenerationCommit): Promise<void> {
+  async #storeOne({ generation, writes }: GenerationCommit): Promise<void> {
     const { storedUpTo } = await this.#existing(generation);
     const repeat = <Result>(call: () => Promise<Result>) =>
       this.#repeat(async () => {
         await this.#assertHeld(generation);
         return call();
       });
-    await applyWrites(writes, { connection: this.#connection, generation, inOrder, storedUpTo, repeat });
+    await applyWrites(writes, { connection: this.#connection, generation, storedUpTo, repeat });
   }
 
   /** @throws FencedError if the generation was dropped */
