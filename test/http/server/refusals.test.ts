@@ -64,6 +64,18 @@ describe('HTTP refusals', () => {
           await refused('POST', path, { status: 401, code: 'key-required' }, { headers, body: 'x' });
       });
 
+    for (const fields of [
+      `Authorization: Bearer ${goodKey}\r\nAuthorization: Bearer sy_live_other`,
+      `authorization: Bearer ${goodKey}\r\nAUTHORIZATION: Bearer ${goodKey}`,
+      `x-api-key: ${goodKey}\r\nX-Api-Key: ${goodKey}`,
+    ])
+      it(`refuses a key field that is there twice with 401: ${fields.split(':')[0]}`, async () => {
+        const request = `GET /v1/widgets/${widgetId} HTTP/1.1\r\nHost: x\r\n${fields}\r\nConnection: close\r\n\r\n`;
+        const { text } = await rawRequest(Number(new URL(service.url).port), [request]);
+        assert.match(text, /^HTTP\/1.1 401 /);
+        assert.match(text, /"code":"key-required"/);
+      });
+
     it('sends a challenge with 401, and marks an invalid key in it', async () => {
       const none = await send('GET', '/v1/nothing', {});
       assert.equal(none.headers.get('www-authenticate'), 'Bearer realm="switchyard"');
