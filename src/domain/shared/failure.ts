@@ -67,6 +67,7 @@ export const failures = {
   'invalid-input': { status: 422, title: 'The input is not valid' },
   'usage-too-recent': { status: 422, title: 'The days are too recent to be archived' },
   'nesting-too-deep': { status: 422, title: 'The JSON is nested too deeply' },
+  'number-not-exact': { status: 422, title: 'JSON does not keep the digits of a number' },
   'too-many-values': { status: 422, title: 'The JSON holds too many values' },
   'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used for another body' },
   'idempotency-key-erased': { status: 422, title: 'What the Idempotency-Key was used for was erased' },

@@ -1,10 +1,12 @@
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
 import * as E from 'fp-ts/lib/Either.js';
 import type { ArrivalLimits } from '#application/bodies/body-source.ts';
+import { inexactIntegers, numberNotExact } from '#application/bodies/exact-numbers.ts';
 import { parseJsonObject } from '#application/bodies/json-body.ts';
 import { readJsonBytes } from '#application/bodies/json-bytes.ts';
 import type { StreamingRequest } from '#application/operations/operation.ts';
 import { sendProblem } from '#application/responses/send-problem.ts';
+import type { Failure } from '#domain/shared/failure.ts';
 import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
 import { type McpServerDependencies, McpServers } from '#mcp/server/mcp-server.ts';
 import { readToolFilter } from '#mcp/tools/tool-filter.ts';
@@ -52,7 +54,9 @@ export class McpAnswerer {
     // their protocol.
     const isOld = headers['mcp-protocol-version'] === undefined;
     const wantsWholeText = isOld || parameters.get('text') === 'whole';
-    await this.#exchange(request, { caller, requestId, filter: filter.right, wantsWholeText }, message.right);
+    const inputFault = await faultOfArguments(bytes.right);
+    const exchange = { caller, requestId, filter: filter.right, wantsWholeText, inputFault };
+    await this.#exchange(request, exchange, message.right);
   }
 
   async #exchange(request: StreamingRequest, exchange: McpExchange, message: JsonObject): Promise<void> {
@@ -69,6 +73,18 @@ export class McpAnswerer {
     const answered = await this.#handler.fetch(asked, { authInfo, parsedBody: message });
     await send(request, answered);
   }
+}
+
+const argumentsPointer = '/params/arguments';
+
+/** Returns the failure that names the inexact integers in the arguments of a tool; null if there are none. */
+async function faultOfArguments(bytes: Buffer): Promise<Failure | null> {
+  const errors = await inexactIntegers(bytes);
+  return numberNotExact(
+    errors
+      .filter(({ pointer }) => pointer.startsWith(`${argumentsPointer}/`))
+      .map((error) => ({ ...error, pointer: error.pointer.slice(argumentsPointer.length) })),
+  );
 }
 
 const listenMethod = 'subscriptions/listen';

@@ -274,6 +274,21 @@ describe('HTTP refusals', () => {
       );
     });
 
+    it('refuses an integer that JSON gives back with other digits, and accepts what it has answered', async () => {
+      const body = (number: string) => `{"name":"cog","shape":{"a":[${number}]}}`;
+      for (const path of [create, `${create}?dryRun=true`]) {
+        const answer = await send('POST', path, { ...withKey, ...json }, body('9007199254740993'));
+        const problem = (await answer.json()) as Problem;
+        assert.deepEqual([answer.status, problem.code], [422, 'number-not-exact']);
+        assert.deepEqual(
+          problem.errors?.map((error) => error.pointer),
+          ['/shape/a/0'],
+        );
+      }
+      for (const number of ['12345678901234567000', '1e3', '1.0', '0.1234567890123456789'])
+        assert.equal((await send('POST', create, { ...withKey, ...json }, body(number))).status, 201, number);
+    });
+
     it('limits a JSON pointer to 1,000 characters, however long the names are', async () => {
       const name = 'n'.repeat(1_500);
       const problem = await refusedBody(`{"name":"cog","shape":{"a":{"${name}":"\\ud800"}}}`, {
