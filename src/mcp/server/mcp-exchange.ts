@@ -9,6 +9,8 @@ export interface McpExchange {
   readonly filter: ToolFilter;
   /** Whether the client reads only text, so that the text must contain a tool's whole answer. */
   readonly wantsWholeText: boolean;
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal;
   /** Why the arguments of the called tool cannot be taken as they were sent; null if they can. */
   readonly inputFault: Failure | null;
 }
