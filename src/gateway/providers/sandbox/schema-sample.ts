@@ -126,7 +126,7 @@ class SchemaSampler {
     return this.#ofType(schema, depth, variant);
   }
 
-  /** A value that stands in the schema itself. */
+  /** A value that the schema itself holds. */
   #given(value: Json | undefined): Json {
     if (value === undefined) throw new UnfitSchemaError('An enum must hold a value.');
     this.#payFor(value);
