@@ -1,4 +1,4 @@
-import { call } from '#bench/http-processes/processes.ts';
+import { newProjectKey, repeat } from './project-key.ts';
 import type { AbuseScenario } from './scenario.ts';
 
 const requests = 40;
@@ -21,19 +21,10 @@ const sandboxSchemas: AbuseScenario = {
   maxFreezeMs: 300,
   maxBytesAboveIdle: 300 * 1024 * 1024,
   attack: async (service) => {
-    const made = await call(service, 'GET', '/v1/me');
-    const { projectId } = (await made.json()) as { projectId: string };
-    const created = await call(service, 'POST', `/v1/projects/${projectId}/keys`, { name: 'a', keyType: 'project' });
-    const { key } = (await created.json()) as { key: string };
-    let next = 0;
-    const send = async () => {
-      while (next < requests) {
-        const schema = schemas[next % schemas.length];
-        next += 1;
-        await ask(service.url, key, schema, next % 2 === 0 ? 128 : 1);
-      }
-    };
-    await Promise.all(Array.from({ length: inFlight }, send));
+    const { key } = await newProjectKey(service);
+    await repeat(requests, inFlight, (number) =>
+      ask(service.url, key, schemas[number % schemas.length], number % 2 === 0 ? 1 : 128),
+    );
     return undefined;
   },
 };
