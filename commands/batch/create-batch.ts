@@ -4,7 +4,7 @@ import { command } from '#application/commands/command.ts';
 import { invalidInput } from '#application/operations/input-errors.ts';
 import { notFound } from '#application/operations/not-found.ts';
 import { post } from '#application/operations/operation.ts';
-import { batch, newBatchId } from '#domain/batch/batch.ts';
+import { batch, lineScope, newBatchId } from '#domain/batch/batch.ts';
 import { BatchEndpoint, type BatchEvents } from '#domain/batch/events.ts';
 import { BatchMetadata, BatchRecord } from '#domain/batch/record.ts';
 import { type FileState, file, fileHeld, isFileThere } from '#domain/file/file.ts';
@@ -30,6 +30,8 @@ export const createBatch = command({
   plane: 'gateway',
   http: post('/v1/batches'),
   scope: 'batches:write',
+  // Its lines are calls of the gateway.
+  alsoScope: lineScope,
   input: t.intersection([
     t.type({ input_file_id: text({ min: 1 }), endpoint: BatchEndpoint, completion_window: oneOf('24h') }),
     t.partial({ metadata: nullable(BatchMetadata), output_expires_after: nullable(ExpiresAfter) }),

@@ -34,12 +34,10 @@ export const createWebhookEndpoint = command({
   },
   entity: webhookEndpoint,
   subject: null,
-  seals: true,
   newId: (_, newIds) => newIds.id,
   isIdUsed: (state) => state !== null,
   loadRelated: async ({ url }, { lookup, seal, newSecrets }) => {
     const fault = await lookup.webhookUrlFault(url);
-    // A refused request creates no key for the secret.
     return fault === null
       ? { fault, sealed: await seal({ secret: newSecrets.webhookSecret }) }
       : { fault, sealed: null };

@@ -5,6 +5,7 @@ import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
+import { failure } from '#domain/shared/failure.ts';
 import { checkMayChange } from '#domain/webhook-endpoint/may-change.ts';
 import { WebhookEndpointWithSecret } from '#domain/webhook-endpoint/record.ts';
 import { secretOverlapMs } from '#domain/webhook-endpoint/secret.ts';
@@ -21,12 +22,11 @@ export const rotateWebhookSecret = command({
   alsoScope: 'audit:read',
   input: t.type({ webhookEndpointId: cuid }),
   output: WebhookEndpointWithSecret,
-  failures: ['webhook-endpoint-not-found'],
+  failures: ['webhook-endpoint-not-found', 'webhook-key-lost'],
   effect: { isDestructive: true },
   example: { output: { ...examples.webhookEndpoint, secret: 'whsec_…' } },
   entity: webhookEndpoint,
   subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' },
-  seals: true,
   loadRelated: async (_, { seal, newSecrets }, caller, state) =>
     checkMayChange(caller, knownWebhookEndpoint(state).record) === null
       ? seal({ secret: newSecrets.webhookSecret })
@@ -34,7 +34,7 @@ export const rotateWebhookSecret = command({
   decide: ({ webhookEndpointId: id }, state, { caller, related: sealed, time }) => {
     const refusal = checkMayChange(caller, knownWebhookEndpoint(state).record);
     if (refusal !== null) return E.left(refusal);
-    if (sealed === null) throw new Error('a rotation that may be made comes with a sealed secret');
+    if (sealed === null) return E.left(keyLost);
     const previousValidUntil = new Date(Date.parse(time) + secretOverlapMs).toISOString();
     return E.right([newEvent('WebhookSecretRotated', { id, secret: sealed.secret, previousValidUntil })]);
   },
@@ -43,3 +43,8 @@ export const rotateWebhookSecret = command({
     ...(newSecrets === null ? {} : { secret: newSecrets.webhookSecret }),
   }),
 });
+
+const keyLost = failure(
+  'webhook-key-lost',
+  'The key that sealed the secrets of this endpoint is lost, and an endpoint gets no second one: create another endpoint.',
+);

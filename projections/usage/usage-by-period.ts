@@ -1,8 +1,9 @@
+import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import type { UsageEvents } from '#domain/usage/events.ts';
 import { addUsage, noUsage, type UsageSums } from '#domain/usage/usage-sums.ts';
 import { ignored, type Projection, projection, type RecordedEventOf } from '#projection-engine/projection.ts';
 import { chunkOf, emptiedSlot, keptMs, type PeriodLength, periodOf, slotOf } from './period.ts';
-import type { UsageGroup } from './usage-group.ts';
+import { type NullableTenant, ownerOf, seriesOf, tenantOf, type UsageGroup, withOwner } from './usage-group.ts';
 import { documentId, sharesOfClosed, sharesOfRecorded, type UsageShare } from './usage-shares.ts';
 
 /** The usage of a group in one period. */
@@ -21,7 +22,10 @@ export interface UsageDocument extends UsageGroup {
   readonly closed?: { readonly position: number; readonly change: UsageSums | null };
 }
 
-type UsageProjection = Projection<UsageDocument, UsageEvents>;
+/** Usage, and the owners of keys: events of release 0.2.0 name a key without its owner. */
+type Events = UsageEvents & Pick<ApiKeyEvents, 'ApiKeyCreated'>;
+
+type UsageProjection = Projection<UsageDocument, Events>;
 type Recorded = RecordedEventOf<Pick<UsageEvents, 'UsageRecorded'>>;
 type Closed = RecordedEventOf<Pick<UsageEvents, 'UsageDayClosed'>>;
 type DocumentBefore = (id: string) => UsageDocument | null;
@@ -48,17 +52,22 @@ export const usageByPeriod: Readonly<Record<PeriodLength, UsageProjection>> = {
  * the same with and without the archived events.
  */
 function usageBy(length: PeriodLength): UsageProjection {
-  const add = (document: UsageDocument | null, { data }: Recorded, id: string) => {
+  const add = (document: UsageDocument | null, { data }: Recorded, id: string, before: DocumentBefore) => {
     const period = periodOf(length, data.until);
     const share = sharesOfRecorded(data).get(id.slice(period.length + 1));
-    return share === undefined ? document : documentOf(length, document, { ...share, period }, share.sums);
+    const group = share === undefined ? null : ownedGroup(share, before);
+    return share === undefined || group === null
+      ? document
+      : documentOf(length, document, { group, period }, share.sums);
   };
   const passesOver = length === 'minute' || length === 'quarter-hour';
-  return projection<UsageDocument, UsageEvents>({
+  return projection<UsageDocument, Events>({
     name: `usage-by-${length}`,
-    version: 1,
+    version: 2,
     keys: (event) => keysOf(length, event),
     on: {
+      ApiKeyCreated: (_, { data, metadata }) =>
+        ownerDocument(data.id, tenantOf({ ...data, partnerId: metadata.partnerId })),
       UsageRecorded:
         keptMs(length) === null
           ? add
@@ -79,15 +88,40 @@ function usageBy(length: PeriodLength): UsageProjection {
 }
 
 /** Returns the documents of an event. There are no rows by the minute, because no bill needs them. */
-function keysOf(length: PeriodLength, event: RecordedEventOf<UsageEvents>): ReadonlyArray<string> {
-  if (event.type === 'UsageDayClosed') return [...sharesOfClosed(length, event.data).keys()];
+function keysOf(length: PeriodLength, event: RecordedEventOf<Events>): ReadonlyArray<string> {
+  if (event.type === 'ApiKeyCreated') return [ownerId(event.data.id)];
+  if (event.type === 'UsageDayClosed') {
+    const shares = sharesOfClosed(length, event.data);
+    return [...shares.keys(), ...ownersOf(shares.values())];
+  }
   const hasRows = length === 'hour' || length === 'day';
   const period = periodOf(length, event.data.until);
   const ids: string[] = [];
-  for (const [series, { group }] of sharesOfRecorded(event.data)) {
+  const shares = sharesOfRecorded(event.data);
+  for (const [series, { group }] of shares) {
     if (hasRows || group.rollup !== 'key/model/target') ids.push(documentId(period, series));
   }
+  ids.push(...ownersOf(shares.values()));
   return ids;
+}
+
+function ownerId(keyId: string): string {
+  return documentId('', seriesOf('owner', keyId));
+}
+
+/** Returns the ids of the documents with owners that shares need. */
+function ownersOf(shares: Iterable<UsageShare>): ReadonlySet<string> {
+  return new Set([...shares].flatMap(({ keyOfOwner }) => (keyOfOwner === null ? [] : [ownerId(keyOfOwner)])));
+}
+
+function ownerDocument(keyId: string, owner: NullableTenant): UsageDocument {
+  return { ...ownerOf(keyId, owner), period: '', chunk: '', slot: null, sums: noUsage };
+}
+
+/** Returns the group of a share with its owner; null if it is an owner's sum and the owner has none, or is unknown. */
+function ownedGroup({ group, keyOfOwner }: UsageShare, before: DocumentBefore): UsageGroup | null {
+  if (keyOfOwner === null) return group;
+  return withOwner(group, tenantOf(before(ownerId(keyOfOwner)) ?? group));
 }
 
 function documentOf(
@@ -109,13 +143,14 @@ function close(
 ): UsageDocument | null {
   const shares = sharesOfClosed(length, data);
   const share = shares.get(id);
-  if (share === undefined) return document;
-  if (share.group.rollup === 'key/model/target') return closedRow(length, document, share, position);
+  const group = share === undefined ? null : ownedGroup(share, before);
+  if (share === undefined || group === null) return document;
+  if (group.rollup === 'key/model/target') return closedRow(length, document, { ...share, group }, position);
   let changed = document;
   for (const rowId of share.rows) {
     const row = shares.get(rowId);
     const change = row === undefined ? null : changeOf(before(rowId), row.sums, position);
-    if (change !== null) changed = documentOf(length, changed, share, change);
+    if (change !== null) changed = documentOf(length, changed, { ...share, group }, change);
   }
   return changed;
 }

@@ -18,7 +18,9 @@ export type Rollup =
   | 'project'
   | 'project/model'
   | 'key'
-  | 'key/model/target';
+  | 'key/model/target'
+  /** No sum, but the owner of a key. */
+  | 'owner';
 
 /** One sum of a rollup. It adds up over the members that are null. */
 export interface UsageGroup {
@@ -48,25 +50,63 @@ export function rowOf({ keyId, model, target, ...entry }: UsageEntry): UsageGrou
   return group('key/model/target', [keyId, model, target], { ...tenantOf(entry), keyId, model, target });
 }
 
+/** Returns the group of the document with a key's owner. */
+export function ownerOf(keyId: string, tenant: NullableTenant): UsageGroup {
+  return group('owner', [keyId], { ...tenant, keyId });
+}
+
 /** Returns the sums that include an entry, without its row. */
 export function rollupsOf(entry: UsageEntry): ReadonlyArray<UsageGroup> {
   const { keyId, model, target } = entry;
   const tenant = tenantOf(entry);
+  const ofOwner =
+    tenant.organizationId === null
+      ? ofUnknownOwner(keyId, model)
+      : [...ofPartner(tenant, model), ...ofOrganization(tenant, model), ...ofProject(tenant, model)];
   return [
     group('all', [], {}),
     group('all/model', [model], { model }),
     group('all/target', [target], { target }),
     group('all/model/target', [model, target], { model, target }),
-    ...ofPartner(tenant, model),
-    ...ofOrganization(tenant, model),
-    ...ofProject(tenant, model),
+    ...ofOwner,
     group('key', [keyId], { ...tenant, keyId }),
   ];
 }
 
-type NullableTenant = { readonly [member in keyof Tenant]: string | null };
+/**
+ * The owner's sums of a key whose events do not name the owner. Each key has sums of its own, whose series name the key,
+ * and `withOwner` completes them. A reader adds them to the owner's other sums.
+ */
+function ofUnknownOwner(keyId: string, model: string): ReadonlyArray<UsageGroup> {
+  return (['partner', 'organization', 'project'] as const).flatMap((kind) => [
+    group(kind, [null, keyId], {}),
+    group(`${kind}/model`, [null, model, keyId], { model }),
+  ]);
+}
 
-function tenantOf({ organizationId, projectId, partnerId }: NullableTenant): NullableTenant {
+/** Completes a group of a key with its owner; null for a group that the owner does not have. */
+export function withOwner(sum: UsageGroup, owner: NullableTenant): UsageGroup | null {
+  const { organizationId, projectId, partnerId } = owner;
+  switch (sum.rollup) {
+    case 'partner':
+    case 'partner/model':
+      return partnerId === null ? null : { ...sum, partnerId };
+    case 'organization':
+    case 'organization/model':
+      return organizationId === null ? null : { ...sum, organizationId, partnerId };
+    case 'project':
+    case 'project/model':
+      return projectId === null ? null : { ...sum, organizationId, projectId, partnerId };
+    default:
+      return { ...sum, organizationId, projectId, partnerId };
+  }
+}
+
+/** An owner, as far as it is known. */
+export type NullableTenant = { readonly [member in keyof Tenant]: string | null };
+
+/** Returns the owner in an entry or a group. */
+export function tenantOf({ organizationId, projectId, partnerId }: NullableTenant): NullableTenant {
   return { organizationId, projectId, partnerId };
 }
 

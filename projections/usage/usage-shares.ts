@@ -1,7 +1,7 @@
 import type { UsageEntry, UsageEvents } from '#domain/usage/events.ts';
 import { addUsage, sumsOf, type UsageSums } from '#domain/usage/usage-sums.ts';
 import { type PeriodLength, periodOf } from './period.ts';
-import { rollupsOf, rowOf, type UsageGroup } from './usage-group.ts';
+import { rollupsOf, rowOf, tenantOf, type UsageGroup } from './usage-group.ts';
 
 /** The sums that an event adds to one document, or to which it sets the document. */
 export interface UsageShare {
@@ -11,6 +11,8 @@ export interface UsageShare {
   readonly sums: UsageSums;
   /** For a sum over rows: the documents of the rows with entries in the event. */
   readonly rows: ReadonlySet<string>;
+  /** The key with the owner of the group; null if the group names its owner, or has none. */
+  readonly keyOfOwner: string | null;
 }
 
 /** Returns the id of a document. */
@@ -62,15 +64,19 @@ function shares(
   accuracy: number,
   idOf: (period: string, series: string) => string,
 ): Shares {
-  const found = new Map<string, { group: UsageGroup; period: string; sums: UsageSums; rows: Set<string> }>();
-  for (const { entry, period } of entries) {
+  const found = new Map<
+    string,
+    { group: UsageGroup; period: string; sums: UsageSums; rows: Set<string>; keyOfOwner: string | null }
+  >();
+  for (const { entry, period } of withNamedOwners(entries)) {
     const sums = sumsOf(entry, accuracy);
     const row = rowOf(entry);
     const rowId = idOf(period, row.series);
     for (const group of [row, ...rollupsOf(entry)]) {
       const id = idOf(period, group.series);
       const share = found.get(id);
-      if (share === undefined) found.set(id, { group, period, sums, rows: new Set([rowId]) });
+      const keyOfOwner = entry.organizationId === null && !group.rollup.startsWith('all') ? entry.keyId : null;
+      if (share === undefined) found.set(id, { group, period, sums, rows: new Set([rowId]), keyOfOwner });
       else {
         share.sums = addUsage(share.sums, sums);
         share.rows.add(rowId);
@@ -78,4 +84,21 @@ function shares(
     }
   }
   return found;
+}
+
+/**
+ * Gives entries without an owner the owner that another entry of the same key names. A closed day may have both, and then
+ * all of its rows must count in the same sums.
+ */
+function withNamedOwners<Entry extends { readonly entry: UsageEntry }>(
+  entries: ReadonlyArray<Entry>,
+): ReadonlyArray<Entry> {
+  const isUnnamed = ({ entry }: Entry) => entry.organizationId === null;
+  if (!entries.some(isUnnamed)) return entries;
+  const owners = new Map(
+    entries.filter((each) => !isUnnamed(each)).map(({ entry }) => [entry.keyId, tenantOf(entry)] as const),
+  );
+  return entries.map((each) =>
+    isUnnamed(each) ? { ...each, entry: { ...each.entry, ...owners.get(each.entry.keyId) } } : each,
+  );
 }

@@ -105,7 +105,12 @@ async function answerOf(
 /** The sums of one series by period: of a model, a key, or everything that the request covers. */
 async function sumsIn(range: UsageRange, { input, caller, owner }: GatewayRequest, read: UsageReaders) {
   const { model, keyId } = input;
-  const documents = await readSeries(read[range.length], range, requestedSeries(owner, model, keyId));
+  const collection = read[range.length];
+  // An owner may have sums in several series: those of keys whose owner the events do not name.
+  const isWholeOwner = model === undefined && keyId === undefined && owner.kind !== 'all';
+  const documents = isWholeOwner
+    ? await readRollup(collection, range, owner.kind, owner, maxDocuments)
+    : await readSeries(collection, range, requestedSeries(owner, model, keyId));
   const isOwn = ({ organizationId, projectId, partnerId }: (typeof documents)[number]) => {
     if (keyId === undefined) return true;
     const tenant = { organizationId: organizationId ?? '', projectId, partnerId };

@@ -1,5 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { erasedText, type PersonalText, type SealedText } from '#domain/shared/personal-data.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { NewSubjectKeys } from './new-subject-keys.ts';
 import type { SubjectKeys } from './subject-keys.ts';
 
 /** Decrypts a text of a subject. The field is the name with which the text was sealed. */
@@ -11,12 +13,18 @@ export const erasedHash = '';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Encrypts and decrypts personal data, with a separate key for each subject. */
-export class PersonalData {
-  readonly #keys: Pick<SubjectKeys, 'obtain' | 'find' | 'destroy'>;
+/** The most subjects whose unreadable texts are logged, so that a lost store of keys does not fill the log. */
+const maxLogged = 100;
 
-  constructor(keys: Pick<SubjectKeys, 'obtain' | 'find' | 'destroy'>) {
+/** Encrypts and decrypts personal texts, with a separate key for each subject. */
+export class PersonalTexts {
+  readonly #keys: Pick<SubjectKeys, 'obtain' | 'find'>;
+  readonly #report: (subject: string) => void;
+
+  /** @param report gets the subject of a text that its key cannot open */
+  constructor(keys: Pick<SubjectKeys, 'obtain' | 'find'>, report: (subject: string) => void) {
     this.#keys = keys;
+    this.#report = report;
   }
 
   /**
@@ -37,23 +45,29 @@ export class PersonalData {
   }
 
   /**
-   * Fetches keys, and returns a function that decrypts texts with them. A text without a key is erased.
+   * Fetches keys, and returns a function that decrypts texts with them. A text without a key reads as erased, and so
+   * does a text that its key cannot open, because one record must not hide all others.
    * @param subjects whose texts will be read
-   * @throws UnavailableError; the reader throws Error for a text that its key cannot decrypt
+   * @throws UnavailableError
    */
   async readerOf(subjects: ReadonlyArray<string>): Promise<PersonalReader> {
     const keys = subjects.length === 0 ? new Map<string, Uint8Array>() : await this.#keys.find(subjects);
     return (subject, field, text) => {
       if (typeof text === 'string') return text;
       const key = keys.get(subject);
-      return key === undefined ? erasedText : open(key, placeOf(subject, field), text);
+      if (key === undefined) return erasedText;
+      try {
+        return open(key, placeOf(subject, field), text);
+      } catch {
+        this.#report(subject);
+        return erasedText;
+      }
     };
   }
 
   /**
    * Returns a hash that recognizes the same input as long as the subject's data exists. It is keyed, because a plain
-   * hash
-   * of a name and an address could be found by trying.
+   * hash of a name and an address could be found by trying.
    * @returns hex; `erasedHash` after the subject's data was erased
    * @throws UnavailableError
    */
@@ -61,21 +75,44 @@ export class PersonalData {
     const key = await this.#keys.obtain(subject);
     return key === null ? erasedHash : createHmac('sha256', key).update(input).digest('hex');
   }
+}
 
-  /**
-   * Does the same as `keyedHash`, but creates no key.
-   * @returns `erasedHash` also for a subject without a key
-   * @throws UnavailableError
-   */
-  async knownHash(subject: string, input: string): Promise<string> {
-    const key = (await this.#keys.find([subject])).get(subject);
-    return key === undefined ? erasedHash : createHmac('sha256', key).update(input).digest('hex');
+/** The personal data of all subjects, with the stored keys. */
+export class PersonalData extends PersonalTexts {
+  readonly #stored: Pick<SubjectKeys, 'find' | 'adopt' | 'destroy'>;
+  readonly #reportOnce: (subject: string) => void;
+
+  /** @param log receives a line for each subject with a text that its key cannot open */
+  constructor(
+    keys: Pick<SubjectKeys, 'obtain' | 'find' | 'adopt' | 'destroy'>,
+    log: Pick<Logger, 'error'> | null = null,
+  ) {
+    const report = reporterOf(log);
+    super(keys, report);
+    this.#stored = keys;
+    this.#reportOnce = report;
+  }
+
+  /** Begins an attempt at a command: its keys, and the texts that are sealed with them. */
+  beginAttempt(): { readonly newKeys: NewSubjectKeys; readonly personalTexts: PersonalTexts } {
+    const newKeys = new NewSubjectKeys(this.#stored);
+    return { newKeys, personalTexts: new PersonalTexts(newKeys, this.#reportOnce) };
   }
 
   /** Makes every text of a subject unreadable for ever. It may be called again. @throws UnavailableError */
   erase(subject: string): Promise<void> {
-    return this.#keys.destroy(subject);
+    return this.#stored.destroy(subject);
   }
+}
+
+/** Returns a function that logs each subject once. */
+function reporterOf(log: Pick<Logger, 'error'> | null): (subject: string) => void {
+  const logged = new Set<string>();
+  return (subject) => {
+    if (logged.has(subject) || logged.size >= maxLogged) return;
+    logged.add(subject);
+    log?.error({ subject }, 'The key of a subject cannot open its personal data, which reads as erased');
+  };
 }
 
 /** Returns the place of a text. Neither part contains a line break, so different places have different results. */

@@ -103,6 +103,27 @@ describe('commands with personal data', () => {
     assert.equal(service.subjectKeys.secrets.get(id), null);
   });
 
+  it('refuses to create a customer again whose key was lost, and makes no second key', async () => {
+    const service = await startService();
+    const id = await create(service, once);
+    const next = new Service(service.store);
+    for (const sent of [once, { ...once, body: { ...body, name: 'Harbour Dentists' } }]) {
+      assert.equal(await next.refusal(createCustomer, {}, sent), 'idempotency-key-erased');
+      assert.equal(await next.refusal(createCustomer, {}, { ...sent, dryRun: true }), 'idempotency-key-erased');
+    }
+    assert.equal(next.subjectKeys.secrets.size, 0);
+    assert.deepEqual(await shown(next, id), ['erased', 'erased']);
+  });
+
+  it('makes no key for a request that is refused or only tried', async () => {
+    const service = await startService();
+    const stranger = callerOf('partner', { organizationId: ids.stranger, partnerId: ids.stranger });
+    const refused = { ...once, caller: stranger };
+    assert.equal(await service.refusal(createCustomer, {}, refused), 'organization-not-partner');
+    await service.ok(createCustomer, {}, { ...once, dryRun: true });
+    assert.equal(service.subjectKeys.secrets.size, 0);
+  });
+
   it('does not answer an erasure before the subject’s key is destroyed', async () => {
     const service = await startService();
     const id = await create(service);

@@ -62,6 +62,20 @@ describe('the endpoint of MCP', function () {
     assert.equal((await post(list, { 'Content-Encoding': 'gzip' })).status, 415);
   });
 
+  it('refuses an integer in the arguments of a tool that JSON gives back with other digits', async () => {
+    const projectId = await newProject(service.client, await newOrganization(service.client, false));
+    const call = (number: string) =>
+      post(
+        `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_flow","arguments":` +
+          `{"projectId":"${projectId}","name":"a","flowSchema":{"limit":[${number}]}}}}`,
+      );
+    const refused = await call('9007199254740993');
+    assert.match(refused.text, /"isError":true/);
+    assert.match(refused.text, /"code":"number-not-exact"/);
+    assert.match(refused.text, /"pointer":"\/flowSchema\/limit\/0"/);
+    assert.doesNotMatch((await call('12345678901234567000')).text, /"isError":true/);
+  });
+
   it('counts its requests against the rate limit', async () => {
     const projectId = await newProject(service.client, await newOrganization(service.client, false));
     const { key } = await newKey(service.client, projectId, 'project');

@@ -5,17 +5,11 @@ import { jsonSchema, members, requiredMembers } from '#application/operations/js
 import type { AnyOperation } from '#application/operations/operation.ts';
 import { effectOf } from '#application/operations/operation-effect.ts';
 import { createRoutes } from '#application/operations/registry.ts';
-import { commands } from '#commands/table.ts';
 import { createToolCatalogue, hasTool } from '#mcp/tools/tool-catalogue.ts';
 import { isAnswerObject } from '#mcp/tools/tool-schema.ts';
-import { queries } from '#queries/table.ts';
 import type { Json } from '#shared/json/json.ts';
+import { catalogue, operations } from './support/operation-tools.ts';
 
-const operations = [
-  ...commands.map((each) => ({ ...each, kind: 'command', plane: each.plane ?? 'control', paged: false })),
-  ...queries.map((each) => ({ ...each, kind: 'query', plane: each.plane ?? 'control', paged: each.paged === true })),
-] as unknown as ReadonlyArray<AnyOperation>;
-const catalogue = createToolCatalogue(createRoutes(operations));
 const named = (name: string) => {
   const found = catalogue.find(({ tool }) => tool.name === name);
   assert.ok(found, `no tool ${name}`);

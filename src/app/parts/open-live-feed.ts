@@ -4,7 +4,7 @@ import { StreamHistory } from '#application/history/stream-history.ts';
 import type { StreamingOperation } from '#application/operations/operation.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
-import { presentedKeyOf } from '#http/request/request-headers.ts';
+import { keyIn } from '#http/request/request-headers.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { createFeedOperation } from '#live-feed/feed-operation.ts';
 import { type FeedLimits, LiveFeed } from '#live-feed/live-feed.ts';
@@ -45,7 +45,7 @@ export function openLiveFeed(options: OpenLiveFeedOptions): OpenLiveFeed {
   const operation = createFeedOperation({
     feed,
     isKeyValid: async (headers) => {
-      const key = presentedKeyOf(headers);
+      const key = keyIn(headers);
       return key !== null && (await keys.resolve(key, 'query')) !== null;
     },
   });

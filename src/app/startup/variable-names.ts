@@ -7,6 +7,9 @@ export interface MisspeltVariable {
   readonly resembles: string;
 }
 
+/** Names of earlier releases, with the variables that replaced them. */
+const earlierNames: ReadonlyMap<string, string> = new Map([['SHOW_LIMIT_MS', 'READ_YOUR_WRITES_TIMEOUT_MS']]);
+
 /** Shorter names resemble too many variables of other programs. */
 const minLength = 7;
 /** The most letters that are added, left out or changed. */
@@ -24,14 +27,14 @@ export function recordReads(environment: Environment, names: Set<string>): Envir
 }
 
 /**
- * Finds variables that are set and not read, and whose names resemble one that is read.
+ * Finds variables that are set and not read, and whose names resemble one that is read, or one of an earlier release.
  * @param known the names that are read
  */
 export function findMisspelt(environment: Environment, known: ReadonlySet<string>): ReadonlyArray<MisspeltVariable> {
   const unread = Object.keys(environment).filter((name) => name.length >= minLength && !known.has(name));
   return unread.flatMap((variable) => {
-    const resembles = [...known].find((name) => isAlmost(variable.toUpperCase(), name));
-    return resembles === undefined ? [] : [{ variable, resembles }];
+    const name = [...known, ...earlierNames.keys()].find((each) => isAlmost(variable.toUpperCase(), each));
+    return name === undefined ? [] : [{ variable, resembles: earlierNames.get(name) ?? name }];
   });
 }
 

@@ -101,7 +101,7 @@ export async function openReadOnlyStores(
     leases: null,
     earlier: null,
   };
-  const personalData = new PersonalData(subjectKeys);
+  const personalData = new PersonalData(subjectKeys, log);
   return {
     asOf,
     directory,

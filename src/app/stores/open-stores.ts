@@ -125,7 +125,7 @@ export async function openStores(
   const isLogBegun = () => waitForStore('EVENT_STORE_URL', log, () => isBootstrapped(writer));
   const subjectKeys = await openSubjectKeys(place, { isLogBegun, log });
   opened.defer(() => subjectKeys.close());
-  const personalData = new PersonalData(subjectKeys);
+  const personalData = new PersonalData(subjectKeys, log);
   const blobs = await openBlobStore(config, mongoDb);
   opened.defer(() => blobs.close());
   const webhooks = await openWebhookStores(config, { records, place, opened });

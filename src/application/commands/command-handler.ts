@@ -10,7 +10,7 @@ import { beginAttempt, type CommandAttempt, originOf, requestKeyOf } from './sta
 import { CommandDecider, notFoundBy, writesToSubject } from './stages/command-decider.ts';
 import { CommandRehearsal } from './stages/command-rehearsal.ts';
 import { CommandResponder } from './stages/command-responder.ts';
-import { type IdAlreadyUsed, RunningRequests } from './stages/idempotency.ts';
+import { type IdAlreadyUsed, type KeyMadeElsewhere, RunningRequests } from './stages/idempotency.ts';
 
 /** Makes a command callable by every caller. */
 export function commandOperation(
@@ -75,16 +75,19 @@ class CommandHandler {
     valid: ValidRequest<LoadedStream<unknown>>,
     key: string | null,
   ): Promise<E.Either<Failure, OperationResult>> {
-    for (let number = 0; ; number += 1) {
+    for (let number = 0; ; ) {
       const attempt = await beginAttempt(this.#definition, this.#runtime.personalData, valid, key, number);
       const isTried = valid.request.dryRun === true;
       const result = await (isTried ? this.#rehearsal.rehearse(attempt) : this.#executeAttempt(attempt));
       if (E.isRight(result)) return result;
       if (!('kind' in result.left)) return E.left(result.left);
+      if (result.left.kind === 'id-already-used') number += 1;
     }
   }
 
-  async #executeAttempt(attempt: CommandAttempt): Promise<E.Either<Failure | IdAlreadyUsed, OperationResult>> {
+  async #executeAttempt(
+    attempt: CommandAttempt,
+  ): Promise<E.Either<Failure | IdAlreadyUsed | KeyMadeElsewhere, OperationResult>> {
     const { id, request, idempotency } = attempt;
     const written = await this.#runtime.writer.write({
       entity: this.#definition.entity,

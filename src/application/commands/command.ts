@@ -20,10 +20,13 @@ export interface LoadedStream<State> {
 
 /** Reads for `loadRelated`. Their results may be stale: `decide` must be correct even if they have changed since. */
 export interface RelatedStateLoader {
-  /** Encrypts personal texts of the resource's subject, under the names of their fields. */
+  /**
+   * Encrypts personal texts of the resource's subject, under the names of their fields. Null if the resource exists and
+   * its key was lost or destroyed: a subject never gets a second key.
+   */
   readonly seal: <Field extends string>(
     texts: Readonly<Record<Field, string>>,
-  ) => Promise<Readonly<Record<Field, SealedText>>>;
+  ) => Promise<Readonly<Record<Field, SealedText>> | null>;
   /** New secrets that the command may seal and return. */
   readonly newSecrets: NewSecrets;
   /** The current state of another stream. */
@@ -141,8 +144,6 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
    * keyed, so that an erasure makes it useless.
    */
   readonly personal?: boolean;
-  /** Whether it seals a text with the resource's key. A dry run uses a temporary key. */
-  readonly seals?: boolean;
   /** Null for no content. */
   readonly output: t.Type<Output, unknown, unknown> | null;
   readonly failures: ReadonlyArray<FailureCode>;

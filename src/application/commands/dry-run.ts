@@ -6,7 +6,7 @@ import { historyOfStream } from '#domain/history/table.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { DataAt } from '#domain/shared/text-reference.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import type { PersonalData } from '#personal-data/personal-data.ts';
+import type { PersonalTexts } from '#personal-data/personal-data.ts';
 import { json } from '#shared/codecs/json-value.ts';
 import type { StreamState } from './stream-state.ts';
 
@@ -44,7 +44,7 @@ export async function describeRehearsal<State, Events>(
   entity: Entity<State, Events>,
   { before, events }: RehearsedWrite<State>,
   dataAt: DataAt,
-  personalData: PersonalData,
+  personalTexts: PersonalTexts,
 ): Promise<ReadonlyArray<TriedEvent>> {
   const history = historyOfStream(events[0]?.stream ?? '');
   if (history === null) return [];
@@ -55,7 +55,7 @@ export async function describeRehearsal<State, Events>(
   for (const event of events) {
     const after = foldEvent(entity, folded, event);
     const subject = history.personalSubject?.(after.state) ?? null;
-    const open = await personalData.readerOf(subject === null ? [] : [subject]);
+    const open = await personalTexts.readerOf(subject === null ? [] : [subject]);
     const said = await describeEvent(history, { event, before: folded, after }, { data, open });
     if (said !== null) described.push({ type: said.type, summary: said.summary, changes: said.changes });
     folded = after;

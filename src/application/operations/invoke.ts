@@ -258,6 +258,6 @@ const onlyTried = failure('invalid-input', 'The upload was only tried.');
 
 const keyRequired = failure(
   'key-required',
-  'Send an API key: Authorization: Bearer <key>, or x-api-key: <key> (not two different ones).',
+  'Send an API key: Authorization: Bearer <key>, or x-api-key: <key> (not two different ones, and each field once).',
 );
 const keyInvalid = failure('key-invalid', 'The API key is unknown, revoked or replaced. Use a current one.');

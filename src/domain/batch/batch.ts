@@ -41,6 +41,9 @@ export type BatchState = {
 type Known = NonNullable<BatchState>;
 type Decided = E.Either<Failure, ReadonlyArray<EventOf<BatchEvents>>>;
 
+/** The scope that a key needs for the calls of a batch's lines. */
+export const lineScope = 'gateway:write';
+
 const idPrefix = 'batch_';
 const bytesOfPart = 256;
 const bytesOfBlock = 512;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { checkIdempotencyKey } from '#application/operations/idempotency-key.ts';
 import type { RequestHeaders } from '#application/operations/operation-request.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
@@ -16,9 +16,30 @@ const bearer = /^bearer +(\S+) *$/i;
 
 /**
  * Returns the API key of a request, from `Authorization: Bearer` or `x-api-key`.
- * @returns null if there is none, or if both are there and differ
+ * @returns null if there is none, if both are there and differ, or if one field is there twice: Node keeps the first
+ * `Authorization` alone, but something in front of this service may have judged the second
  */
-export function presentedKeyOf(headers: IncomingHttpHeaders): string | null {
+export function presentedKeyOf({
+  headers,
+  rawHeaders,
+}: Pick<IncomingMessage, 'headers' | 'rawHeaders'>): string | null {
+  return keyFields.every((name) => countFields(rawHeaders, name) <= 1) ? keyIn(headers) : null;
+}
+
+const keyFields = ['authorization', 'x-api-key'];
+
+/** @param rawHeaders names and values in turn, as they were received */
+function countFields(rawHeaders: ReadonlyArray<string>, name: string): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const field = rawHeaders[index];
+    if (field?.length === name.length && field.toLowerCase() === name) count += 1;
+  }
+  return count;
+}
+
+/** Returns the API key in the headers of a request that was accepted; null if there is none, or two that differ. */
+export function keyIn(headers: IncomingHttpHeaders): string | null {
   const plain = headers['x-api-key'];
   const { authorization } = headers;
   if (authorization === undefined) return typeof plain === 'string' && plain !== '' ? plain : null;

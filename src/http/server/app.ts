@@ -171,7 +171,7 @@ class HttpAdapter {
     const isCommand = target.kind === 'operation' && isWriting(target.route.operation);
     const { outcome, keyId, limitHeaders } = await this.#options.invoke({
       target,
-      presentedKey: presentedKeyOf(headers),
+      presentedKey: presentedKeyOf(ctx.req),
       requestId,
       requestTarget: `${method} ${path}`,
       headers: { ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(context.query) : {}) },

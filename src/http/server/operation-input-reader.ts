@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type { ByteHold } from '#application/access/byte-budget.ts';
+import { inexactIntegers, numberNotExact } from '#application/bodies/exact-numbers.ts';
 import type { CallTarget } from '#application/operations/invoke.ts';
 import type { RequestInput } from '#application/operations/operation-request.ts';
 import type { Failure } from '#domain/shared/failure.ts';
@@ -45,6 +46,8 @@ export class OperationInputReader {
     const body = await this.#readBody(ctx, holdBody());
     if (E.isLeft(body)) return body;
     const { members, bytes } = body.right;
+    const inexact = route.operation.plane === 'control' ? numberNotExact(await inexactIntegers(bytes)) : null;
+    if (inexact !== null) return E.left(inexact);
     const unknown = unknownInput(route, { headers, query, body: members });
     const fields = { ...known(members, route.members), ...parameters };
     return E.right({ fields, unknown, bodyHash: hashOf(bytes, withoutDryRun(query)), bytes: bytes.length });

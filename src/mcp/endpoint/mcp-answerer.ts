@@ -1,16 +1,19 @@
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
 import * as E from 'fp-ts/lib/Either.js';
 import type { ArrivalLimits } from '#application/bodies/body-source.ts';
+import { inexactIntegers, numberNotExact } from '#application/bodies/exact-numbers.ts';
 import { parseJsonObject } from '#application/bodies/json-body.ts';
 import { readJsonBytes } from '#application/bodies/json-bytes.ts';
 import type { StreamingRequest } from '#application/operations/operation.ts';
 import { sendProblem } from '#application/responses/send-problem.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
 import { type McpServerDependencies, McpServers } from '#mcp/server/mcp-server.ts';
 import { readToolFilter } from '#mcp/tools/tool-filter.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { type AllowedCallers, checkCallers } from './allowed-callers.ts';
 import { jsonRpcError, rpcErrorOf } from './json-rpc-error.ts';
+import { KeyTurns } from './key-turns.ts';
 import { mcpPath } from './mcp-path.ts';
 
 export interface McpEndpointOptions extends McpServerDependencies {
@@ -23,6 +26,7 @@ export class McpAnswerer {
   readonly #options: McpEndpointOptions;
   readonly #servers: McpServers;
   readonly #handler: McpHttpHandler;
+  readonly #completions = new KeyTurns();
 
   /** @throws Error if no tool can be made of an operation */
   constructor(options: McpEndpointOptions) {
@@ -52,23 +56,57 @@ export class McpAnswerer {
     // their protocol.
     const isOld = headers['mcp-protocol-version'] === undefined;
     const wantsWholeText = isOld || parameters.get('text') === 'whole';
-    await this.#exchange(request, { caller, requestId, filter: filter.right, wantsWholeText }, message.right);
+    const inputFault = await faultOfArguments(bytes.right);
+    const aborted = new AbortController();
+    request.response.onDisconnect(() => aborted.abort());
+    const { signal } = aborted;
+    const exchange = { caller, requestId, filter: filter.right, wantsWholeText, signal, inputFault };
+    if (message.right.method === completeMethod) await this.#complete(request, exchange, message.right);
+    else await this.#exchange(request, exchange, message.right);
+  }
+
+  /** Answers a completion in its key's turn, because one may read ten lists and clients ask with each letter. */
+  async #complete(request: StreamingRequest, exchange: McpExchange, message: JsonObject): Promise<void> {
+    const leave = await this.#completions.enter(exchange.caller.keyId);
+    if (leave === null) return sendProblem(request, completionRunning, mcpPath);
+    try {
+      await this.#exchange(request, exchange, message);
+    } finally {
+      leave();
+    }
   }
 
   async #exchange(request: StreamingRequest, exchange: McpExchange, message: JsonObject): Promise<void> {
     if (message.method === listenMethod) return send(request, jsonRpcError(nothingToListenTo(message.id)));
-    const aborted = new AbortController();
-    request.response.onDisconnect(() => aborted.abort());
     const asked = new Request(`http://localhost${mcpPath}`, {
       method: 'POST',
       headers: forwarded(request.headers),
-      signal: aborted.signal,
+      signal: exchange.signal,
     });
     const { keyId: clientId, scopes } = exchange.caller;
     const authInfo = { token: '', clientId, scopes: [...scopes], extra: { exchange } };
     const answered = await this.#handler.fetch(asked, { authInfo, parsedBody: message });
     await send(request, answered);
   }
+}
+
+const completeMethod = 'completion/complete';
+const completionRunning = failure(
+  'too-many-calls',
+  'Another completion of this key is running. Send them one after another.',
+  { retryAfterSeconds: 1 },
+);
+
+const argumentsPointer = '/params/arguments';
+
+/** Returns the failure that names the inexact integers in the arguments of a tool; null if there are none. */
+async function faultOfArguments(bytes: Buffer): Promise<Failure | null> {
+  const errors = await inexactIntegers(bytes);
+  return numberNotExact(
+    errors
+      .filter(({ pointer }) => pointer.startsWith(`${argumentsPointer}/`))
+      .map((error) => ({ ...error, pointer: error.pointer.slice(argumentsPointer.length) })),
+  );
 }
 
 const listenMethod = 'subscriptions/listen';

@@ -21,7 +21,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): StreamingOperati
     scope: null,
     input: t.type({}),
     output: null,
-    failures: ['origin-not-allowed'],
+    failures: ['origin-not-allowed', 'too-many-calls'],
     paged: false,
     hasRevision: false,
     consumes: 'application/json',

@@ -9,9 +9,9 @@ import { isObject } from '#shared/json/json-value.ts';
 
 /** The most values of one completion: the protocol's limit. */
 const maxValues = 100;
-/** The most parents (flows, for their versions) whose lists are searched. */
-const maxParents = 10;
-/** The number of items of a list that are searched. */
+/** The most lists that one completion reads: of the items, and of their parents (flows, for their versions). */
+const maxLists = 10;
+/** The number of items that are searched. */
 const maxItems = 1_000;
 
 /** Values that match the typed text. */
@@ -45,7 +45,11 @@ export async function completeArgument(
   // The second id of a comparison has the kind of the first, so its prefix is the beginning of the path up to the
   // first parameter.
   const prefix = path.slice(0, path.indexOf(':'));
-  const items = await new IdFinder(ask, exchange, visible, known).itemsUnder(prefix, parameter);
+  const items: Item[] = [];
+  for await (const item of new IdFinder(ask, exchange, visible, known).itemsUnder(prefix, parameter)) {
+    items.push(item);
+    if (items.length >= maxItems) break;
+  }
   const wanted = typed.toLowerCase();
   const fitting = items.filter(({ id, name }) => id.startsWith(wanted) || name.toLowerCase().includes(wanted));
   const values = [...new Set(fitting.map(({ id }) => id))];
@@ -57,12 +61,16 @@ interface Item {
   readonly name: string;
 }
 
-/** Finds the ids of a collection. A list with a parent is read for each parent. */
+/**
+ * Finds the ids of a collection. A list with a parent is read for each parent, and each parent's list before the next
+ * parent is looked for. So a few lists already give items of the innermost collection.
+ */
 class IdFinder {
   readonly #ask: AskOperation;
   readonly #exchange: McpExchange;
   readonly #visible: ReadonlyArray<OperationTool>;
   readonly #known: Readonly<Record<string, string>>;
+  #listsLeft = maxLists;
 
   constructor(
     ask: AskOperation,
@@ -77,18 +85,19 @@ class IdFinder {
   }
 
   /** @param prefix the beginning of the items' paths, such as `/v1/flows/` @param parameter whose values are wanted */
-  async itemsUnder(prefix: string, parameter: string): Promise<ReadonlyArray<Item>> {
+  async *itemsUnder(prefix: string, parameter: string): AsyncGenerator<Item> {
     const route = this.#listOf(prefix);
-    if (route === null) return [];
+    if (route === null) return;
     const { path } = route.operation.http;
     const [parent] = pathParameters(path);
-    if (parent === undefined) return this.#items(route, {}, parameter);
-    const items: Item[] = [];
-    for (const id of await this.#parentIds(path, parent)) {
-      items.push(...(await this.#items(route, { [parent]: id }, parameter)));
-      if (items.length > maxItems) break;
+    if (parent === undefined) {
+      yield* await this.#items(route, {}, parameter);
+      return;
     }
-    return items;
+    for await (const id of this.#parentIds(path, parent)) {
+      yield* await this.#items(route, { [parent]: id }, parameter);
+      if (this.#listsLeft === 0) return;
+    }
   }
 
   /** Finds the list of the items whose paths begin with a prefix. */
@@ -100,17 +109,22 @@ class IdFinder {
     return lists.find(({ route }) => placeOfItems(route.operation.http.path, operations) === prefix)?.route ?? null;
   }
 
-  async #parentIds(path: string, parent: string): Promise<ReadonlyArray<string>> {
+  async *#parentIds(path: string, parent: string): AsyncGenerator<string> {
     const known = this.#known[parent];
-    if (known !== undefined && known !== '') return [known];
-    const prefix = path.slice(0, path.indexOf(`:${parent}`));
-    const ids = (await this.itemsUnder(prefix, parent)).map(({ id }) => id);
+    if (known !== undefined && known !== '') {
+      yield known;
+      return;
+    }
     // The caller's own project comes first, because callers mean it most often.
-    const own = parent === 'projectId' ? [this.#exchange.caller.projectId] : [];
-    return [...new Set([...own, ...ids])].slice(0, maxParents);
+    const own = parent === 'projectId' ? this.#exchange.caller.projectId : null;
+    if (own !== null) yield own;
+    const prefix = path.slice(0, path.indexOf(`:${parent}`));
+    for await (const { id } of this.itemsUnder(prefix, parent)) if (id !== own) yield id;
   }
 
   async #items(route: OperationRoute, given: JsonObject, parameter: string): Promise<ReadonlyArray<Item>> {
+    if (this.#listsLeft === 0 || this.#exchange.signal.aborted) return [];
+    this.#listsLeft -= 1;
     const answered = await this.#ask(this.#exchange, route, given);
     // A refused list gives no values.
     if (E.isLeft(answered)) return [];

@@ -25,7 +25,7 @@ export type AskOperation = (
  * `dryRun`, which are not in the operation's input, take the place of headers.
  */
 export function createAskOperation(invokeAs: InvokeAs): AskOperation {
-  return async ({ caller, requestId }, route, given) => {
+  return async ({ caller, requestId, inputFault }, route, given) => {
     const parameters = readParameters(route, given);
     if (E.isLeft(parameters)) return parameters;
     const headers = headersOf(route, given);
@@ -36,7 +36,8 @@ export function createAskOperation(invokeAs: InvokeAs): AskOperation {
       requestTarget: `${route.method} ${pathOf(route, parameters.right)}`,
       headers: headers.right,
       maxPageBytes,
-      loadBody: async () => E.right(inputOf(route, given, parameters.right)),
+      loadBody: async () =>
+        inputFault === null ? E.right(inputOf(route, given, parameters.right)) : E.left(inputFault),
       openUpload: noConnection,
       openConnection: noConnection,
     });

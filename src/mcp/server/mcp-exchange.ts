@@ -1,3 +1,4 @@
+import type { Failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import type { ToolFilter } from '#mcp/tools/tool-filter.ts';
 
@@ -8,4 +9,8 @@ export interface McpExchange {
   readonly filter: ToolFilter;
   /** Whether the client reads only text, so that the text must contain a tool's whole answer. */
   readonly wantsWholeText: boolean;
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal;
+  /** Why the arguments of the called tool cannot be taken as they were sent; null if they can. */
+  readonly inputFault: Failure | null;
 }

@@ -7,6 +7,7 @@ import {
   batchFinalizing,
   batchTaken,
   isCancelling,
+  lineScope,
   linesCompleted,
   partBlobId,
 } from '#domain/batch/batch.ts';
@@ -60,6 +61,8 @@ export class BatchRun {
   #token = 0;
   #spaceCheckedAt = Number.NEGATIVE_INFINITY;
   #caller: Caller | null = null;
+  /** Why the key may not make the batch's calls; null while it may. */
+  #keyFault: BatchError | null = null;
 
   constructor(options: BatchRunOptions, id: string, term: BatchTerm) {
     this.#options = options;
@@ -91,7 +94,7 @@ export class BatchRun {
       const stopped = this.#stop.reason;
       if (stopped === 'node-stops' || stopped === 'term-over') return;
       const outcome: Outcome = errors !== null ? 'failed' : (stopped ?? 'completed');
-      const reported = errors ?? (outcome === 'failed' ? [keyRevoked] : []);
+      const reported = errors ?? (outcome === 'failed' ? [this.#keyFault ?? keyRevoked] : []);
       await this.#persist(() =>
         this.#store.record((now) => batchFinalizing(now, { token: this.#token, outcome, errors: reported })),
       );
@@ -239,8 +242,9 @@ export class BatchRun {
   /** @param reads whether to read the key's stream */
   async #look(state: Known, reads: boolean): Promise<void> {
     this.#caller = await this.#store.holder(state.keyId, reads);
+    this.#keyFault = faultOf(this.#caller);
     if (!this.#term.isHeld() || state.token !== this.#token) this.#stop.stop('term-over');
-    else if (this.#caller === null) this.#stop.stop('failed');
+    else if (this.#keyFault !== null) this.#stop.stop('failed');
     else if (isCancelling(state)) this.#stop.stop('cancelled');
     else if (state.facts.expires_at * 1_000 <= this.#options.now().getTime()) this.#stop.stop('expired');
   }
@@ -253,6 +257,19 @@ export class BatchRun {
     return this.#options.now().toISOString();
   }
 }
+
+function faultOf(caller: Caller | null): BatchError | null {
+  if (caller === null) return keyRevoked;
+  return caller.scopes.has(lineScope) ? null : scopeMissing;
+}
+
+/** Earlier releases created batches with keys that lack the scope. */
+const scopeMissing: BatchError = {
+  code: 'gateway_scope_missing',
+  line: null,
+  message: `The API key that made the batch lacks the scope ${lineScope}. Lines that were finished are kept.`,
+  param: null,
+};
 
 const keyRevoked: BatchError = {
   code: 'key_revoked',

@@ -1,8 +1,10 @@
+import assert from 'node:assert/strict';
+import { checkScopes } from '#application/operations/check-scope.ts';
 import { createBatch } from '#commands/batch/create-batch.ts';
 import { type FileState, file } from '#domain/file/file.ts';
 import { batchCreated } from '#test/support/events/batch-events.ts';
 import { fileCreated, fileDeleted, fileId } from '#test/support/events/file-events.ts';
-import { ids, newIds } from '#test/support/events/tenants.ts';
+import { callerOf, ids, newIds } from '#test/support/events/tenants.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';
 import { stateOf } from '#test/support/harness/recorded-events.ts';
 
@@ -23,6 +25,13 @@ describe('create_batch', () => {
     givenHistory()
       .when(createBatch, more, given(uploaded))
       .then(batchCreated({ id, metadata: { run: 'nightly' }, outputExpiresAfterSeconds: 3_600 }));
+  });
+
+  it('needs the scope of the calls that its lines make', () => {
+    const scoped = (...scopes: ReadonlyArray<string>) =>
+      checkScopes({ ...callerOf('project'), scopes: new Set(scopes) }, createBatch)?.code ?? null;
+    assert.equal(scoped('batches:write', 'gateway:write'), null);
+    assert.equal(scoped('batches:write', 'gateway:read'), 'scope-required');
   });
 
   it('refuses an input file that is named without the prefix of its id', () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createWebhookEndpoint } from '#commands/webhook-endpoint/create-webhook-endpoint.ts';
 import { rotateWebhookSecret } from '#commands/webhook-endpoint/rotate-webhook-secret.ts';
 import { validSecrets } from '#domain/webhook-endpoint/secret.ts';
 import { knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
@@ -10,6 +11,7 @@ import {
   webhookSecretRotated,
 } from '#test/support/events/webhook-events.ts';
 import { decidedAt, givenHistory } from '#test/support/harness/command-harness.ts';
+import { Service } from '#test/support/harness/in-memory-service.ts';
 import { foldEvents, timeOf } from '#test/support/harness/recorded-events.ts';
 
 const input = { webhookEndpointId: ids.webhookEndpoint };
@@ -34,5 +36,16 @@ describe('rotate_webhook_secret', () => {
     givenHistory(webhookEndpointCreated({ audience: 'organization' }))
       .when(rotateWebhookSecret, input, { caller: callerOf('project'), related: { secret: secondSealed } })
       .then('key-type-not-allowed');
+  });
+
+  it('makes no second key for an endpoint whose key was lost', async () => {
+    const service = new Service();
+    const body = { url: 'https://hooks.example.com/', eventTypes: [] };
+    const { body: made } = await service.ok(createWebhookEndpoint, {}, { body });
+    const path = { webhookEndpointId: String(made.id) };
+    await service.ok(rotateWebhookSecret, path);
+    const next = new Service(service.store);
+    assert.equal(await next.refusal(rotateWebhookSecret, path), 'webhook-key-lost');
+    assert.equal(next.subjectKeys.secrets.size, 0);
   });
 });

@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { sampleSchema } from '#gateway/providers/sandbox/schema-sample.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
+import { structuredOutputs } from './support/structured-outputs.ts';
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   type: 'object',
@@ -63,11 +64,46 @@ const schemas: Readonly<Record<string, Json>> = {
   true: true,
 };
 
+const many = (count: number, of: Json): ReadonlyArray<Json> => Array.from({ length: count }, () => of);
+const properties = (count: number, of: Json): JsonObject =>
+  Object.fromEntries(many(count, of).map((each, index) => [`p${index}`, each]));
+const inside = (levels: number, core: Json, around: (inner: Json) => Json): Json =>
+  Array.from({ length: levels }).reduce<Json>((inner) => around(inner), core);
+
+/** Small schemas that demand long work or a huge value. */
+const greedy: Readonly<Record<string, Json>> = {
+  'a long list of long texts': { type: 'array', minItems: 9_999, items: { type: 'string', minLength: 9_999 } },
+  'lists in lists': inside(8, { type: 'string', minLength: 9_999 }, (items) => ({ type: 'array', minItems: 9, items })),
+  'a text of the schema, again and again': { type: 'array', minItems: 1e9, items: { const: 'x'.repeat(1_000) } },
+  'many alternatives of a schema with many members': {
+    properties: properties(4_000, true),
+    anyOf: many(5_000, { not: {} }),
+  },
+  'many references to a schema with many members': {
+    $defs: { large: { properties: properties(5_000, true), not: {} } },
+    anyOf: many(4_000, { $ref: '#/$defs/large' }),
+  },
+  'many parts of a schema with many members': {
+    properties: properties(4_000, true),
+    allOf: many(4_000, { properties: { p0: true } }),
+  },
+  'many alternatives that fail': { anyOf: many(40_000, false) },
+  'many long references': { anyOf: many(500, { $ref: `#${'/a'.repeat(200)}` }) },
+  'many repetitions in patterns': object(
+    properties(1_000, { type: 'string', pattern: `((?:${'(?:)'.repeat(100)}a){1000})` }),
+  ),
+  'many classes of characters': object(properties(1_000, { type: 'string', pattern: '[^!]{900}' })),
+  'many numbers': { type: 'array', minItems: 1e9, items: { type: 'integer' } },
+};
+
+/** A schema that is checked here demands at most this processor time. It takes about 30 ms; without a budget, seconds. */
+const maxSampleMs = 500;
+
 describe('sampleSchema', () => {
   const ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);
 
-  for (const [name, schema] of Object.entries(schemas))
+  for (const [name, schema] of Object.entries({ ...schemas, ...structuredOutputs }))
     it(`makes a value that fits: ${name}`, () => {
       const value = sampleSchema(schema);
       assert.ok(ajv.validate(schema as object, value), `${JSON.stringify(value)}: ${ajv.errorsText()}`);
@@ -88,6 +124,9 @@ describe('sampleSchema', () => {
     ['a pattern that looks back', { type: 'string', pattern: '(a)\\1' }, /looks back/],
     ['a pattern that looks ahead', { type: 'string', pattern: '(?=a)b' }, /looks around/],
     ['a very long pattern', { type: 'string', pattern: '('.repeat(5_000) }, /more than 1000 characters/],
+    ['a reference that cannot be read', { $ref: '#/%' }, /cannot be read/],
+    ['alternatives nested too deeply', inside(5_000, true, (inner) => ({ anyOf: [inner] })), /nested too deeply/],
+    ['a value nested too deeply', { const: inside(5_000, 1, (inner) => [inner]) }, /nested too deeply/],
     ['a number between two steps', { type: 'integer', minimum: 1.2, maximum: 1.8 }, /no number/],
   ] as const)
     it(`reports why it makes no value: ${name}`, () => {
@@ -95,4 +134,18 @@ describe('sampleSchema', () => {
       assert.throws(() => sampleSchema(schema as Json), message);
       assert.ok(performance.now() - before < 5_000);
     });
+
+  for (const [name, schema] of Object.entries(greedy))
+    it(`refuses, before the work, what a small schema demands: ${name}`, () => {
+      const before = process.cpuUsage();
+      assert.throws(() => sampleSchema(schema), /demands more values than the sandbox makes/);
+      const { user, system } = process.cpuUsage(before);
+      assert.ok((user + system) / 1_000 < maxSampleMs, `${(user + system) / 1_000} ms`);
+    });
+
+  it('counts a value for each choice that holds it', () => {
+    const schema = { type: 'string', minLength: 9_000 };
+    assert.equal(String(sampleSchema(schema, 20)).length, 9_000);
+    assert.throws(() => sampleSchema(schema, 128), /demands more values than the sandbox makes/);
+  });
 });

@@ -64,6 +64,18 @@ describe('HTTP refusals', () => {
           await refused('POST', path, { status: 401, code: 'key-required' }, { headers, body: 'x' });
       });
 
+    for (const fields of [
+      `Authorization: Bearer ${goodKey}\r\nAuthorization: Bearer sy_live_other`,
+      `authorization: Bearer ${goodKey}\r\nAUTHORIZATION: Bearer ${goodKey}`,
+      `x-api-key: ${goodKey}\r\nX-Api-Key: ${goodKey}`,
+    ])
+      it(`refuses a key field that is there twice with 401: ${fields.split(':')[0]}`, async () => {
+        const request = `GET /v1/widgets/${widgetId} HTTP/1.1\r\nHost: x\r\n${fields}\r\nConnection: close\r\n\r\n`;
+        const { text } = await rawRequest(Number(new URL(service.url).port), [request]);
+        assert.match(text, /^HTTP\/1.1 401 /);
+        assert.match(text, /"code":"key-required"/);
+      });
+
     it('sends a challenge with 401, and marks an invalid key in it', async () => {
       const none = await send('GET', '/v1/nothing', {});
       assert.equal(none.headers.get('www-authenticate'), 'Bearer realm="switchyard"');
@@ -260,6 +272,21 @@ describe('HTTP refusals', () => {
         problem.errors?.map((error) => error.pointer),
         ['/shape/a~1b/996'],
       );
+    });
+
+    it('refuses an integer that JSON gives back with other digits, and accepts what it has answered', async () => {
+      const body = (number: string) => `{"name":"cog","shape":{"a":[${number}]}}`;
+      for (const path of [create, `${create}?dryRun=true`]) {
+        const answer = await send('POST', path, { ...withKey, ...json }, body('9007199254740993'));
+        const problem = (await answer.json()) as Problem;
+        assert.deepEqual([answer.status, problem.code], [422, 'number-not-exact']);
+        assert.deepEqual(
+          problem.errors?.map((error) => error.pointer),
+          ['/shape/a/0'],
+        );
+      }
+      for (const number of ['12345678901234567000', '1e3', '1.0', '0.1234567890123456789'])
+        assert.equal((await send('POST', create, { ...withKey, ...json }, body(number))).status, 201, number);
     });
 
     it('limits a JSON pointer to 1,000 characters, however long the names are', async () => {

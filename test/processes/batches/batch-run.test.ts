@@ -9,6 +9,7 @@ import type { BlobStore } from '#blob-store/blob-store.ts';
 import { openFolderBlobStore } from '#blob-store/folder/folder-blob-store.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { batch } from '#domain/batch/batch.ts';
+import type { BatchEvents } from '#domain/batch/events.ts';
 import { file } from '#domain/file/file.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
@@ -62,10 +63,11 @@ class Batches {
     this.#folder = folder;
   }
 
-  static async open(): Promise<Batches> {
+  /** @param scopes of the key that creates the batches */
+  static async open(scopes = ['batches:write', 'gateway:write']): Promise<Batches> {
     const folder = await mkdtemp(join(tmpdir(), 'batch-run-'));
     const batches = new Batches(await openFolderBlobStore(folder), folder);
-    await batches.#write(apiKey, ids.key, [apiKeyCreated()]);
+    await batches.#write(apiKey, ids.key, [apiKeyCreated({ scopes })]);
     return batches;
   }
 
@@ -119,6 +121,13 @@ class Batches {
       output: await this.#linesOf(facts.output_file_id),
       errors: await this.#linesOf(facts.error_file_id),
     };
+  }
+
+  /** Returns the codes with which the batch failed. */
+  async errorCodes(id = batchId): Promise<ReadonlyArray<string>> {
+    const { state } = await this.service.writer.load(batch, id);
+    const { data } = await this.service.writer.eventAt(batch, id, state?.errorsRevision ?? -1);
+    return (data as BatchEvents['BatchFinalizing']).errors.map(({ code }) => code);
   }
 
   async close(): Promise<void> {
@@ -241,6 +250,19 @@ describe('BatchRun', () => {
     await batches.run();
     const { status, output, errors } = await batches.result();
     assert.deepEqual([status, output?.map(({ custom_id }) => custom_id), errors], ['failed', ['a'], null]);
+  });
+
+  it('ends a batch whose key may not call the gateway, and asks no line', async () => {
+    const unscoped = await Batches.open(['batches:write']);
+    try {
+      await unscoped.create(['a', 'b']);
+      await unscoped.run();
+      const { status, output } = await unscoped.result();
+      assert.deepEqual([status, output, unscoped.asked], ['failed', null, []]);
+      assert.deepEqual(await unscoped.errorCodes(), ['gateway_scope_missing']);
+    } finally {
+      await unscoped.close();
+    }
   });
 
   it('tries few lines while the limits of the project refuse them, and completes the batch', async () => {

@@ -13,11 +13,12 @@ import {
   usageByQuarterHour,
 } from '#projections/usage/usage-by-period.ts';
 import { seriesOf } from '#projections/usage/usage-group.ts';
+import { apiKeyCreated } from '#test/support/events/tenant-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { usageDayClosed, usageEntry, usageRecorded } from '#test/support/events/usage-events.ts';
 import { givenEvents, type ProjectedEvent } from '#test/support/harness/projection-harness.ts';
 
-type Recorded = ReturnType<typeof usageRecorded> | ReturnType<typeof usageDayClosed>;
+type Recorded = ReturnType<typeof usageRecorded> | ReturnType<typeof usageDayClosed> | ReturnType<typeof apiKeyCreated>;
 type Documents = Readonly<Record<string, UsageDocument>>;
 
 const accuracy = 0.02;
@@ -80,6 +81,48 @@ const window = fc
   });
 
 describe('usageByPeriod', () => {
+  describe('with usage that release 0.2.0 recorded, without the owners of keys', () => {
+    const unnamed = { organizationId: null, projectId: null, partnerId: null };
+    const until = '2026-03-04T10:00:30.000Z';
+    const created = apiKeyCreated({ id: ids.key, projectId: ids.project, organizationId: ids.partner });
+    const callsOf = (documents: Documents, rollup: string, projectId: string = ids.project) =>
+      Object.values(documents)
+        .filter((document) => document.rollup === rollup && document.projectId === projectId)
+        .map(({ sums }) => sums.calls);
+
+    it('counts it to the owner of its key', () => {
+      const old = usageRecorded(until, [usageEntry([100, 200], { keyId: ids.key, ...unnamed })]);
+      const later = usageRecorded(until, [usageEntry([100], { keyId: ids.key, ...tenants.project })]);
+      for (const length of ['minute', 'hour', 'day'] as const) {
+        const documents = project(usageByPeriod[length], created, old, later);
+        for (const rollup of ['project', 'project/model'])
+          assert.deepEqual(callsOf(documents, rollup).sort(), [1, 2], `${rollup} by ${length}`);
+        assert.deepEqual(callsOf(documents, 'key'), [3]);
+        assert.equal(Object.values(documents).find(({ rollup }) => rollup === 'all')?.sums.calls, 3);
+      }
+      assert.deepEqual(callsOf(project(usageByDay, created, old), 'key/model/target'), [2]);
+    });
+
+    it('counts it to no owner if its key is unknown', () => {
+      const old = usageRecorded(until, [usageEntry([100], { keyId: 'ckeyunknown0001', ...unnamed })]);
+      const documents = Object.values(project(usageByDay, created, old));
+      assert.ok(documents.every(({ rollup }) => rollup === 'owner' || /^(?:all|key)/.test(rollup)));
+    });
+
+    it('counts it once when its day is closed, with and without the windows', () => {
+      const old = usageRecorded(until, [usageEntry([100, 200], { keyId: ids.key, ...unnamed })]);
+      const later = usageRecorded(until, [usageEntry([100], { keyId: ids.key, ...tenants.project })]);
+      const closing = closingOf('2026-03-04', [old.data, later.data]);
+      for (const windows of [[old, later], []]) {
+        const documents = project(usageByDay, created, ...windows, closing);
+        const calls = callsOf(documents, 'project').reduce((sum, one) => sum + one, 0);
+        assert.deepEqual([calls, callsOf(documents, 'key')], [3, [3]], `${windows.length} windows`);
+      }
+      const alone = closingOf('2026-03-04', [old.data]);
+      assert.deepEqual(callsOf(project(usageByDay, created, alone), 'project'), [2]);
+    });
+  });
+
   it('adds up the windows of several nodes, even late ones, in the period in which each window ended', () => {
     const documents = project(
       usageByMinute,

@@ -4,8 +4,8 @@ import { createNewIds, deriveNewIds, type NewIds } from '#application/commands/n
 import { createNewSecrets } from '#application/commands/new-secrets.ts';
 import type { Origin } from '#application/commands/streams/stream-write.ts';
 import type { OperationRequest, ValidRequest } from '#application/operations/operation-request.ts';
-import { PassingSubjectKeys } from '#personal-data/passing-subject-keys.ts';
-import { PersonalData } from '#personal-data/personal-data.ts';
+import type { NewSubjectKeys } from '#personal-data/new-subject-keys.ts';
+import type { PersonalData, PersonalTexts } from '#personal-data/personal-data.ts';
 
 /** One attempt at a request, with its new ids. */
 export interface CommandAttempt {
@@ -15,8 +15,9 @@ export interface CommandAttempt {
   readonly newIds: NewIds;
   readonly newSecrets: NewSecrets;
   readonly idempotency: { readonly key: string; readonly body: string } | null;
-  /** The keys of personal data; temporary ones in a dry run. */
-  readonly personalData: PersonalData;
+  /** The keys of personal data that are stored when the attempt is accepted. */
+  readonly newKeys: NewSubjectKeys;
+  readonly personalTexts: PersonalTexts;
   /** The resource that the command creates or changes. */
   readonly id: string;
 }
@@ -27,7 +28,7 @@ export interface CommandAttempt {
  * @throws UnavailableError
  */
 export async function beginAttempt(
-  { newId, subject: named, personal, seals }: AnyCommand,
+  { newId, subject: named, personal }: AnyCommand,
   stored: PersonalData,
   { request, subject, input, bodyHash }: ValidRequest<LoadedStream<unknown>>,
   key: string | null,
@@ -35,14 +36,9 @@ export async function beginAttempt(
 ): Promise<CommandAttempt> {
   const newIds = key === null ? createNewIds() : deriveNewIds(number === 0 ? key : `${key}\n${number}`);
   const id = newId?.(input as never, newIds) ?? request.parameters[named?.parameter ?? ''] ?? '';
-  const isTried = request.dryRun === true;
-  let body = bodyHash;
-  // A dry run must not create the key of a subject.
-  if (key !== null && personal === true)
-    body = await (isTried ? stored.knownHash(id, bodyHash) : stored.keyedHash(id, bodyHash));
+  const { newKeys, personalTexts } = stored.beginAttempt();
+  const body = key !== null && personal === true ? await personalTexts.keyedHash(id, bodyHash) : bodyHash;
   const idempotency = key === null ? null : { key, body };
-  const personalData =
-    isTried && (personal === true || seals === true) ? new PersonalData(new PassingSubjectKeys()) : stored;
   return {
     request,
     input: input as never,
@@ -50,7 +46,8 @@ export async function beginAttempt(
     newIds,
     newSecrets: createNewSecrets(),
     idempotency,
-    personalData,
+    newKeys,
+    personalTexts,
     id,
   };
 }

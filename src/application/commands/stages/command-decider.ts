@@ -9,7 +9,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import { defaultMaxAppendBytes } from '#event-store/event-store.ts';
 import { type CommandAttempt, originOf } from './command-attempt.ts';
-import { type IdAlreadyUsed, type Replay, recall } from './idempotency.ts';
+import { type IdAlreadyUsed, type KeyMadeElsewhere, keyMadeElsewhere, type Replay, recall } from './idempotency.ts';
 import { dataOf, loadOther } from './related-streams.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the definition's type names its events.
@@ -18,7 +18,7 @@ type AnyDecision = Decision<any>;
 /**
  * The result of a command's decision: events to append, or (left) a refusal, a replay, or ids that are already used.
  */
-export type CommandDecision = E.Either<Failure | Replay | IdAlreadyUsed, AnyDecision>;
+export type CommandDecision = E.Either<Failure | Replay | IdAlreadyUsed | KeyMadeElsewhere, AnyDecision>;
 
 /** The most stored bytes of an event's metadata, type and id. */
 const metadataBytes = 2_048;
@@ -46,11 +46,17 @@ export class CommandDecider {
   }
 
   /**
-   * Stage 9.
-   * @returns why a claim cannot be taken; null if all are taken.
+   * Stage 9. Keys of personal data are stored last, because a refused request makes none.
+   * @returns why a claim cannot be taken, or that another node has made a key; null if all are taken and stored
    * @throws UnavailableError
    */
-  async claim(
+  async claim(attempt: CommandAttempt, events: ReadonlyArray<object>): Promise<Failure | KeyMadeElsewhere | null> {
+    const refusal = await this.#takeClaims(attempt, events);
+    if (refusal !== null) return refusal;
+    return (await attempt.newKeys.store()) ? null : keyMadeElsewhere;
+  }
+
+  async #takeClaims(
     { id, input, subject: { tenant }, request }: CommandAttempt,
     events: ReadonlyArray<object>,
   ): Promise<Failure | null> {
@@ -100,12 +106,10 @@ export class CommandDecider {
     return E.right({ events: events.right, tenant: this.#definition.tenant?.(input, context) ?? subject.tenant });
   }
 
-  async #contextOf(
-    attempt: CommandAttempt,
-    { state, tenant }: StreamState<unknown>,
-  ): Promise<DecisionContext<unknown, unknown>> {
+  async #contextOf(attempt: CommandAttempt, stream: StreamState<unknown>): Promise<DecisionContext<unknown, unknown>> {
+    const { state, tenant } = stream;
     const { input, request, subject, newIds, newSecrets } = attempt;
-    const related = await this.#definition.loadRelated?.(input, this.#loaderOf(attempt), request.caller, state);
+    const related = await this.#definition.loadRelated?.(input, this.#loaderOf(attempt, stream), request.caller, state);
     return {
       caller: request.caller,
       newIds,
@@ -117,13 +121,19 @@ export class CommandDecider {
     };
   }
 
-  #loaderOf({ id, newSecrets, personalData }: CommandAttempt): RelatedStateLoader {
+  #loaderOf(
+    { id, newSecrets, newKeys, personalTexts }: CommandAttempt,
+    { revision }: StreamState<unknown>,
+  ): RelatedStateLoader {
     const { lookup, writer } = this.#runtime;
     return {
       load: (entity, other) => loadOther(writer, entity, other),
       dataAt: (entity, other, revision) => dataOf(writer, entity, other, revision),
       lookup,
-      seal: (texts) => personalData.seal(id, texts),
+      seal: async (texts) => {
+        const isNew = revision < 0;
+        return isNew || (await newKeys.isStored(id)) ? personalTexts.seal(id, texts) : null;
+      },
       newSecrets,
     };
   }

@@ -12,7 +12,7 @@ import type { Json } from '#shared/json/json.ts';
 import { type CommandAttempt, originOf } from './command-attempt.ts';
 import type { CommandDecider } from './command-decider.ts';
 import type { CommandResponder } from './command-responder.ts';
-import { type IdAlreadyUsed, idAlreadyUsed, isIdUsedBefore } from './idempotency.ts';
+import { type IdAlreadyUsed, idAlreadyUsed, isIdUsedBefore, type KeyMadeElsewhere } from './idempotency.ts';
 import { dataOf } from './related-streams.ts';
 
 /** Stages 7 to 12 of a dry run: nothing is claimed, appended or awaited. */
@@ -38,7 +38,9 @@ export class CommandRehearsal {
    * Returns the events and the answer that the attempt would have.
    * @throws UnavailableError
    */
-  async rehearse(attempt: CommandAttempt): Promise<E.Either<Failure | IdAlreadyUsed, OperationResult>> {
+  async rehearse(
+    attempt: CommandAttempt,
+  ): Promise<E.Either<Failure | IdAlreadyUsed | KeyMadeElsewhere, OperationResult>> {
     const { id, request } = attempt;
     const { entity } = this.#definition;
     const { writer, maxAppendBytes = defaultMaxAppendBytes } = this.#runtime;
@@ -62,14 +64,14 @@ export class CommandRehearsal {
     const { stream, events } = rehearsed;
     const body = await this.#responder.body(attempt, { stream, events }, null, events.length > 0);
     const dataAt = (revision: number) => dataOf(this.#runtime.writer, entity, attempt.id, revision);
-    return E.right(this.#result(await describeRehearsal(entity, rehearsed, dataAt, attempt.personalData), body));
+    return E.right(this.#result(await describeRehearsal(entity, rehearsed, dataAt, attempt.personalTexts), body));
   }
 
   /** Answers a remembered request, which would append no event. */
   async #answerAgain(
     attempt: CommandAttempt,
     remembered: RememberedRequest,
-  ): Promise<E.Either<Failure | IdAlreadyUsed, OperationResult>> {
+  ): Promise<E.Either<Failure | IdAlreadyUsed | KeyMadeElsewhere, OperationResult>> {
     const { writer } = this.#runtime;
     if (await isIdUsedBefore(this.#definition, writer, attempt, remembered)) return E.left(idAlreadyUsed);
     const stream = await writer.loadAt(this.#definition.entity, attempt.id, remembered.lastRevision);

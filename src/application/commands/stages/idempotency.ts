@@ -4,7 +4,6 @@ import type { RememberedRequest } from '#application/commands/remembered-request
 import type { StreamState } from '#application/commands/stream-state.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { erasedHash } from '#personal-data/personal-data.ts';
 import type { CommandAttempt } from './command-attempt.ts';
 
 /** The stream remembers the request, so its answer is built again. */
@@ -18,6 +17,14 @@ export interface IdAlreadyUsed {
   readonly kind: 'id-already-used';
 }
 
+/** Another node has made the key of the subject since, so the attempt is made again with that key. */
+export interface KeyMadeElsewhere {
+  readonly kind: 'key-made-elsewhere';
+}
+
+/** The outcome of an attempt that sealed texts with a key which another node has made since. */
+export const keyMadeElsewhere: KeyMadeElsewhere = { kind: 'key-made-elsewhere' };
+
 /** The outcome of a request whose new id belongs to another request. */
 export const idAlreadyUsed: IdAlreadyUsed = { kind: 'id-already-used' };
 
@@ -26,14 +33,15 @@ export const idAlreadyUsed: IdAlreadyUsed = { kind: 'id-already-used' };
  * @returns null for a new request
  */
 export function recall(
-  { isIdUsed }: AnyCommand,
-  { idempotency, input, newIds }: CommandAttempt,
+  { isIdUsed, personal }: AnyCommand,
+  { id, idempotency, input, newIds, newKeys }: CommandAttempt,
   stream: StreamState<unknown>,
 ): E.Either<Failure | Replay | IdAlreadyUsed, never> | null {
   if (idempotency === null) return null;
   const remembered = stream.remembered.get(idempotency.key);
   if (remembered === undefined) return isIdUsed?.(stream.state, input, newIds) ? E.left(idAlreadyUsed) : null;
-  if (idempotency.body === erasedHash) return E.left(erasedSince);
+  // The key with which the body was remembered is destroyed or lost.
+  if (personal === true && newKeys.has(id)) return E.left(erasedSince);
   return E.left(remembered.bodyHash === idempotency.body ? { kind: 'replay', remembered } : keyReused);
 }
 

@@ -54,9 +54,9 @@ export interface StreamWrite<State, Events, Other = never> {
   /**
    * Takes the claims of the decided events. It runs after the decision, so that a refused request leaves no claim, and
    * again after each conflict.
-   * @returns why a claim cannot be taken; null if all are taken
+   * @returns why a claim cannot be taken, or another result; null if all are taken
    */
-  readonly claim?: (events: ReadonlyArray<EventOf<Events>>) => Promise<Failure | null>;
+  readonly claim?: (events: ReadonlyArray<EventOf<Events>>) => Promise<Failure | NoInfer<Other> | null>;
 }
 
 /** The result of a write: the state after it, and the appended events (none if nothing changed). */

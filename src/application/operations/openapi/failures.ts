@@ -44,7 +44,7 @@ export function refusals(operation: AnyOperation): JsonObject {
 
 /** Returns the failures of an operation: its own and those of its kind. */
 function failuresOf(operation: AnyOperation): ReadonlyArray<FailureCode> {
-  const { scope, kind, hasRevision, failures: own } = operation;
+  const { scope, kind, plane, hasRevision, failures: own } = operation;
   return [
     ...new Set([
       ...commonFailures,
@@ -52,6 +52,7 @@ function failuresOf(operation: AnyOperation): ReadonlyArray<FailureCode> {
       ...own,
       ...(takesBody(operation) ? bodyFailures : []),
       ...(bodyType(operation) === 'application/json' ? jsonFailures : []),
+      ...(bodyType(operation) === 'application/json' && plane === 'control' ? (['number-not-exact'] as const) : []),
       'invalid-input' as const,
       ...(kind === 'relay' ? [] : (['invalid-header'] as const)),
       ...(isWriting(operation) ? commandFailures : []),

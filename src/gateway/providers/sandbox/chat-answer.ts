@@ -3,7 +3,7 @@ import { asksForUsage } from '#gateway/chat/chat-body.ts';
 import type { ChatRequest } from '#gateway/chat/chat-request.ts';
 import type { LocalAnswer } from '#gateway/transport/local-transport.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import { type ChatContent, contentOf, lastUserText } from './chat-content.ts';
+import { type ChatContent, choicesIn, contentOf, lastUserText } from './chat-content.ts';
 import { eventAnswer, jsonAnswer, refusalAnswer, wordsIn } from './local-answers.ts';
 import { UnfitSchemaError } from './unfit-schema-error.ts';
 
@@ -12,7 +12,8 @@ export const sandboxModel = 'switchyard-sandbox';
 
 /** A fixed time, because the same request must give the same answer. */
 const created = 1_767_225_600;
-const maxChoices = 128;
+/** The most pieces of a stream, over all choices. Each piece is an event, which is much larger than a word. */
+const maxPieces = 4_096;
 
 /** Answers a chat. The same request gives the same answer. */
 export function answerChat(request: ChatRequest): LocalAnswer {
@@ -26,26 +27,30 @@ export function answerChat(request: ChatRequest): LocalAnswer {
 
 function answerWith(request: ChatRequest, content: ChatContent): LocalAnswer {
   const digest = hash('sha256', request.bytes).slice(0, 24);
-  const pieces = piecesOf(content);
-  const choices = choicesOf(request);
-  const usage = { prompt_tokens: wordsIn(lastUserText(request)), completion_tokens: pieces.length * choices.length };
+  const words = wordsOf(content);
+  const choices = Array.from({ length: choicesIn(request) }, (_, index) => index);
+  const usage = { prompt_tokens: wordsIn(lastUserText(request)), completion_tokens: words.length * choices.length };
   const counted = { ...usage, total_tokens: usage.prompt_tokens + usage.completion_tokens };
   const common = { id: `chatcmpl-sandbox-${digest}`, created, model: sandboxModel, system_fingerprint: 'sandbox' };
   const said = spoken(content, `call_sandbox_${digest}`);
-  if (request.stream) return eventAnswer(chunks(common, said, pieces, choices, asksForUsage(request) ? counted : null));
+  const usageChunk = asksForUsage(request) ? counted : null;
+  if (request.stream) return eventAnswer(chunks(common, said, piecesOf(words, choices.length), choices, usageChunk));
   const { message, finishReason } = said;
   const whole = choices.map((index) => ({ index, message, logprobs: null, finish_reason: finishReason }));
   return jsonAnswer({ ...common, object: 'chat.completion', choices: whole, usage: counted });
 }
 
-/** The pieces of a stream: words. */
-function piecesOf(content: ChatContent): ReadonlyArray<string> {
+/** The words, each with the space after it. */
+function wordsOf(content: ChatContent): ReadonlyArray<string> {
   return (content.kind === 'text' ? content.text : content.arguments).split(/(?<= )/);
 }
 
-/** The indexes of the requested choices, which all have the same content. */
-function choicesOf({ choices }: ChatRequest): ReadonlyArray<number> {
-  return Array.from({ length: Math.min(Math.floor(choices), maxChoices) }, (_, index) => index);
+/** The pieces of a stream: words, or several words where there are many. */
+function piecesOf(words: ReadonlyArray<string>, choices: number): ReadonlyArray<string> {
+  const wordsPerPiece = Math.ceil((words.length * choices) / maxPieces);
+  return Array.from({ length: Math.ceil(words.length / wordsPerPiece) }, (_, index) =>
+    words.slice(index * wordsPerPiece, (index + 1) * wordsPerPiece).join(''),
+  );
 }
 
 /** A content as a whole and in pieces. */

@@ -15,6 +15,13 @@ const maxMemberBytes = 256 * 1024;
 /** The most characters that an answer repeats, because the largest number of choices must fit in memory. */
 const maxRepeated = 100_000;
 
+const maxChoices = 128;
+
+/** The number of choices in the answer, which all have the same content. */
+export function choicesIn({ choices }: ChatRequest): number {
+  return Math.min(Math.floor(choices), maxChoices);
+}
+
 /** The text of the last message of the user. */
 export function lastUserText(request: ChatRequest): string {
   const { bytes, lastUserContent: content } = request;
@@ -35,19 +42,19 @@ export function lastUserText(request: ChatRequest): string {
  */
 export function contentOf(request: ChatRequest): ChatContent {
   const demanded = demandedFunction(request);
-  if (demanded !== null) return callOf(demanded);
+  if (demanded !== null) return callOf(demanded, choicesIn(request));
   const said = `This is the Switchyard sandbox and no model. You said: ${repeated(lastUserText(request))}`;
   const format = member(request, 'response_format');
   if (!isObject(format)) return { kind: 'text', text: said };
   if (format.type === 'json_object') return { kind: 'text', text: JSON.stringify({ sandbox: said }) };
   if (format.type !== 'json_schema') return { kind: 'text', text: said };
   const schema = isObject(format.json_schema) ? (format.json_schema.schema ?? {}) : {};
-  return { kind: 'text', text: JSON.stringify(sampleSchema(schema)) };
+  return { kind: 'text', text: JSON.stringify(sampleSchema(schema, choicesIn(request))) };
 }
 
-function callOf(tool: JsonObject): ChatContent {
+function callOf(tool: JsonObject, choices: number): ChatContent {
   const name = typeof tool.name === 'string' ? tool.name : '';
-  const made = tool.parameters === undefined ? {} : sampleSchema(tool.parameters);
+  const made = tool.parameters === undefined ? {} : sampleSchema(tool.parameters, choices);
   return { kind: 'function-call', name, arguments: JSON.stringify(made) };
 }
 

@@ -1,4 +1,5 @@
 import ret, { type Set as CharacterSet, type Root, type Token, types } from 'ret';
+import type { SampleBudget } from './sample-budget.ts';
 import { UnfitSchemaError } from './unfit-schema-error.ts';
 
 /** The module itself is the tokenizer, but its types declare the tokenizer as the member `default`. */
@@ -6,6 +7,8 @@ const tokenize = ret as unknown as (pattern: string) => Root;
 
 const maxLength = 10_000;
 const maxPatternLength = 1_000;
+/** The price of a character of a pattern, which is read once. */
+const unitsPerCharacter = 10;
 
 /** Printable ASCII, letters and digits first: the candidates for a negated class. */
 const candidates = Array.from({ length: 95 }, (_, index) => 32 + index).toSorted(
@@ -17,15 +20,16 @@ const candidates = Array.from({ length: 95 }, (_, index) => 32 + index).toSorted
  * never run, because a caller's pattern could take forever.
  * @throws UnfitSchemaError for a pattern with lookaround or a back reference, and for one whose texts are long
  */
-export function samplePattern(pattern: string): string {
-  const text = new PatternText();
+export function samplePattern(pattern: string, budget: SampleBudget): string {
+  if (pattern.length > maxPatternLength) throw unknownPattern(`has more than ${maxPatternLength} characters`);
+  budget.spend(pattern.length * unitsPerCharacter);
+  const text = new PatternText(budget);
   const { options, stack } = parsed(pattern);
   text.addAll(options?.[0] ?? stack ?? []);
   return text.value;
 }
 
 function parsed(pattern: string): Root {
-  if (pattern.length > maxPatternLength) throw unknownPattern(`has more than ${maxPatternLength} characters`);
   try {
     return tokenize(pattern);
   } catch {
@@ -36,20 +40,26 @@ function parsed(pattern: string): Root {
 /** A text that grows token by token. */
 class PatternText {
   value = '';
+  readonly #budget: SampleBudget;
   /** After `$`. */
   #hasEnded = false;
+
+  constructor(budget: SampleBudget) {
+    this.#budget = budget;
+  }
 
   addAll(tokens: ReadonlyArray<Token>): void {
     for (const token of tokens) this.#add(token);
   }
 
   #add(token: Token): void {
+    this.#budget.spend(1);
     switch (token.type) {
       case types.CHAR:
         this.#append(token.value);
         break;
       case types.SET:
-        this.#append(memberOf(token));
+        this.#append(memberOf(token, this.#budget));
         break;
       case types.GROUP:
         if (token.followedBy || token.notFollowedBy || token.lookBehind) throw unknownPattern('looks around');
@@ -78,6 +88,7 @@ class PatternText {
   #append(code: number): void {
     if (this.#hasEnded) throw unknownPattern('continues after its end');
     if (this.value.length >= maxLength) throw unknownPattern(`needs more than ${maxLength} characters`);
+    this.#budget.spendOnResult(1);
     this.value += String.fromCodePoint(code);
   }
 
@@ -92,10 +103,11 @@ function unknownPattern(what: string): UnfitSchemaError {
 }
 
 /** A character of a class. */
-function memberOf(set: CharacterSet): number {
+function memberOf(set: CharacterSet, budget: SampleBudget): number {
   const [first] = set.set;
   if (!set.not && first?.type === types.CHAR) return first.value;
   if (!set.not && first?.type === types.RANGE) return first.from;
+  budget.spend(candidates.length * set.set.length);
   const found = candidates.find((code) => contains(set, code));
   if (found === undefined) throw unknownPattern('has a class of characters beyond ASCII');
   return found;

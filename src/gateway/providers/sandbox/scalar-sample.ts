@@ -1,9 +1,12 @@
 import { codePoints } from '#shared/codecs/text.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { samplePattern } from './pattern-sample.ts';
+import type { SampleBudget } from './sample-budget.ts';
 import { UnfitSchemaError } from './unfit-schema-error.ts';
 
 const maxLength = 10_000;
+/** How many numbers are tried, upwards and downwards. */
+const steps = 100;
 
 /** Texts of the formats that JSON Schema names. */
 const formats: Readonly<Record<string, string>> = {
@@ -30,13 +33,14 @@ const formats: Readonly<Record<string, string>> = {
  * Makes a string that a schema describes.
  * @throws UnfitSchemaError
  */
-export function sampleString(schema: JsonObject, variant: number): string {
+export function sampleString(schema: JsonObject, variant: number, budget: SampleBudget): string {
   const { minLength = 0, maxLength: most = maxLength, pattern, format } = schema;
   if (Number(minLength) > maxLength || Number(minLength) > Number(most))
     throw new UnfitSchemaError(`The sandbox makes no text of ${minLength} characters.`);
-  if (typeof pattern === 'string') return ofLength(samplePattern(pattern), Number(minLength), Number(most));
+  if (typeof pattern === 'string') return ofLength(samplePattern(pattern, budget), Number(minLength), Number(most));
   const named = typeof format === 'string' && Object.hasOwn(formats, format) ? formats[format] : undefined;
   if (named !== undefined) return ofLength(named, Number(minLength), Number(most));
+  budget.spendOnResult(Number(minLength));
   const text = `${variant === 0 ? '' : `${variant} `}sandbox`.padEnd(Number(minLength), 'x');
   return text.slice(0, Number(most));
 }
@@ -52,7 +56,8 @@ function ofLength(text: string, least: number, most: number): string {
  * Makes a number that a schema describes: the smallest non-negative one, if allowed.
  * @throws UnfitSchemaError
  */
-export function sampleNumber(schema: JsonObject, isInteger: boolean, variant: number): number {
+export function sampleNumber(schema: JsonObject, isInteger: boolean, variant: number, budget: SampleBudget): number {
+  budget.spend(2 * steps);
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
   const least = Math.max(
     numberOr(minimum, Number.NEGATIVE_INFINITY),
@@ -80,9 +85,9 @@ export function sampleNumber(schema: JsonObject, isInteger: boolean, variant: nu
 
 /** @param middle a further candidate, if the number need not be a multiple of a step */
 function candidatesFrom(start: number, step: number, middle: number | null): ReadonlyArray<number> {
-  const steps = Array.from({ length: 100 }, (_, index) => start + index * step);
-  const below = Array.from({ length: 100 }, (_, index) => start - (index + 1) * step);
-  return [...steps, ...(middle !== null && Number.isFinite(middle) ? [middle] : []), ...below];
+  const above = Array.from({ length: steps }, (_, index) => start + index * step);
+  const below = Array.from({ length: steps }, (_, index) => start - (index + 1) * step);
+  return [...above, ...(middle !== null && Number.isFinite(middle) ? [middle] : []), ...below];
 }
 
 function numberOr(value: unknown, otherwise: number): number {
