@@ -5,13 +5,14 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 describe('waitForStore', () => {
   let lines: string[];
-  const log = { info: assert.fail, error: assert.fail, warn: (_: unknown, line: string) => void lines.push(line) };
+  const logged = (_: unknown, line: string) => void lines.push(line);
+  const log = { info: logged, error: assert.fail, warn: logged };
 
   beforeEach(() => {
     lines = [];
   });
 
-  it('waits until a store answers, and logs each failed try', async () => {
+  it('waits until a store answers, and logs the first failed try and the answer', async () => {
     let tries = 0;
     const call = async () => {
       tries += 1;
@@ -21,6 +22,8 @@ describe('waitForStore', () => {
     assert.equal(await waitForStore('EVENT_STORE_URL', log, call), 'an answer');
     assert.equal(lines.length, 2);
     for (const line of lines) assert.match(line, /EVENT_STORE_URL/);
+    assert.match(lines[0] ?? '', /is tried again/);
+    assert.match(lines[1] ?? '', /has succeeded/);
   });
 
   it('fails at the time limit with an error that names the variable and the cause', async () => {
