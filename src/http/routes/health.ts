@@ -15,6 +15,8 @@ export interface ReadinessCheck {
 export type Readiness = () => Promise<ReadonlyArray<ReadinessCheck>>;
 
 const readinessTimeoutMs = 2_000;
+/** For this time an answer serves all who ask, because anybody may ask without a key. */
+const sharedMs = 100;
 
 const fresh = [...apiSecurityHeaders, 'Cache-Control', 'no-store', 'Content-Type'];
 const json = [...fresh, 'application/json'];
@@ -22,15 +24,14 @@ const json = [...fresh, 'application/json'];
 /** `/healthz` shows that the process answers, `/readyz` that all parts that it needs answer too. */
 export function healthRoutes(version: string, readiness: Readiness): ReadonlyArray<Route> {
   const healthy = JSON.stringify({ status: 'ok', service: 'service-api', version });
+  const readinessAnswer = sharedFor(sharedMs, () => answerOf(readiness));
   return [
     { method: 'GET', path: '/healthz', handler: async (ctx) => writeResponse(ctx, 200, json, healthy) },
     {
       method: 'GET',
       path: '/readyz',
       handler: async (ctx) => {
-        const checks = await withinLimit(readiness);
-        const ready = checks.every((check) => check.ready);
-        const body = JSON.stringify({ status: ready ? 'ready' : 'not-ready', checks });
+        const { ready, body } = await readinessAnswer();
         writeResponse(ctx, ready ? 200 : 503, ready ? json : [...json, 'Retry-After', '1'], body);
       },
     },
@@ -43,6 +44,30 @@ export function metricsRoute(metrics: Metrics): Route {
     method: 'GET',
     path: '/metrics',
     handler: async (ctx) => writeResponse(ctx, 200, [...fresh, metrics.contentType], await metrics.text()),
+  };
+}
+
+/** Checks everything, and returns the answer to `/readyz`. Never throws. */
+async function answerOf(readiness: Readiness): Promise<{ readonly ready: boolean; readonly body: string }> {
+  const checks = await withinLimit(readiness);
+  const ready = checks.every((check) => check.ready);
+  return { ready, body: JSON.stringify({ status: ready ? 'ready' : 'not-ready', checks }) };
+}
+
+/** Returns a function whose callers share one call, while it runs and for some time after its end. */
+function sharedFor<Result>(milliseconds: number, call: () => Promise<Result>): () => Promise<Result> {
+  let shared: Promise<Result> | null = null;
+  const forgetLater = () => {
+    setTimeout(() => {
+      shared = null;
+    }, milliseconds).unref();
+  };
+  return () => {
+    if (shared === null) {
+      shared = call();
+      shared.finally(forgetLater).catch(() => undefined);
+    }
+    return shared;
   };
 }
 
