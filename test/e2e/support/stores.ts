@@ -4,7 +4,7 @@ import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts'
 import { projections } from '#projections/table.ts';
 import type { PageKey, ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
-import type { StoredDocument } from '#read-store/stored-document.ts';
+import { StoredDocument } from '#read-store/stored-document.ts';
 
 /** A stored event with its position in the log. */
 export type LoggedEvent = StoredEvent & { readonly position: number };
@@ -34,7 +34,7 @@ export async function readDocuments(dataDir: string): Promise<Documents> {
   }
 }
 
-/** The documents of every read model, by its name. */
+/** The documents of every read model, by its name; without their positions, which depend on where batches ended. */
 export type Documents = Readonly<Record<string, ReadonlyArray<StoredDocument>>>;
 
 /** Reads every document of every read model from a store, in the order of lists. */
@@ -45,7 +45,7 @@ export async function everyDocument(store: ReadStore): Promise<Documents> {
     let after: PageKey | null | undefined;
     while (after !== null) {
       const page = await store.list(name, {}, { limit: 1_000, maxBytes: 1e8, ...(after && { after }) });
-      documents.push(...page.documents);
+      for (const { id, order, text } of page.documents) documents.push(new StoredDocument(id, order, text, order));
       after = page.next;
     }
     collections[name] = documents;
