@@ -2,6 +2,7 @@ import type { AnyBulkWriteOperation, Collection } from 'mongodb';
 import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { areDuplicates } from '#mongodb/mongodb-failure.ts';
 import type { Generation } from '#read-store/read-store.ts';
+import { allSettled } from '#shared/async/all-settled.ts';
 import { type DocumentRecord, documentsName } from './stored-document.ts';
 
 /** How writes are applied. */
@@ -28,16 +29,24 @@ export async function insert(records: ReadonlyArray<DocumentRecord>, applying: W
   });
 }
 
-/** Stores each state, one after the other, unless a later one is stored. */
+/** The calls at the same time for documents whose order does not matter. */
+export const callsTogether = 2;
+
+/** Stores each state, unless a later one is stored. One call stores its documents one after the other. */
 export async function merge(records: ReadonlyArray<DocumentRecord>, applying: WriteContext): Promise<void> {
   const operations: ReadonlyArray<AnyBulkWriteOperation<DocumentRecord>> = records.map(({ _id, state }) => ({
     updateOne: { filter: { _id }, update: { $max: { state } }, upsert: true },
   }));
   const together = await applying.connection.maxUpdates();
-  for (let start = 0; start < operations.length; start += together) {
-    const some = operations.slice(start, start + together);
-    await calling(applying, (collection) => collection.bulkWrite(some, { ordered: true }));
-  }
+  let start = 0;
+  const mergeLeft = async () => {
+    while (start < operations.length) {
+      const some = operations.slice(start, start + together);
+      start += together;
+      await calling(applying, (collection) => collection.bulkWrite(some, { ordered: true }));
+    }
+  };
+  await allSettled(Array.from({ length: callsTogether }, mergeLeft));
 }
 
 /** Calls the store on the documents of the generation. @throws UnavailableError; FencedError */

@@ -2,13 +2,12 @@ import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { indexedFields } from '#read-store/indexable-fields.ts';
 import type { DocumentWrite, Generation } from '#read-store/read-store.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
-import { insert, merge, type WriteContext } from './document-calls.ts';
+import { callsTogether, insert, merge, type WriteContext } from './document-calls.ts';
 import { removeWhere } from './removals.ts';
 import { type DocumentRecord, documentsName, stateOf, whereConditions } from './stored-document.ts';
 
 /** The most writes of one call, so that each call ends well within its time limit. */
 const maxCallWrites = 1000;
-const callsTogether = 2;
 const maxCallBytes = 4 * 1024 * 1024;
 /** The most documents that one call deletes for good. */
 const maxForgotten = 1000;
@@ -63,8 +62,8 @@ export async function forgetRemoved(connection: MongoDbConnection, generation: G
 async function writeRun(run: ReadonlyArray<PutOrDelete>, applying: WriteContext): Promise<void> {
   const isFirst = (write: PutOrDelete) => write.kind === 'put' && write.isFirst === true;
   // Without new documents, one call stores them in their order.
-  const isOneCall = run.length <= maxCallWrites && !run.some((write) => isMade(write, applying));
-  if (isOneCall) return writeChunk(run, applying);
+  const isOneCall = run.length <= (await applying.connection.maxUpdates());
+  if (isOneCall && !run.some((write) => isMade(write, applying))) return writeChunk(run, applying);
   await writeAny(run.filter(isFirst), applying);
   await writeAny(
     run.filter((write) => !isFirst(write)),

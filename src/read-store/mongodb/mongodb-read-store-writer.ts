@@ -39,8 +39,8 @@ const defaultTimeoutMs = 10_000;
  * no harm.
  */
 const leaseTrustedMs = 1000;
-/** The most generations that are stored at the same time. */
-const commitsTogether = 8;
+/** The most generations that are stored at the same time. With the calls of each, FerretDB has connections for them. */
+const commitsTogether = 6;
 /** The most ids that one call reads. */
 const maxIds = 1000;
 const forgetAfterMs = 60 * 60 * 1000;
