@@ -4,7 +4,6 @@ import { OlderRelease } from '#leases/older-release.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { retrying } from '#shared/async/retrying.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { takeOverMongoDbRecords } from './mongodb-records.ts';
 
 export interface EarlierWorkOptions {
   readonly leases: Leases;
@@ -41,6 +40,8 @@ export class EarlierWork {
   async takeOver(signal: AbortSignal): Promise<void> {
     await this.#older.wait(signal);
     if (signal.aborted) return;
+    // A start with embedded stores does not load the driver.
+    const { takeOverMongoDbRecords } = await import('./mongodb-records.ts');
     const { records, place, log } = this.#options;
     const { connection } = place;
     await retrying(
