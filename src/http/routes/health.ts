@@ -15,7 +15,8 @@ export interface ReadinessCheck {
 export type Readiness = () => Promise<ReadonlyArray<ReadinessCheck>>;
 
 const readinessTimeoutMs = 2_000;
-/** For this time an answer serves all who ask, because anybody may ask without a key. */
+/** So many who ask in this time get answers of their own. Further ones share, because anybody may ask without a key. */
+const maxUnshared = 50;
 const sharedMs = 100;
 
 const fresh = [...apiSecurityHeaders, 'Cache-Control', 'no-store', 'Content-Type'];
@@ -24,7 +25,7 @@ const json = [...fresh, 'application/json'];
 /** `/healthz` shows that the process answers, `/readyz` that all parts that it needs answer too. */
 export function healthRoutes(version: string, readiness: Readiness): ReadonlyArray<Route> {
   const healthy = JSON.stringify({ status: 'ok', service: 'service-api', version });
-  const readinessAnswer = sharedFor(sharedMs, () => answerOf(readiness));
+  const readinessAnswer = sharedAmongMany(() => answerOf(readiness));
   return [
     { method: 'GET', path: '/healthz', handler: async (ctx) => writeResponse(ctx, 200, json, healthy) },
     {
@@ -54,20 +55,17 @@ async function answerOf(readiness: Readiness): Promise<{ readonly ready: boolean
   return { ready, body: JSON.stringify({ status: ready ? 'ready' : 'not-ready', checks }) };
 }
 
-/** Returns a function whose callers share one call, while it runs and for some time after its end. */
-function sharedFor<Result>(milliseconds: number, call: () => Promise<Result>): () => Promise<Result> {
-  let shared: Promise<Result> | null = null;
-  const forgetLater = () => {
-    setTimeout(() => {
-      shared = null;
-    }, milliseconds).unref();
-  };
+/** Returns a function that makes few calls for many callers: beyond some in a short time, callers share the last call. */
+function sharedAmongMany<Result>(call: () => Promise<Result>): () => Promise<Result> {
+  let last: Promise<Result> | null = null;
+  let windowFrom = Number.NEGATIVE_INFINITY;
+  let callers = 0;
   return () => {
-    if (shared === null) {
-      shared = call();
-      shared.finally(forgetLater).catch(() => undefined);
-    }
-    return shared;
+    const now = performance.now();
+    if (now - windowFrom > sharedMs) [windowFrom, callers] = [now, 0];
+    callers += 1;
+    if (last === null || callers <= maxUnshared) last = call();
+    return last;
   };
 }
 
