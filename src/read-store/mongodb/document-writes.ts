@@ -82,12 +82,15 @@ async function writeAny(run: ReadonlyArray<PutOrDelete>, applying: WriteContext)
 
 async function writeChunk(chunk: ReadonlyArray<PutOrDelete>, applying: WriteContext): Promise<void> {
   const fields = indexedFields(applying.generation.indexes);
-  const recordOf = (write: PutOrDelete) => ({ _id: write.id, state: stateOf(write, fields) });
-  const records = chunk.map(recordOf);
-  const made = chunk.filter((write) => isMade(write, applying)).map(recordOf);
+  const made: DocumentRecord[] = [];
+  const others: DocumentRecord[] = [];
+  for (const write of chunk) {
+    const record = { _id: write.id, state: stateOf(write, fields) };
+    (isMade(write, applying) ? made : others).push(record);
+  }
   const doubled = made.length > 0 && !(await insert(made, applying));
   // Documents that exist already come from an earlier attempt of this commit, or were removed before.
-  await merge(doubled ? records : chunk.filter((write) => !isMade(write, applying)).map(recordOf), applying);
+  await merge(doubled ? [...made, ...others] : others, applying);
 }
 
 /** Whether a write makes a document that is probably not stored yet. */
