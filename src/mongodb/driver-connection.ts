@@ -11,7 +11,7 @@ const { Connection } = createRequire(import.meta.url)('mongodb/lib/cmap/connecti
 
 /**
  * A connection of the driver whose writes end when it is closed. The driver (7.9.0) waits until a stream drains, and a
- * stream that is closed meanwhile never does: its call would wait for ever and keep its place in the pool, and a
+ * stream that is closed meanwhile never does: its call would never end and keep its place in the pool, and a
  * monitor would never check its server again. Clients use it as their `connectionType`.
  */
 export class DriverConnection extends Connection {

@@ -6,12 +6,12 @@ import { type ClientOptions, clientFor, closeClient, databaseOf, ping } from './
 import { awayError, isElection, isOfServer, namedFailure } from './mongodb-failure.ts';
 
 const defaultTimeoutMs = 5000;
-/** The time limit of a probe: so long at least, or this share of the time limit of a call. */
+/** The time limit of a probe is the longer of this minimum and this share of the time limit of a call. */
 const leastProbeTimeoutMs = 500;
 const probePartOfTimeout = 0.1;
 /**
- * How soon a client must answer after the server is back, or it is replaced: so long at least, or so many times as
- * long as the server's answer took.
+ * A client that does not answer after the server is back is replaced. It has the longer of this minimum and this
+ * multiple of the time that the server's answer took.
  */
 const leastRecoveryMs = 250;
 const recoveryFactor = 4;

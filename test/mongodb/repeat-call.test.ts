@@ -3,7 +3,7 @@ import { repeatCall } from '#mongodb/repeat-call.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 describe('repeatCall', () => {
-  /** Fails so many times. */
+  /** Returns a call that fails this number of times. */
   const failing = (times: number, error: Error = new UnavailableError('away')) => {
     const calls: number[] = [];
     const call = async () => {

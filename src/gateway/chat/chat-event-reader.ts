@@ -15,7 +15,7 @@ const paddingMember = '"obfuscation":"';
 /** Characters inside a JSON string that need no escape. */
 const plain = /^[^"\\\p{Cc}]+$/u;
 
-/** After so many frames in a row that no event had, no more are made: the events of this stream differ too much. */
+/** The most frames in a row that fit no event. Then no more are made, because the events of this stream differ too much. */
 const maxUnusedFrames = 8;
 
 /**

@@ -15,7 +15,7 @@ export interface ReadinessCheck {
 export type Readiness = () => Promise<ReadonlyArray<ReadinessCheck>>;
 
 const readinessTimeoutMs = 2_000;
-/** So many who ask in this time get answers of their own. Further ones share, because anybody may ask without a key. */
+/** The callers of `sharedMs` who get answers of their own. Further ones share, because anybody may ask without a key. */
 const maxUnshared = 50;
 const sharedMs = 100;
 

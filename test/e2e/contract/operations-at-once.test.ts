@@ -13,7 +13,7 @@ import { temporaryFolder } from '#test/support/service/service-process.ts';
 type Item = Readonly<Record<string, unknown>>;
 
 const clientsAtOnce = 12;
-/** So many reads at least follow the writes of a client. */
+/** The fewest reads that follow the writes of a client. */
 const leastChecks = 50;
 const signingKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 

@@ -22,7 +22,7 @@ const silentStepDowns = { count: 3, forMs: 3_000, announces: false };
 const longStepDowns = { count: 1, forMs: 10_000, announces: true };
 /** How long the writers go on after a step-down. */
 const betweenStepDownsMs = 2_000;
-/** For each step-down: that the store is away and that it is back, for the service and for its processes. */
+/** For each step-down: that the store is unavailable and that it can be used again, for the service and its processes. */
 const maxWarningsOfStepDown = 4;
 const maxBetweenCutsMs = 500;
 /** The longest time until an acknowledged change is shown. */

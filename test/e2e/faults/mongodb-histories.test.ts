@@ -16,11 +16,11 @@ import type { ServiceProcess } from '#test/support/service/service-process.ts';
 
 type Named = { readonly id: string };
 
-/** So many states come in turn that a reader which goes back by one is found. */
+/** The states that come in turn. They are enough to find a reader that goes back by one. */
 const statesInTurn = 8;
 /** Writes and reads that wait less for read models meet more states. */
 const quick = { READ_YOUR_WRITES_TIMEOUT_MS: '100' };
-/** One of so many reads is at the writer's position. */
+/** Of this number of reads one is at the writer's position. */
 const readsForOneAtPosition = 4;
 const shortMs = 8_000;
 const longMs = 90_000;
