@@ -10,10 +10,10 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
 import { type McpServerDependencies, McpServers } from '#mcp/server/mcp-server.ts';
 import { readToolFilter } from '#mcp/tools/tool-filter.ts';
+import { FairSlots } from '#shared/async/fair-slots.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { type AllowedCallers, checkCallers } from './allowed-callers.ts';
 import { jsonRpcError, rpcErrorOf } from './json-rpc-error.ts';
-import { KeyTurns } from './key-turns.ts';
 import { mcpPath } from './mcp-path.ts';
 
 export interface McpEndpointOptions extends McpServerDependencies {
@@ -26,7 +26,7 @@ export class McpAnswerer {
   readonly #options: McpEndpointOptions;
   readonly #servers: McpServers;
   readonly #handler: McpHttpHandler;
-  readonly #completions = new KeyTurns();
+  readonly #completions = new FairSlots(completionLimits);
 
   /** @throws Error if no tool can be made of an operation */
   constructor(options: McpEndpointOptions) {
@@ -68,7 +68,7 @@ export class McpAnswerer {
   /** Answers a completion in its key's turn, because one may read ten lists and clients ask with each letter. */
   async #complete(request: StreamingRequest, exchange: McpExchange, message: JsonObject): Promise<void> {
     const leave = await this.#completions.enter(exchange.caller.keyId);
-    if (leave === null) return sendProblem(request, completionRunning, mcpPath);
+    if (typeof leave === 'string') return sendProblem(request, completionRunning, mcpPath);
     try {
       await this.#exchange(request, exchange, message);
     } finally {
@@ -89,6 +89,9 @@ export class McpAnswerer {
     await send(request, answered);
   }
 }
+
+/** By key: one at a time, and others wait for a moment. */
+const completionLimits = { maxSlotsOfOwner: 1, maxWaitingOfOwner: 10, maxWaitMs: 1_000 };
 
 const completeMethod = 'completion/complete';
 const completionRunning = failure(

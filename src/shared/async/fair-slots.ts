@@ -1,0 +1,107 @@
+import { FairQueue } from './fair-queue.ts';
+
+/** The limits of `FairSlots`. Each is endless if it is left out. */
+export interface FairSlotsLimits {
+  /** The most slots that are taken at once. */
+  readonly maxSlots?: number;
+  /** The most slots that one owner has at once. */
+  readonly maxSlotsOfOwner?: number;
+  /** The most calls that wait. */
+  readonly maxWaiting?: number;
+  /** The most calls of one owner that wait. */
+  readonly maxWaitingOfOwner?: number;
+  /** How long a call waits. */
+  readonly maxWaitMs?: number;
+}
+
+/** Why a call has no slot: too many of the owner's calls wait, too many wait in all, or its wait was too long. */
+export type SlotRefusal = 'owner-waits' | 'all-wait' | 'too-late';
+
+/** Ends the use of a slot. Further calls do nothing. */
+export type LeaveSlot = () => void;
+
+interface Waiting {
+  readonly owner: string;
+  readonly begin: (leave: LeaveSlot) => void;
+}
+
+/** Lets a limited number of callers work at once. Owners that wait, for example projects, get slots in turn. */
+export class FairSlots {
+  readonly #limits: Required<FairSlotsLimits>;
+  readonly #waiting = new FairQueue<Waiting>();
+  readonly #takenBy = new Map<string, number>();
+  #taken = 0;
+
+  constructor(limits: FairSlotsLimits) {
+    const endless = Number.POSITIVE_INFINITY;
+    this.#limits = {
+      maxSlots: endless,
+      maxSlotsOfOwner: endless,
+      maxWaiting: endless,
+      maxWaitingOfOwner: endless,
+      maxWaitMs: endless,
+      ...limits,
+    };
+  }
+
+  /** Slots that are taken now. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Calls that wait now. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Takes a slot, at once or when it is the owner's turn. The caller must leave it. */
+  async enter(owner: string): Promise<LeaveSlot | SlotRefusal> {
+    if (this.#hasSlotFor(owner)) return this.#take(owner);
+    const { maxWaiting, maxWaitingOfOwner, maxWaitMs } = this.#limits;
+    if (this.#waiting.sizeOf(owner) >= maxWaitingOfOwner) return 'owner-waits';
+    if (this.#waiting.size >= maxWaiting) return 'all-wait';
+    return new Promise((resolve) => {
+      let timer: NodeJS.Timeout | undefined;
+      const call: Waiting = {
+        owner,
+        begin: (leave) => {
+          clearTimeout(timer);
+          resolve(leave);
+        },
+      };
+      this.#waiting.push(owner, call);
+      if (maxWaitMs === Number.POSITIVE_INFINITY) return;
+      timer = setTimeout(() => {
+        this.#waiting.remove(owner, call);
+        resolve('too-late');
+      }, maxWaitMs);
+    });
+  }
+
+  #hasSlotFor(owner: string): boolean {
+    return this.#taken < this.#limits.maxSlots && this.#takenOf(owner) < this.#limits.maxSlotsOfOwner;
+  }
+
+  #takenOf(owner: string): number {
+    return this.#takenBy.get(owner) ?? 0;
+  }
+
+  #take(owner: string): LeaveSlot {
+    this.#taken += 1;
+    this.#takenBy.set(owner, this.#takenOf(owner) + 1);
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.#leave(owner);
+      isTaken = false;
+    };
+  }
+
+  #leave(owner: string): void {
+    this.#taken -= 1;
+    const left = this.#takenOf(owner) - 1;
+    if (left === 0) this.#takenBy.delete(owner);
+    else this.#takenBy.set(owner, left);
+    const next = this.#waiting.shift((waiting) => this.#hasSlotFor(waiting));
+    next?.begin(this.#take(next.owner));
+  }
+}
