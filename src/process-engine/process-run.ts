@@ -267,7 +267,7 @@ export class ProcessRun {
   ): void {
     const { process, log } = this.#options;
     if (reason.kind === 'read-model') {
-      // Every attempt ends like this while read models are filled. That is no failure, and one line is enough.
+      // Every attempt ends like this while read models are filled. That is not a failure, and one line is enough.
       if (this.#waitFor(event, reason.waitingFor))
         log.info({ process: process.name, readModel: reason.waitingFor }, 'waiting for a read model');
     } else if (reason.kind === 'unavailable') {

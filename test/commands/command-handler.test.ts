@@ -134,7 +134,7 @@ describe('command operations', () => {
 
     it('refuses an unreadable body with its own failure, and an invalid body with 422', async () => {
       const service = await startService();
-      const unreadable = async () => E.left(failure('malformed-json', 'It is no JSON.'));
+      const unreadable = async () => E.left(failure('malformed-json', 'It is not JSON.'));
       assert.equal(await service.refusal(createFlow, path, { loadBody: unreadable }), 'malformed-json');
       assert.equal(await service.refusal(createFlow, path, { body: { name: '' } }), 'invalid-input');
     });

@@ -313,7 +313,7 @@ describe('start of the service', function () {
 
   it(`refuses an event file that is not SQLite, belongs to another program, or is truncated or overwritten ${long}`, async () => {
     const path = join(folder.path, 'events.db');
-    writeFileSync(path, 'these are no events'.repeat(1_000));
+    writeFileSync(path, 'these are not events'.repeat(1_000));
     assert.ok((await refusal({})).includes(path));
 
     const foreign = temporaryFolder();

@@ -279,20 +279,20 @@ describe('LiveFeed', () => {
 
   it('continues at the same place after an outage of the event store', async () => {
     const { store } = service;
-    let isAway = false;
+    let isUnavailable = false;
     const failing = tailOf({
       changes: store.changes,
       lastPosition: () => store.lastPosition(),
       readPage: (request) => {
-        if (!isAway) return store.readPage(request);
-        isAway = false;
+        if (!isUnavailable) return store.readPage(request);
+        isUnavailable = false;
         throw new UnavailableError('away');
       },
     });
     const client = await opened(feedWith({ tail: failing }), callerOf('admin'));
     await createFlow();
     await client.waitFor(({ entries }) => entries.length === 1);
-    isAway = true;
+    isUnavailable = true;
     await renameFlow('a');
     await renameFlow('b');
     await client.waitFor(({ entries }) => entries.length === 3);

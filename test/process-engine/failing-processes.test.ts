@@ -223,14 +223,14 @@ describe('processes that fail', () => {
     ['an append that no store accepts now', null],
   ] as const)
     it(`retries without a limit because of ${name}, and shows as waiting`, async () => {
-      let isAway = true;
+      let isUnavailable = true;
       const handle: Process['handle'] = async (event, tools) => {
-        if (isAway && error !== null) throw error();
+        if (isUnavailable && error !== null) throw error();
         await makeProject(event, tools);
       };
       const position = await created('one');
       store.beforeAppend = async ({ stream }) => {
-        if (!isAway || !stream.startsWith('project-')) return null;
+        if (!isUnavailable || !stream.startsWith('project-')) return null;
         return { kind: 'unavailable', detail: 'It is down.', retryAfterSeconds: 1 };
       };
       await start(reacting('one', handle));
@@ -239,7 +239,7 @@ describe('processes that fail', () => {
       assert.deepEqual([status.state, status.failure], ['waiting', null]);
       assert.match(status.waitingFor ?? '', error === null ? /It is down/ : /The blob store is closed/);
       assert.equal(positions.isLive('one'), false);
-      isAway = false;
+      isUnavailable = false;
       await time.pass(20_000);
       const later = await statusOf('one');
       assert.deepEqual([later.state, later.waitingFor], ['running', null]);

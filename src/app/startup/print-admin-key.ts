@@ -1,5 +1,5 @@
 /**
- * Prints the admin key of a first start to standard output, even if that is no terminal, because the key is shown only
+ * Prints the admin key of a first start to standard output, even if that is not a terminal, because the key is shown only
  * once.
  */
 export function printAdminKey(key: string): void {

@@ -126,7 +126,7 @@ async function openPatiently(
     streamPrefix,
     streamKinds,
     upcast,
-    isPatient: true,
+    retriesWhenUnavailable: true,
     maxAppendBytes,
     answerWithinMs: commandLineAnswerTimeoutMs,
     readWithinMs: commandLineAnswerTimeoutMs,

@@ -57,8 +57,8 @@ export interface EventStoreDbOptions extends StreamNaming {
   readonly maxPendingAppends?: number;
   /** The most bytes of all pending appends (default 64 MiB). */
   readonly maxPendingBytes?: number;
-  /** Whether calls are retried while the server is known to be away (default false: they fail at once). */
-  readonly isPatient?: boolean;
+  /** Whether calls are retried while the server is known to be unavailable (default false: they fail at once). */
+  readonly retriesWhenUnavailable?: boolean;
   /** From `wakePort` of a store in another thread, whose wake-ups serve this one too. Closed with the store. */
   readonly wake?: MessagePort;
   /** Called after every append that was stored. */
@@ -127,7 +127,7 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     this.#maxAppendBytes = options.maxAppendBytes ?? defaultMaxAppendBytes;
     this.#names = new StreamNames(options);
     const names = this.#names;
-    const { log, isPatient = false } = options;
+    const { log, retriesWhenUnavailable = false } = options;
     const connection = new Connection(options.url);
     const availability = new Availability({
       server: 'EventStoreDB',
@@ -144,7 +144,11 @@ class ConnectedEventStore implements EventStoreDbEventStore {
       log,
     });
     this.#readWithinMs = options.readWithinMs ?? 5_000;
-    const reads = new Reads(connection, availability, { attemptMs, deadlineMs: this.#readWithinMs, isPatient });
+    const reads = new Reads(connection, availability, {
+      attemptMs,
+      deadlineMs: this.#readWithinMs,
+      retriesWhenUnavailable,
+    });
     const wakeUps =
       options.wake === undefined
         ? new WakeUpSubscription(connection, availability, names, attemptMs)
@@ -157,7 +161,7 @@ class ConnectedEventStore implements EventStoreDbEventStore {
       settleWithinMs: options.settleWithinMs ?? 600_000,
       maxPending: options.maxPendingAppends ?? 4_096,
       maxPendingBytes: options.maxPendingBytes ?? 64 * 1024 * 1024,
-      isPatient,
+      retriesWhenUnavailable,
     };
     const onStored = (position: number) => reader.stored(position);
     const onCommit = options.onCommit ?? (() => {});

@@ -68,7 +68,7 @@ export class Removals {
       const waitMs = backOff.failed();
       if (isRefusal(failure) || this.#closed.signal.aborted || Date.now() + waitMs >= end)
         throw unavailableError('cannot delete a stream', error);
-      await availability.waitUntilBack(waitMs, this.#closed.signal);
+      await availability.waitForRecovery(waitMs, this.#closed.signal);
     }
   }
 

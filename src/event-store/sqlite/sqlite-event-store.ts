@@ -66,7 +66,7 @@ const closeLimitMs = 6_000;
 /**
  * Opens the embedded event store: one SQLite file, written by one thread, which commits waiting appends in one
  * transaction. The process should own the file (`lockStoreFile`).
- * @throws StartupError if the file is no event store, is newer than this code, or is damaged
+ * @throws StartupError if the file is not an event store, is newer than this code, or is damaged
  */
 export async function openSqliteEventStore(options: SqliteEventStoreOptions): Promise<SqliteEventStore> {
   // This connection stays open until the others are open, so that none of them is the last one to close, which would

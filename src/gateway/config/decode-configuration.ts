@@ -113,7 +113,7 @@ function findProviderIssues(provider: ProviderConfiguration, environment: Enviro
     found.push([['apiKeyEnv'], `names ${apiKeyEnv}, whose value is not valid in a header`]);
   for (const header of Object.keys(headers)) {
     const isKeys = header.toLowerCase() === 'authorization';
-    const fault = isKeys ? 'is no place for secrets: use apiKeyEnv' : checkHeaderName(header);
+    const fault = isKeys ? 'is not a place for secrets: use apiKeyEnv' : checkHeaderName(header);
     if (fault !== null) found.push([['headers', header], fault]);
   }
   if (kind === 'sandbox') {

@@ -70,12 +70,12 @@ export class DocumentBuffer {
     return this.#changed.length >= maxChanged || (this.#changed.length === 0 && this.#removals.length === 0);
   }
 
-  /** Whether so much is in memory that a commit must come before further events. */
+  /** Whether the documents in memory must be committed before further events are handled. */
   get full(): boolean {
     return this.#bytes > 2 * this.#limits.maxBytes;
   }
 
-  /** The documents an event touches. @throws what the projection's `keys` throws; Error for a key that is no text */
+  /** The documents an event touches. @throws what the projection's `keys` throws; Error for a key that is not a text */
   keys(event: RecordedEvent): ReadonlyArray<string> {
     if (this.#reactions.get(event.type)?.handle === undefined) return [];
     return keysOf(this.#projection, event);

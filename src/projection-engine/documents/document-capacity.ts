@@ -5,7 +5,7 @@ export interface DocumentCapacityLimits {
   readonly firstDocuments?: number;
 }
 
-/** The capacity grows when more than one in so many used documents had to be read from the store. */
+/** The capacity grows when the store was read for more than one in `usesPerRead` used documents. */
 const usesPerRead = 20;
 
 /**

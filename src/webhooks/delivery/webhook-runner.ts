@@ -125,7 +125,7 @@ export class WebhookRunner {
     }
   }
 
-  /** While read models are filled for the first time, every try fails. That is no error, so the runner logs it once. */
+  /** While read models are filled for the first time, every try fails. That is not an error, so the runner logs it once. */
   #logFailure(error: unknown): void {
     const { log } = this.#options;
     if (!(error instanceof UnavailableError)) {

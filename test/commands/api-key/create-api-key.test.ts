@@ -163,7 +163,7 @@ describe('create_api_key', () => {
     });
   }
 
-  it('refuses a partner key in an organization that is no partner, even a partner’s customer', () => {
+  it('refuses a partner key in an organization that is not a partner, even a partner’s customer', () => {
     for (const tenant of [tenants.customer, tenants.stranger]) {
       givenHistory()
         .when(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { instance, pendingOperation } from '#domain/instance/instance.ts';
 import { instanceRecord } from '#domain/instance/record-of-state.ts';
-import { isUnchanged, type Patience, type Problem, progressOf, reportOn } from '#domain/instance/reports.ts';
+import { isUnchanged, type Problem, progressOf, type RetryLimits, reportOn } from '#domain/instance/reports.ts';
 import {
   activeInstance,
   attemptFailed,
@@ -183,7 +183,7 @@ describe('operations of an instance', () => {
 });
 
 describe('reportOn', () => {
-  const patience: Patience = { attempts: 3, firstPause: 100, longestPause: 350 };
+  const retryLimits: RetryLimits = { attempts: 3, firstPause: 100, longestPause: 350 };
   const now = new Date('2026-01-05T10:00:00.000Z');
   const passing: Problem = { reason: 'not now', forGood: false };
   const forGood: Problem = { reason: 'too large', forGood: true };
@@ -191,7 +191,7 @@ describe('reportOn', () => {
     const state = stateAfter(...events);
     const standing = progressOf(state, number);
     assert.ok(standing);
-    return reportOn(state, standing, done, problem, patience, now);
+    return reportOn(state, standing, done, problem, retryLimits, now);
   };
   const at = (milliseconds: number) => new Date(now.getTime() + milliseconds).toISOString();
 

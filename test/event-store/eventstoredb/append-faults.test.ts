@@ -207,7 +207,7 @@ describe('EventStoreDbEventStore with failing appends', function () {
     });
 
     it('completes open calls and waits with new ones when the server stops gracefully', async () => {
-      store = open({ isPatient: true });
+      store = open({ retriesWhenUnavailable: true });
       await mustAppend(store, stream, noStream, [someEvent()]);
       const stopped = double.stop(200);
       const failure = store.append(stream, 0, [someEvent()])();
@@ -228,7 +228,7 @@ describe('EventStoreDbEventStore with failing appends', function () {
     });
 
     it('waits until a started server is ready', async () => {
-      store = open({ isPatient: true });
+      store = open({ retriesWhenUnavailable: true });
       const written = someStream();
       await mustAppend(store, written, noStream, someEvents(2));
       double.faults.notReady = true;

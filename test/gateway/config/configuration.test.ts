@@ -124,11 +124,11 @@ describe('gateway configuration', () => {
   });
 
   const cases: ReadonlyArray<[string, Json | undefined, RegExp]> = [
-    ['/modells', {}, /^\/modells is no setting: there are providers, models, auto, voices, limits$/],
+    ['/modells', {}, /^\/modells is not a setting: there are providers, models, auto, voices, limits$/],
     ['/providers', [], /^\/providers must be an object$/],
     ['/providers/openai/kind', 'open-ai', /^\/providers\/openai\/kind must be one of "openai-compatible", /],
     ['/providers/openai/kind', undefined, /^\/providers\/openai\/kind is required$/],
-    ['/providers/openai/baseurl', 'x', /^\/providers\/openai\/baseurl is no setting: there are kind, baseUrl, /],
+    ['/providers/openai/baseurl', 'x', /^\/providers\/openai\/baseurl is not a setting: there are kind, baseUrl, /],
     ['/providers/openai/baseUrl', 'api.openai.com', /^\/providers\/openai\/baseUrl must be an http or https URL$/],
     ['/providers/openai/baseUrl', 'https://u:p@x/', /^\/providers\/openai\/baseUrl must hold no user or password/],
     [
@@ -136,8 +136,8 @@ describe('gateway configuration', () => {
       0,
       /^\/providers\/openai\/timeouts\/idleMs must be a whole number from 1 to /,
     ],
-    ['/providers/openai/timeouts/idle', 1, /^\/providers\/openai\/timeouts\/idle is no setting/],
-    ['/providers/openai/timeouts/idle', null, /^\/providers\/openai\/timeouts\/idle is no setting/],
+    ['/providers/openai/timeouts/idle', 1, /^\/providers\/openai\/timeouts\/idle is not a setting/],
+    ['/providers/openai/timeouts/idle', null, /^\/providers\/openai\/timeouts\/idle is not a setting/],
     ['/providers/openai/headers', { 'X-A': 'a\nb' }, /^\/providers\/openai\/headers\/X-A must be visible ASCII$/],
     ['/providers/openai/headers', { 'a(b': 'x' }, /^\/providers\/openai\/headers\/a\(b must be the name of a header$/],
     [
@@ -148,7 +148,7 @@ describe('gateway configuration', () => {
     [
       '/providers/openai/headers',
       { Authorization: 'x' },
-      /\/headers\/Authorization is no place for secrets: use apiKeyEnv$/,
+      /\/headers\/Authorization is not a place for secrets: use apiKeyEnv$/,
     ],
     ['/providers/openai/apiKeyHeader', 'Host', /^\/providers\/openai\/apiKeyHeader is written by the gateway itself$/],
     ['/providers/s', { kind: 'sandbox', baseUrl: 'http://x' }, /^\/providers\/s\/baseUrl means nothing to the sandbox/],
@@ -176,7 +176,7 @@ describe('gateway configuration', () => {
       15_001,
       /^\/models\/gpt-large\/retryAfterMaxMs must be a whole number from 0 to 15000$/,
     ],
-    ['/models/gpt-large/price/input', 1, /^\/models\/gpt-large\/price\/input is no setting/],
+    ['/models/gpt-large/price/input', 1, /^\/models\/gpt-large\/price\/input is not a setting/],
     ['/models/auto', { targets: [{ provider: 'openai', model: 'x' }] }, /^\/models\/auto is taken/],
     ['/auto/chat/smart', 'gpt', /^\/auto\/chat\/smart names no model: there are gpt-large$/],
     ['/auto/chat', { fast: 'gpt-large' }, /^\/auto\/chat\/balanced is required/],
@@ -190,7 +190,7 @@ describe('gateway configuration', () => {
     [
       '/voices/narrator/voices',
       {},
-      /^\/voices\/narrator\/voices is no setting: there are id, provider, voice, model, /,
+      /^\/voices\/narrator\/voices is not a setting: there are id, provider, voice, model, /,
     ],
     ['/voices/narrator/voice', undefined, /^\/voices\/narrator\/voice is required$/],
     ['/voices/narrator/fallbacks', {}, /^\/voices\/narrator\/fallbacks must be an array$/],
@@ -200,15 +200,15 @@ describe('gateway configuration', () => {
       /^\/voices\/narrator\/fallbacks\/0\/provider names no provider: there are openai$/,
     ],
     ['/voices/narrator/fallbacks/0/voice', undefined, /^\/voices\/narrator\/fallbacks\/0\/voice is required$/],
-    ['/voices/narrator/fallbacks/0/prefill', true, /^\/voices\/narrator\/fallbacks\/0\/prefill is no setting/],
+    ['/voices/narrator/fallbacks/0/prefill', true, /^\/voices\/narrator\/fallbacks\/0\/prefill is not a setting/],
     ['/voices/narrator/retries', 11, /^\/voices\/narrator\/retries must be a whole number from 0 to 10$/],
-    ['/voices/narrator/timeouts/idle', 1, /^\/voices\/narrator\/timeouts\/idle is no setting/],
-    ['/voices/narrator/price/perCharacter', 1, /^\/voices\/narrator\/price\/perCharacter is no setting: there are /],
+    ['/voices/narrator/timeouts/idle', 1, /^\/voices\/narrator\/timeouts\/idle is not a setting/],
+    ['/voices/narrator/price/perCharacter', 1, /^\/voices\/narrator\/price\/perCharacter is not a setting: there are /],
     ['/voices/narrator/price/perMillionCharacters', -1, /^\/voices\/narrator\/price\/perMillionCharacters must be a /],
     [
       '/models/gpt-large/fallbacks/0/price/input',
       1,
-      /^\/models\/gpt-large\/fallbacks\/0\/price\/input is no setting: there are inputPerMillion, outputPerMillion, /,
+      /^\/models\/gpt-large\/fallbacks\/0\/price\/input is not a setting: there are inputPerMillion, outputPerMillion, /,
     ],
     ['/models/gpt-large/price/perMinute', '1', /^\/models\/gpt-large\/price\/perMinute must be a number from 0/],
     ['/limits/callsAtOnce', 0, /^\/limits\/callsAtOnce must be a whole number/],

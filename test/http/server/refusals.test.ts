@@ -136,7 +136,7 @@ describe('HTTP refusals', () => {
       assert.equal(service.seen.length, 0);
     });
 
-    it('accepts any text for a path parameter that is no id', async () => {
+    it('accepts any text for a path parameter that is not an id', async () => {
       const answer = await send('PUT', `/v1/widgets/${widgetId}/break/rate`, withKey);
       assert.equal(answer.status, 429);
       assert.equal(answer.headers.get('retry-after'), '9');
@@ -306,7 +306,7 @@ describe('HTTP refusals', () => {
       assert.equal((await send('POST', create, { ...withKey, ...json }, body)).status, 201);
     });
 
-    it('refuses JSON that is no object with 422', async () => {
+    it('refuses JSON that is not an object with 422', async () => {
       for (const body of ['[]', '"a"', '1', 'null', 'true']) {
         const problem = await refusedBody(body, { status: 422, code: 'invalid-input' });
         assert.deepEqual(problem.errors, [{ pointer: '', message: 'must be a JSON object' }]);

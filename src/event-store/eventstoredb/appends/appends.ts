@@ -34,8 +34,8 @@ export interface AppendLimits {
   readonly maxPending: number;
   /** The most bytes of all pending appends. */
   readonly maxPendingBytes: number;
-  /** Whether appends are retried while the server is known to be away. */
-  readonly isPatient: boolean;
+  /** Whether appends are retried while the server is known to be unavailable. */
+  readonly retriesWhenUnavailable: boolean;
 }
 
 export interface AppendsOptions {
@@ -61,7 +61,7 @@ const retryAfterSeconds = 1;
 /**
  * Retries each append until its outcome is known: an append with a lost answer is sent again with the same ids and
  * expected revision, and the server gives the first answer again. At its deadline, or as soon as the server is known to
- * be away, the caller gets an error; the retries continue.
+ * be unavailable, the caller gets an error; the retries continue.
  */
 export class Appends {
   readonly #options: AppendsOptions;
@@ -79,15 +79,15 @@ export class Appends {
   /** @param bytes the stored bytes of the append @throws StreamDeletedError */
   async append(append: Append, bytes: number): Promise<Outcome> {
     const { availability, limits } = this.#options;
-    const { maxPending, maxPendingBytes, answerWithinMs, isPatient } = limits;
+    const { maxPending, maxPendingBytes, answerWithinMs, retriesWhenUnavailable } = limits;
     if (this.#closing) return unavailable('The event store is closing.');
-    if (availability.cause !== null && !isPatient) return this.#refuse(availability.cause);
+    if (availability.cause !== null && !retriesWhenUnavailable) return this.#refuse(availability.cause);
     if (this.#pending.size >= maxPending || this.#pendingBytes + bytes > maxPendingBytes)
       return unavailable('Too many writes are waiting for the event store.');
     const settled = this.#settle(append, bytes);
     this.#keep(settled, bytes);
     const answer = withTimeout(answerWithinMs, settled, unavailable('The event store does not answer in time.'));
-    return isPatient ? answer : availability.unlessAway(answer, away);
+    return retriesWhenUnavailable ? answer : availability.failWhenUnavailable(answer, unavailableFor);
   }
 
   /**
@@ -96,7 +96,7 @@ export class Appends {
    */
   async #refuse(cause: UnavailableCause): Promise<Outcome> {
     await nextTurn();
-    return away(cause);
+    return unavailableFor(cause);
   }
 
   /**
@@ -170,7 +170,7 @@ export class Appends {
         { detail: result.detail, stream: append.stream, tries },
         'the answer to an append was lost',
       );
-      await availability.waitUntilBack(backOff.failed(), this.#giveUp.signal);
+      await availability.waitForRecovery(backOff.failed(), this.#giveUp.signal);
     }
   }
 
@@ -229,6 +229,6 @@ function unavailable(detail: string): Outcome {
   return E.left({ kind: 'unavailable', detail, retryAfterSeconds });
 }
 
-function away(cause: UnavailableCause): Outcome {
+function unavailableFor(cause: UnavailableCause): Outcome {
   return unavailable(unavailableError('cannot take writes', cause).message);
 }

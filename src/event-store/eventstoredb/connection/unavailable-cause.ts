@@ -34,7 +34,7 @@ function detailOf({ code, exception, detail }: CallFailure): string {
     case internal:
       return 'the connection broke';
     case unimplemented:
-      return 'EVENT_STORE_URL names a server that is no EventStoreDB or KurrentDB';
+      return 'EVENT_STORE_URL names a server that is neither EventStoreDB nor KurrentDB';
     case undefined:
     case unavailable:
       return 'it cannot be reached: nothing answers at the host and port in EVENT_STORE_URL';

@@ -153,7 +153,7 @@ export class LogReader {
         position = Math.max(position, page.position);
       } catch {
         // The tail of this thread reads the same pages, and reports the failure.
-        await this.#options.availability.waitUntilBack(backOff.failed(), signal);
+        await this.#options.availability.waitForRecovery(backOff.failed(), signal);
       }
     }
   }

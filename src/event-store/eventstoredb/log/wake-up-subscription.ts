@@ -46,7 +46,7 @@ export class WakeUpSubscription implements WakeUpSource {
     while (!signal.aborted) {
       const wasConfirmed = await this.#runOnce(onStored, signal);
       if (wasConfirmed) backOff.succeeded();
-      await this.#availability.waitUntilBack(backOff.failed(), signal);
+      await this.#availability.waitForRecovery(backOff.failed(), signal);
     }
   }
 

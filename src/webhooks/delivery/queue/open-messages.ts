@@ -62,7 +62,7 @@ export class OpenMessages {
     this.#inFlight.delete(position);
   }
 
-  /** Counts the running tries that are no tests, and the retries among them. */
+  /** Counts the running tries that are not tests, and the retries among them. */
   countTries(): { readonly tries: number; readonly retries: number } {
     const tries = [...this.#inFlight.values()].filter(({ isTest }) => !isTest);
     return { tries: tries.length, retries: tries.filter(({ isRetry }) => isRetry).length };
