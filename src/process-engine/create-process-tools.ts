@@ -5,10 +5,10 @@ import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { CommandRejectedError } from './command-rejected-error.ts';
-import type { MetStreams } from './met-streams.ts';
 import type { ProcessTools } from './process.ts';
 import type { PauseUntil } from './reactions.ts';
 import { ReadModelBehindError } from './read-model-behind-error.ts';
+import type { SeenStreams } from './seen-streams.ts';
 
 /** What all reactions of a process use. */
 export interface ProcessToolsOptions {
@@ -30,8 +30,8 @@ export interface ReactionContext {
   /** When it aborts, the reaction appends nothing more. */
   readonly signal: AbortSignal;
   readonly pauseUntil: PauseUntil;
-  /** The streams that the process has met; null for a process with `concurrency`. */
-  readonly met: MetStreams | null;
+  /** The streams that the process has seen; null for a process with `concurrency`. */
+  readonly seen: SeenStreams | null;
   /** Called with the position of each append of the reaction. */
   readonly onAppended: (position: number) => void;
 }
@@ -39,12 +39,12 @@ export interface ReactionContext {
 /** Creates the tools for a reaction to an event. */
 export function createProcessTools(options: ProcessToolsOptions, context: ReactionContext): ProcessTools {
   const { writer, store, documents, waitForPosition, log } = options;
-  const { cause, signal, pauseUntil, met, onAppended } = context;
+  const { cause, signal, pauseUntil, seen, onAppended } = context;
   const { actor, requestId, $correlationId } = cause.metadata;
   const origin = { actor, requestId, correlationId: $correlationId, causationId: cause.id };
   return {
     load: (entity, id) => writer.load(entity, id, streamName(entity, id) === cause.stream ? cause.revision : undefined),
-    hasMet: (entity, id) => met?.has(streamName(entity, id)) ?? null,
+    hasSeen: (entity, id) => seen?.has(streamName(entity, id)) ?? null,
     dataAt: async (entity, id, revision) => (await writer.eventAt(entity, id, revision)).data,
     pauseUntil,
     now: () => new Date(),

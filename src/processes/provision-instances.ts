@@ -124,7 +124,7 @@ class Provisioning {
       if (error instanceof CommandRejectedError) return problemOf(step, error.failure, found.state);
       if (error instanceof Error && error.name === 'AbortError') throw error;
       this.#tools.log.error({ err: error, instance: this.#id, operation: this.#number, step }, 'a step failed');
-      return { reason: `${titleOf(step)} could not be done just now.`, forGood: false };
+      return { reason: `${titleOf(step)} could not be done just now.`, isFinal: false };
     }
   }
 
@@ -223,9 +223,9 @@ function problemOf(step: Step, refusal: Failure, state: NonNullable<InstanceStat
   const { code, detail } = refusal;
   if (code === 'append-too-large') {
     const reason = `${titleOf(step)} is too large to be stored. ${detail} A retry fails in the same way: ${shorter(state)}`;
-    return { reason, forGood: true };
+    return { reason, isFinal: true };
   }
-  return { reason: detail, forGood: !isPassing(refusal) };
+  return { reason: detail, isFinal: !isPassing(refusal) };
 }
 
 /** Suggests a smaller change. A retry keeps version and values; an instance that was never active keeps its version. */

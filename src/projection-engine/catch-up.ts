@@ -37,7 +37,7 @@ export interface CatchUpOptions {
   readonly onBatch: () => Promise<void>;
 }
 
-/** Brings generations that lie behind to the end of the log, where they join those that follow it. */
+/** Brings generations that lag to the end of the log, where they join those that follow it. */
 export class CatchUp {
   readonly #live: ProjectionGroup;
   readonly #group: ProjectionGroup;

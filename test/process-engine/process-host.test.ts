@@ -207,10 +207,10 @@ describe('ProcessHost', () => {
     await eventually(() => !host.positions.isLive('follower'), 'no caller waits');
   });
 
-  it('knows the streams that it has met, while it follows the log from its beginning', async () => {
+  it('knows the streams that it has seen, while it follows the log from its beginning', async () => {
     const known: (boolean | null)[] = [];
-    const handle: Process['handle'] = async (_, { hasMet }) => {
-      known.push(hasMet(organization, 'one'), hasMet(organization, 'other'));
+    const handle: Process['handle'] = async (_, { hasSeen }) => {
+      known.push(hasSeen(organization, 'one'), hasSeen(organization, 'other'));
     };
     await created('one');
     const first = start(handle);

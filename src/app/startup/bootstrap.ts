@@ -39,7 +39,7 @@ export interface FirstKey {
   readonly text: () => string;
 }
 
-/** @param given null to make one; @param tell is handed the key that is made, once */
+/** @param given null to make one; @param tell gets the new key, once */
 export function createFirstKey(given: string | null, tell: (key: string) => void): FirstKey {
   let key: string | null = null;
   return {

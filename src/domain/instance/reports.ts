@@ -39,7 +39,7 @@ export interface RetryLimits {
 export interface Problem {
   readonly reason: string;
   /** A retry does not help. */
-  readonly forGood: boolean;
+  readonly isFinal: boolean;
 }
 
 /**
@@ -62,8 +62,8 @@ export function reportOn(
   if (problem === null) return [...progressed, ...reached(state, after)];
   const attempt = (done > 0 ? 0 : progress.operation.attempts) + 1;
   const canFail = !after.committed && after.undoneFor === null && after.done >= after.clearing;
-  if (canFail && (problem.forGood || attempt >= retryLimits.attempts)) {
-    const reason = problem.forGood ? problem.reason : `${problem.reason} (tried ${attempt} times)`;
+  if (canFail && (problem.isFinal || attempt >= retryLimits.attempts)) {
+    const reason = problem.isFinal ? problem.reason : `${problem.reason} (tried ${attempt} times)`;
     return [...progressed, newEvent('InstanceOperationFailed', { id, operation, reason })];
   }
   const pause = Math.min(retryLimits.firstPause * 2 ** (attempt - 1), retryLimits.longestPause);

@@ -60,7 +60,7 @@ export class BatchStore {
     return state;
   }
 
-  /** Returns the state of the batch as this node knows it, which is the current one but for moments. */
+  /** Returns the state of the batch as this node knows it, which may lack the newest events for a moment. */
   async loadKnown(): Promise<NonNullable<BatchState>> {
     const { state } = await this.#options.writer.loadKnown(batch, this.#id);
     return state ?? this.load();

@@ -148,10 +148,10 @@ describe('gateway configuration', () => {
     [
       '/providers/openai/headers',
       { Authorization: 'x' },
-      /\/headers\/Authorization is not a place for secrets: use apiKeyEnv$/,
+      /\/headers\/Authorization must not hold secrets: use apiKeyEnv$/,
     ],
     ['/providers/openai/apiKeyHeader', 'Host', /^\/providers\/openai\/apiKeyHeader is written by the gateway itself$/],
-    ['/providers/s', { kind: 'sandbox', baseUrl: 'http://x' }, /^\/providers\/s\/baseUrl means nothing to the sandbox/],
+    ['/providers/s', { kind: 'sandbox', baseUrl: 'http://x' }, /^\/providers\/s\/baseUrl has no effect on the sandbox/],
     ['/providers/sp ace', { kind: 'sandbox' }, /^\/providers\/sp ace must have a name of visible ASCII/],
     ['/models/gpt-large/targets', [], /^\/models\/gpt-large\/targets must have at least 1 item$/],
     [
@@ -163,12 +163,16 @@ describe('gateway configuration', () => {
     [
       '/models/gpt-large/targets/0/provider',
       'opnai',
-      /^\/models\/gpt-large\/targets\/0\/provider names no provider: there are openai$/,
+      /^\/models\/gpt-large\/targets\/0\/provider must be the name of a provider: there are openai$/,
     ],
     ['/models/gpt-large/targets/0/weight', -1, /^\/models\/gpt-large\/targets\/0\/weight must be a number from 0/],
     ['/models/gpt-large/targets/0/weight', 0, /^\/models\/gpt-large\/targets must hold one with a weight above 0$/],
     ['/models/gpt-large/targets/0/model', 'a\nb', /^\/models\/gpt-large\/targets\/0\/model must be visible ASCII/],
-    ['/models/gpt-large/fallbacks/0/provider', 'x', /^\/models\/gpt-large\/fallbacks\/0\/provider names no provider/],
+    [
+      '/models/gpt-large/fallbacks/0/provider',
+      'x',
+      /^\/models\/gpt-large\/fallbacks\/0\/provider must be the name of a provider/,
+    ],
     ['/models/gpt-large/onStreamFailure', 'retry', /^\/models\/gpt-large\/onStreamFailure must be one of "error", /],
     ['/models/gpt-large/retries', '2', /^\/models\/gpt-large\/retries must be a whole number from 0 to 10$/],
     [
@@ -177,11 +181,11 @@ describe('gateway configuration', () => {
       /^\/models\/gpt-large\/retryAfterMaxMs must be a whole number from 0 to 15000$/,
     ],
     ['/models/gpt-large/price/input', 1, /^\/models\/gpt-large\/price\/input is not a setting/],
-    ['/models/auto', { targets: [{ provider: 'openai', model: 'x' }] }, /^\/models\/auto is taken/],
-    ['/auto/chat/smart', 'gpt', /^\/auto\/chat\/smart names no model: there are gpt-large$/],
+    ['/models/auto', { targets: [{ provider: 'openai', model: 'x' }] }, /^\/models\/auto is reserved/],
+    ['/auto/chat/smart', 'gpt', /^\/auto\/chat\/smart must be the name of a model: there are gpt-large$/],
     ['/auto/chat', { fast: 'gpt-large' }, /^\/auto\/chat\/balanced is required/],
-    ['/auto/transcription', 'gpt', /^\/auto\/transcription names no model/],
-    ['/voices/narrator/provider', 'x', /^\/voices\/narrator\/provider names no provider/],
+    ['/auto/transcription', 'gpt', /^\/auto\/transcription must be the name of a model/],
+    ['/voices/narrator/provider', 'x', /^\/voices\/narrator\/provider must be the name of a provider/],
     [
       '/voices/other',
       { id: 'v1', provider: 'openai', voice: 'echo', model: 'x' },
@@ -197,7 +201,7 @@ describe('gateway configuration', () => {
     [
       '/voices/narrator/fallbacks/0/provider',
       'x',
-      /^\/voices\/narrator\/fallbacks\/0\/provider names no provider: there are openai$/,
+      /^\/voices\/narrator\/fallbacks\/0\/provider must be the name of a provider: there are openai$/,
     ],
     ['/voices/narrator/fallbacks/0/voice', undefined, /^\/voices\/narrator\/fallbacks\/0\/voice is required$/],
     ['/voices/narrator/fallbacks/0/prefill', true, /^\/voices\/narrator\/fallbacks\/0\/prefill is not a setting/],

@@ -456,7 +456,7 @@ describe('HTTP refusals', () => {
     it('points at the first value beyond the maximum number in a gateway request', async () => {
       const answer = await complete({ ...withKey, ...json }, `{"messages":[${Array(1_000).fill('{}').join(',')}]}`);
       assert.equal(answer.status, 422);
-      const message = 'is one value more than the 1000 that are taken';
+      const message = 'is beyond the limit of 1000 values';
       const { detail, error } = (await answer.json()) as { detail: unknown; error: Record<string, unknown> };
       assert.deepEqual(detail, [{ loc: ['body', 'messages', 998], msg: message, type: 'value_error' }]);
       assert.deepEqual([error.code, error.param], ['too_many_values', 'messages[998]']);

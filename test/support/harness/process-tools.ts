@@ -3,8 +3,8 @@ import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { CommandRejectedError } from '#process-engine/command-rejected-error.ts';
-import { MetStreams } from '#process-engine/met-streams.ts';
 import type { ProcessTools } from '#process-engine/process.ts';
+import { SeenStreams } from '#process-engine/seen-streams.ts';
 import type { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 
 /** The tools that the runner passes to a reaction, except that pauses take no time. */
@@ -12,12 +12,12 @@ export function processTools(
   writer: StreamWriter,
   documents: ReadModel,
   { id, metadata: { actor, requestId, $correlationId } }: RecordedEvent,
-  met = new MetStreams({}, false),
+  met = new SeenStreams({}, false),
 ): ProcessTools {
   const origin = { actor, requestId, correlationId: $correlationId, causationId: id };
   return {
     load: (entity, key) => writer.load(entity, key),
-    hasMet: (entity, key) => met.has(streamName(entity, key)),
+    hasSeen: (entity, key) => met.has(streamName(entity, key)),
     dataAt: async (entity, key, revision) => (await writer.eventAt(entity, key, revision)).data,
     documentsUpToDate: async () => documents,
     pauseUntil: async () => undefined,

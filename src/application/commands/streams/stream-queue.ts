@@ -60,4 +60,5 @@ export class StreamQueue {
   }
 }
 
-const tooBusy = (stream: string) => new UnavailableError(`the ${stream.slice(0, stream.indexOf('-'))} is too busy.`);
+const tooBusy = (stream: string) =>
+  new UnavailableError(`the ${stream.slice(0, stream.indexOf('-'))} has too many waiting writes.`);

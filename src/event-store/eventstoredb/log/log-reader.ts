@@ -52,7 +52,7 @@ export interface LogReaderOptions {
 
 /**
  * Reads the log in pages that the server filters, for the tail of this thread. Reads at the same position share a page.
- * A reader in another thread gets the pages at the log's end, and two readers that are behind share their pages.
+ * A reader in another thread gets the pages at the log's end, and two readers that lag share their pages.
  */
 export class LogReader {
   readonly #options: LogReaderOptions;

@@ -5,15 +5,15 @@ import type { Process } from './process.ts';
 const maxStreams = 25_000;
 
 /**
- * The streams of which a process has met an event of the types that it remembers. It knows all of them only while it
+ * The streams of which a process has seen an event of the types that it remembers. It knows all of them only while it
  * follows the log from its beginning, because nothing of it is stored.
  */
-export class MetStreams {
+export class SeenStreams {
   readonly #types: ReadonlySet<string>;
   /** Null when some may be missing. */
   #streams: Set<string> | null;
 
-  /** @param isFromBeginning whether the process meets every event of the log from now on */
+  /** @param isFromBeginning whether the process sees every event of the log from now on */
   constructor({ remembers = [] }: Pick<Process, 'remembers'>, isFromBeginning: boolean) {
     this.#types = new Set(remembers);
     this.#streams = isFromBeginning ? new Set() : null;
@@ -26,7 +26,7 @@ export class MetStreams {
     if (this.#streams.size > maxStreams) this.#streams = null;
   }
 
-  /** Whether it has met such an event of a stream; null when it cannot say. */
+  /** Whether it has seen such an event of a stream; null when it cannot say. */
   has(stream: string): boolean | null {
     return this.#streams?.has(stream) ?? null;
   }
