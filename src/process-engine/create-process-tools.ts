@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
@@ -51,7 +52,7 @@ export function createProcessTools(options: ProcessToolsOptions, context: Reacti
     log,
     write: async (write) => {
       signal.throwIfAborted();
-      const handled = await writer.write({ ...write, origin });
+      const handled = await writeEvents(writer, { ...write, origin });
       if (E.isLeft(handled)) throw new CommandRejectedError(handled.left);
       const last = handled.right.events.at(-1);
       if (last !== undefined) onAppended(last.position);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import type { OrganizationEvents } from '#domain/organization/events.ts';
 import type { ProcessEvents } from '#domain/process/events.ts';
 import { processControl } from '#domain/process/process-control.ts';
@@ -103,7 +104,7 @@ describe('processes that fail', () => {
 
   const asked = async (name: string, ...events: ReadonlyArray<EventOf<ProcessEvents>>) => {
     const decide = () => E.right({ events, tenant });
-    assert.ok(E.isRight(await writer.write({ entity: processControl, id: name, origin, decide })));
+    assert.ok(E.isRight(await writeEvents(writer, { entity: processControl, id: name, origin, decide })));
     await time.pass(2_000);
   };
 

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { deriveNewIds } from '#application/commands/new-ids.ts';
 import { generateKey } from '#application/commands/new-secrets.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
-import type { StreamWrite } from '#application/commands/streams/stream-write.ts';
+import { type StreamWrite, writeEvents } from '#application/commands/write-events.ts';
 import { type ApiKeyState, apiKey, newestSecretOf } from '#domain/api-key/api-key.ts';
 import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { organization } from '#domain/organization/organization.ts';
@@ -95,7 +95,7 @@ async function create<State, Events>(
   tenant: { organizationId: string; projectId: string | null; partnerId: string },
   events: ReadonlyArray<EventOf<Events>>,
 ): Promise<void> {
-  const handled = await writer.write<State, Events>({
+  const handled = await writeEvents(writer, {
     entity,
     id,
     origin,

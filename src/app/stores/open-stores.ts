@@ -139,7 +139,7 @@ export function followStates(tail: LogTail, writer: StreamWriter, opened: AsyncD
   const following = tail.follow({
     name: 'The cache of stream states',
     after: 'end',
-    handle: ({ events }) => writer.see(events),
+    handle: ({ events }) => writer.observe(events),
     signal: stopped.signal,
   });
   opened.defer(async () => {

@@ -230,7 +230,7 @@ export class BatchRun {
       if (ended.aborted) break;
       try {
         const reads = check % checksPerRead === 0;
-        await this.#look(await (reads ? this.#store.load() : this.#store.loadKnown()), reads);
+        await this.#look(await (reads ? this.#store.load() : this.#store.loadCached()), reads);
       } catch (error) {
         // The next check follows. Until then the store refuses appends of the run.
         if (!(error instanceof UnavailableError)) this.#stop.stop('term-over');

@@ -32,7 +32,7 @@ export interface WebhookRunnerOptions extends TermOptions {
   /** Called before the states of deliveries are read. @throws UnavailableError */
   readonly beforeTerm?: (signal: AbortSignal) => Promise<void>;
   readonly documents: ReadStore;
-  readonly writer: Pick<StreamWriter, 'write'>;
+  readonly writer: Pick<StreamWriter, 'beginTurn'>;
   readonly deliveries: DeliveryLog;
   readonly countTry: CountTry;
   /** Returns the store of delivery states for a fencing token. */

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { CommandRejectedError } from '#process-engine/command-rejected-error.ts';
@@ -24,7 +25,7 @@ export function processTools(
     now: () => new Date(),
     log: { error: () => undefined },
     write: async (write) => {
-      const handled = await writer.write({ ...write, origin });
+      const handled = await writeEvents(writer, { ...write, origin });
       if (E.isLeft(handled)) throw new CommandRejectedError(handled.left);
     },
   };

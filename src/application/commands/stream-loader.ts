@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { emptyStream, foldStream, type StreamState } from '#application/commands/stream-state.ts';
 import type { SnapshotStore } from '#application/snapshots/snapshot-store.ts';
 import { StreamSnapshots } from '#application/snapshots/stream-snapshots.ts';
 import { type Entity, streamName } from '#domain/shared/entity.ts';
 import { type EventStore, noStream, type RecordedEvent } from '#event-store/event-store.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { emptyStream, foldStream, type StreamState } from './stream-state.ts';
 
 export interface StreamLoaderOptions {
   readonly store: Pick<EventStore, 'read'>;
@@ -41,7 +41,7 @@ export class StreamLoader {
   readonly #store: Pick<EventStore, 'read'>;
   readonly #states: LRUCache<string, CachedState>;
   /** Streams with an abandoned append that may still be stored. They are read each time. */
-  readonly #unsure = new LRUCache<string, true>({ max: maxStreamsWithUnknownOutcome, ttl: unknownOutcomeMs });
+  readonly #uncertain = new LRUCache<string, true>({ max: maxStreamsWithUnknownOutcome, ttl: unknownOutcomeMs });
   /** The first read of each stream that is not cached; concurrent callers share it. */
   readonly #firstReadings = new Map<string, Promise<StreamState<unknown>>>();
   readonly #snapshots: StreamSnapshots | null;
@@ -57,17 +57,17 @@ export class StreamLoader {
 
   /**
    * Returns a stream's current state.
-   * @param seen a revision that the caller knows to be stored: subscribers may get an event before its writer gets an
+   * @param minRevision a revision that the caller knows to be stored: subscribers may get an event before its writer gets an
    *   answer
    * @throws UnavailableError
    */
-  async load<State, Events>(entity: Entity<State, Events>, id: string, seen = 0): Promise<StreamState<State>> {
+  async load<State, Events>(entity: Entity<State, Events>, id: string, minRevision = 0): Promise<StreamState<State>> {
     const stream = streamName(entity, id);
     const reading = this.#firstReadings.get(stream);
     if (this.#states.get(stream) === undefined && reading === undefined) return this.#readFirst(entity, stream);
     // The cache may have had no room for the result of the other read.
-    const known = this.#cached<State>(stream) ?? ((await reading) as StreamState<State>);
-    if (this.#soleWriter && known.revision >= seen && !this.#unsure.has(stream)) return known;
+    const known = this.#peek<State>(stream) ?? ((await reading) as StreamState<State>);
+    if (this.#soleWriter && known.revision >= minRevision && !this.#uncertain.has(stream)) return known;
     const current = await this.#foldOn(entity, stream, known, Number.POSITIVE_INFINITY);
     return current === known ? known : this.keep(entity, stream, current);
   }
@@ -77,23 +77,23 @@ export class StreamLoader {
    * cached.
    * @throws UnavailableError
    */
-  async loadKnown<State, Events>(entity: Entity<State, Events>, id: string): Promise<StreamState<State>> {
-    return this.known<State>(streamName(entity, id)) ?? this.load(entity, id);
+  async loadCached<State, Events>(entity: Entity<State, Events>, id: string): Promise<StreamState<State>> {
+    return this.cached<State>(streamName(entity, id)) ?? this.load(entity, id);
   }
 
   /** Updates cached states with events that this process or another has stored. */
-  see(events: ReadonlyArray<RecordedEvent>): void {
+  observe(events: ReadonlyArray<RecordedEvent>): void {
     for (const event of events) {
       const cached = this.#states.peek(event.stream);
       if (cached === undefined || cached.stream.revision >= event.revision) continue;
       this.#states.delete(event.stream);
-      if (cached.stream.revision + 1 === event.revision) this.#foldSeen(cached, event);
+      if (cached.stream.revision + 1 === event.revision) this.#foldObserved(cached, event);
     }
   }
 
   /** The cached state of a stream; null without one, or if an append to it may still be stored. */
-  known<State>(stream: string): StreamState<State> | null {
-    return this.#unsure.has(stream) ? null : (this.#cached<State>(stream) ?? null);
+  cached<State>(stream: string): StreamState<State> | null {
+    return this.#uncertain.has(stream) ? null : (this.#peek<State>(stream) ?? null);
   }
 
   /**
@@ -125,9 +125,9 @@ export class StreamLoader {
   }
 
   /** Removes the cached state of a stream, and caches none while an abandoned append may still be stored. */
-  dropUnsure(stream: string): void {
+  dropUncertain(stream: string): void {
     this.drop(stream);
-    this.#unsure.set(stream, true);
+    this.#uncertain.set(stream, true);
   }
 
   /**
@@ -155,7 +155,7 @@ export class StreamLoader {
   }
 
   /** The next read of the stream reports an event that this release cannot read. */
-  #foldSeen({ entity, stream }: CachedState, event: RecordedEvent): void {
+  #foldObserved({ entity, stream }: CachedState, event: RecordedEvent): void {
     try {
       this.keep(entity, event.stream, foldStream(entity, stream, [event]));
     } catch (error) {
@@ -187,7 +187,7 @@ export class StreamLoader {
     return state;
   }
 
-  #cached<State>(stream: string): StreamState<State> | undefined {
+  #peek<State>(stream: string): StreamState<State> | undefined {
     // A stream's category determines its entity, so the state under its name belongs to this entity.
     return this.#states.get(stream)?.stream as StreamState<State> | undefined;
   }

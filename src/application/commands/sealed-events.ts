@@ -1,14 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import type { StreamState } from '#application/commands/stream-state.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
-import type { EventMetadata } from '#domain/shared/event.ts';
+import type { Actor, EventMetadata } from '#domain/shared/event.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import type { EventToAppend, RecordedEvent } from '#event-store/event-store.ts';
 import { seal } from '#event-store/hash-chain.ts';
 import { newestVersion } from '#event-store/upcasting.ts';
 import { heavyTurns, largeBodyBytes } from '#shared/async/heavy-turns.ts';
-import type { Origin } from './stream-write.ts';
+import type { StreamState } from './stream-state.ts';
+
+/** The origin of a write, for the metadata of every event. */
+export interface Origin {
+  readonly actor: Actor;
+  readonly requestId: string;
+  readonly correlationId: string;
+  readonly causationId: string;
+}
 
 /** The metadata that all events of an append have. */
 export type MetadataToSeal = Omit<EventMetadata, 'hash' | 'prevHash' | 'schemaVersion'>;
