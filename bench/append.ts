@@ -58,7 +58,7 @@ export default async function append(): Promise<void> {
             await eventLoopDelayP99(async () => {
               figure = await perSecond(async (worker) => {
                 const { stream, revision } = streams.next(worker);
-                const outcome = await store.append(stream, revision, [someEvent()])();
+                const outcome = await store.append(stream, revision, [someEvent()]);
                 if (outcome._tag === 'Left') throw new Error(`Refused: ${outcome.left.kind}`);
               });
             }),

@@ -435,7 +435,7 @@ async function lengthenLog(dataDir: string, flowId: string, count: number): Prom
         data: first.data.replaceAll(flowId, `cadded${added + index}`),
         metadata: first.metadata,
       }));
-      const appended = await store.append(`flow-cadded${added}`, noStream, events)();
+      const appended = await store.append(`flow-cadded${added}`, noStream, events);
       assert.ok(E.isRight(appended), JSON.stringify(appended));
     }
   } finally {

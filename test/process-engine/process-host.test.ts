@@ -379,13 +379,11 @@ describe('ProcessHost', () => {
     await created('one');
     const append = store.append.bind(store);
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
-    store.append =
-      (...args) =>
-      async () => {
-        const appended = await append(...args)();
-        await answered;
-        return appended;
-      };
+    store.append = async (...args) => {
+      const appended = await append(...args);
+      await answered;
+      return appended;
+    };
     const { promise: seen, resolve: see } = Promise.withResolvers<number>();
     start(async ({ revision, data }, { load }) => {
       if (revision === 1) see((await load(organization, String(data.id))).revision);

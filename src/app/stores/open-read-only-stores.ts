@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import * as TE from 'fp-ts/lib/TaskEither.js';
+import * as E from 'fp-ts/lib/Either.js';
 import type { Config } from '#app/config.ts';
 import { openDataDirectory } from '#app/data-directory.ts';
 import { checkFolderFormat } from '#app/files/folder-format.ts';
@@ -165,7 +165,7 @@ function openFileBeside(path: string, log: DebugLogger, opened: AsyncDisposableS
   const timer = setInterval(look, lookIntervalMs);
   opened.defer(() => clearInterval(timer));
   const events: OpenedLog['events'] = {
-    append: () => TE.left({ kind: 'unavailable', detail: 'This service is read only.', retryAfterSeconds: 1 }),
+    append: async () => E.left({ kind: 'unavailable', detail: 'This service is read only.', retryAfterSeconds: 1 }),
     removeStream: async () => {
       throw new UnavailableError('This service is read only.');
     },

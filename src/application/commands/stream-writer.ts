@@ -163,7 +163,7 @@ export class StreamWriter {
     const stream = streamName(entity, id);
     const { sealed, recorded } = await this.#seal(stream, before, written);
     // The store keeps the order of its calls.
-    const appended = this.#store.append(stream, before.revision, sealed)();
+    const appended = this.#store.append(stream, before.revision, sealed);
     const settle = async (): Promise<AppendOutcome<State>> => {
       const result = await appended;
       if (E.isLeft(result)) return this.#fail(stream, result.left);

@@ -1,7 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import * as E from 'fp-ts/lib/Either.js';
-import * as TE from 'fp-ts/lib/TaskEither.js';
 import { sizedAppend } from '#event-store/append-size.ts';
 import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import {
@@ -174,15 +173,13 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     this.#log = reader;
   }
 
-  append(
+  async append(
     stream: string,
     expectedRevision: number,
     events: ReadonlyArray<EventToAppend>,
-  ): TE.TaskEither<AppendFailure, AppendResult> {
+  ): Promise<E.Either<AppendFailure, AppendResult>> {
     const size = sizedAppend(expectedRevision, events, this.#maxAppendBytes);
-    return E.isLeft(size)
-      ? TE.left(size.left)
-      : () => this.#appends.append({ stream, expectedRevision, events }, size.right);
+    return E.isLeft(size) ? size : this.#appends.append({ stream, expectedRevision, events }, size.right);
   }
 
   async read(stream: string, fromRevision: number, limit = Number.MAX_SAFE_INTEGER): Promise<StreamPart> {

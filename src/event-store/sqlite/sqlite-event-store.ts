@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
-import * as TE from 'fp-ts/lib/TaskEither.js';
 import { sizedAppend } from '#event-store/append-size.ts';
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import type { CommitStatistics } from '#event-store/commit-statistics.ts';
@@ -138,13 +137,13 @@ class ThreadedEventStore implements SqliteEventStore {
     }
   }
 
-  append(
+  async append(
     stream: string,
     expectedRevision: number,
     events: ReadonlyArray<EventToAppend>,
-  ): TE.TaskEither<AppendFailure, AppendResult> {
+  ): Promise<E.Either<AppendFailure, AppendResult>> {
     const size = sizedAppend(expectedRevision, events, this.#maxAppendBytes);
-    return E.isLeft(size) ? TE.left(size.left) : () => this.#queue.add(stream, expectedRevision, events, size.right);
+    return E.isLeft(size) ? size : this.#queue.add(stream, expectedRevision, events, size.right);
   }
 
   read(stream: string, fromRevision: number, limit?: number) {

@@ -33,7 +33,7 @@ export class AppendLogTarget implements LogTarget {
   }
 
   async #append(run: AppendBatch): Promise<AppendResult> {
-    const outcome = await this.#store.append(run.stream, run.expectedRevision, run.events)();
+    const outcome = await this.#store.append(run.stream, run.expectedRevision, run.events);
     if (E.isRight(outcome)) return outcome.right;
     throw refusal(run, outcome.left);
   }

@@ -154,13 +154,11 @@ describe('StreamWriter', () => {
     const { store, writer } = await startWriter({ soleWriter: true });
     const answer = Promise.withResolvers<void>();
     const append = store.append.bind(store);
-    store.append =
-      (...args) =>
-      async () => {
-        const appended = await append(...args)();
-        await answer.promise;
-        return appended;
-      };
+    store.append = async (...args) => {
+      const appended = await append(...args);
+      await answer.promise;
+      return appended;
+    };
     const adding = addName(writer, 'a');
     while (store.log.length < 2) await new Promise((resolve) => setImmediate(resolve));
     assert.equal(await nameIn(writer), 'names:');

@@ -119,7 +119,7 @@ describe('SqliteEventStore', () => {
   it('refuses appends beyond the limit of waiting ones at once, and accepts more afterwards', async () => {
     const store = await open({ maxPendingAppends: 10 });
     const outcomes = await Promise.all(
-      Array.from({ length: 30 }, () => store.append(someStream(), noStream, [someEvent()])()),
+      Array.from({ length: 30 }, () => store.append(someStream(), noStream, [someEvent()])),
     );
     const refused = outcomes.filter(E.isLeft);
     assert.equal(refused.length, 20);
@@ -131,7 +131,7 @@ describe('SqliteEventStore', () => {
     const store = await open({ maxPendingBytes: 10_000 });
     const large = () => someEvent('Large', { text: 'x'.repeat(3_000) });
     const outcomes = await Promise.all(
-      Array.from({ length: 5 }, () => store.append(someStream(), noStream, [large()])()),
+      Array.from({ length: 5 }, () => store.append(someStream(), noStream, [large()])),
     );
     assert.deepEqual(
       outcomes.map((outcome) => E.isRight(outcome)),

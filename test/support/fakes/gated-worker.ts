@@ -68,13 +68,13 @@ export class GatedWorker {
   }
 
   #gate(store: AppendableEventStore): EventStore {
-    const append = (stream: string, expectedRevision: number, events: ReadonlyArray<EventToAppend>) => async () => {
+    const append = async (stream: string, expectedRevision: number, events: ReadonlyArray<EventToAppend>) => {
       const verdict = this.#always ?? (await new Promise<AppendOutcome>((resolve) => this.#waiting.push(resolve)));
       if (verdict === 'refused') {
         return E.left({ kind: 'unavailable' as const, detail: 'not now', retryAfterSeconds: 1 });
       }
       if (verdict === 'lost') throw new Crashed();
-      const appended = await store.append(stream, expectedRevision, events)();
+      const appended = await store.append(stream, expectedRevision, events);
       if (verdict === 'lost-though-stored') throw new Crashed();
       return appended;
     };

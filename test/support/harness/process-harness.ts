@@ -81,10 +81,10 @@ async function interruptAt(
   const { store } = service;
   const append = store.append.bind(store);
   let left = number;
-  store.append = (stream, expectedRevision, events) => async () => {
+  store.append = async (stream, expectedRevision, events) => {
     left -= 1;
-    if (left > 0) return append(stream, expectedRevision, events)();
-    if (stored) await append(stream, expectedRevision, events)();
+    if (left > 0) return append(stream, expectedRevision, events);
+    if (stored) await append(stream, expectedRevision, events);
     throw new Error('the process was interrupted');
   };
   try {

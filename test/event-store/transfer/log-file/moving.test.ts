@@ -193,7 +193,7 @@ describe('exporting and importing a log', () => {
     await imported(await exported(new MemoryLog(events), 'file'), target);
     const store = new AppendableEventStore();
     for (const { stream, expectedRevision, events: run } of splitIntoAppends(target.events))
-      await store.append(stream, expectedRevision, run)();
+      await store.append(stream, expectedRevision, run);
     assert.equal(store.log.length, events.length);
     await settleProcesses(new Service(store));
     assert.equal(store.log.length, events.length);
