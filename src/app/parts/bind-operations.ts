@@ -1,5 +1,5 @@
 import type { Config } from '#app/config.ts';
-import { readEndOfLog } from '#app/progress/end-of-log.ts';
+import { readEndOfLog } from '#app/progress.ts';
 import type { Stores } from '#app/stores/open-stores.ts';
 import { descendantKeysOf } from '#application/access/key-descendants.ts';
 import { Claims } from '#application/commands/claims.ts';

@@ -2,10 +2,10 @@ import type { MessagePort } from 'node:worker_threads';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import * as E from 'fp-ts/lib/Either.js';
 import { sizedAppend } from '#event-store/append-size.ts';
-import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import {
   type AppendFailure,
   type AppendResult,
+  type CommitStatistics,
   defaultMaxAppendBytes,
   type EventStore,
   type EventToAppend,
@@ -29,9 +29,8 @@ import { Connection } from './connection/connection.ts';
 import { explainFailure } from './connection/plain-text-check.ts';
 import { Reads, readOnce } from './connection/reads.ts';
 import { isOfServer } from './connection/unavailable-cause.ts';
+import { WakeUpSubscription, wakeUpsByPort } from './log/log-end.ts';
 import { LogReader } from './log/log-reader.ts';
-import { wakeUpsByPort } from './log/wake-up-source.ts';
-import { WakeUpSubscription } from './log/wake-up-subscription.ts';
 import { Removals } from './removals.ts';
 import { bytesOf, eventOf, positionOf, storedEvent } from './wire/event-message.ts';
 import { lastEventRequest, lastOwnEventRequest, logRequest, streamRequest } from './wire/requests.ts';

@@ -5,7 +5,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callFailure, isConflict, isDeleted, isRefusal } from './connection/call-failure.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Reads } from './connection/reads.ts';
-import { unavailableError } from './connection/unavailable-error.ts';
+import { unavailableError } from './connection/unavailable-cause.ts';
 import { eventOf, positionOf, storedEvent } from './wire/event-message.ts';
 import { deleteRequest, logRequest, streamRequest } from './wire/requests.ts';
 import type { StreamNames } from './wire/stream-names.ts';

@@ -3,10 +3,10 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import * as E from 'fp-ts/lib/Either.js';
 import { sizedAppend } from '#event-store/append-size.ts';
 import { ChangeListener } from '#event-store/change-notifications.ts';
-import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import {
   type AppendFailure,
   type AppendResult,
+  type CommitStatistics,
   defaultMaxAppendBytes,
   type EventStore,
   type EventToAppend,

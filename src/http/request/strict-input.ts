@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isWriting } from '#application/operations/openapi/shape.ts';
 import { bodySchema } from '#application/operations/openapi.ts';
+import { isWriting } from '#application/operations/operation.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';
 import { unknownMembers, unknownParameters } from '#application/operations/unknown-members.ts';
 import type { InputError } from '#domain/shared/failure.ts';

@@ -8,8 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
 import { ChangeNotifier, listenForChanges } from '#event-store/change-notifications.ts';
-import type { CommitStatistics } from '#event-store/commit-statistics.ts';
-import { noStream } from '#event-store/event-store.ts';
+import { type CommitStatistics, noStream } from '#event-store/event-store.ts';
 import { openEventFile } from '#event-store/sqlite/event-file.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import {

@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
-import type { CommitStatistics } from '#event-store/commit-statistics.ts';
-import type { AppendFailure, AppendResult, EventToAppend } from '#event-store/event-store.ts';
+import type { AppendFailure, AppendResult, CommitStatistics, EventToAppend } from '#event-store/event-store.ts';
 import type { Connection } from '#event-store/eventstoredb/connection/connection.ts';
 import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
-import { unavailableError } from '#event-store/eventstoredb/connection/unavailable-error.ts';
+import { unavailableError } from '#event-store/eventstoredb/connection/unavailable-cause.ts';
 import { eventOf, positionOf } from '#event-store/eventstoredb/wire/event-message.ts';
 import { appendRequests, streamRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';

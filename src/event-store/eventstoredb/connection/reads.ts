@@ -8,7 +8,7 @@ import type { Availability } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callFailure, isDeleted, isRefusal, TimedOutError } from './call-failure.ts';
 import { type Connection, endCall, type ReadCall } from './connection.ts';
-import { unavailableError } from './unavailable-error.ts';
+import { unavailableError } from './unavailable-cause.ts';
 
 export interface ReadsOptions {
   /** The time limit of one attempt. */

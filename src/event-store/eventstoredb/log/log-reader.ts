@@ -10,11 +10,8 @@ import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
 import type { Availability } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { LogEnd } from './log-end.ts';
-import { PageCache, type ReadPage } from './page-cache.ts';
-import { PageExchange } from './page-exchange.ts';
-import { PageSender, type SharedPage } from './page-port.ts';
-import type { WakeUpSource } from './wake-up-source.ts';
+import { LogEnd, type WakeUpSource } from './log-end.ts';
+import { PageCache, PageExchange, PageSender, type ReadPage, type SharedPage } from './page-exchange.ts';
 
 /** The most events in a page. */
 const pageEvents = 2_000;

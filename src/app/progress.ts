@@ -3,13 +3,34 @@ import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { Metrics, ProjectionLag, Stopped } from '#http/routes/metrics.ts';
 import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
+import { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { withTimeout } from '#shared/async/with-timeout.ts';
-import { readEndOfLog } from './end-of-log.ts';
 
-/** How long the metrics wait for a store. */
+/** How long readiness and the metrics wait for a store. */
 const timeoutMs = 1_000;
+
+/** Reads the last position of the log; null while the event store does not answer. */
+export function readEndOfLog(events: Pick<EventStore, 'lastPosition'>): Promise<number | null> {
+  return withTimeout(timeoutMs, events.lastPosition(), null).catch(() => null);
+}
+
+/** The dependencies of the lag monitor. */
+export interface LagDependencies {
+  readonly events: Pick<EventStore, 'lastPosition'>;
+  readonly projections: Pick<ProjectionsProgress, 'status'>;
+  /** Collects everything that must be stopped. */
+  readonly opened: AsyncDisposableStack;
+}
+
+/** Starts to record how far the read models are behind the log. */
+export function startLagMonitor({ events, projections, opened }: LagDependencies): LagMonitor {
+  const lag = new LagMonitor({ lastPosition: () => readEndOfLog(events), status: () => projections.status() });
+  lag.start();
+  opened.defer(() => lag.stop());
+  return lag;
+}
 
 /** The sources of the metrics. */
 export interface WatchedByMetrics {
