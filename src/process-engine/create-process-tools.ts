@@ -2,13 +2,12 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import { writeEvents } from '#application/commands/write-events.ts';
 import { streamName } from '#domain/shared/entity.ts';
+import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { CommandRejectedError } from './command-rejected-error.ts';
 import type { ProcessTools } from './process.ts';
 import type { PauseUntil } from './reactions.ts';
-import { ReadModelBehindError } from './read-model-behind-error.ts';
 import type { SeenStreams } from './seen-streams.ts';
 
 /** What all reactions of a process use. */
@@ -62,4 +61,33 @@ export function createProcessTools(options: ProcessToolsOptions, context: Reacti
       throw new ReadModelBehindError(collection);
     },
   };
+}
+
+/** The service has refused a command of a process. */
+export class CommandRejectedError extends Error {
+  override readonly name = 'CommandRejectedError';
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.detail);
+    this.failure = failure;
+  }
+}
+
+const passing: ReadonlySet<FailureCode> = new Set(['unavailable', 'too-many-conflicts']);
+
+/** Whether a retry may resolve a refusal. Any other one is final. */
+export function isPassing({ code }: Failure): boolean {
+  return passing.has(code);
+}
+
+/** A process needs a read model that has not reached the end of the log: it is being filled, or it lags. */
+export class ReadModelBehindError extends Error {
+  override readonly name = 'ReadModelBehindError';
+  readonly collection: string;
+
+  constructor(collection: string) {
+    super(`the read model ${collection} is behind`);
+    this.collection = collection;
+  }
 }

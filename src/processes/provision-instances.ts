@@ -22,7 +22,7 @@ import { fillPlaceholders } from '#domain/template/placeholders.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { templateVersionRecord } from '#domain/template/record-of-state.ts';
 import { templateVersion } from '#domain/template/template.ts';
-import { CommandRejectedError, isPassing } from '#process-engine/command-rejected-error.ts';
+import { CommandRejectedError, isPassing } from '#process-engine/create-process-tools.ts';
 import { type Process, type ProcessTools, process } from '#process-engine/process.ts';
 import type { Json } from '#shared/json/json.ts';
 

@@ -3,9 +3,7 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import { type AnyProjection, keysOf, type Reaction, reactionsOf } from '#projection-engine/projection.ts';
 import { findIndex } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, DocumentWrite, FoldedDocument, Where } from '#read-store/read-store.ts';
-import { BufferedDocument } from './buffered-document.ts';
-import { documentText } from './document-text.ts';
-import { heapBytes, maxHeapBytes } from './heap-bytes.ts';
+import { BufferedDocument, documentText, heapBytes, maxHeapBytes } from './buffered-document.ts';
 import { WhereIndex } from './where-index.ts';
 
 /** The most documents that are in memory between two commits, and the most bytes of memory, by estimate. */

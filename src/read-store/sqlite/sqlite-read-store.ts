@@ -9,10 +9,10 @@ import type {
   PageRequest,
   ProjectionStatus,
   ReadStore,
+  UnknownEventType,
   Where,
 } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
-import type { UnknownEventType } from '#read-store/unknown-event-types.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import * as table from './document-table.ts';
 import { guarded, ReadStoreDamagedError } from './read-store-file.ts';

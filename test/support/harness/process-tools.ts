@@ -3,7 +3,7 @@ import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import { writeEvents } from '#application/commands/write-events.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { CommandRejectedError } from '#process-engine/command-rejected-error.ts';
+import { CommandRejectedError } from '#process-engine/create-process-tools.ts';
 import type { ProcessTools } from '#process-engine/process.ts';
 import { SeenStreams } from '#process-engine/seen-streams.ts';
 import type { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';

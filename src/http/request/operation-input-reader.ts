@@ -1,16 +1,20 @@
 import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import * as E from 'fp-ts/lib/Either.js';
 import type { ByteHold } from '#application/access/byte-budget.ts';
 import { inexactIntegers, numberNotExact } from '#application/bodies/exact-numbers.ts';
+import { invalidInput } from '#application/operations/input-errors.ts';
 import type { CallTarget } from '#application/operations/invoke.ts';
+import { bodySchema } from '#application/operations/openapi.ts';
+import { isWriting } from '#application/operations/operation.ts';
 import type { RequestInput } from '#application/operations/operation-request.ts';
-import type { Failure } from '#domain/shared/failure.ts';
-import { withoutDryRun } from '#http/request/dry-run.ts';
-import { readQueryParameters } from '#http/request/query-parameters.ts';
-import { jsonBodyReader } from '#http/request/request-body.ts';
-import { unknownInput } from '#http/request/strict-input.ts';
+import type { OperationRoute } from '#application/operations/registry.ts';
+import { unknownMembers, unknownParameters } from '#application/operations/unknown-members.ts';
+import type { Failure, InputError } from '#domain/shared/failure.ts';
+import type { RequestContext } from '#http/server/request-context.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import type { RequestContext } from './request-context.ts';
+import { jsonBodyReader } from './request-body.ts';
+import { isStrict, withoutDryRun } from './request-headers.ts';
 
 /** The default of the most values in a JSON body. */
 const defaultMaxBodyValues = 50_000;
@@ -67,4 +71,43 @@ function known(members: JsonObject, names: ReadonlySet<string>): JsonObject {
   const found: Record<string, Json | undefined> = {};
   for (const name of names) if (Object.hasOwn(members, name)) found[name] = members[name];
   return found;
+}
+
+/**
+ * The members of an input that a query string gives, as texts. Others are ignored.
+ * @returns invalid-input when one is given twice
+ */
+export function readQueryParameters(query: string, known: ReadonlySet<string>): E.Either<Failure, JsonObject> {
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!known.has(name)) continue;
+    if (fields.has(name)) return E.left(invalidInput([{ pointer: `/${name}`, message: 'must be given once' }]));
+    fields.set(name, value);
+  }
+  return E.right(Object.fromEntries(fields));
+}
+
+/** A request as it was sent. */
+interface SentInput {
+  readonly headers: IncomingHttpHeaders;
+  /** The query string without its question mark; empty without a query. */
+  readonly query: string;
+  readonly body: JsonObject;
+}
+
+/**
+ * Finds the members and query parameters that an operation does not know, if the request prefers strict handling.
+ * @returns a fault for each; none without that preference
+ */
+export function unknownInput(
+  { operation, members, hasBody }: OperationRoute,
+  sent: SentInput,
+): ReadonlyArray<InputError> {
+  if (!isStrict(sent.headers)) return [];
+  const inPath = new Set([...operation.http.path.matchAll(/:(\w+)/g)].map(([, name]) => name));
+  const inQuery = hasBody ? new Set<string>() : new Set([...members].filter((name) => !inPath.has(name)));
+  return [
+    ...unknownParameters(sent.query, isWriting(operation) ? inQuery.add('dryRun') : inQuery),
+    ...(hasBody ? unknownMembers(bodySchema(operation), sent.body) : []),
+  ];
 }
