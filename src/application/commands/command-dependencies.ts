@@ -1,3 +1,4 @@
+import type { EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import type { Claims } from './claims.ts';
 import type { Lookup } from './command.ts';
@@ -8,6 +9,7 @@ import type { StreamWriter } from './stream-writer.ts';
 export interface CommandDependencies {
   readonly writer: StreamWriter;
   readonly claims: Claims;
+  readonly endpointPlaces: Pick<EndpointPlaces, 'enter' | 'refusalOf'>;
   readonly lookup: Lookup;
   readonly personalData: PersonalData;
   /** The most stored bytes of one append. */

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { describeOperation, type Operation } from '#application/operations/operation.ts';
 import type { OperationRequest, OperationResult, ValidRequest } from '#application/operations/operation-request.ts';
+import { EndpointCreation } from '#application/webhooks/endpoint-places.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { isConcealedFor } from '#domain/shared/scope.ts';
 import { canAccess } from '#domain/shared/tenancy.ts';
@@ -88,21 +89,28 @@ class CommandHandler {
   async #executeAttempt(
     attempt: CommandAttempt,
   ): Promise<E.Either<Failure | IdAlreadyUsed | KeyMadeElsewhere, OperationResult>> {
+    const written = await this.#write(attempt);
+    // 11. Waiting for read models, 12. response
+    if (E.isRight(written)) return this.#responder.respond(attempt, written.right);
+    const { left } = written;
+    if (!('kind' in left)) return E.left(left);
+    return left.kind === 'replay' ? this.#responder.replay(attempt, left.remembered) : E.left(left);
+  }
+
+  async #write(attempt: CommandAttempt) {
     const { id, request, idempotency } = attempt;
-    const written = await this.#runtime.writer.write({
-      entity: this.#definition.entity,
+    const { entity, takesEndpointPlace } = this.#definition;
+    const { writer, endpointPlaces } = this.#runtime;
+    using creation = takesEndpointPlace === true ? new EndpointCreation(endpointPlaces) : null;
+    return await writer.write({
+      entity,
       id,
       origin: originOf(request),
       ...(idempotency === null ? {} : { idempotency }),
       // 7. Idempotency, 8. decision
       decide: (stream) => this.#decider.decide(attempt, stream),
       // 9. Claim, then 10. append
-      claim: (events) => this.#decider.claim(attempt, events),
+      claim: (decision) => this.#decider.claim(attempt, decision, creation),
     });
-    // 11. Waiting for read models, 12. response
-    if (E.isRight(written)) return this.#responder.respond(attempt, written.right);
-    const { left } = written;
-    if (!('kind' in left)) return E.left(left);
-    return left.kind === 'replay' ? this.#responder.replay(attempt, left.remembered) : E.left(left);
   }
 }

@@ -171,7 +171,7 @@ export class StreamWriter {
   ): Promise<DecisionOutcome<State, Events, Other>> {
     const decision = await write.decide(before, deadline);
     if (E.isLeft(decision)) return { kind: 'answer', answer: decision };
-    const refusal = write.claim === undefined ? null : await write.claim(decision.right.events);
+    const refusal = write.claim === undefined ? null : await write.claim(decision.right);
     if (refusal !== null) return { kind: 'answer', answer: E.left(refusal) };
     const events = orRemembered(decision.right.events, write.idempotency !== undefined);
     if (events.length === 0) return { kind: 'answer', answer: E.right({ stream: before, events: [] }) };

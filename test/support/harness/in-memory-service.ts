@@ -9,10 +9,13 @@ import type { ReadYourWrites } from '#application/commands/read-your-writes.ts';
 import { StreamWriter, type StreamWriterOptions } from '#application/commands/stream-writer.ts';
 import type { Operation } from '#application/operations/operation.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
+import { defaultEndpointLimits, type EndpointLimits } from '#application/webhooks/endpoint-limits.ts';
+import { EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
+import { Positions } from '#positions/positions.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
@@ -40,6 +43,7 @@ export interface ServiceOptions extends Omit<StreamWriterOptions, 'store'> {
   readonly claimGraceMs?: number;
   /** Default: no wait. */
   readonly readYourWrites?: Pick<ReadYourWrites, 'wait'>;
+  readonly endpointLimits?: EndpointLimits;
 }
 
 /** Commands on an event store in memory, with read models that never lag. */
@@ -50,6 +54,7 @@ export class Service {
   readonly documents: ReadModel;
   readonly writer: StreamWriter;
   readonly claims: Claims;
+  readonly endpointPlaces: EndpointPlaces;
   readonly subjectKeys: InMemorySubjectKeys;
   readonly personalData: PersonalData;
   /** The events that commands waited for in the read models. */
@@ -60,7 +65,7 @@ export class Service {
   /** @param store the log of an earlier service, to continue on it */
   constructor(
     store = new AppendableEventStore(),
-    { claimGraceMs, readYourWrites, ...options }: ServiceOptions = {},
+    { claimGraceMs, readYourWrites, endpointLimits: limits = defaultEndpointLimits, ...options }: ServiceOptions = {},
     subjectKeys = new InMemorySubjectKeys(),
   ) {
     this.store = store;
@@ -68,6 +73,13 @@ export class Service {
     this.documents = new ReadModel(store.log);
     this.writer = new StreamWriter({ store, ...options });
     this.claims = new Claims(this.writer, claimGraceMs);
+    // The read models contain every event, so no creation is remembered.
+    this.endpointPlaces = new EndpointPlaces({
+      documents: this.documents,
+      positions: new Positions(),
+      limits,
+      timeoutMs: 0,
+    });
     this.subjectKeys = subjectKeys;
     this.personalData = new PersonalData(subjectKeys);
   }
@@ -129,8 +141,8 @@ export class Service {
       projection: async () => null,
       process: async () => null,
     };
-    const { writer, claims, personalData } = this;
-    const runtime = { writer, claims, lookup, personalData, readYourWrites: this.#readYourWrites };
+    const { writer, claims, endpointPlaces, personalData } = this;
+    const runtime = { writer, claims, endpointPlaces, lookup, personalData, readYourWrites: this.#readYourWrites };
     const operation = commandOperation(command, runtime);
     this.#operations.set(command, operation);
     return operation;

@@ -5,7 +5,9 @@ import type { StreamState } from '#application/commands/stream-state.ts';
 import { appendTooLarge } from '#application/commands/streams/append-refusals.ts';
 import type { Decision } from '#application/commands/streams/stream-write.ts';
 import { notFound } from '#application/operations/not-found.ts';
+import type { EndpointCreation } from '#application/webhooks/endpoint-places.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import { defaultMaxAppendBytes } from '#event-store/event-store.ts';
 import { type CommandAttempt, originOf } from './command-attempt.ts';
@@ -47,12 +49,20 @@ export class CommandDecider {
 
   /**
    * Stage 9. Keys of personal data are stored last, because a refused request makes none.
-   * @returns why a claim cannot be taken, or that another node has made a key; null if all are taken and stored
+   * @param creation takes the place of a new webhook endpoint; null for other commands
+   * @returns why a claim or the place cannot be taken, or that another node has made a key; null if all are taken and
+   *   stored
    * @throws UnavailableError
    */
-  async claim(attempt: CommandAttempt, events: ReadonlyArray<object>): Promise<Failure | KeyMadeElsewhere | null> {
+  async claim(
+    attempt: CommandAttempt,
+    { events, tenant }: AnyDecision,
+    creation: EndpointCreation | null,
+  ): Promise<Failure | KeyMadeElsewhere | null> {
     const refusal = await this.#takeClaims(attempt, events);
     if (refusal !== null) return refusal;
+    const full = tenant === null ? null : ((await creation?.takePlace(tenant)) ?? null);
+    if (full !== null) return full;
     return (await attempt.newKeys.store()) ? null : keyMadeElsewhere;
   }
 
@@ -76,14 +86,16 @@ export class CommandDecider {
 
   /**
    * Returns the result that `claim` would have, without taking anything.
+   * @param tenant of the stream
    * @throws UnavailableError
    */
-  async checkClaims({ id, input }: CommandAttempt): Promise<Failure | null> {
+  async checkClaims({ id, input }: CommandAttempt, tenant: Tenant | null): Promise<Failure | null> {
     for (const claim of this.#definition.claims?.(input) ?? []) {
       const taken = await this.#runtime.claims.check(claim, id);
       if (taken !== null) return taken;
     }
-    return null;
+    const { takesEndpointPlace } = this.#definition;
+    return takesEndpointPlace === true && tenant !== null ? this.#runtime.endpointPlaces.refusalOf(tenant) : null;
   }
 
   /** Whether the resource still exists, at the revision in `If-Match`. */

@@ -58,7 +58,7 @@ export class CommandRehearsal {
     attempt: CommandAttempt,
     rehearsed: RehearsedWrite<unknown> & StreamWriteResult<unknown>,
   ): Promise<E.Either<Failure, OperationResult>> {
-    const taken = await this.#decider.checkClaims(attempt);
+    const taken = await this.#decider.checkClaims(attempt, rehearsed.stream.tenant);
     if (taken !== null) return E.left(taken);
     const { entity } = this.#definition;
     const { stream, events } = rehearsed;

@@ -56,7 +56,7 @@ export interface StreamWrite<State, Events, Other = never> {
    * again after each conflict.
    * @returns why a claim cannot be taken, or another result; null if all are taken
    */
-  readonly claim?: (events: ReadonlyArray<EventOf<Events>>) => Promise<Failure | NoInfer<Other> | null>;
+  readonly claim?: (decision: Decision<Events>) => Promise<Failure | NoInfer<Other> | null>;
 }
 
 /** The result of a write: the state after it, and the appended events (none if nothing changed). */
