@@ -43,7 +43,7 @@ export const createWebhookEndpoint = command({
       : { fault, sealed: null };
   },
   tenant: (_, { caller }) => ownerOf(caller),
-  takesEndpointPlace: true,
+  endpointPlace: 'taken',
   decide: ({ url, eventTypes, description = null }, _, { caller, related: { fault, sealed }, newIds: { id } }) => {
     const refusal = urlRefusal(fault);
     if (refusal !== null || sealed === null) return E.left(refusal ?? missingSecret());

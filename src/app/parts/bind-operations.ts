@@ -75,12 +75,10 @@ function commandDependencies(
 ): CommandDependencies {
   const { writer, personalData, positions, documents, reacting: processes } = dependencies;
   const { maxAppendBytes, maxFilledBytes, webhookEndpoints, readYourWritesTimeoutMs: timeoutMs } = limits;
-  const endpointPlaces = new EndpointPlaces({ documents, positions, limits: webhookEndpoints, timeoutMs });
-  writer.onAppended((appended) => endpointPlaces.see(appended));
   return {
     writer,
     claims: new Claims(writer),
-    endpointPlaces,
+    endpointPlaces: new EndpointPlaces({ documents, positions, limits: webhookEndpoints, timeoutMs }),
     lookup: lookupIn(dependencies),
     personalData,
     maxAppendBytes,

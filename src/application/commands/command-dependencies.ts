@@ -9,7 +9,7 @@ import type { StreamWriter } from './stream-writer.ts';
 export interface CommandDependencies {
   readonly writer: StreamWriter;
   readonly claims: Claims;
-  readonly endpointPlaces: Pick<EndpointPlaces, 'enter' | 'refusalOf'>;
+  readonly endpointPlaces: EndpointPlaces;
   readonly lookup: Lookup;
   readonly personalData: PersonalData;
   /** The most stored bytes of one append. */

@@ -99,10 +99,10 @@ class CommandHandler {
 
   async #write(attempt: CommandAttempt) {
     const { id, request, idempotency } = attempt;
-    const { entity, takesEndpointPlace } = this.#definition;
+    const { entity, endpointPlace } = this.#definition;
     const { writer, endpointPlaces } = this.#runtime;
-    using creation = takesEndpointPlace === true ? new EndpointCreation(endpointPlaces) : null;
-    return await writer.write({
+    using creation = endpointPlace === 'taken' ? new EndpointCreation(endpointPlaces) : null;
+    const written = await writer.write({
       entity,
       id,
       origin: originOf(request),
@@ -112,5 +112,7 @@ class CommandHandler {
       // 9. Claim, then 10. append
       claim: (decision) => this.#decider.claim(attempt, decision, creation),
     });
+    if (endpointPlace !== undefined && E.isRight(written)) endpointPlaces.see(written.right.events);
+    return written;
   }
 }

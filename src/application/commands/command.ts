@@ -171,8 +171,8 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
   readonly loadRelated?: (input: Input, loads: RelatedStateLoader, caller: Caller, state: State) => Promise<Also>;
   /** The claims of the new resource, taken in order before the append: see `claims.ts`. */
   readonly claims?: (input: Input) => ReadonlyArray<string>;
-  /** For a command that creates: whether the new resource takes a place of its tenant's webhook endpoints. */
-  readonly takesEndpointPlace?: boolean;
+  /** Whether it creates or deletes a webhook endpoint, whose number is limited: see `endpoint-places.ts`. */
+  readonly endpointPlace?: 'taken' | 'freed';
   readonly decide: (
     input: Input,
     state: State,

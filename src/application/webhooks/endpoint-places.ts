@@ -9,7 +9,7 @@ import { type EndpointLimit, type EndpointLimits, endpointLimitsOf } from './end
 
 export interface EndpointPlacesOptions {
   readonly documents: Pick<ReadStore, 'count'>;
-  readonly positions: Pick<Positions, 'hasPassed' | 'isHalted' | 'onUpdate' | 'passed'>;
+  readonly positions: Pick<Positions, 'hasPassed' | 'isHalted' | 'passed'>;
   readonly limits: EndpointLimits;
   /** How long a full limit waits in milliseconds until the read model shows the last creations and deletions. */
   readonly timeoutMs: number;
@@ -51,11 +51,11 @@ export class EndpointPlaces {
 
   constructor(options: EndpointPlacesOptions) {
     this.#options = options;
-    options.positions.onUpdate(() => this.#removeShown());
   }
 
   /** Remembers the creations and deletions among events that this node has appended. Call it before their turn ends. */
   see(appended: ReadonlyArray<RecordedEvent>): void {
+    this.#removeShown();
     for (const { type, position, metadata } of appended) {
       const created = createdBy.get(type);
       if (created !== undefined) this.#changes.push({ tenant: metadata, position, created });

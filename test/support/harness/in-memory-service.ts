@@ -15,7 +15,6 @@ import type { Failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
-import { Positions } from '#positions/positions.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
@@ -73,13 +72,9 @@ export class Service {
     this.documents = new ReadModel(store.log);
     this.writer = new StreamWriter({ store, ...options });
     this.claims = new Claims(this.writer, claimGraceMs);
-    // The read models contain every event, so no creation is remembered.
-    this.endpointPlaces = new EndpointPlaces({
-      documents: this.documents,
-      positions: new Positions(),
-      limits,
-      timeoutMs: 0,
-    });
+    // The read models always contain every event.
+    const positions = { hasPassed: () => true, isHalted: () => false, passed: async () => 'reached' as const };
+    this.endpointPlaces = new EndpointPlaces({ documents: this.documents, positions, limits, timeoutMs: 0 });
     this.subjectKeys = subjectKeys;
     this.personalData = new PersonalData(subjectKeys);
   }

@@ -94,8 +94,8 @@ export class CommandDecider {
       const taken = await this.#runtime.claims.check(claim, id);
       if (taken !== null) return taken;
     }
-    const { takesEndpointPlace } = this.#definition;
-    return takesEndpointPlace === true && tenant !== null ? this.#runtime.endpointPlaces.refusalOf(tenant) : null;
+    const { endpointPlace } = this.#definition;
+    return endpointPlace === 'taken' && tenant !== null ? this.#runtime.endpointPlaces.refusalOf(tenant) : null;
   }
 
   /** Whether the resource still exists, at the revision in `If-Match`. */
