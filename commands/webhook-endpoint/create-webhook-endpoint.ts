@@ -23,7 +23,7 @@ export const createWebhookEndpoint = command({
   alsoScope: 'audit:read',
   input: t.intersection([t.type(required), t.partial({ description })]),
   output: WebhookEndpointWithSecret,
-  failures: [],
+  failures: ['too-many-webhook-endpoints'],
   example: {
     input: {
       url: examples.webhookEndpoint.url,
@@ -43,6 +43,7 @@ export const createWebhookEndpoint = command({
       : { fault, sealed: null };
   },
   tenant: (_, { caller }) => ownerOf(caller),
+  endpointPlace: 'taken',
   decide: ({ url, eventTypes, description = null }, _, { caller, related: { fault, sealed }, newIds: { id } }) => {
     const refusal = urlRefusal(fault);
     if (refusal !== null || sealed === null) return E.left(refusal ?? missingSecret());

@@ -21,6 +21,7 @@ export const deleteWebhookEndpoint = command({
   failures: ['webhook-endpoint-not-found'],
   example: { output: examples.webhookEndpoint },
   entity: webhookEndpoint,
+  endpointPlace: 'freed',
   subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' },
   decide: ({ webhookEndpointId: id }, state, { caller }) => {
     const refusal = checkMayChange(caller, knownWebhookEndpoint(state).record);

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { ByteLimits } from '#application/access/byte-budget.ts';
 import { defaultLimitFactor, type LimitFactors } from '#application/access/limit-levels.ts';
 import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
+import { defaultEndpointLimits, type EndpointLimits } from '#application/webhooks/endpoint-limits.ts';
 import { type DigestKeys, publicHalf, readPublicKeys, readSigningKey } from '#digests/digest-keys.ts';
 import { faultOfKeyText } from '#domain/api-key/secret.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
@@ -94,6 +95,7 @@ export interface Limits {
   /** The space that must stay free on each volume; null for 1 GiB or 5% of the volume, whichever is smaller. */
   readonly minFreeBytes: number | null;
   readonly feeds: FeedLimits;
+  readonly webhookEndpoints: EndpointLimits;
   /** Requests of one project in a minute; null for no limit. */
   readonly requestsPerMinute: number | null;
   /** The limits of its organization and its partner, as multiples of a project's limit. */
@@ -167,6 +169,10 @@ function readLimits(environment: Environment): Limits {
       maxFeeds: readWholeNumber(environment, 'MAX_LIVE_FEEDS', 2_000, 1, 1_000_000),
       maxFeedsPerProject: readWholeNumber(environment, 'MAX_LIVE_FEEDS_PER_PROJECT', 1_000, 1, 1_000_000),
     },
+    webhookEndpoints: {
+      maxPerProject: maxEndpointsOf(environment, 'PROJECT', defaultEndpointLimits.maxPerProject),
+      maxPerOrganization: maxEndpointsOf(environment, 'ORGANIZATION', defaultEndpointLimits.maxPerOrganization),
+    },
     requestsPerMinute: readWholeNumber(environment, 'REQUESTS_PER_MINUTE', null, 1, 1_000_000_000, 600),
     limitFactors: {
       organization: readWholeNumber(environment, 'ORGANIZATION_LIMIT_FACTOR', defaultLimitFactor, 1, 1_000_000),
@@ -205,6 +211,10 @@ function webhooksOf(environment: Environment): WebhookConfig {
 }
 
 const maxLimitBytes = 64 * 1024 * 1024 * 1024 * 1024;
+
+function maxEndpointsOf(environment: Environment, owner: 'PROJECT' | 'ORGANIZATION', byDefault: number): number {
+  return readWholeNumber(environment, `MAX_WEBHOOK_ENDPOINTS_PER_${owner}`, byDefault, 1, 100_000);
+}
 
 /** A limit for the node, and one for each project under the same name with `_PER_PROJECT`. */
 function byteLimitsOf(environment: Environment, name: string, byDefault: ByteLimits): ByteLimits {

@@ -71,6 +71,12 @@ export interface ReadStore {
   ): Promise<StoredDocument<Value> | null>;
   /** Reads a page of the documents that match `where` (a declared index, or `{}` for all). @throws UnavailableError */
   list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>>;
+  /**
+   * Counts the documents that match `where` (a declared index, or `{}` for all), up to a limit of at least 1. It reads
+   * the index alone.
+   * @throws UnavailableError
+   */
+  count(collection: string, where: Where, limit: number): Promise<number>;
   /** Reads the status that the node that runs the projections has published last. @throws UnavailableError */
   status(): Promise<ReadonlyArray<ProjectionStatus>>;
   /** Reads the counts of events whose types this release does not know. @throws UnavailableError */

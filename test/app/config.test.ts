@@ -187,6 +187,8 @@ describe('readConfig', () => {
     ORGANIZATION_LIMIT_FACTOR: ['0', 'ten'],
     PARTNER_LIMIT_FACTOR: ['0', '1.5'],
     MONGODB_MAX_POOL_SIZE: ['0', '1001', 'many'],
+    MAX_WEBHOOK_ENDPOINTS_PER_PROJECT: ['0', 'many'],
+    MAX_WEBHOOK_ENDPOINTS_PER_ORGANIZATION: ['0', '-1'],
   }))
     it(`rejects a wrong ${name} in one line that names it and holds no secret`, () => {
       for (const value of values)

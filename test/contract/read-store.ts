@@ -168,6 +168,24 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       await assert.rejects(listed({ kind: 'x' }), /index/);
     });
 
+    it('counts the documents of a declared index up to a limit, without removed ones', async () => {
+      const generation = await published();
+      const kinds = ['x', 'y', 'x', 'x'];
+      await commit(generation, 4, ...kinds.map((kind, index) => put(`d${index}`, index, { group: 'g', kind }, index)));
+      await commit(generation, 6, put('e', 5, { group: 'h', kind: 'x' }, 5), {
+        kind: 'delete',
+        id: 'd0',
+        position: 6,
+      });
+      assert.equal(await store.reader.count('items', { group: 'g' }, 10), 3);
+      assert.equal(await store.reader.count('items', { group: 'g' }, 2), 2);
+      assert.equal(await store.reader.count('items', { group: 'g', kind: 'x' }, 10), 2);
+      assert.equal(await store.reader.count('items', { group: 'none' }, 10), 0);
+      assert.equal(await store.reader.count('items', {}, 10), 4);
+      await assert.rejects(store.reader.count('items', { kind: 'x' }, 10), /index/);
+      await assert.rejects(store.reader.count('others', {}, 10), UnavailableError);
+    });
+
     it('distinguishes null, text, numbers and booleans in an index', async () => {
       const generation = await published();
       const values = [null, '1', 1, true, false, 0, '', { nested: 1 }];

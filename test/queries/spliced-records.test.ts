@@ -84,6 +84,7 @@ class Documents implements ReadStore {
     return { documents, next: null } as never;
   }
 
+  count = async () => manyDocuments;
   status = async () => [];
   async snapshot() {
     return null;

@@ -16,6 +16,7 @@ import type { StreamHistory } from '#application/history/stream-history.ts';
 import type { AnyOperation } from '#application/operations/operation.ts';
 import { downloadOperation } from '#application/queries/content-query.ts';
 import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
+import { EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { commands, uploadCommands } from '#commands/table.ts';
 import { file } from '#domain/file/file.ts';
@@ -72,11 +73,12 @@ function commandDependencies(
   dependencies: OperationDependencies,
   pending: PendingResources,
 ): CommandDependencies {
-  const { writer, personalData, positions, reacting: processes } = dependencies;
-  const { maxAppendBytes, maxFilledBytes, readYourWritesTimeoutMs: timeoutMs } = limits;
+  const { writer, personalData, positions, documents, reacting: processes } = dependencies;
+  const { maxAppendBytes, maxFilledBytes, webhookEndpoints, readYourWritesTimeoutMs: timeoutMs } = limits;
   return {
     writer,
     claims: new Claims(writer),
+    endpointPlaces: new EndpointPlaces({ documents, positions, limits: webhookEndpoints, timeoutMs }),
     lookup: lookupIn(dependencies),
     personalData,
     maxAppendBytes,

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { OperationRequest, ValidRequest } from '#application/operations/operation-request.ts';
+import type { EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { NewSubjectKeys } from '#personal-data/new-subject-keys.ts';
@@ -28,6 +29,7 @@ import { writeEvents } from './write-events.ts';
 export interface CommandDependencies {
   readonly writer: StreamWriter;
   readonly claims: Claims;
+  readonly endpointPlaces: EndpointPlaces;
   readonly lookup: Lookup;
   readonly personalData: PersonalData;
   /** The most stored bytes of one append. */

@@ -171,6 +171,8 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
   readonly loadRelated?: (input: Input, loads: RelatedStateLoader, caller: Caller, state: State) => Promise<Also>;
   /** The claims of the new resource, taken in order before the append: see `claims.ts`. */
   readonly claims?: (input: Input) => ReadonlyArray<string>;
+  /** Whether it creates or deletes a webhook endpoint, whose number is limited: see `endpoint-places.ts`. */
+  readonly endpointPlace?: 'taken' | 'freed';
   readonly decide: (
     input: Input,
     state: State,

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { notFound } from '#application/operations/not-found.ts';
 import { describeOperation, type Operation } from '#application/operations/operation.ts';
 import type { OperationRequest, OperationResult, ValidRequest } from '#application/operations/operation-request.ts';
+import { EndpointCreation } from '#application/webhooks/endpoint-places.ts';
 import { childId } from '#domain/shared/entity.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { isConcealedFor } from '#domain/shared/scope.ts';
@@ -135,10 +136,14 @@ async function executeAttempt(attempt: CommandAttempt): Promise<Answered | Refus
 /** Stages 7 to 10, in a turn on the stream, and again after each conflict. */
 async function write(attempt: CommandAttempt): Promise<Written | Replay | Refused | Again> {
   const { runtime, command, id } = attempt;
+  using creation = command.endpointPlace === 'taken' ? new EndpointCreation(runtime.endpointPlaces) : null;
   const turn = await runtime.writer.beginTurn(command.entity, id);
   try {
     for (;;) {
-      const written = await writeOnce(attempt, turn);
+      const written = await writeOnce(attempt, turn, creation);
+      if (written.kind === 'written' && command.endpointPlace !== undefined) {
+        runtime.endpointPlaces.observe(written.events);
+      }
       if (written.kind !== 'conflict') return written;
       const refusal = await turn.pauseAfterConflict();
       if (refusal !== null) return refused(refusal);
@@ -151,10 +156,11 @@ async function write(attempt: CommandAttempt): Promise<Written | Replay | Refuse
 async function writeOnce(
   attempt: CommandAttempt,
   turn: AnyTurn,
+  creation: EndpointCreation | null,
 ): Promise<Written | Replay | Refused | Again | { readonly kind: 'conflict' }> {
   const before = await turn.load();
   const decision = await decide(attempt, before);
-  const claimed = decision.kind === 'decided' ? await claim(attempt, decision) : decision;
+  const claimed = decision.kind === 'decided' ? await claim(attempt, decision, creation) : decision;
   const events = claimed.kind === 'decided' ? orRemembered(claimed.events, attempt.idempotency !== null) : [];
   if (claimed.kind !== 'decided' || events.length === 0) {
     if (!(await turn.isCurrent(before))) return { kind: 'conflict' };
@@ -190,6 +196,9 @@ async function planWrite(attempt: CommandAttempt): Promise<Written | Replay | Re
     const taken = await runtime.claims.check(claimed, id);
     if (taken !== null) return refused(taken);
   }
+  const full =
+    command.endpointPlace === 'taken' && tenant !== null ? await runtime.endpointPlaces.refusalOf(tenant) : null;
+  if (full !== null) return refused(full);
   return { kind: 'written', before, ...planned.right };
 }
 
@@ -240,11 +249,18 @@ function checkPreconditions(
 /**
  * Stage 9, after the decision, so that a refused request leaves no claim. Keys of personal data are stored last, because
  * a refused request makes none.
+ * @param creation takes the place of a new webhook endpoint; null for other commands
  * @throws UnavailableError
  */
-async function claim(attempt: CommandAttempt, decided: Decided): Promise<Decided | Refused | Again> {
+async function claim(
+  attempt: CommandAttempt,
+  decided: Decided,
+  creation: EndpointCreation | null,
+): Promise<Decided | Refused | Again> {
   const refusal = await takeClaims(attempt, decided.events);
   if (refusal !== null) return refused(refusal);
+  const full = decided.tenant === null ? null : ((await creation?.takePlace(decided.tenant)) ?? null);
+  if (full !== null) return refused(full);
   return (await attempt.newKeys.store()) ? decided : { kind: 'key-made-elsewhere' };
 }
 

@@ -3,13 +3,11 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { historyOfStream, listedEvent } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
-import { isKnownEventType } from '#domain/shared/event-codecs.ts';
-import { upcasters } from '#domain/shared/upcasters.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { upcastWith } from '#event-store/upcasting.ts';
 import { foldInMemory } from '#projection-engine/documents/fold-in-memory.ts';
 import { projections } from '#projections/table.ts';
 import type { Json } from '#shared/json/json.ts';
+import { type FrozenEvent, readFrozenLog, storyOf } from './frozen-log.ts';
 
 /** The result of today's code for a stream that ends with a frozen event. */
 interface Replayed {
@@ -17,13 +15,6 @@ interface Replayed {
   readonly history: { readonly resource: Json; readonly summary: string } | null;
   /** The documents of every read model with any. */
   readonly documents: Json;
-}
-
-/** A frozen event, in its newest shape. */
-interface FrozenEvent {
-  readonly name: string;
-  readonly version: number;
-  readonly event: RecordedEvent;
 }
 
 /** The result of a check: one line for each frozen event that does not match. */
@@ -39,7 +30,7 @@ export interface ReplayCheck {
  * whether to write the records of events without any; existing ones never change
  */
 export function checkReplay(fixtures: string, writesMissing: boolean): ReplayCheck {
-  const log = frozenLog(join(fixtures, 'events'));
+  const log = readFrozenLog(join(fixtures, 'events'));
   const records = join(fixtures, 'records');
   const expected = existsSync(records) ? readdirSync(records) : [];
   const names = new Set(log.map(({ name }) => name));
@@ -81,34 +72,6 @@ function placeOfDifference(kept: unknown, found: unknown, pointer = ''): string 
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-const upcast = upcastWith(upcasters, isKnownEventType);
-
-function frozenLog(folder: string): ReadonlyArray<FrozenEvent> {
-  return readdirSync(folder)
-    .toSorted()
-    .map((name) => {
-      const { data, ...event } = JSON.parse(readFileSync(join(folder, name), 'utf8'));
-      const version: number = event.metadata.schemaVersion;
-      return { name, version, event: { ...event, position: 0, data: upcast(event.type, version, data) } };
-    });
-}
-
-/** The events of a stream up to a frozen one. If a revision has several, the newest shape of the first by name. */
-function storyOf(log: ReadonlyArray<FrozenEvent>, last: FrozenEvent): ReadonlyArray<RecordedEvent> {
-  const byRevision = new Map<number, FrozenEvent>([[last.event.revision, last]]);
-  for (const frozen of log) {
-    const { stream, revision, type } = frozen.event;
-    if (stream !== last.event.stream || revision >= last.event.revision) continue;
-    const other = byRevision.get(revision);
-    if (other === undefined || (other.event.type === type && other.version < frozen.version))
-      byRevision.set(revision, frozen);
-  }
-  return [...byRevision.values()]
-    .map(({ event }) => event)
-    .sort((one, other) => one.revision - other.revision)
-    .map((event, index) => ({ ...event, position: index + 1 }));
 }
 
 function replay(log: ReadonlyArray<FrozenEvent>, frozen: FrozenEvent): Replayed {

@@ -50,6 +50,7 @@ export const failures = {
   'file-in-use': { status: 409, title: 'A batch reads the file' },
   'batch-taken-over': { status: 409, title: 'Another run of the batch has begun' },
   'batch-ended': { status: 409, title: 'The batch has ended' },
+  'too-many-webhook-endpoints': { status: 409, title: 'There are too many webhook endpoints' },
   'webhook-key-lost': { status: 409, title: 'The key of the webhook endpoint’s secrets is lost' },
   'process-not-stopped': { status: 409, title: 'The process is not stopped' },
   'projection-not-stopped': { status: 409, title: 'The projection is not stopped' },

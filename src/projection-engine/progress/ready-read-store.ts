@@ -41,6 +41,11 @@ class ReadyReadStore implements ReadStore {
     return this.#documents.list(collection, where, page);
   }
 
+  async count(collection: string, where: Where, limit: number): Promise<number> {
+    this.#expectFilled(collection);
+    return this.#documents.count(collection, where, limit);
+  }
+
   status(): ReturnType<ReadStore['status']> {
     return this.#documents.status();
   }

@@ -81,6 +81,12 @@ class MongoDbReadStore implements ReadStore {
     return this.#reading(collection, read, ({ documents }) => documents.length === 0);
   }
 
+  async count(collection: string, where: Where, limit: number): Promise<number> {
+    const read = (documents: Documents, { indexes }: Generation) =>
+      documents.countDocuments({ ...whereConditions(indexes, where), ...afterPlace({}) }, { limit });
+    return this.#reading(collection, read, (count) => count === 0);
+  }
+
   status(): Promise<ReadonlyArray<ProjectionStatus>> {
     return this.#notes.status();
   }
@@ -141,7 +147,10 @@ class MongoDbReadStore implements ReadStore {
  * The filter for existing documents after a place of a list. Removed documents have no order, so the filter excludes
  * them.
  */
-function afterPlace({ after, newestFirst = false }: PageRequest): Filter<DocumentRecord<number>> {
+function afterPlace({
+  after,
+  newestFirst = false,
+}: Pick<PageRequest, 'after' | 'newestFirst'>): Filter<DocumentRecord<number>> {
   if (after === undefined) return { 'state.order': { $gte: 0 } };
   if (newestFirst) {
     return {

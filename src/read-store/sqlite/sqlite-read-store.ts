@@ -99,6 +99,16 @@ class SqliteReadStore implements ReadStore {
     return this.#reading((open) => this.#list(open, collection, where, page));
   }
 
+  async count(collection: string, where: Where, limit: number): Promise<number> {
+    return this.#reading((open) => {
+      const { generation, indexes } = this.#findCurrent(open, collection);
+      const conditions = ['TRUE', ...table.whereConditions(indexes, where)].join(' AND ');
+      const found = `SELECT 1 FROM ${table.tableName(generation)} WHERE ${conditions} LIMIT ?`;
+      const counting = open.database.prepare(`SELECT count(*) AS count FROM (${found})`);
+      return Number(counting.get(...table.whereValues(indexes, where), limit)?.count);
+    });
+  }
+
   async status(): Promise<ReadonlyArray<ProjectionStatus>> {
     return this.#reading(({ database }) => {
       const row = database.prepare("SELECT body FROM note WHERE name = 'status'").get();

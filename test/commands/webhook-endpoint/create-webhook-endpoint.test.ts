@@ -71,6 +71,25 @@ describe('create_webhook_endpoint', () => {
     assert.equal((await service.subjectKeys.find([id])).size, 0);
   });
 
+  it('refuses an endpoint beyond the limits, also in a dry run, until another is deleted', async () => {
+    const service = new Service(undefined, { endpointLimits: { maxPerProject: 1, maxPerOrganization: 2 } });
+    const [project, organization] = [callerOf('project'), callerOf('organization')];
+    const first = await service.ok(createWebhookEndpoint, {}, { caller: project, body: input });
+    const refused = { caller: project, body: input, idempotencyKey: 'refused' };
+    assert.equal(await service.refusal(createWebhookEndpoint, {}, refused), 'too-many-webhook-endpoints');
+    await service.ok(createWebhookEndpoint, {}, { caller: organization, body: input });
+    for (const dryRun of [true, false]) {
+      const sent = { caller: organization, body: input, dryRun };
+      assert.equal(await service.refusal(createWebhookEndpoint, {}, sent), 'too-many-webhook-endpoints');
+    }
+    await service.ok(deleteWebhookEndpoint, { webhookEndpointId: String(first.body.id) }, { caller: project });
+    await service.ok(createWebhookEndpoint, {}, { caller: organization, body: input, dryRun: true });
+    await service.ok(createWebhookEndpoint, {}, refused);
+    assert.equal(await service.refusal(createWebhookEndpoint, {}, { body: input }), 'too-many-webhook-endpoints');
+    assert.equal((await service.subjectKeys.find([String(first.body.id)])).size, 0);
+    assert.equal(service.store.log.length, 4);
+  });
+
   it('puts an organization’s endpoint under the organization of the key', async () => {
     const service = new Service();
     await service.ok(createWebhookEndpoint, {}, { caller: callerOf('organization'), body: input });

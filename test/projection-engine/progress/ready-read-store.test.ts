@@ -9,6 +9,7 @@ const flow = new StoredDocument('cflow001', 1, '{}', 1);
 const documents: ReadStore = {
   get: async () => flow as never,
   list: async () => ({ documents: [flow as never], next: null }),
+  count: async () => 1,
   status: async () => [],
   unknownEvents: async () => [],
   close: async () => undefined,
@@ -59,6 +60,7 @@ describe('readyOnly', () => {
     for (const collection of ['flows', 'projects']) {
       await assert.rejects(store.get(collection, flow.id), UnavailableError);
       await assert.rejects(store.list(collection, {}, page), UnavailableError);
+      await assert.rejects(store.count(collection, {}, 1), UnavailableError);
     }
   });
 
@@ -70,6 +72,7 @@ describe('readyOnly', () => {
     projector.report([statusOf('flows', true), statusOf('projects', true)]);
     assert.equal(await store.get('projects', flow.id), flow);
     assert.equal((await store.list('projects', {}, page)).documents.length, 1);
+    assert.equal(await store.count('projects', {}, 1), 1);
   });
 
   it('removes its listener when it is closed', async () => {

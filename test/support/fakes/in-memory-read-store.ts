@@ -39,6 +39,11 @@ export class ReadModel implements ReadStore {
     return { documents, next: last === undefined ? null : { order: last.order, id: last.id } };
   }
 
+  async count(collection: string, where: Where, limit: number): Promise<number> {
+    const matching = [...this.#upToDate(collection).values()].filter(({ value }) => fits(value, where));
+    return Math.min(limit, matching.length);
+  }
+
   async unknownEvents() {
     return [];
   }

@@ -9,6 +9,8 @@ import type { ReadYourWrites } from '#application/commands/read-your-writes.ts';
 import { StreamWriter, type StreamWriterOptions } from '#application/commands/stream-writer.ts';
 import type { Operation } from '#application/operations/operation.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
+import { defaultEndpointLimits, type EndpointLimits } from '#application/webhooks/endpoint-limits.ts';
+import { EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
@@ -40,6 +42,7 @@ export interface ServiceOptions extends Omit<StreamWriterOptions, 'store'> {
   readonly claimGraceMs?: number;
   /** Default: no wait. */
   readonly readYourWrites?: Pick<ReadYourWrites, 'wait'>;
+  readonly endpointLimits?: EndpointLimits;
 }
 
 /** Commands on an event store in memory, with read models that never lag. */
@@ -50,6 +53,7 @@ export class Service {
   readonly documents: ReadModel;
   readonly writer: StreamWriter;
   readonly claims: Claims;
+  readonly endpointPlaces: EndpointPlaces;
   readonly subjectKeys: InMemorySubjectKeys;
   readonly personalData: PersonalData;
   /** The events that commands waited for in the read models. */
@@ -60,7 +64,7 @@ export class Service {
   /** @param store the log of an earlier service, to continue on it */
   constructor(
     store = new AppendableEventStore(),
-    { claimGraceMs, readYourWrites, ...options }: ServiceOptions = {},
+    { claimGraceMs, readYourWrites, endpointLimits: limits = defaultEndpointLimits, ...options }: ServiceOptions = {},
     subjectKeys = new InMemorySubjectKeys(),
   ) {
     this.store = store;
@@ -68,6 +72,9 @@ export class Service {
     this.documents = new ReadModel(store.log);
     this.writer = new StreamWriter({ store, ...options });
     this.claims = new Claims(this.writer, claimGraceMs);
+    // The read models always contain every event.
+    const positions = { hasPassed: () => true, isHalted: () => false, passed: async () => 'reached' as const };
+    this.endpointPlaces = new EndpointPlaces({ documents: this.documents, positions, limits, timeoutMs: 0 });
     this.subjectKeys = subjectKeys;
     this.personalData = new PersonalData(subjectKeys);
   }
@@ -129,8 +136,8 @@ export class Service {
       projection: async () => null,
       process: async () => null,
     };
-    const { writer, claims, personalData } = this;
-    const runtime = { writer, claims, lookup, personalData, readYourWrites: this.#readYourWrites };
+    const { writer, claims, endpointPlaces, personalData } = this;
+    const runtime = { writer, claims, endpointPlaces, lookup, personalData, readYourWrites: this.#readYourWrites };
     const operation = commandOperation(command, runtime);
     this.#operations.set(command, operation);
     return operation;
