@@ -27,9 +27,7 @@ const left = (...events: ReadonlyArray<ExampleEvent>) => {
   const operation = pendingOperation(stateAfter(...events));
   return operation?.steps
     .slice(operation.done)
-    .map(
-      ({ action, resource, key, mayConflict }) => `${action} ${key ?? resource}${mayConflict ? ' (mayConflict)' : ''}`,
-    );
+    .map(({ action, resource, key, contested }) => `${action} ${key ?? resource}${contested ? ' (contested)' : ''}`);
 };
 const shownAfter = (...events: ReadonlyArray<ExampleEvent>) => {
   const { status, templateVersionId, lastOperation } = instanceRecord(stateAfter(...events));
@@ -75,12 +73,12 @@ describe('operations of an instance', () => {
   it('undoes a failed operation from its last begun step to its first', () => {
     const begun = [instanceCreated(), progressed(1, 1)];
     assert.deepEqual(left(...begun, operationFailed(1)), [
-      'remove bye (mayConflict)',
-      'remove welcome (mayConflict)',
+      'remove bye (contested)',
+      'remove welcome (contested)',
       'remove agent-profile',
     ]);
     const upgrade = [...activeInstance(), upgradeRequested(2, lean), progressed(2, 1)];
-    assert.deepEqual(left(...upgrade, operationFailed(2)), ['restore welcome (mayConflict)', 'discard welcome']);
+    assert.deepEqual(left(...upgrade, operationFailed(2)), ['restore welcome (contested)', 'discard welcome']);
     assert.deepEqual(shownAfter(...upgrade, operationFailed(2)), ['provisioning', '2', 'succeeded']);
     assert.deepEqual(shownAfter(...upgrade, operationFailed(2), ended(2, 'undone')), ['active', '1', 'undone']);
     assert.deepEqual(shownAfter(...begun, operationFailed(1), ended(1, 'failed')), ['failed', '1', 'failed']);
@@ -88,8 +86,8 @@ describe('operations of an instance', () => {
 
   it('undoes an operation that is superseded before its commit point, and then begins the next from what exists', () => {
     assert.deepEqual(left(instanceCreated(), progressed(1, 1), upgradeRequested(2, targetOf(2))), [
-      'remove bye (mayConflict)',
-      'remove welcome (mayConflict)',
+      'remove bye (contested)',
+      'remove welcome (contested)',
       'remove agent-profile',
       'create agent-profile',
       'create welcome',
