@@ -43,7 +43,8 @@ export function createSystemResolver(): ResolveHost {
   };
 }
 
-function addressOf(address: string): HostAddress {
+/** @param address an IPv4 or IPv6 address */
+export function addressOf(address: string): HostAddress {
   return { address, family: isIP(address) === 6 ? 6 : 4 };
 }
 

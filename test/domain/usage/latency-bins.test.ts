@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { noBins, quantileOf } from '#domain/usage/latency-bins.ts';
+import { addBins, countOf, noBins, quantileOf } from '#domain/usage/latency-bins.ts';
 
 /** Two latencies of about 52 ms and one of about 56 ms: the bins 98 to 100. */
 const three = [98, 2, 0, 1];
@@ -19,5 +19,25 @@ describe('quantileOf', () => {
 
   it('returns null without latencies', () => {
     assert.equal(quantileOf(noBins, 0.5), null);
+  });
+});
+
+describe('addBins', () => {
+  it('adds the latencies of two sketches, bin by bin, whichever comes first', () => {
+    assert.deepEqual(addBins([98, 2, 0, 1], [100, 4, 3]), [98, 2, 0, 5, 3]);
+    assert.deepEqual(addBins([100, 4, 3], [98, 2, 0, 1]), [98, 2, 0, 5, 3]);
+    assert.deepEqual(addBins([5, 1], [8, 1]), [5, 1, 0, 0, 1]);
+    assert.deepEqual([addBins(noBins, three), addBins(three, noBins)], [three, three]);
+  });
+
+  it('subtracts so that what is left equals the sketch of the same latencies, without empty bins at its ends', () => {
+    const sum = addBins([98, 2, 0, 1], [96, 7, 0, 0, 0, 0, 3]);
+    assert.deepEqual(addBins(sum, [96, 7, 0, 0, 0, 0, 3], -1), [98, 2, 0, 1]);
+    assert.deepEqual(addBins(sum, [98, 2, 0, 1], -1), [96, 7, 0, 0, 0, 0, 3]);
+    assert.deepEqual(addBins(three, three, -1), noBins);
+  });
+
+  it('counts every latency once', () => {
+    assert.deepEqual([countOf(noBins), countOf(three), countOf(addBins(three, [3, 9]))], [0, 3, 12]);
   });
 });
