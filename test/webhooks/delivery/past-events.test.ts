@@ -11,7 +11,14 @@ describe('the events that an endpoint has missed', () => {
       const missed: number[] = [];
       for (let number = 10_000; number < 10_400; number += 1)
         missed.push(await node.createFlow(`cflowmissed${number}`));
+      const isFull = Promise.withResolvers<void>();
+      node.hold = () => isFull.promise;
       await node.start(0);
+      await eventually(() => node.tried.length > 0, 'the first are tried');
+      // Meanwhile the queue fills up, because no try ends.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      assert.ok(node.tried.length < missed.length);
+      isFull.resolve();
       await eventually(() => node.tried.length >= missed.length, 'all are tried');
       assert.deepEqual(
         node.tried.map(({ position }) => position).toSorted((one, other) => one - other),
