@@ -18,7 +18,8 @@ describe('the result of a refused tool call', () => {
   it('names each fault of the input, for the model and for programs', () => {
     const { isError, content, _meta } = failureResult(refused, 'request-1');
     assert.equal(isError, true);
-    assert.deepEqual(textsOf({ content })[0]?.split('\n').slice(1), [
+    assert.deepEqual(textsOf({ content })[0]?.split('\n'), [
+      'invalid-input (422): The input is not valid. Two faults.',
       '- /name is required',
       '- The input must be an object',
       'What to do: correct the arguments, then call again.',
@@ -96,6 +97,31 @@ describe('the result of a tool call that succeeded', () => {
     );
   });
 
+  it('counts no items of a resource, and none of an answer with several lists or none', () => {
+    const told = (name: string, body: object | null) =>
+      textsOf(successResult(operation(name), { status: 200, body: body as never }, false))[0];
+    const { summary } = operation('get_flow');
+    assert.equal(told('get_flow', { ...flow, tags: ['a'] }), `${summary}. Id ${flow.id}.`);
+    assert.equal(told('get_flow', { some: [1], others: [2] }), `${summary}.`);
+    assert.equal(told('get_flow', { some: [1], count: 2 }), `${summary}. 1 item.`);
+    assert.equal(told('get_flow', { count: 2 }), `${summary}.`);
+    assert.equal(told('get_flow', null), `${summary}.`);
+  });
+
+  it('has an answer that is no object as the member result of one', () => {
+    const bare = { ...operation('get_flow'), output: null };
+    assert.deepEqual(successResult(bare, { status: 204, body: undefined }, false).structuredContent, { result: null });
+  });
+
+  it('takes no member dryRun of a query’s answer for a dry run', () => {
+    const { summary } = operation('get_flow');
+    const body = { dryRun: true, events: [] } as never;
+    assert.equal(
+      textsOf(successResult(operation('get_flow'), { status: 200, body }, false))[0],
+      `${summary}. 0 items.`,
+    );
+  });
+
   it('has the whole answer as text for clients that read no structured content', () => {
     const { content, structuredContent } = successResult(operation('get_flow'), { status: 200, body: flow }, true);
     assert.deepEqual(structuredContent, flow);
@@ -110,8 +136,8 @@ describe('the result of a tool call that succeeded', () => {
       )[0];
     const { summary } = operation('update_flow');
     assert.equal(
-      tried([{ summary: 'It is renamed.' }]),
-      `Tried: ${summary}. Nothing was changed. It would: It is renamed.`,
+      tried([{ summary: 'It is renamed.' }, { summary: 'It is moved.' }]),
+      `Tried: ${summary}. Nothing was changed. It would: It is renamed. It is moved.`,
     );
     assert.equal(tried([]), `Tried: ${summary}. Nothing was changed. It would change nothing.`);
   });

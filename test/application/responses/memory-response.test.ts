@@ -38,15 +38,18 @@ describe('MemoryResponse', () => {
     response.onDisconnect(() => {
       disconnects += 1;
     });
-    response.send(200, [], 'abc');
+    response.send(200, ['a', 'b'], 'abc');
     assert.deepEqual([response.isComplete, disconnects], [true, 0]);
+    assert.deepEqual([response.status, response.headers, response.body.toString()], [200, { a: 'b' }, 'abc']);
     const small = new MemoryResponse(3);
     small.onDisconnect(() => {
       disconnects += 1;
     });
-    small.write('abc');
-    small.write('d');
-    small.write('e');
+    assert.deepEqual(
+      ['abc', 'd', 'e'].map((text) => small.write(text)),
+      [true, true, true],
+      'it never waits for room',
+    );
     small.end();
     assert.deepEqual(
       [small.body.toString(), small.isDisconnected, small.isComplete, disconnects],
