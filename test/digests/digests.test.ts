@@ -111,6 +111,26 @@ describe('signed digests', () => {
     assert.match(heads, /^\{"hash":"[0-9a-f]{64}","revision":1,"stream":"flow-a"\}\n$/);
   });
 
+  it('leave nothing behind when the node stops while the heads are read', async () => {
+    const stopping = new AbortController();
+    const blobs = await openFolderBlobStore(join(folder, 'blobs'));
+    const stoppingStore = new DigestStore({
+      ...blobs,
+      size: (id) => blobs.size(id),
+      get: (id, range) => blobs.get(id, range),
+      put: (id, content, maxBytes) => {
+        stopping.abort(new Error('the node stops'));
+        return blobs.put(id, content, maxBytes);
+      },
+    });
+    await log.store(sealed.next('flow-a', 'flow-b'));
+    const stopped = new DigestWriter({ eventLog: log, store: stoppingStore, folder: outside, key, now: () => now });
+    await assert.rejects(stopped.write(stopping.signal), /the node stops/);
+    assert.equal(await blobs.size('digest-1-1-heads'), null);
+    assert.equal(await store.newest(), null);
+    assert.equal((await writer.write(never))?.streams, 2);
+  });
+
   it('are written only when the log has changed', async () => {
     const first = await digestAfter('flow-a');
     assert.deepEqual(await writer.write(never), first);

@@ -96,6 +96,58 @@ describe('LeaseWatch', () => {
     assert.deepEqual(await ask(), [true, 0]);
   });
 
+  it('knows that a holder has released the lease before its silence would tell', async () => {
+    await hold();
+    await time.pass(15_000);
+    renewing = false;
+    await store.release('batches', 1);
+    await time.pass(6_000);
+    assert.deepEqual(await ask(), [false, 0]);
+  });
+
+  it('searches for the next holder after a release, even if nobody asks', async () => {
+    await hold();
+    await time.pass(15_000);
+    renewing = false;
+    await store.release('batches', 1);
+    await time.pass(6_000);
+    await store.begin('batches', 2, 'next');
+    await time.pass(600);
+    assert.deepEqual(await ask(), [true, 0]);
+  });
+
+  it('does not search for long after a release that it has seen', async () => {
+    await hold();
+    await time.pass(15_000);
+    renewing = false;
+    await store.release('batches', 1);
+    await time.pass(20_000);
+    looks = 0;
+    await time.pass(60_000);
+    assert.equal(looks, 6);
+  });
+
+  it('looks no more once it is closed', async () => {
+    await time.pass(1_000);
+    const closing = watch.close();
+    await time.pass(1_000);
+    await closing;
+    looks = 0;
+    await time.pass(60_000);
+    assert.deepEqual([looks, await watch.isHeld()], [0, false]);
+  });
+
+  it('logs each outage of the store of leases once, with the name of the lease, and its end', async () => {
+    for (let outage = 1; outage <= 2; outage += 1) {
+      failure = new UnavailableError('It is down.');
+      await time.pass(25_000);
+      assert.equal(warnings.length, outage);
+      failure = null;
+      await time.pass(25_000);
+    }
+    assert.match(warnings[0] ?? '', /store of leases/);
+  });
+
   for (const isSomeNodeHolder of [true, false]) {
     it(`looks every ten seconds while ${isSomeNodeHolder ? 'a' : 'no'} node holds the lease and nobody asks`, async () => {
       if (isSomeNodeHolder) await hold();

@@ -60,6 +60,19 @@ describe('the tools of MCP', function () {
     }
   });
 
+  it('say in their descriptions which scopes they need', () => {
+    for (const { tool, route } of catalogue) {
+      const { scope, alsoScope } = route.operation;
+      const needed =
+        alsoScope === undefined ? `Needs the scope ${scope}.` : `Needs the scopes ${scope} and ${alsoScope}.`;
+      const sentence = scope === null ? 'Any valid key may do this.' : needed;
+      assert.ok(tool.description?.endsWith(sentence), `${tool.name}: ${tool.description}`);
+    }
+    const both = { ...named('create_flow').route.operation, alsoScope: 'gateway:write' } as AnyOperation;
+    const [tool] = createToolCatalogue(createRoutes([both]));
+    assert.ok(tool?.tool.description?.endsWith('Needs the scopes flows:write and gateway:write.'));
+  });
+
   it('have an output schema that accepts every example of an answer, and nothing else', () => {
     const validator = new AjvJsonSchemaValidator();
     for (const { tool, route } of catalogue) {

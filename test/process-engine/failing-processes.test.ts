@@ -155,6 +155,22 @@ describe('processes that fail', () => {
     });
   }
 
+  it('shows the first of several events at which it has stopped, whichever reaction fails first', async () => {
+    const handle: Process['handle'] = async ({ data }) => {
+      // The reaction to the earlier event takes longer, so the process stops there last.
+      if (data.id === 'early') await new Promise<void>((resolve) => time.in(20_000, resolve));
+      if (data.id !== 'fine') throw new Error(`a bug with ${data.id}`);
+    };
+    const early = await created('early');
+    await created('late');
+    await start(reacting('one', handle, 2));
+    await time.pass(severalAttemptsMs);
+    assert.equal((await statusOf('one')).failure?.message, 'a bug with late');
+    await time.pass(600_000);
+    const { failure: first } = await statusOf('one');
+    assert.deepEqual([first?.position, first?.message], [early, 'a bug with early']);
+  });
+
   it('lets no caller wait for a process whose reaction keeps failing, long before it stops', async () => {
     const one = broken('one', 'poison');
     await created('poison');

@@ -480,6 +480,23 @@ describe('ProjectionRunner', () => {
     assert.equal((await all('flows')).length, 950);
   });
 
+  it('stores few commits of a rebuild, and one for each batch while live events arrive', async () => {
+    let commits = 0;
+    const counting = withCommit(writer, async (given) => {
+      if (given.some(({ generation }) => !generation.complete && generation.name === 'flows')) commits += 1;
+      await writer.commit(given);
+    });
+    log.append(...Array.from({ length: 2_500 }, (_, index) => created(`f${index}`)));
+    await start([flows()], counting);
+    await caughtUp();
+    assert.equal(commits, 1);
+    commits = 0;
+    log.append(operator('ProjectionRebuildRequested', { projection: 'flows' }));
+    await eventually(() => statusOf('flows').state === 'rebuilding', 'the rebuild begins');
+    await eventually(() => statusOf('flows').state === 'running', 'the projection is rebuilt');
+    assert.ok(commits > 1, `${commits} commits`);
+  });
+
   it('applies live events during a rebuild', async () => {
     log.append(created('f1'));
     await start();

@@ -33,6 +33,16 @@ describe('StoredDocument', () => {
     assert.ok(characters < 100, `${characters} characters were parsed`);
   });
 
+  it('tells a quote that ends a text from an escaped one, whatever number of backslashes is before it', async () => {
+    for (const note of ['\\', '\\\\', '"', '\\"', '"\\', '\\",', 'a\\"b\\\\"', '","record":"\\']) {
+      const document = stored({ note, revision: 1, record: { note, schema: 'x'.repeat(10_000) } });
+      const { characters } = await countParsedCharacters(() => [document.head, document.record.text]);
+      assert.ok(characters < 100, `${characters} characters were parsed for ${note}`);
+      assert.deepEqual(document.head, { note, revision: 1 }, note);
+      assert.equal((document.record.parse() as { readonly note: string }).note, note);
+    }
+  });
+
   it('has no record when only another member’s text looks like one', () => {
     const document = stored({ state: { values: { a: 'b', record: 'c' } } });
     assert.deepEqual(document.head, { state: { values: { a: 'b', record: 'c' } } });

@@ -4,7 +4,6 @@ import type { SnapshotStore } from '#application/snapshots/snapshot-store.ts';
 import { StreamSnapshots } from '#application/snapshots/stream-snapshots.ts';
 import { type Entity, streamName } from '#domain/shared/entity.ts';
 import { type EventStore, noStream, type RecordedEvent } from '#event-store/event-store.ts';
-import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { emptyStream, foldStream, type StreamState } from './stream-state.ts';
 
 export interface StreamLoaderOptions {
@@ -154,12 +153,12 @@ export class StreamLoader {
     }
   }
 
-  /** The next read of the stream reports an event that this release cannot read. */
+  /** Caches nothing if the event cannot be folded: the next read of the stream reports that. */
   #foldObserved({ entity, stream }: CachedState, event: RecordedEvent): void {
     try {
       this.keep(entity, event.stream, foldStream(entity, stream, [event]));
-    } catch (error) {
-      if (!(error instanceof UnreadableEventError)) throw error;
+    } catch {
+      // One stream that cannot be folded must not stop the others.
     }
   }
 

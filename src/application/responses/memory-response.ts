@@ -26,7 +26,7 @@ export class MemoryResponse implements ResponseSink {
   /** The headers by lower-case name. If a name occurs twice, the last value counts. */
   get headers(): Readonly<Record<string, string>> {
     const pairs: [string, string][] = [];
-    for (let at = 0; at + 1 < this.#headers.length; at += 2) {
+    for (let at = 0; at < this.#headers.length; at += 2) {
       pairs.push([(this.#headers[at] ?? '').toLowerCase(), this.#headers[at + 1] ?? '']);
     }
     return Object.fromEntries(pairs);

@@ -25,7 +25,6 @@ export class AudioResponse implements ResponseHandler {
       response,
       createInterpreter: () => new AudioStreamInterpreter(),
       isHeldWhole: false,
-      canContinue: false,
     });
     this.#other = other === 'whole' ? this.#whole : new ByteStreamResponse(response);
     this.#chosen = this.#other;

@@ -16,8 +16,8 @@ export interface EventStreamResponseOptions {
   readonly createInterpreter: () => StreamInterpreter;
   /** Whether the answer is held until it is complete. */
   readonly isHeldWhole: boolean;
-  /** Whether another target may continue the text so far. */
-  readonly canContinue: boolean;
+  /** Whether another target may continue the text so far. Default: false. */
+  readonly canContinue?: boolean;
 }
 
 /** The most bytes that are held before the first content. */
@@ -40,7 +40,7 @@ export class EventStreamResponse implements ResponseHandler {
 
   constructor(options: EventStreamResponseOptions) {
     this.options = options;
-    this.#canContinue = options.canContinue;
+    this.#canContinue = options.canContinue ?? false;
   }
 
   get isAwaitingUsage(): boolean {

@@ -223,7 +223,7 @@ export class BatchRun {
   async #watch(): Promise<void> {
     const { ended } = this.#stop;
     const stopping = () => this.#stop.stop('node-stops');
-    this.#term.signal.addEventListener('abort', stopping, { once: true });
+    this.#term.signal.addEventListener('abort', stopping, { signal: ended });
     if (this.#term.signal.aborted) stopping();
     for (let check = 1; !ended.aborted; check += 1) {
       await delay(watchMs, ended);
@@ -236,7 +236,6 @@ export class BatchRun {
         if (!(error instanceof UnavailableError)) this.#stop.stop('term-over');
       }
     }
-    this.#term.signal.removeEventListener('abort', stopping);
   }
 
   /** @param reads whether to read the key's stream */

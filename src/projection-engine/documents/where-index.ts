@@ -52,11 +52,6 @@ export class WhereIndex {
 
   /** Changes the value of an entry, and its place in the indexes. */
   change(entry: BufferedDocument, value: DocumentValue | null): void {
-    const before = entry.value;
-    if (before !== null && value !== null && this.#haveSameFields(before, value)) {
-      entry.value = value;
-      return;
-    }
     this.remove(entry);
     entry.value = value;
     this.add(entry);
@@ -76,12 +71,6 @@ export class WhereIndex {
       entries?.delete(entry);
       if (entries?.size === 0) buckets.delete(bucket);
     }
-  }
-
-  #haveSameFields(one: DocumentValue, other: DocumentValue): boolean {
-    for (const { fields } of this.#byFields.values())
-      for (const field of fields) if (indexedField(one, field) !== indexedField(other, field)) return false;
-    return true;
   }
 
   #addTo(name: string, entry: BufferedDocument): void {

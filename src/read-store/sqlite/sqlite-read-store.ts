@@ -129,11 +129,16 @@ class SqliteReadStore implements ReadStore {
     this.#closeFile();
   }
 
-  #get<Value extends DocumentValue>(open: OpenFile, collection: string, id: string): StoredDocument<Value> | null {
-    const current = open.current.get(collection) ?? this.#findCurrent(open, collection);
+  #get<Value extends DocumentValue>(
+    open: OpenFile,
+    collection: string,
+    id: string,
+    current = open.current.get(collection) ?? this.#findCurrent(open, collection),
+  ): StoredDocument<Value> | null {
     // One statement reads the pointer and the document, so that no old document is returned after a swap.
     const row = current.get.get(id, current.collection) as unknown as FoundRow;
-    if (row?.generation !== current.generation) return this.#get(moved(open, collection), collection, id);
+    if (row?.generation !== current.generation)
+      return this.#get(open, collection, id, this.#findCurrent(open, collection));
     if (row.ord === null) return null;
     const document = new StoredDocument<Value>(id, row.ord, row.body, row.position);
     this.#cache?.keep(collection, document);
@@ -242,12 +247,6 @@ class SqliteReadStore implements ReadStore {
     if (this.#open?.database.isOpen === true) this.#open.database.close();
     this.#open = null;
   }
-}
-
-/** Forgets a generation that is not current any more. */
-function moved(open: OpenFile, collection: string): OpenFile {
-  open.current.delete(collection);
-  return open;
 }
 
 function listStatement(open: OpenFile, current: CurrentGeneration, where: Where, newestFirst: boolean): StatementSync {

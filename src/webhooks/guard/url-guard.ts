@@ -3,7 +3,7 @@ import { faultOfUrl } from '#domain/webhook-endpoint/url.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { AddressRefusedError, HostNotFoundError } from './guard-errors.ts';
 import { isPublicAddress } from './public-address.ts';
-import type { HostAddress, ResolveHost } from './resolve-host.ts';
+import { addressOf, type HostAddress, type ResolveHost } from './resolve-host.ts';
 
 export interface UrlGuardOptions {
   /** Allows deliveries to private networks and over plain HTTP. */
@@ -47,8 +47,7 @@ export class UrlGuard {
    * @throws AddressRefusedError; HostNotFoundError; another Error if the lookup fails
    */
   async addressesOf(host: string): Promise<ReadonlyArray<HostAddress>> {
-    const family = isIP(host);
-    const addresses = family === 0 ? await this.#options.resolve(host) : [literal(host, family)];
+    const addresses = isIP(host) === 0 ? await this.#options.resolve(host) : [addressOf(host)];
     if (addresses.length === 0) throw new HostNotFoundError(`${host} has no address`);
     if (this.#options.allowsPrivateNetworks) return addresses;
     if (addresses.every(({ address }) => isPublicAddress(address))) return addresses;
@@ -81,8 +80,4 @@ export class UrlGuard {
 /** The host of a URL. An IPv6 address has no brackets. */
 function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[|\]$/g, '');
-}
-
-function literal(address: string, family: number): HostAddress {
-  return { address, family: family === 6 ? 6 : 4 };
 }

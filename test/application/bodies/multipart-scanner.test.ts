@@ -100,6 +100,19 @@ describe('MultipartScanner', () => {
     );
   });
 
+  it('passes on no piece of a file that is empty', () => {
+    const empty = { name: 'file', filename: '', content: Buffer.alloc(0) };
+    const taken: Buffer[] = [];
+    for (const size of [1, 1_000]) {
+      const body = write([empty, empty]);
+      const pieces = Array.from({ length: Math.ceil(body.length / size) }, (_, at) =>
+        body.subarray(at * size, (at + 1) * size),
+      );
+      assert.equal(scan(pieces, (_, bytes) => taken.push(bytes)).parts.length, 2);
+    }
+    assert.deepEqual(taken, []);
+  });
+
   it('reports what is wrong with a multipart body', () => {
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="a"\r\n\r\n`;
     const faults: ReadonlyArray<[string, string]> = [

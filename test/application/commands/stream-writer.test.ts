@@ -45,6 +45,21 @@ describe('StreamWriter', () => {
     assert.deepEqual(handled.right.events, store.streamOf(stream).slice(1));
   });
 
+  it('takes over what other nodes write to other streams, although one event cannot be folded', async () => {
+    const { store, writer } = await startWriter();
+    const other = new StreamWriter({ store });
+    await addName(other, 'a');
+    const [, second] = store.streamOf(stream);
+    assert.ok(second !== undefined);
+    const brokenStream = 'names-cbroken000000001';
+    const decide = () => E.right({ events: [namesSet('whole')], tenant: tenants.project });
+    assert.ok(E.isRight(await writer.write({ entity: names, id: 'cbroken000000001', origin, decide })));
+    const broken = { ...second, stream: brokenStream, revision: 1, data: null as never };
+    writer.see([broken, second]);
+    assert.equal((await writer.loadKnown(names, id)).state, 'names: a');
+    assert.equal((await writer.loadKnown(names, 'cbroken000000001')).state, 'whole', 'it is read again');
+  });
+
   it('writes actor, cause and tenant into every event, and a valid hash chain', async () => {
     const { store, writer } = await startWriter();
     await addName(writer, 'a');

@@ -126,6 +126,13 @@ describe('FileUploads', () => {
     release();
   });
 
+  it('accepts an empty file field of another name, which a browser sends for one without a file', async () => {
+    const more = '--x\r\nContent-Disposition: form-data; name="picture"; filename=""\r\n\r\n\r\n';
+    const { input, release } = await upload(arriving(form(Buffer.from('a'), { more })));
+    assert.equal((input.fields.file as { readonly bytes: number }).bytes, 1);
+    release();
+  });
+
   it('accepts an object in a form as JSON too, and keeps other texts unchanged', async () => {
     for (const [text, expected] of [
       ['{"anchor":"created_at","seconds":3600}', { anchor: 'created_at', seconds: 3_600 }],

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as t from 'io-ts';
 import { describe, it } from 'mocha';
 import { inputErrors } from '#application/operations/input-errors.ts';
 import { bodySchema, openApiDocument } from '#application/operations/openapi.ts';
 import { createRoutes } from '#application/operations/registry.ts';
+import { gatewayError } from '#application/responses/openai-error.ts';
 import { cuid } from '#domain/codecs/id.ts';
+import { failure } from '#domain/shared/failure.ts';
 import { gatewayOperations } from '#gateway/operations.ts';
 import { schemaOf } from '#shared/codecs/json-schema.ts';
 import type { JsonObject } from '#shared/json/json.ts';
@@ -185,6 +188,18 @@ describe('openApiDocument of the gateway', () => {
       'Transcription',
       'ValidationError',
     ]);
+  });
+
+  it('describes the places of faults as the gateway gives them: names of members, and numbers in lists', () => {
+    const schema = { $ref: '#/components/schemas/GatewayError', components: at(document, 'components') };
+    const isValid = new Ajv2020({ strict: false, logger: false }).compile(schema);
+    const errors = [{ pointer: '/messages/0/role', message: 'is required' }];
+    const body = gatewayError({ ...failure('invalid-input', 'It has a fault.'), errors }, 'body');
+    assert.deepEqual(at(body, 'detail', 0, 'loc'), ['body', 'messages', 0, 'role']);
+    assert.equal(isValid(body), true, JSON.stringify(isValid.errors));
+    assert.equal(isValid(gatewayError(failure('malformed-json', 'It is no JSON.'), 'body')), true);
+    for (const loc of ['body', [null], [0.5], [['body']]])
+      assert.equal(isValid({ ...body, detail: [{ loc, msg: 'm', type: 't' }] }), false, JSON.stringify(loc));
   });
 
   it('describes failures of a multipart body without those of JSON', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { bytes, error, FakeProvider, json, reset, silence, stream } from '#test/gateway/support/fake-provider.ts';
 import {
   type GatewayService,
@@ -89,6 +90,22 @@ describe('audio operations', () => {
       });
       return { headers: answer.headers, status: answer.status, body: Buffer.from(await answer.arrayBuffer()) };
     };
+
+    it('keeps the length, the encoding and the file name that the provider gives for its bytes', async () => {
+      const packed = gzipSync(sound);
+      primary.answers(
+        bytes(packed, {
+          'content-type': 'audio/mpeg',
+          'content-length': String(packed.length),
+          'content-encoding': 'gzip',
+          'content-disposition': 'attachment; filename="speech.mp3"',
+        }),
+      );
+      const { headers, body } = await spoken({ input: 'hi', voice: 'narrator' });
+      assert.ok(body.equals(sound), 'the client unpacks them');
+      assert.equal(headers.get('content-length'), String(packed.length));
+      assert.equal(headers.get('content-disposition'), 'attachment; filename="speech.mp3"');
+    });
 
     it('replaces the model and the voice of a speech request, and keeps every other byte', async () => {
       const answer = await spoken('{ "input":"h\\u00efi", "voice" : "narrator","odd":1.0 }');
@@ -273,7 +290,16 @@ describe('audio operations', () => {
       });
     });
 
+    it('sends ElevenLabs no setting of the voice that the client has not sent', async () => {
+      await spoken({ input: 'hi', voice: 'rachel' });
+      assert.deepEqual(JSON.parse(eleven.seen[0]?.body.toString() ?? ''), { text: 'hi', model_id: 'eleven_v2' });
+      await spoken({ input: 'hi', voice: 'rachel', voice_settings: null });
+      assert.equal(JSON.parse(eleven.seen[1]?.body.toString() ?? '').voice_settings, null);
+    });
+
     it('adds a WAV header to raw samples of ElevenLabs', async () => {
+      const length = { 'content-length': String(sound.length) };
+      eleven.answers(bytes(sound, { 'content-type': 'application/octet-stream', ...length }));
       const answer = await spoken({ input: 'hi', voice: 'rachel', response_format: 'wav' });
       assert.equal(eleven.seen[0]?.path, '/v1/text-to-speech/21m%2000/stream?output_format=pcm_24000');
       assert.equal(answer.headers.get('content-type'), 'audio/wav');

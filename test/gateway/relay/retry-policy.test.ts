@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { AttemptFailure, ProviderRefusal } from '#gateway/relay/attempt-failure.ts';
-import { countsAgainst, nextStep, type RetryState } from '#gateway/relay/retry-policy.ts';
+import { countsAgainst, isLeftToClient, nextStep, type RetryState } from '#gateway/relay/retry-policy.ts';
 
 const first: RetryState = { triesHere: 1, retries: 2, retryAfterMaxMs: 2_000, hasOther: true, remainingMs: 60_000 };
 const alone: RetryState = { ...first, hasOther: false };
@@ -80,6 +80,10 @@ describe('nextStep', () => {
     assert.equal(nextStep(refused(429, { retryAfterMs: 5_000 }), { ...alone, remainingMs: 4_000 }, 0).kind, 'give-up');
   });
 
+  it('calls another target, or gives up, after an answer that is too large', () => {
+    assert.equal(kinds({ kind: 'broken', how: 'too-large' }), 'other, give-up');
+  });
+
   it('counts a failure against the target only when the target failed, not the request', () => {
     for (const failure of [
       refused(500),
@@ -88,7 +92,40 @@ describe('nextStep', () => {
       { kind: 'limit', limit: 'idle' },
     ])
       assert.equal(countsAgainst(failure as AttemptFailure), true);
-    for (const failure of [refused(400), refused(429), { kind: 'limit', limit: 'total' }])
+    for (const failure of [
+      refused(400),
+      refused(429),
+      saying(400, 'context_length_exceeded'),
+      { kind: 'limit', limit: 'total' },
+      { kind: 'broken', how: 'too-large' },
+    ])
       assert.equal(countsAgainst(failure as AttemptFailure), false);
+  });
+});
+
+describe('isLeftToClient', () => {
+  const left = (failure: AttemptFailure) => [true, false].map((mayRetry) => isLeftToClient(failure, mayRetry));
+
+  it('leaves no retry to the client after a timeout, even if the gateway was not allowed to retry', () => {
+    for (const limit of ['connect', 'headers', 'firstContent', 'idle', 'total'] as const)
+      assert.deepEqual(left({ kind: 'limit', limit }), [false, false], limit);
+  });
+
+  it('leaves a broken connection to the client only if the gateway was not allowed to retry', () => {
+    for (const how of ['unreachable', 'reset', 'malformed', 'unfinished'] as const)
+      assert.deepEqual(left({ kind: 'broken', how }), [false, true], how);
+    assert.deepEqual(left({ kind: 'broken', how: 'too-large' }), [false, false]);
+  });
+
+  it('leaves a faulty request to the client, and no fault of the operator and no text that is too long', () => {
+    assert.deepEqual(left(refused(400)), [true, true]);
+    assert.deepEqual(left(refused(401)), [false, false]);
+    assert.deepEqual(left(saying(400, 'context_length_exceeded')), [false, false]);
+  });
+
+  it('leaves a failing target to the client without retries, and a wait that is too long in any case', () => {
+    for (const status of [429, 500, 503]) assert.deepEqual(left(refused(status)), [false, true], String(status));
+    assert.deepEqual(left(refused(429, { retryAfterMs: 15_000 })), [false, true]);
+    assert.deepEqual(left(refused(429, { retryAfterMs: 15_001 })), [true, true]);
   });
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -219,6 +220,34 @@ describe('BatchRun', () => {
     await assert.rejects(ended, /term of running batches is over/);
     assert.ok(batches.asked.length >= 10 && batches.asked.length <= 11, String(batches.asked.length));
     assert.equal((await batches.result()).status, 'in_progress');
+  });
+
+  it('asks no more lines when its node stops, and records the answers of the calls that end soon', async () => {
+    await batches.create(['a', 'b', 'c', 'd']);
+    batches.slots = new CallSlots(1);
+    const stopping = new AbortController();
+    batches.answers = async (customId) => {
+      if (customId !== 'b') return answer();
+      stopping.abort();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return answer();
+    };
+    await batches.run(batchId, { ...alone, signal: stopping.signal });
+    assert.deepEqual(batches.asked, ['a', 'b']);
+    assert.equal((await batches.result()).status, 'in_progress');
+    await batches.run();
+    const { status, output } = await batches.result();
+    assert.deepEqual([status, batches.asked, output?.length], ['completed', ['a', 'b', 'c', 'd'], 4]);
+  });
+
+  it('asks no line when its node has stopped before, and leaves nothing behind on a node that goes on', async () => {
+    await batches.create(['a']);
+    await batches.run(batchId, { ...alone, signal: AbortSignal.abort() });
+    assert.deepEqual(batches.asked, []);
+    const term = new AbortController();
+    await batches.run(batchId, { ...alone, signal: term.signal });
+    assert.equal((await batches.result()).status, 'completed');
+    assert.deepEqual(getEventListeners(term.signal, 'abort'), []);
   });
 
   it('records nothing for a run that another run has followed, and repeats no recorded line', async () => {

@@ -72,6 +72,17 @@ describe('SQLite read store file', () => {
     await assertSetAside();
   });
 
+  it('sets aside a foreign database that has no table yet, by its mark', async () => {
+    for (const mark of ['application_id', 'user_version']) {
+      await rm(file, { force: true });
+      const foreign = new DatabaseSync(file);
+      foreign.exec(`PRAGMA ${mark} = 7`);
+      foreign.close();
+      warnings = [];
+      await assertSetAside();
+    }
+  });
+
   it('sets aside a read store of a newer release', async () => {
     await openWriter().close();
     const newer = new DatabaseSync(file);
@@ -157,6 +168,75 @@ describe('SQLite read store file', () => {
       assert.deepEqual([...(await after.read(current, ['a', 'b'])).keys()], ['a']);
       await after.close();
     });
+  });
+
+  it('gives the document of a new generation as soon as that is published, while the old one is still there', async () => {
+    const writer = openWriter();
+    const reader = openSqliteReadStore(file);
+    const filled = async (version: number) => {
+      const generation = await writer.begin({ name: 'items', version, indexes: [] }, 0);
+      const body = JSON.stringify({ version });
+      const write = { kind: 'put', id: 'a', order: 1, value: { version }, body, position: 1 } as const;
+      await writer.commit([{ generation, checkpoint: 1, writes: [write] }]);
+      await writer.finish(generation);
+      return generation;
+    };
+    await writer.publish(await filled(1));
+    assert.deepEqual((await reader.get('items', 'a'))?.value, { version: 1 });
+    const { number } = await filled(2);
+    // As `publish` does in its first transaction. The second one removes the old documents.
+    const other = new DatabaseSync(file);
+    other.prepare("UPDATE collection SET generation = ? WHERE name = 'items'").run(number);
+    other.close();
+    assert.deepEqual((await reader.get('items', 'a'))?.value, { version: 2 });
+    assert.equal(await reader.get('items', 'b'), null);
+    await reader.close();
+    await writer.close();
+  });
+
+  it('creates the indexes that cost little during a fill, and the others at its end', async () => {
+    const writer = openWriter();
+    const indexesNow = () => {
+      const database = new DatabaseSync(file, { readOnly: true });
+      const rows = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE '%By%'").all();
+      database.close();
+      return rows.length;
+    };
+    const generation = await writer.begin({ name: 'items', version: 1, indexes: [['group'], ['key']] }, 0);
+    const put = (from: number, to: number) =>
+      writer.commit([
+        {
+          generation,
+          checkpoint: to,
+          writes: Array.from({ length: to - from }, (_, index) => {
+            const value = { group: `g${index % 9}`, key: `k${from + index}` };
+            const order = from + index;
+            return {
+              kind: 'put',
+              id: `d${order}`,
+              order,
+              value,
+              body: JSON.stringify(value),
+              position: order,
+            } as const;
+          }),
+        },
+      ]);
+    await put(1, 2_000);
+    assert.equal(indexesNow(), 0, 'too few documents to decide');
+    await put(2_000, 6_000);
+    assert.equal(indexesNow(), 2, 'the index of the whole list, and that of the nine groups');
+    await writer.finish(generation);
+    assert.equal(indexesNow(), 3);
+    await writer.close();
+  });
+
+  it('leaves only the file itself behind when it is closed', async () => {
+    const writer = openWriter();
+    await writer.saveStatus([status]);
+    await writer.close();
+    await writer.close();
+    assert.deepEqual(await readdir(folder), ['read-store.sqlite']);
   });
 
   it('opens its own file again without a warning', async () => {

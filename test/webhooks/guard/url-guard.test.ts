@@ -72,6 +72,44 @@ describe('UrlGuard', () => {
     await assert.rejects(guard.faultOf('https://slow.example/'), UnavailableError);
   });
 
+  it('refuses a host for which the name servers know no address', async () => {
+    const empty = new UrlGuard({ allowsPrivateNetworks: false, resolve: async () => [] });
+    assert.match((await empty.faultOf('https://empty.example/')) ?? '', /has an address/);
+    await assert.rejects(empty.addressesOf('empty.example'), HostNotFoundError);
+    const anywhere = new UrlGuard({ allowsPrivateNetworks: true, resolve: async () => [] });
+    await assert.rejects(anywhere.addressesOf('empty.example'), HostNotFoundError);
+  });
+
+  it('connects to an address of either family as what it is', async () => {
+    assert.deepEqual(await guard.addressesOf('8.8.8.8'), [{ address: '8.8.8.8', family: 4 }]);
+    const address = '2606:4700:4700::1111';
+    assert.deepEqual(await guard.addressesOf(address), [{ address, family: 6 }]);
+  });
+
+  it('looks a host up for a new connection with the same check, for one address or for all', async () => {
+    const lookUp = (of: UrlGuard, host: string, all: boolean) =>
+      new Promise<unknown>((resolve) =>
+        of.lookup(host, { all }, (error, address, family) =>
+          resolve(error?.name ?? (all ? address : [address, family])),
+        ),
+      );
+    assert.deepEqual(await lookUp(guard, 'public.example', false), ['93.184.216.34', 4]);
+    assert.deepEqual(await lookUp(guard, 'public.example', true), hosts['public.example']);
+    assert.deepEqual(await lookUp(open, 'mixed.example', true), hosts['mixed.example']);
+    for (const host of ['private.example', 'mixed.example'])
+      assert.equal(await lookUp(guard, host, true), 'AddressRefusedError', host);
+    assert.equal(await lookUp(guard, 'absent.example', false), 'HostNotFoundError');
+  });
+
+  it('checks a URL with an address before a connection, which makes no lookup', () => {
+    guard.checkLiteral('https://8.8.8.8/');
+    guard.checkLiteral('https://[2606:4700:4700::1111]/');
+    guard.checkLiteral('https://private.example/');
+    open.checkLiteral('https://127.0.0.1/');
+    for (const host of ['127.0.0.1', '[::1]', '10.0.0.1'])
+      assert.throws(() => guard.checkLiteral(`https://${host}/`), { name: 'AddressRefusedError' }, host);
+  });
+
   it('allows private networks and plain HTTP when that is configured, but no other scheme', async () => {
     assert.equal(await open.faultOf('http://127.0.0.1:9000/hooks'), null);
     assert.equal(await open.faultOf('http://anything.internal/'), null);

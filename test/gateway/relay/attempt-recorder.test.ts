@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import type { AttemptReport } from '#gateway/health/attempt-report.ts';
+import { AttemptRecorder } from '#gateway/relay/attempt-recorder.ts';
+import { CircuitBreaker } from '#gateway/relay/circuit-breaker.ts';
+
+const target = { id: 'p/x', provider: 'p', model: 'x' } as never;
+
+describe('AttemptRecorder', () => {
+  it('reports the time from the start of an attempt to its end', async () => {
+    const reports: AttemptReport[] = [];
+    const observer = { attempt: (report: AttemptReport) => void reports.push(report), circuit: () => undefined };
+    const recorder = new AttemptRecorder(new CircuitBreaker(), observer, 'request-1');
+    const before = performance.now();
+    recorder.start();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    recorder.recordSuccess(target);
+    const most = performance.now() - before;
+    const [{ durationMs } = assert.fail('nothing was reported')] = reports;
+    assert.ok(durationMs >= 15 && durationMs <= most, `${durationMs} of ${most} ms`);
+  });
+});
