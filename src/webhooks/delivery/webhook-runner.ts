@@ -101,6 +101,7 @@ export class WebhookRunner {
     const stored = await this.#acquireStates(states, logIdentity, (await endAtStart) ?? from);
     if (!(await this.#waitForEndpoints(from, signal))) return;
     const endpoints = await this.#endpointsAtStart(stored, from);
+    await states.remove(unusedStates(stored, endpoints));
     this.#hasLoggedWaiting = false;
     const now = () => clock.now();
     const term = new DeliveryTerm({
@@ -206,8 +207,18 @@ function stateOf(
   end: number,
 ): DeliveryState | null {
   const state = states.get(id);
-  // A log that ends before the state's position was restored from a backup. Its next events are different ones.
-  if (state !== undefined) return state.position <= end ? state : null;
+  if (state !== undefined) return isOfLog(state, end) ? state : null;
   const isCreatedSince = followed !== null && followed <= end && createdAtPosition > followed;
   return isCreatedSince ? newDeliveryState(createdAtPosition) : null;
+}
+
+/** A log that ends before a state's messages was restored from a backup. Its next events are different ones. */
+function isOfLog({ position, open }: DeliveryState, end: number): boolean {
+  return position <= end && open.every((message) => message.position <= end);
+}
+
+/** The endpoints with a stored state that are deleted, or whose delivery begins without it. */
+function unusedStates({ states }: StoredDelivery, endpoints: ReadonlyArray<EndpointAtStart>): ReadonlyArray<string> {
+  const begun = new Map(endpoints.map(({ id, state }) => [id, state]));
+  return [...states].filter(([id, state]) => begun.get(id) !== state).map(([id]) => id);
 }

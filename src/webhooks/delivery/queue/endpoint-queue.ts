@@ -1,7 +1,7 @@
 import type { DeliveryOutcome } from '#domain/webhook-endpoint/delivery.ts';
 import type { DeliveryState, Message, OpenMessage } from '#webhooks/state/delivery-state.ts';
 import { EndpointHealth } from './endpoint-health.ts';
-import { OpenMessages } from './open-messages.ts';
+import { type MessageChanges, OpenMessages } from './open-messages.ts';
 import type { QueueClock } from './queue-clock.ts';
 import type { DisabledByAnswers, EndpointQueueOptions, TryResult } from './queue-options.ts';
 import type { ReceiverRequest } from './receiver-request.ts';
@@ -52,16 +52,19 @@ export class EndpointQueue<Result extends TryResult> {
     this.#advance();
   }
 
-  /** The state to store. */
+  /** The whole state, with every open message. */
   get state(): DeliveryState {
-    return {
-      position: this.position,
-      open: this.#open.list,
-      failingSince: this.#health.failingSince,
-      failures: this.#health.failures,
-      replayedAt: this.#replayedAt,
-      beganAtEndAt: this.#options.state.beganAtEndAt,
-    };
+    return this.#stateWith(this.#open.list);
+  }
+
+  /** Returns the state to store, with only those open messages that have changed since the last call. */
+  takeChanges(): DeliveryState & MessageChanges {
+    return { ...this.#stateWith([]), ...this.#open.takeChanges() };
+  }
+
+  /** Makes the next `takeChanges` return changes again that could not be stored. */
+  storeAgain(changes: MessageChanges): void {
+    this.#open.storeAgain(changes);
   }
 
   /** The delivery of every message up to it has begun. */
@@ -171,6 +174,17 @@ export class EndpointQueue<Result extends TryResult> {
   stop(): void {
     this.#isStopped = true;
     this.#cancelTimer();
+  }
+
+  #stateWith(open: ReadonlyArray<OpenMessage>): DeliveryState {
+    return {
+      position: this.position,
+      open,
+      failingSince: this.#health.failingSince,
+      failures: this.#health.failures,
+      replayedAt: this.#replayedAt,
+      beganAtEndAt: this.#options.state.beganAtEndAt,
+    };
   }
 
   #fallBehind(offeredUpTo: number): void {
