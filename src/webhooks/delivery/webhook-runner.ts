@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import { areShown } from '#positions/positions.ts';
@@ -67,6 +68,11 @@ export class WebhookRunner {
   /** The progress of the deliveries; null while this node does not deliver. */
   figures(): DeliveryFigures | null {
     return this.#term?.figures() ?? null;
+  }
+
+  /** The tries of an endpoint; null if this node does not deliver to it. */
+  triesOf(endpointId: string): EndpointTries | null {
+    return this.#term?.triesOf(endpointId) ?? null;
   }
 
   /** Delivers until the lease ends. @throws FencedError if another node delivers now */

@@ -53,7 +53,7 @@ export class DeliveryStateStore {
 
   /**
    * Reads all states for the node that delivers from now on. The store then refuses the writes of a node with an older
-   * token. States in format 2 are stored anew, so that their open messages become records.
+   * token. It stores states in format 2 again, with their open messages as records.
    * @throws UnavailableError; FencedError if another node delivers under a newer lease
    */
   async acquire(log: string): Promise<StoredDelivery> {

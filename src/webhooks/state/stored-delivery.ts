@@ -15,7 +15,7 @@ export const followedKey = '-followed';
 
 const { open, ...stateProps } = DeliveryState.props;
 
-/** A state as it is stored. In format 2 (ADR 87) it had its open messages in `open`; now they are records of their own. */
+/** A state as it is stored. In format 2 it had its open messages in `open` (ADR 87). */
 const StoredState = t.type({
   log: t.string,
   state: t.intersection([t.type(stateProps), t.partial({ open })]),

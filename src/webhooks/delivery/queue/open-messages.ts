@@ -10,18 +10,24 @@ export interface MessageChanges {
 /** The open messages to one endpoint, and their tries that run now. */
 export class OpenMessages {
   readonly #open: Map<number, OpenMessage>;
-  readonly #inFlight = new Map<number, { readonly isRetry: boolean; readonly isTest: boolean }>();
+  /** The positions of the messages in a running try, and whether it is a retry. */
+  readonly #inFlight = new Map<number, boolean>();
   /** The positions of messages that may be stored. */
   readonly #stored: Set<number>;
   /** The positions of messages that have changed since they were taken to be stored. */
   readonly #changed = new Set<number>();
+  /** The positions of the open tests. */
+  readonly #tests = new Set<number>();
   #failed = 0;
 
   /** @param messages the stored ones */
   constructor(messages: ReadonlyArray<OpenMessage>) {
     this.#open = new Map(messages.map((message) => [message.position, message]));
     this.#stored = new Set(this.#open.keys());
-    for (const message of messages) if (hasFailed(message)) this.#failed += 1;
+    for (const message of messages) {
+      if (hasFailed(message)) this.#failed += 1;
+      if (message.isTest) this.#tests.add(message.position);
+    }
   }
 
   get size(): number {
@@ -42,6 +48,20 @@ export class OpenMessages {
     return this.#inFlight.size;
   }
 
+  /** The number of running tries that are retries. */
+  get retriesInFlight(): number {
+    let retries = 0;
+    for (const isRetry of this.#inFlight.values()) if (isRetry) retries += 1;
+    return retries;
+  }
+
+  /** The number of tests that are not in a running try. */
+  get waitingTests(): number {
+    let waiting = 0;
+    for (const position of this.#tests) if (!this.#inFlight.has(position)) waiting += 1;
+    return waiting;
+  }
+
   has(position: number): boolean {
     return this.#open.has(position);
   }
@@ -56,6 +76,7 @@ export class OpenMessages {
     if (before === message) return;
     this.#open.set(message.position, message);
     this.#changed.add(message.position);
+    if (message.isTest) this.#tests.add(message.position);
     this.#failed += Number(hasFailed(message)) - Number(hasFailed(before));
   }
 
@@ -63,6 +84,7 @@ export class OpenMessages {
     const before = this.#open.get(position);
     if (before === undefined) return;
     this.#open.delete(position);
+    this.#tests.delete(position);
     this.#changed.add(position);
     this.#failed -= Number(hasFailed(before));
   }
@@ -100,17 +122,11 @@ export class OpenMessages {
 
   beginTry(message: OpenMessage, isRetry: boolean): void {
     this.keep(message);
-    this.#inFlight.set(message.position, { isRetry, isTest: message.isTest });
+    this.#inFlight.set(message.position, isRetry);
   }
 
   endTry(position: number): void {
     this.#inFlight.delete(position);
-  }
-
-  /** Counts the running tries that are no tests, and the retries among them. */
-  countTries(): { readonly tries: number; readonly retries: number } {
-    const tries = [...this.#inFlight.values()].filter(({ isTest }) => !isTest);
-    return { tries: tries.length, retries: tries.filter(({ isRetry }) => isRetry).length };
   }
 
   /** Returns the message that is due first; null if there is none. Ignores messages in a running try. */
