@@ -2,8 +2,7 @@ import type { EntryReads } from '#application/history/audit-entries.ts';
 import type { DeliveryError } from '#domain/webhook-endpoint/delivery.ts';
 import { type SealedSecret, secretField, secretPrefix, validSecrets } from '#domain/webhook-endpoint/secret.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
-import type { FairSlots } from '#shared/async/fair-slots.ts';
-import { TurnBudget } from '#shared/async/turn-budget.ts';
+import { FairSlots } from '#shared/async/fair-slots.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { Message } from '#webhooks/state/delivery-state.ts';
@@ -49,13 +48,17 @@ export interface MessageDeliveryOptions {
 
 /** A message that is ready to be sent. */
 interface MadeMessage {
+  readonly url: string;
   readonly eventId: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** A message takes about a third of a millisecond to make, sign and send, and thousands may be due at once. */
-const triesPerTurn = 16;
+/**
+ * The messages that are made at once, of all owners and of one. To make, sign and send one takes about a third of a
+ * millisecond, and thousands may be due at once; between two parts the event loop has a turn.
+ */
+const makingLimits = { maxSlots: 16, maxSlotsOfOwner: 8 };
 
 const postponed = { kind: 'postponed' } as const;
 const dropped = { kind: 'dropped' } as const;
@@ -64,7 +67,7 @@ const dropped = { kind: 'dropped' } as const;
 export class MessageDelivery {
   readonly #options: MessageDeliveryOptions;
   readonly #entries: EntryMaker;
-  readonly #turns = new TurnBudget(triesPerTurn);
+  readonly #making = new FairSlots(makingLimits);
 
   constructor(options: MessageDeliveryOptions) {
     this.#options = options;
@@ -79,29 +82,16 @@ export class MessageDelivery {
     const leave = await this.#options.slots.enter(target.owner);
     if (typeof leave === 'string') return postponed;
     try {
-      await this.#turns.take(1);
-      const endpoint = signal.aborted ? null : target.current();
-      return endpoint === null ? postponed : await this.#deliver(target.id, endpoint, message, signal);
+      return await this.#deliver(target, message, signal);
     } finally {
       leave();
     }
   }
 
-  async #deliver(
-    id: string,
-    { url, secrets }: EndpointData,
-    message: Message,
-    signal: AbortSignal,
-  ): Promise<DeliveryTry> {
-    let made: MadeMessage | MadeTry | null;
-    try {
-      made = await this.#make(id, secrets, message);
-    } catch (error) {
-      return this.#notMade(error, id, message);
-    }
-    if (made === null) return dropped;
+  async #deliver(target: DeliveryTarget, message: Message, signal: AbortSignal): Promise<DeliveryTry> {
+    const made = await this.#makeInTurn(target, message, signal);
     if ('kind' in made) return made;
-    const { eventId, headers, body } = made;
+    const { url, eventId, headers, body } = made;
     const began = performance.now();
     const { status, error, receiverRequest } = await this.#options.sender.send({ url, headers, body, signal });
     // A try that this node aborted gives no information about the receiver.
@@ -110,20 +100,34 @@ export class MessageDelivery {
     return { kind: error === null ? 'delivered' : 'failed', eventId, status, error, receiverRequest, durationMs };
   }
 
-  /** @returns null if the event is no message any more; a failed try without a secret @throws anything */
+  /** @returns a try that has ended if there is nothing to send */
+  async #makeInTurn(target: DeliveryTarget, message: Message, signal: AbortSignal): Promise<MadeMessage | DeliveryTry> {
+    const leave = await this.#making.enter(target.owner);
+    if (typeof leave === 'string') return postponed;
+    try {
+      const endpoint = signal.aborted ? null : target.current();
+      return endpoint === null ? postponed : await this.#make(target.id, endpoint, message);
+    } catch (error) {
+      return await this.#notMade(error, target.id, message);
+    } finally {
+      leave();
+    }
+  }
+
+  /** @throws anything */
   async #make(
-    endpointId: string,
-    sealed: ReadonlyArray<SealedSecret>,
+    id: string,
+    { url, secrets: sealed }: EndpointData,
     message: Message,
-  ): Promise<MadeMessage | MadeTry | null> {
+  ): Promise<MadeMessage | DeliveryTry> {
     const made = await this.#entries.make(message);
-    if (made === null) return null;
+    if (made === null) return dropped;
     const { eventId, entry } = made;
     const sentAt = new Date();
-    const secrets = await this.#secretsOf(endpointId, sealed, sentAt);
+    const secrets = await this.#secretsOf(id, sealed, sentAt);
     if (secrets.length === 0) return failedBefore(eventId, 'secret-missing');
     const body = JSON.stringify(entry);
-    return { eventId, body, headers: signatureHeaders({ id: eventId, sentAt, body }, secrets) };
+    return { url, eventId, body, headers: signatureHeaders({ id: eventId, sentAt, body }, secrets) };
   }
 
   /** The valid secrets. The filter removes a secret whose key is lost, because its text cannot be read. */
