@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { isShownTo } from '#domain/history/audience.ts';
 import { historyOfType, listedTypes } from '#domain/history/table.ts';
 import { type RecordedEventOf, streamKeyOf } from '#domain/shared/entity.ts';
@@ -79,6 +80,8 @@ export class DeliveryTerm {
     this.#options = options;
     this.#handled = options.from;
     this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
+    // Every running try listens to it.
+    setMaxListeners(0, this.#abortingTries.signal);
     const followed = () => this.#followed;
     this.#records = options.createRecords(followed);
     this.#feeder = new PastFeeder({ ...options, followed, followedFrom: options.from, signal: this.#signal });
