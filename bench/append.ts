@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CommitStatistics } from '#event-store/commit-statistics.ts';
-import { type EventToAppend, noStream } from '#event-store/event-store.ts';
+import { type CommitStatistics, type EventToAppend, noStream } from '#event-store/event-store.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import {
   type Contestant,
@@ -58,7 +57,7 @@ export default async function append(): Promise<void> {
             await eventLoopDelayP99(async () => {
               figure = await perSecond(async (worker) => {
                 const { stream, revision } = streams.next(worker);
-                const outcome = await store.append(stream, revision, [someEvent()])();
+                const outcome = await store.append(stream, revision, [someEvent()]);
                 if (outcome._tag === 'Left') throw new Error(`Refused: ${outcome.left.kind}`);
               });
             }),

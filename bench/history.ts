@@ -5,6 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import type { CollectionReader } from '#application/queries/query.ts';
 import { flow } from '#domain/flow/flow.ts';
@@ -74,7 +75,7 @@ interface Projects {
 
 async function writeFlow(writer: StreamWriter, tenant: Tenant, id: string, events: number): Promise<void> {
   for (let made = 0; made < events; made += inAnAppend) {
-    const written = await writer.write({
+    const written = await writeEvents(writer, {
       entity: flow,
       id,
       origin,

@@ -5,6 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import { RecordSnapshots, type SnapshotStore } from '#application/snapshots/snapshot-store.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { childId } from '#domain/shared/entity.ts';
@@ -92,7 +93,7 @@ async function firstLoad(store: EventStore, snapshots: SnapshotStore): Promise<R
 function begin(writer: StreamWriter, id: string) {
   const created = { id, projectId: 'cproject00000001', name: 'Long', type: 'simple' as const, description: null };
   const data = { ...created, tier: 'standard' as const, agentProfileId: null };
-  return writer.write({
+  return writeEvents(writer, {
     entity: flow,
     id,
     origin,
@@ -108,7 +109,7 @@ async function addVersions(writer: StreamWriter, id: string, from: number, count
     return newEvent('FlowVersionCreated', { id: versionId, flowId: id, version, tag: `v${version}`, flowSchema });
   });
   const idempotency = key === undefined ? {} : { idempotency: { key, body: 'body' } };
-  const handled = await writer.write({
+  const handled = await writeEvents(writer, {
     entity: flow,
     id,
     origin,

@@ -30,7 +30,7 @@ export async function appends(url: string): Promise<ReadonlyArray<Result>> {
   };
   const through = async () => {
     const event = { id: randomUUID(), type: 'SomethingHappened', data: dataText, metadata: metadataText };
-    const outcome = await store.append(`bench-${event.id}`, noStream, [event])();
+    const outcome = await store.append(`bench-${event.id}`, noStream, [event]);
     if (E.isLeft(outcome)) throw new Error(`An append was refused: ${JSON.stringify(outcome.left)}`);
   };
   const contestant = (name: string, call: () => Promise<void>) => ({

@@ -8,13 +8,13 @@ import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstore
  * @returns the position of its end
  */
 export async function fillLog(url: string, streamPrefix: string, events: number): Promise<number> {
-  const patience = { isPatient: true, answerWithinMs: 120_000, attemptMs: 60_000 };
+  const retryLimits = { retriesWhenUnavailable: true, answerWithinMs: 120_000, attemptMs: 60_000 };
   const store = openEventStoreDbEventStore({
     url,
     streamPrefix,
     streamKinds,
     log: pino({ level: 'warn' }),
-    ...patience,
+    ...retryLimits,
   });
   try {
     await writeRealisticLog(store, events, 'settled');

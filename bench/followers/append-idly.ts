@@ -41,7 +41,7 @@ async function findServiceStore(main: string): Promise<void> {
 async function appendInOrder(store: EventStore, count: number): Promise<void> {
   const stream = `benchmark-${randomUUID()}`;
   for (let revision = -1; revision < count - 1; revision += 1) {
-    const outcome = await store.append(stream, revision, [{ id: randomUUID(), ...event }])();
+    const outcome = await store.append(stream, revision, [{ id: randomUUID(), ...event }]);
     if (outcome._tag === 'Left') throw new Error(`An append was refused: ${outcome.left.kind}`);
   }
   await sleep(settleMs);

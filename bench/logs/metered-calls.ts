@@ -27,7 +27,7 @@ export async function appendMeteredCalls(events: Pick<EventStore, 'append'>, cal
     const id = randomUUID();
     const metadata = JSON.stringify(usageMetadata(id, type, data.until));
     const event = { id, type, data: JSON.stringify(data), metadata };
-    const appended = await events.append(stream, revisions.get(stream) ?? noStream, [event])();
+    const appended = await events.append(stream, revisions.get(stream) ?? noStream, [event]);
     if (appended._tag === 'Left') throw new Error(`Refused: ${appended.left.kind}`);
     revisions.set(stream, appended.right.revision);
   }

@@ -38,7 +38,7 @@ export async function writeRealisticLog(
     while (left > 0) {
       const { stream, revision, events: batch } = steps.next().value;
       left -= batch.length;
-      const outcome = await store.append(stream, revision, batch)();
+      const outcome = await store.append(stream, revision, batch);
       if (outcome._tag === 'Left') throw new Error(`Refused: ${outcome.left.kind}`);
     }
   };

@@ -113,7 +113,7 @@ function checkMayCreate(
     return failure('key-type-not-allowed', `A key of type ${caller.keyType} cannot create one of type ${keyType}.`);
   }
   if (keyType === 'partner' && tenant?.partnerId !== tenant?.organizationId) {
-    return failure('organization-not-partner', 'The project belongs to an organization that is no partner.');
+    return failure('organization-not-partner', 'The project belongs to an organization that is not a partner.');
   }
   if (scopes === null) return null;
   const foreign = scopes.find((scope) => !scopesOfKeyType[keyType].has(scope));

@@ -48,7 +48,9 @@ export const createCustomer = command({
   }),
   decide: (_, __, { related: sealed, newIds: { id, secondId } }) =>
     sealed === null
-      ? E.left(failure('organization-not-partner', 'The organization of this key is no partner: it has no customers.'))
+      ? E.left(
+          failure('organization-not-partner', 'The organization of this key is not a partner: it has no customers.'),
+        )
       : E.right([newEvent('CustomerCreated', { id, projectId: secondId, ...sealed })]),
   answer: ({ state }) => {
     const { organizationId, projectId, createdAt } = customerOf(state);

@@ -14,6 +14,6 @@ export const retryProcess = operatorRequest(processes, {
   failures: ['process-not-stopped'],
   decide: ({ process }, { failure }) =>
     failure === null
-      ? E.left(refused('process-not-stopped', 'It runs: there is nothing to retry.'))
+      ? E.left(refused('process-not-stopped', 'It is running, so it has nothing to retry.'))
       : E.right([newEvent('ProcessRetried', { process })]),
 });

@@ -15,5 +15,5 @@ export const rebuildProjection = operatorRequest(projections, {
   decide: ({ projection }, { rebuild }) =>
     rebuild === null
       ? E.right([newEvent('ProjectionRebuildRequested', { projection })])
-      : E.left(failure('projection-rebuilding', 'It is being rebuilt already. See GET /v1/projections.')),
+      : E.left(failure('projection-rebuilding', 'A rebuild of it is running. See GET /v1/projections.')),
 });

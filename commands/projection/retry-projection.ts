@@ -14,6 +14,6 @@ export const retryProjection = operatorRequest(projections, {
   failures: ['projection-not-stopped'],
   decide: ({ projection }, { failure }) =>
     failure === null
-      ? E.left(refused('projection-not-stopped', 'It runs: there is nothing to retry.'))
+      ? E.left(refused('projection-not-stopped', 'It is running, so it has nothing to retry.'))
       : E.right([newEvent('ProjectionRetried', { projection })]),
 });

@@ -122,7 +122,7 @@ function jsonIn(text: string): unknown {
 
 /** The members of a problem document (RFC 9457). */
 function detailOf(body: unknown): string {
-  if (typeof body !== 'object' || body === null) return 'it is no Switchyard that answers there.';
+  if (typeof body !== 'object' || body === null) return 'it is not a Switchyard that answers there.';
   if ('detail' in body && typeof body.detail === 'string') return body.detail;
   return 'no reason was given.';
 }

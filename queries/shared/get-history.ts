@@ -22,7 +22,7 @@ interface HistoryOf {
   readonly scope: Scope;
   /** The path parameter with the id. */
   readonly parameter: string;
-  /** The codec of ids that are no cuids. */
+  /** The codec of ids that are not cuids. */
   readonly idCodec?: t.Mixed;
   readonly notFound: FailureCode;
   readonly history: AnyEntityHistory;

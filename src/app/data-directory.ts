@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 import { keepDiskReserve } from './files/disk-reserve.ts';
-import { checkFolderFormat } from './files/folder-format.ts';
 import {
   describeOwner,
   isLocked,
@@ -13,6 +12,7 @@ import {
   ownerOf,
   takeOwnedLock,
 } from './files/owned-lock.ts';
+import { checkFolderFormat } from './stored-format.ts';
 
 /** The folder of the embedded stores, owned by this process until it is released. */
 export interface DataDirectory extends OwnedLock {

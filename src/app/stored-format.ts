@@ -1,5 +1,12 @@
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import * as t from 'io-ts';
+import { isDiskFull } from '#application/operations/unexpected-error.ts';
+import type { RecordStore } from '#records/record-store.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
+import type { Json } from '#shared/json/json.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
 const StoredFormat = t.type({
@@ -32,4 +39,109 @@ export function ensureKnownFormat(stored: unknown, where: string): number {
   throw new StartupError(
     `${where} was written by Switchyard ${writtenBy} (format ${format}, this release ${ownFormat.writtenBy} knows ${ownFormat.format}): start that release or a newer one.`,
   );
+}
+
+const fileName = 'format.json';
+
+/**
+ * Checks that this release knows the format of a data folder. A folder without a number counts as written by release
+ * 0.3.0 or an older one.
+ * @returns the number of the format
+ * @throws StartupError if a newer release has written the folder, or if its number cannot be read
+ */
+export function checkFolderFormat(folder: string): number {
+  return ensureKnownFormat(storedIn(folder), `The data folder ${folder}`);
+}
+
+/**
+ * Records the format of this release in a data folder, durably, before the release writes anything else there. On a
+ * full disk it writes nothing; then the next start does.
+ * @throws StartupError if a newer release has written the folder; Error of the file system
+ */
+export function recordFolderFormat(folder: string): void {
+  if (checkFolderFormat(folder) === ownFormat.format) return;
+  const file = join(folder, fileName);
+  try {
+    writeDurably(`${file}.new`, `${JSON.stringify(ownFormat)}\n`);
+    renameSync(`${file}.new`, file);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    rmSync(`${file}.new`, { force: true });
+  }
+}
+
+function writeDurably(file: string, text: string): void {
+  const descriptor = openSync(file, 'w', 0o600);
+  try {
+    writeFileSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Returns the stored format; null without one; a text that is not JSON as it is. */
+function storedIn(folder: string): unknown {
+  const text = readIfPresent(join(folder, fileName));
+  if (text === null) return null;
+  try {
+    // A file with the text null is damaged, too.
+    return JSON.parse(text) ?? text;
+  } catch {
+    return text;
+  }
+}
+
+/** @throws StartupError if the file is there and cannot be read */
+function readIfPresent(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw new StartupError(`${file} cannot be read (${error.message}): make it readable for this user.`);
+  }
+}
+
+const kind = 'format';
+const key = 'database';
+/** The attempts to record the format beside other nodes, and the time between two. */
+const maxAttempts = 20;
+const retryMs = 100;
+
+/**
+ * Checks that this release knows the format of a shared database. A database without a number counts as written by
+ * release 0.3.0 or an older one.
+ * @param variable the variable that names the database
+ * @returns the number of the format
+ * @throws StartupError if a newer release has written the database; UnavailableError
+ */
+export async function checkDatabaseFormat(records: Pick<RecordStore, 'get'>, variable: string): Promise<number> {
+  return ensureKnownFormat(await records.get(kind, key), `The database of ${variable}`);
+}
+
+/**
+ * Records the format of this release in a shared database, before the release writes anything else there. The number is
+ * its own fencing token, so a node of an older release that starts at the same time cannot lower it.
+ * @throws StartupError if a newer release has written the database; UnavailableError
+ */
+export async function recordDatabaseFormat(
+  records: Pick<RecordStore, 'get' | 'take' | 'put'>,
+  variable: string,
+): Promise<void> {
+  const fence = ownFormat.format;
+  const entries = new Map<string, Json>([[key, ownFormat]]);
+  for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
+    if ((await checkDatabaseFormat(records, variable)) === ownFormat.format) return;
+    try {
+      await records.take(kind, fence);
+      await records.put(kind, entries, { fence });
+      return;
+    } catch (error) {
+      if (!(error instanceof FencedError)) throw error;
+      // Another node of this release that starts at the same time may have been faster.
+      await setTimeout(retryMs);
+    }
+  }
+  throw new StartupError(`A newer release is taking over the database of ${variable}: start that release.`);
 }

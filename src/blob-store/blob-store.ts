@@ -54,5 +54,5 @@ export class BlobTooLargeError extends Error {
 
 /** @throws Error if an id is not one that every store can keep */
 export function assertBlobId(id: string): void {
-  if (!/^[A-Za-z0-9_-]{1,128}$/.test(id)) throw new Error(`${JSON.stringify(id.slice(0, 60))} is no id of a file.`);
+  if (!/^[A-Za-z0-9_-]{1,128}$/.test(id)) throw new Error(`${JSON.stringify(id.slice(0, 60))} is not an id of a file.`);
 }

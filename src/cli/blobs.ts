@@ -5,8 +5,8 @@ import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts
 import { Progress, type Report } from '#event-store/transfer/log-file/progress.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { unknownWord } from './shared/command-line.ts';
 import { runTool } from './shared/run-tool.ts';
-import { unknownWord } from './shared/unknown-word.ts';
 import { openBlobsBeside } from './stores/blobs-beside.ts';
 import { openLog } from './stores/event-logs.ts';
 

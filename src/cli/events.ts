@@ -8,11 +8,10 @@ import { readEventsArguments } from './events/events-arguments.ts';
 import { exportEvents } from './events/export-events.ts';
 import { importEvents } from './events/import-events.ts';
 import { printMessage } from './events/report.ts';
-import { unarchiveTo } from './events/unarchive-to.ts';
-import { archiveUsage } from './events/usage-archives.ts';
+import { archiveUsage, unarchiveTo } from './events/usage-archives.ts';
 import { usageText } from './events/usage-text.ts';
 import { verifyEvents, verifyUsageArchives } from './events/verify-events.ts';
-import { endOnClosedPipe } from './shared/closed-pipe.ts';
+import { endOnClosedPipe } from './shared/run-tool.ts';
 
 /** The exit code of shells after Ctrl-C. */
 const interruptedCode = 130;

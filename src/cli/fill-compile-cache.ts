@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /*
- * Starts the service once, on empty stores in a temporary folder, and stops it when it listens, so that Node keeps what it
+ * Starts the service once, on empty stores in a temporary folder, and stops it when it listens, so that Node caches what it
  * compiles in the folder that NODE_COMPILE_CACHE names. The image is built with it, because its root is read-only later.
  */
 const timeoutMs = 120_000;

@@ -3,9 +3,8 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { checkReplay } from './replay/replay-check.ts';
 import { replayUntil } from './replay/replay-until.ts';
-import { parseWords } from './shared/parse-words.ts';
+import { parseWords, unknownWord } from './shared/command-line.ts';
 import { runTool } from './shared/run-tool.ts';
-import { unknownWord } from './shared/unknown-word.ts';
 
 const usage = `Usage: npm run replay -- --until <time|position> --into <folder>
        npm run replay -- check

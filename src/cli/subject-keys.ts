@@ -8,8 +8,8 @@ import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
+import { unknownWord } from './shared/command-line.ts';
 import { runTool } from './shared/run-tool.ts';
-import { unknownWord } from './shared/unknown-word.ts';
 
 const usage = `Usage: npm run subject-keys -- copy <from> <to>
 

@@ -27,7 +27,7 @@ export class DigestFolder {
       .sort(comparePlaces);
   }
 
-  /** Reads a digest; null if the file is no digest. */
+  /** Reads a digest; null if the file is not a digest. */
   async read(place: DigestPlace): Promise<Digest | null> {
     const digest = digestOf(await readFile(this.#digestFile(place), 'utf8'));
     return digest !== null && comparePlaces(digest, place) === 0 ? digest : null;

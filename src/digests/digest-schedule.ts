@@ -1,5 +1,5 @@
-import { ExclusiveTurns } from '#leases/exclusive-turns.ts';
 import type { Leases } from '#leases/leases.ts';
+import { ExclusiveTurns } from '#leases/once-under-lease.ts';
 import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';

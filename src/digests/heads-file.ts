@@ -35,7 +35,7 @@ export function headsFile(heads: AsyncIterable<StreamHead>): HeadsFile {
 /**
  * Reads a file of heads.
  * @param onEnd is called with the SHA-256 in hex of its uncompressed lines
- * @throws Error for a file that cannot be read or decompressed, or a line that is no head
+ * @throws Error for a file that cannot be read or decompressed, or a line that is not a head
  */
 export async function* readHeads(
   content: Readable,

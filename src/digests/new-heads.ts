@@ -15,7 +15,7 @@ export interface ChangedHead extends StreamHead {
 
 /** The additions of a part of a log to the digest before it. */
 export interface NewHeads extends Pick<Digest, 'events' | 'lastEvent' | 'position' | 'positionBefore' | 'sequence'> {
-  /** The changed heads, in the order of files of heads. They are made on demand, because there may be very many. */
+  /** The changed heads, in the order of files of heads. They are made on demand, because all together may not fit in memory. */
   readonly changed: Iterable<ChangedHead> & { readonly length: number };
 }
 

@@ -15,7 +15,7 @@ export function leafOf({ hash, revision, stream }: StreamHead): string {
 /** Reads a line of `leafOf`. @throws SyntaxError or TypeError for any other line */
 export function headOfLine(line: string): StreamHead {
   const head: unknown = JSON.parse(line);
-  if (!StreamHead.is(head)) throw new TypeError('It is no head of a stream.');
+  if (!StreamHead.is(head)) throw new TypeError('It is not a head of a stream.');
   return head;
 }
 

@@ -1,4 +1,4 @@
-import type * as TE from 'fp-ts/lib/TaskEither.js';
+import type * as E from 'fp-ts/lib/Either.js';
 import type { EventMetadata } from '#domain/shared/event.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
@@ -89,7 +89,7 @@ export interface EventStore {
     stream: string,
     expectedRevision: number,
     events: ReadonlyArray<EventToAppend>,
-  ): TE.TaskEither<AppendFailure, AppendResult>;
+  ): Promise<E.Either<AppendFailure, AppendResult>>;
   /**
    * A stream's events in order, from a revision on, at most `limit`. If the texts are large, it stops early, after at
    * least one event, because they are parsed in one turn of the event loop. Concurrent large parts are parsed in
@@ -104,4 +104,16 @@ export interface EventStore {
   lastPosition(): Promise<number>;
   /** Finishes accepted appends, refuses others as `unavailable`, and closes. */
   close(): Promise<void>;
+}
+
+/** The figures of one commit, for metrics. */
+export interface CommitStatistics {
+  /** More than one if a store commits several waiting appends together. */
+  readonly appends: number;
+  readonly events: number;
+  /**
+   * The time until the store has answered: from the beginning of an embedded store's transaction, or from the call to a
+   * server.
+   */
+  readonly milliseconds: number;
 }

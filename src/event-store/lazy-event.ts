@@ -100,6 +100,7 @@ function decode(stored: RawEvent, upcast: Upcast): Decoded {
 
 function objectOf(text: string): JsonObject {
   const value: unknown = JSON.parse(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('It is no JSON object.');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new TypeError('It is not a JSON object.');
   return value as JsonObject;
 }

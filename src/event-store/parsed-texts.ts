@@ -4,9 +4,9 @@ import type { EventToAppend } from './event-store.ts';
 
 /** The two JSON texts of a stored event, parsed once for all functions that read them. None of these may change them. */
 export interface ParsedTexts {
-  /** Null for a text that is no JSON object. */
+  /** Null for a text that is not a JSON object. */
   readonly data: JsonObject | null;
-  /** Null for a text that is no JSON object. */
+  /** Null for a text that is not a JSON object. */
   readonly metadata: JsonObject | null;
 }
 

@@ -76,7 +76,7 @@ export function catalogueFailure(refused: CatalogueRefusal): Failure {
   switch (refused.kind) {
     case 'unknown-model':
       return failure('model-not-found', `There is no model ${quoted(refused.model)} here: see GET /v1/models.`, {
-        errors: [{ pointer: '/model', message: 'names no model' }],
+        errors: [{ pointer: '/model', message: 'must be the name of a model' }],
       });
     case 'cannot-chat': {
       const message = `names ${quoted(refused.model)}, which does not chat: it only speaks or transcribes${chatting(refused.known)}`;

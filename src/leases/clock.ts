@@ -1,6 +1,6 @@
 import { delay } from '#shared/async/delay.ts';
 
-/** One node's own time, and its own chance. Nothing compares them with another node's. */
+/** One node's own time and randomness. Nothing compares them with another node's. */
 export interface Clock {
   /** Milliseconds since some moment; never goes back. */
   now(): number;

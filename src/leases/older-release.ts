@@ -1,4 +1,4 @@
-import { abortable } from '#shared/async/abortable.ts';
+import { abortable } from '#shared/async/aborted.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';

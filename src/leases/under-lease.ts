@@ -1,4 +1,4 @@
-import { abortable } from '#shared/async/abortable.ts';
+import { abortable } from '#shared/async/aborted.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** A shorter time without a primary is no outage. */
-const blipMs = 300;
+/** A shorter time without a primary is not an outage. */
+const transientMs = 300;
 /** The election is over when for this time no call was refused and one was answered. */
 const quietMs = 500;
 
@@ -26,7 +26,7 @@ export class ElectionLog {
   refused(): void {
     this.#refusedAt = this.#now();
     this.#since ??= this.#refusedAt;
-    if (this.#isLogged || this.#refusedAt - this.#since < blipMs) return;
+    if (this.#isLogged || this.#refusedAt - this.#since < transientMs) return;
     this.#isLogged = true;
     this.#log?.warn({}, 'MongoDB refuses calls, because it has no primary; they are repeated until it has one');
   }

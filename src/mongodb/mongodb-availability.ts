@@ -17,7 +17,7 @@ export interface MongoDbAvailabilityOptions {
   readonly urlName?: string;
   /** The time limit of a probe. Default 500 ms. */
   readonly probeTimeoutMs?: number;
-  /** Gets a line when the server goes away, and one when it comes back. Default: no log. */
+  /** Gets a line when the server becomes unavailable, and one when it recovers. Default: no log. */
   readonly log?: Logger;
   /** Receives each ended command of a probe. Default: nothing does. */
   readonly onCommand?: OnCommand;

@@ -19,7 +19,7 @@ export class MongoDbConnection {
   }
 
   /**
-   * Calls the database within the time limit, and only while the server is not known to be away.
+   * Calls the database within the time limit, and only while the server is not known to be unavailable.
    * @throws UnavailableError in place of a temporary failure; other errors unchanged
    */
   async call<Result>(work: (database: Db) => Promise<Result>): Promise<Result> {

@@ -45,7 +45,7 @@ const passingCodes = new Set([
 /** Those with which a server refuses calls because it is not the primary, or ceases to be it. */
 const electionCodes = new Set<unknown>([91, 189, 10107, 11600, 11602, 13435, 13436]);
 
-/** Returns the error of calls while the server is known to be away. */
+/** Returns the error of calls while the server is known to be unavailable. */
 export function awayError({ detail }: UnavailableCause): UnavailableError {
   return new UnavailableError(`MongoDB cannot be used: ${detail}.`, undefined, true);
 }

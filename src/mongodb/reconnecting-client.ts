@@ -54,14 +54,14 @@ export class ReconnectingClient {
   }
 
   /**
-   * Calls the database within the time limit, and only while the server is not known to be away.
+   * Calls the database within the time limit, and only while the server is not known to be unavailable.
    * @throws UnavailableError in place of a temporary failure; other errors unchanged
    */
   async call<Result>(work: (database: Db) => Promise<Result>): Promise<Result> {
     if (this.#closed) throw closedError();
     const { state } = this.#availability;
     if (state.cause !== null) throw awayError(state.cause);
-    return state.unlessAway(this.#call(work), (cause) => {
+    return state.failWhenUnavailable(this.#call(work), (cause) => {
       throw awayError(cause);
     });
   }

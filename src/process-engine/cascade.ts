@@ -54,7 +54,7 @@ export interface Cascade<
  * A dependent may be attached while its parent is being removed. None stays attached: of the two events, one is later
  * in the log. If the removal is later, the reaction to it finds the dependent, because it waits until the read model
  * shows everything that is stored by then. If the attachment is later, the reaction to it finds that the parent is
- * removed: in the removals that the process has met before, or in the parent's stream, which it reads after that.
+ * removed: in the removals that the process has seen before, or in the parent's stream, which it reads after that.
  */
 export function cascade<
   Parent,
@@ -83,8 +83,8 @@ export function cascade<
     }
   };
 
-  const isRemoved = async (parentId: string, { hasMet, load }: ProcessTools) =>
-    hasMet(parent, parentId) ?? isGone((await load(parent, parentId)).state);
+  const isRemoved = async (parentId: string, { hasSeen, load }: ProcessTools) =>
+    hasSeen(parent, parentId) ?? isGone((await load(parent, parentId)).state);
 
   const attachments = new Map<string, (data: Identified) => string | null>(Object.entries(rule.attached));
   const reactionTo = (parentOf: (data: Identified) => string | null) =>

@@ -1,14 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import { streamName } from '#domain/shared/entity.ts';
+import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { CommandRejectedError } from './command-rejected-error.ts';
-import type { MetStreams } from './met-streams.ts';
 import type { ProcessTools } from './process.ts';
 import type { PauseUntil } from './reactions.ts';
-import { ReadModelBehindError } from './read-model-behind-error.ts';
+import type { SeenStreams } from './seen-streams.ts';
 
 /** What all reactions of a process use. */
 export interface ProcessToolsOptions {
@@ -30,8 +30,8 @@ export interface ReactionContext {
   /** When it aborts, the reaction appends nothing more. */
   readonly signal: AbortSignal;
   readonly pauseUntil: PauseUntil;
-  /** The streams that the process has met; null for a process with `concurrency`. */
-  readonly met: MetStreams | null;
+  /** The streams that the process has seen; null for a process with `concurrency`. */
+  readonly seen: SeenStreams | null;
   /** Called with the position of each append of the reaction. */
   readonly onAppended: (position: number) => void;
 }
@@ -39,19 +39,19 @@ export interface ReactionContext {
 /** Creates the tools for a reaction to an event. */
 export function createProcessTools(options: ProcessToolsOptions, context: ReactionContext): ProcessTools {
   const { writer, store, documents, waitForPosition, log } = options;
-  const { cause, signal, pauseUntil, met, onAppended } = context;
+  const { cause, signal, pauseUntil, seen, onAppended } = context;
   const { actor, requestId, $correlationId } = cause.metadata;
   const origin = { actor, requestId, correlationId: $correlationId, causationId: cause.id };
   return {
     load: (entity, id) => writer.load(entity, id, streamName(entity, id) === cause.stream ? cause.revision : undefined),
-    hasMet: (entity, id) => met?.has(streamName(entity, id)) ?? null,
+    hasSeen: (entity, id) => seen?.has(streamName(entity, id)) ?? null,
     dataAt: async (entity, id, revision) => (await writer.eventAt(entity, id, revision)).data,
     pauseUntil,
     now: () => new Date(),
     log,
     write: async (write) => {
       signal.throwIfAborted();
-      const handled = await writer.write({ ...write, origin });
+      const handled = await writeEvents(writer, { ...write, origin });
       if (E.isLeft(handled)) throw new CommandRejectedError(handled.left);
       const last = handled.right.events.at(-1);
       if (last !== undefined) onAppended(last.position);
@@ -61,4 +61,33 @@ export function createProcessTools(options: ProcessToolsOptions, context: Reacti
       throw new ReadModelBehindError(collection);
     },
   };
+}
+
+/** The service has refused a command of a process. */
+export class CommandRejectedError extends Error {
+  override readonly name = 'CommandRejectedError';
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.detail);
+    this.failure = failure;
+  }
+}
+
+const passing: ReadonlySet<FailureCode> = new Set(['unavailable', 'too-many-conflicts']);
+
+/** Whether a retry may resolve a refusal. Any other one is final. */
+export function isPassing({ code }: Failure): boolean {
+  return passing.has(code);
+}
+
+/** A process needs a read model that has not reached the end of the log: it is being filled, or it lags. */
+export class ReadModelBehindError extends Error {
+  override readonly name = 'ReadModelBehindError';
+  readonly collection: string;
+
+  constructor(collection: string) {
+    super(`the read model ${collection} is behind`);
+    this.collection = collection;
+  }
 }

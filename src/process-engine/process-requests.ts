@@ -2,7 +2,7 @@ import type { ProcessEvents } from '#domain/process/events.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
-import { abortable } from '#shared/async/abortable.ts';
+import { abortable } from '#shared/async/aborted.ts';
 import { retrying } from '#shared/async/retrying.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 

@@ -7,11 +7,11 @@ import type { FollowedPosition } from '#positions/positions.ts';
 import { type ProcessCheckpoint, startOfLog } from '#positions/processes-record.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { createProcessTools, type ProcessToolsOptions } from './create-process-tools.ts';
-import { MetStreams } from './met-streams.ts';
 import { mayHandle, type Process, type ProcessTools } from './process.ts';
 import type { ProcessRequests, Verdict } from './process-requests.ts';
 import { type FailureReason, ReactionFailures, reasonOf } from './reaction-failures.ts';
-import { type Aside, inPlace, notInOrder, type PauseUntil, Reactions } from './reactions.ts';
+import { type PauseUntil, pauseUnsupported, Reactions, type WithoutSlot, withSlot } from './reactions.ts';
+import { SeenStreams } from './seen-streams.ts';
 
 /** What the run of a process shares with the other processes of its host. */
 export interface ProcessRunOptions extends Omit<ProcessToolsOptions, 'log'> {
@@ -42,7 +42,7 @@ export interface ProcessRunOptions extends Omit<ProcessToolsOptions, 'log'> {
  */
 export class ProcessRun {
   readonly #options: ProcessRunOptions;
-  readonly #met: MetStreams;
+  readonly #seen: SeenStreams;
   /** Null for a process that handles events in order. */
   readonly #reactions: Reactions | null;
   /** The events at which it has stopped, by id. */
@@ -67,7 +67,7 @@ export class ProcessRun {
     this.#inherited = checkpoint;
     this.#position = checkpoint.position;
     this.#lastAppended = checkpoint.lastAppended;
-    this.#met = new MetStreams(process, checkpoint.position === startOfLog.position);
+    this.#seen = new SeenStreams(process, checkpoint.position === startOfLog.position);
     this.#reactions = process.concurrency === undefined ? null : this.#newReactions(process.concurrency);
     // From then on, the position of the follower may be beyond events that were not handled.
     signal.addEventListener('abort', () => this.#followTail(), { once: true });
@@ -141,7 +141,7 @@ export class ProcessRun {
   /** Takes the position of the follower over. It may have passed events of other types. */
   #followTail(): void {
     const position = this.#following?.position ?? 0;
-    this.#reactions?.see(position);
+    this.#reactions?.observe(position);
     this.#moveTo(this.#reactions?.passed ?? position);
   }
 
@@ -151,8 +151,8 @@ export class ProcessRun {
       if (signal.aborted) return;
       if (event.position <= this.#position || !mayHandle(process, event)) continue;
       const appendedBefore = this.#lastAppended;
-      await this.#react(event, notInOrder, inPlace);
-      this.#met.add(event);
+      await this.#react(event, pauseUnsupported, withSlot);
+      this.#seen.add(event);
       this.#pass(event.position);
       // After a crash the process may see an event again that led to no append.
       if (this.#lastAppended === appendedBefore) continue;
@@ -176,7 +176,7 @@ export class ProcessRun {
     const { process, signal } = this.#options;
     for (const event of events) if (mayHandle(process, event)) await reactions.begin(event);
     if (signal.aborted) return;
-    reactions.see(position);
+    reactions.observe(position);
     this.#pass(reactions.passed);
   }
 
@@ -184,7 +184,7 @@ export class ProcessRun {
     const { signal, onFailure } = this.#options;
     const reactions: Reactions = new Reactions(this.#position, {
       concurrency,
-      handle: (event, pauseUntil, aside) => this.#react(event, pauseUntil, aside),
+      handle: (event, pauseUntil, withoutSlot) => this.#react(event, pauseUntil, withoutSlot),
       onEnd: () => this.#pass(reactions.passed),
       onFailure,
       signal,
@@ -205,7 +205,7 @@ export class ProcessRun {
   }
 
   /** Reacts to an event until that succeeds or an operator skips the event. @throws when the signal aborts */
-  async #react(event: RecordedEvent, pauseUntil: PauseUntil, aside: Aside): Promise<void> {
+  async #react(event: RecordedEvent, pauseUntil: PauseUntil, withoutSlot: WithoutSlot): Promise<void> {
     const { process, clock, signal } = this.#options;
     const failures = new ReactionFailures(clock, this.#inherited.failure?.eventId === event.id);
     for (;;) {
@@ -215,7 +215,7 @@ export class ProcessRun {
         break;
       } catch (error) {
         signal.throwIfAborted();
-        if ((await aside(() => this.#afterFailure(event, error, failures))) === 'skip') break;
+        if ((await withoutSlot(() => this.#afterFailure(event, error, failures))) === 'skip') break;
       }
     }
     this.#settle(event);
@@ -267,7 +267,7 @@ export class ProcessRun {
   ): void {
     const { process, log } = this.#options;
     if (reason.kind === 'read-model') {
-      // Every attempt ends like this while read models are filled. That is no failure, and one line is enough.
+      // Every attempt ends like this while read models are filled. That is not a failure, and one line is enough.
       if (this.#waitFor(event, reason.waitingFor))
         log.info({ process: process.name, readModel: reason.waitingFor }, 'waiting for a read model');
     } else if (reason.kind === 'unavailable') {
@@ -304,7 +304,7 @@ export class ProcessRun {
       cause,
       signal,
       pauseUntil,
-      met: this.#reactions === null ? this.#met : null,
+      seen: this.#reactions === null ? this.#seen : null,
       onAppended: (position) => {
         this.#lastAppended = Math.max(this.#lastAppended, position);
         onAppended(cause.position, position);

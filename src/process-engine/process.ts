@@ -1,5 +1,5 @@
 import type { StreamState } from '#application/commands/stream-state.ts';
-import type { StreamWrite } from '#application/commands/streams/stream-write.ts';
+import type { StreamWrite } from '#application/commands/write-events.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
@@ -11,10 +11,10 @@ export interface ProcessTools {
   /** Loads the current state of a stream. The state of the event's own stream includes the event. */
   readonly load: <State, Events>(entity: Entity<State, Events>, id: string) => Promise<StreamState<State>>;
   /**
-   * Whether the process has met, before this event, an event of a type that it `remembers` in a stream; null when it
+   * Whether the process has seen, before this event, an event of a type that it `remembers` in a stream; null when it
    * cannot say, because it does not follow the log from its beginning. A catch-up need not load each stream then.
    */
-  readonly hasMet: <State, Events>(entity: Entity<State, Events>, id: string) => boolean | null;
+  readonly hasSeen: <State, Events>(entity: Entity<State, Events>, id: string) => boolean | null;
   /** Reads the data of one event of a stream, for what its state does not contain. */
   readonly dataAt: <State, Events>(entity: Entity<State, Events>, id: string, revision: number) => Promise<JsonObject>;
   /**
@@ -76,7 +76,7 @@ export interface Process {
   /** The event types that it looks at. */
   readonly types: ReadonlyArray<string>;
   readonly concurrency?: number;
-  /** The types whose streams `hasMet` knows. Only for a process without `concurrency`. */
+  /** The types whose streams `hasSeen` knows. Only for a process without `concurrency`. */
   readonly remembers?: ReadonlyArray<string>;
   /** Whether it reacts to the event, as far as the event alone shows. @throws what the predicate throws */
   readonly handles: (event: RecordedEvent) => boolean;

@@ -2,8 +2,7 @@ import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import type { Clock } from '#leases/clock.ts';
 import { BackOff } from '#shared/async/back-off.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { CommandRejectedError, isPassing } from './command-rejected-error.ts';
-import { ReadModelBehindError } from './read-model-behind-error.ts';
+import { CommandRejectedError, isPassing, ReadModelBehindError } from './create-process-tools.ts';
 
 /** Why a reaction to an event has failed. */
 export type FailureReason =

@@ -6,19 +6,20 @@ import { Semaphore } from '#shared/async/semaphore.ts';
 export type PauseUntil = (time: string) => Promise<void>;
 
 /** Waits for a promise, and lets other reactions run meanwhile. */
-export type Aside = <Result>(wait: () => Promise<Result>) => Promise<Result>;
+export type WithoutSlot = <Result>(wait: () => Promise<Result>) => Promise<Result>;
 
 /** A process that handles events in order waits, and nothing else runs. */
-export const inPlace: Aside = (wait) => wait();
+export const withSlot: WithoutSlot = (wait) => wait();
 
 /** A pause in a process that handles events in order would delay every later event. */
-export const notInOrder: PauseUntil = () => Promise.reject(new Error('a process that goes in order does not pause'));
+export const pauseUnsupported: PauseUntil = () =>
+  Promise.reject(new Error('a process that handles events in order cannot pause'));
 
 export interface ReactionsOptions {
   /** The most reactions that run at once; paused ones do not count. */
   readonly concurrency: number;
   /** Reacts to an event, and retries until that succeeds. It rejects when the signal aborts. */
-  readonly handle: (event: RecordedEvent, pauseUntil: PauseUntil, aside: Aside) => Promise<void>;
+  readonly handle: (event: RecordedEvent, pauseUntil: PauseUntil, withoutSlot: WithoutSlot) => Promise<void>;
   /** Called when a reaction has ended. */
   readonly onEnd: () => void;
   /** Called when a reaction has failed although the signal has not aborted. */
@@ -35,8 +36,8 @@ const maxOpen = 10_000;
  */
 export class Reactions {
   readonly #options: ReactionsOptions;
-  readonly #places: Semaphore;
-  readonly #openPlaces: Semaphore;
+  readonly #slots: Semaphore;
+  readonly #openSlots: Semaphore;
   /** The unfinished reactions in order: by the position of the event, the position that was passed before it. */
   readonly #open = new Map<number, number>();
   readonly #running = new Set<Promise<void>>();
@@ -46,8 +47,8 @@ export class Reactions {
   constructor(after: number, options: ReactionsOptions) {
     this.#options = options;
     this.#seen = after;
-    this.#places = new Semaphore(options.concurrency, options.signal);
-    this.#openPlaces = new Semaphore(maxOpen, options.signal);
+    this.#slots = new Semaphore(options.concurrency, options.signal);
+    this.#openSlots = new Semaphore(maxOpen, options.signal);
   }
 
   /** The position up to which every reaction has ended. */
@@ -63,20 +64,20 @@ export class Reactions {
   async begin(event: RecordedEvent): Promise<void> {
     const { position } = event;
     if (position <= this.#seen) return;
-    await this.#openPlaces.acquire();
-    await this.#places.acquire();
+    await this.#openSlots.acquire();
+    await this.#slots.acquire();
     this.#open.set(position, this.#seen);
     this.#seen = position;
     const running = this.#run(event).finally(() => {
       this.#running.delete(running);
-      this.#places.release();
-      this.#openPlaces.release();
+      this.#slots.release();
+      this.#openSlots.release();
     });
     this.#running.add(running);
   }
 
   /** Must be called when every reaction up to a position has begun. */
-  see(position: number): void {
+  observe(position: number): void {
     this.#seen = Math.max(this.#seen, position);
   }
 
@@ -92,7 +93,7 @@ export class Reactions {
     const { handle, onEnd, onFailure, signal } = this.#options;
     if (signal.aborted) return;
     try {
-      await handle(event, this.#pauseUntil, this.#aside);
+      await handle(event, this.#pauseUntil, this.#withoutSlot);
       this.#open.delete(event.position);
       onEnd();
     } catch (error) {
@@ -101,16 +102,16 @@ export class Reactions {
   }
 
   readonly #pauseUntil: PauseUntil = async (time) => {
-    await this.#aside(() => delay(Date.parse(time) - Date.now(), this.#options.signal));
+    await this.#withoutSlot(() => delay(Date.parse(time) - Date.now(), this.#options.signal));
     this.#options.signal.throwIfAborted();
   };
 
-  readonly #aside: Aside = async (wait) => {
-    this.#places.release();
+  readonly #withoutSlot: WithoutSlot = async (wait) => {
+    this.#slots.release();
     try {
       return await wait();
     } finally {
-      await this.#places.acquire();
+      await this.#slots.acquire();
     }
   };
 }

@@ -7,9 +7,9 @@ import { type InstanceState, instance } from '#domain/instance/instance.ts';
 import {
   isUnchanged,
   type OperationProgress,
-  type Patience,
   type Problem,
   progressOf,
+  type RetryLimits,
   reportOn,
 } from '#domain/instance/reports.ts';
 import { decideAgentProfileStep, decideFlowStep, decideStoreStep } from '#domain/instance/step-decisions.ts';
@@ -22,11 +22,11 @@ import { fillPlaceholders } from '#domain/template/placeholders.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { templateVersionRecord } from '#domain/template/record-of-state.ts';
 import { templateVersion } from '#domain/template/template.ts';
-import { CommandRejectedError, isPassing } from '#process-engine/command-rejected-error.ts';
+import { CommandRejectedError, isPassing } from '#process-engine/create-process-tools.ts';
 import { type Process, type ProcessTools, process } from '#process-engine/process.ts';
 import type { Json } from '#shared/json/json.ts';
 
-const defaultPatience: Patience = { attempts: 8, firstPause: 250, longestPause: 60_000 };
+const defaultRetryLimits: RetryLimits = { attempts: 8, firstPause: 250, longestPause: 60_000 };
 
 const maxOperationsAtOnce = 16;
 
@@ -38,9 +38,9 @@ const maxFilledCharacters = 1024 * 1024;
  * one stream, and appends nothing if it is already done. The instance's own stream holds the progress. So an
  * interrupted operation is resumed, and two nodes that work on the same operation do nothing twice. See docs/adr/0013.
  */
-export function provisionInstances(patience: Patience = defaultPatience): Process {
+export function provisionInstances(retryLimits: RetryLimits = defaultRetryLimits): Process {
   const provision = (id: string, operation: number, tools: ProcessTools) =>
-    new Provisioning(id, operation, patience, tools).run();
+    new Provisioning(id, operation, retryLimits, tools).run();
   const carryOut = ({ data }: { readonly data: Requested }, tools: ProcessTools) =>
     provision(data.id, data.operation, tools);
   return process<InstanceEvents>({
@@ -72,14 +72,14 @@ interface Found {
 class Provisioning {
   readonly #id: string;
   readonly #number: number;
-  readonly #patience: Patience;
+  readonly #retryLimits: RetryLimits;
   readonly #tools: ProcessTools;
   #contents: Promise<TemplateVersionRecord> | null = null;
 
-  constructor(id: string, number: number, patience: Patience, tools: ProcessTools) {
+  constructor(id: string, number: number, retryLimits: RetryLimits, tools: ProcessTools) {
     this.#id = id;
     this.#number = number;
-    this.#patience = patience;
+    this.#retryLimits = retryLimits;
     this.#tools = tools;
   }
 
@@ -110,7 +110,7 @@ class Provisioning {
       decide: ({ state }) => {
         const unchanged = state !== null && isUnchanged(state, progress);
         const problem = outcomes[done] ?? null;
-        const events = unchanged ? reportOn(state, progress, done, problem, this.#patience, this.#tools.now()) : [];
+        const events = unchanged ? reportOn(state, progress, done, problem, this.#retryLimits, this.#tools.now()) : [];
         return E.right({ events, tenant: null });
       },
     });
@@ -124,7 +124,7 @@ class Provisioning {
       if (error instanceof CommandRejectedError) return problemOf(step, error.failure, found.state);
       if (error instanceof Error && error.name === 'AbortError') throw error;
       this.#tools.log.error({ err: error, instance: this.#id, operation: this.#number, step }, 'a step failed');
-      return { reason: `${titleOf(step)} could not be done just now.`, forGood: false };
+      return { reason: `${titleOf(step)} could not be done just now.`, isFinal: false };
     }
   }
 
@@ -223,9 +223,9 @@ function problemOf(step: Step, refusal: Failure, state: NonNullable<InstanceStat
   const { code, detail } = refusal;
   if (code === 'append-too-large') {
     const reason = `${titleOf(step)} is too large to be stored. ${detail} A retry fails in the same way: ${shorter(state)}`;
-    return { reason, forGood: true };
+    return { reason, isFinal: true };
   }
-  return { reason: detail, forGood: !isPassing(refusal) };
+  return { reason: detail, isFinal: !isPassing(refusal) };
 }
 
 /** Suggests a smaller change. A retry keeps version and values; an instance that was never active keeps its version. */

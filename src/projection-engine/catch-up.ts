@@ -1,13 +1,10 @@
 import type { EventBatch, EventStore } from '#event-store/event-store.ts';
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { liveLimits } from './generation-limits.ts';
 import type { GenerationProjector } from './generation-projector.ts';
-import type { Persist } from './persist.ts';
 import { ProjectionGroup, type ProjectionGroupOptions } from './projection-group.ts';
-import type { Pace, ProjectionRuntime } from './projection-runtime.ts';
-import { RebuildLog } from './rebuild-log.ts';
-import { ThroughputMeter } from './throughput-meter.ts';
+import { liveLimits, type Pace, type Persist, type ProjectionRuntime } from './projection-runtime.ts';
+import { RebuildLog, ThroughputMeter } from './rebuild-log.ts';
 
 /** Batches are small, because live events wait for one at most. */
 const rebuildBatchSize = 500;
@@ -37,7 +34,7 @@ export interface CatchUpOptions {
   readonly onBatch: () => Promise<void>;
 }
 
-/** Brings generations that lie behind to the end of the log, where they join those that follow it. */
+/** Brings generations that lag to the end of the log, where they join those that follow it. */
 export class CatchUp {
   readonly #live: ProjectionGroup;
   readonly #group: ProjectionGroup;

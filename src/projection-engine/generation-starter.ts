@@ -1,10 +1,8 @@
 import type { CollectionDefinition, Generation, ReadStoreWriter } from '#read-store/read-store.ts';
 import type { DocumentBufferLimits } from './documents/document-buffer.ts';
-import { liveLimits, rebuildLimits } from './generation-limits.ts';
 import { GenerationProjector } from './generation-projector.ts';
-import type { Persist } from './persist.ts';
 import type { AnyProjection } from './projection.ts';
-import type { ProjectionRuntime } from './projection-runtime.ts';
+import { liveLimits, type Persist, type ProjectionRuntime, rebuildLimits } from './projection-runtime.ts';
 
 export interface GenerationStarterOptions {
   readonly store: Pick<ReadStoreWriter, 'generations' | 'begin'>;

@@ -2,7 +2,7 @@ import type { EventBatch, EventStore } from '#event-store/event-store.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { OperatorState, ProjectionStatus, ReadStoreWriter } from '#read-store/read-store.ts';
-import { abortable } from '#shared/async/abortable.ts';
+import { abortable } from '#shared/async/aborted.ts';
 import { type RetryOptions, retrying } from '#shared/async/retrying.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -11,10 +11,9 @@ import type { GenerationProjector } from './generation-projector.ts';
 import { GenerationStarter } from './generation-starter.ts';
 import { OperatorCommands } from './operator-state/operator-commands.ts';
 import { OperatorProgress } from './operator-state/operator-progress.ts';
-import type { Persist } from './persist.ts';
 import type { AnyProjection } from './projection.ts';
 import { ProjectionGroup } from './projection-group.ts';
-import { ProjectionRuntime } from './projection-runtime.ts';
+import { type Persist, ProjectionRuntime } from './projection-runtime.ts';
 
 /** A projection whose lag is larger than this catches up separately, so that it does not delay the others. */
 const liveWindow = 10_000;

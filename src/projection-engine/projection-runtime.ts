@@ -1,5 +1,6 @@
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { Generation, ProjectionStatus } from '#read-store/read-store.ts';
+import type { DocumentBufferLimits } from './documents/document-buffer.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 import type { AnyProjection } from './projection.ts';
 
@@ -76,3 +77,21 @@ function progress(position: number, pace: Pace | null): ProjectionStatus['rebuil
     secondsLeft: rate > 0 ? Math.ceil(left / rate) : null,
   };
 }
+
+/**
+ * Calls a store until it answers.
+ * @param what the name of the call in the log
+ * @throws what `call` throws other than UnavailableError, which is retried
+ */
+export type Persist = <Result>(what: string, call: () => Promise<Result>) => Promise<Result>;
+
+/** What a generation that follows the log keeps in memory. */
+export const liveLimits: DocumentBufferLimits = { maxDocuments: 1000, maxBytes: 8 * 1024 * 1024 };
+
+/** What a generation that is being filled keeps in memory. */
+export const rebuildLimits: DocumentBufferLimits = {
+  maxDocuments: 12_000,
+  firstDocuments: 3_000,
+  maxBytes: 32 * 1024 * 1024,
+  asTexts: true,
+};

@@ -101,7 +101,7 @@ export function eventTypesOf({ on }: AnyProjection): ReadonlyArray<string> {
 
 /**
  * Returns the ids of the documents that an event touches.
- * @throws what the projection's `keys` throws; Error for a key that is no text
+ * @throws what the projection's `keys` throws; Error for a key that is not a text
  */
 export function keysOf(projection: AnyProjection, event: RecordedEvent): ReadonlyArray<string> {
   const keys = projection.keys(event);

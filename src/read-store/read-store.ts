@@ -1,5 +1,4 @@
 import type { EventFailure } from '#domain/shared/event-failure.ts';
-import type { UnknownEventsState, UnknownEventType } from '#read-store/unknown-event-types.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { DocumentValue, StoredDocument } from './stored-document.ts';
 
@@ -210,3 +209,20 @@ export interface ReadStoreWriter {
 }
 
 export type { Json };
+
+/** The count of events of a type that this release does not know. A newer release wrote them. */
+export interface UnknownEventType {
+  readonly type: string;
+  readonly count: number;
+  readonly firstPosition: number;
+  readonly lastPosition: number;
+}
+
+/**
+ * The counts, and the types that were known at that time. If this release does not know one of these, the log is
+ * counted again.
+ */
+export interface UnknownEventsState {
+  readonly types: ReadonlyArray<UnknownEventType>;
+  readonly knownTypes: ReadonlyArray<string>;
+}

@@ -134,9 +134,10 @@ export class UsageRecorder {
       this.#stream = stream;
       this.#revision = noStream;
     }
-    const append = this.#options.events.append(stream, this.#revision, [this.#eventOf(part)]);
     // If the store throws because of a bug, the recording must continue.
-    const appended = await append().catch((error: unknown) => E.left(unavailable(String(error))));
+    const appended = await this.#options.events
+      .append(stream, this.#revision, [this.#eventOf(part)])
+      .catch((error: unknown) => E.left(unavailable(String(error))));
     if (E.isLeft(appended)) return appended.left;
     this.#outage.succeeded();
     this.#revision = appended.right.revision;

@@ -119,7 +119,7 @@ describe('openDataDirectory', function () {
     });
   });
 
-  it('refuses a folder whose lock file is no SQLite database', () => {
+  it('refuses a folder whose lock file is not a SQLite database', () => {
     openDataDirectory(path).release();
     writeFileSync(join(path, 'lock.sqlite'), 'not a database, but long enough to be looked at as one'.repeat(10));
     assert.throws(() => openDataDirectory(path), StartupError);

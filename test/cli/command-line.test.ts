@@ -90,7 +90,7 @@ describe('command-line tools', function () {
         listed.join(),
       );
       const running = await runBeside('processes.ts', 'retry', 'detach-phone-numbers');
-      assert.deepEqual([running.code, running.stderr], [1, 'processes: It runs: there is nothing to retry.\n']);
+      assert.deepEqual([running.code, running.stderr], [1, 'processes: It is running, so it has nothing to retry.\n']);
       const skipped = await runBeside('processes.ts', 'skip', 'detach-phone-numbers', 'some-event');
       assert.match(skipped.stderr, /not stopped at event some-event/);
     });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describeProgress } from '#cli/shared/progress-line.ts';
+import { describeProgress } from '#cli/shared/stoppable-tool.ts';
 
 const at = (position: number, logEnd: number | null, atMs: number) => ({ position, logEnd, atMs });
 

@@ -47,7 +47,7 @@ describe('npm run replay -- check', () => {
     rmSync(join(folder, 'records/FlowCreated.v1.json'));
     writeFileSync(join(folder, 'records/FlowPainted.v1.json'), '{}');
     assert.deepEqual(checkReplay(folder, false).differences, [
-      'FlowPainted.v1.json: records are kept of it, and it is no frozen event any more',
+      'FlowPainted.v1.json: records are kept of it, and it is not a frozen event any more',
       'FlowCreated.v1.json: no records are kept of it; run npm run replay -- check --write',
     ]);
     assert.equal(checkReplay(folder, true).differences.length, 1);

@@ -137,7 +137,7 @@ describe('commands with personal data', () => {
     assert.equal(service.subjectKeys.secrets.get(id), null);
   });
 
-  it('refuses an erasure with 404 for another partner’s customer and for an organization that is no customer', async () => {
+  it('refuses an erasure with 404 for another partner’s customer and for an organization that is not a customer', async () => {
     const service = await startService();
     const organizationId = await create(service);
     const stranger = callerOf('partner', { organizationId: ids.stranger, partnerId: ids.stranger });

@@ -7,7 +7,7 @@ import type { FailureCode } from '#domain/shared/failure.ts';
 
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' });
 
-/** Failures that the pipeline finds before a decision: `command-handler.test.ts` tests them. */
+/** Failures that the pipeline finds before a decision: `execute-command.test.ts` tests them. */
 const foundBefore: ReadonlySet<FailureCode> = new Set(['idempotency-key-erased']);
 
 /** The failures that a command's own code can decide. */

@@ -65,7 +65,7 @@ export async function mustAppend(
   expectedRevision: number,
   events: ReadonlyArray<EventToAppend>,
 ): Promise<AppendResult> {
-  const outcome = await store.append(stream, expectedRevision, events)();
+  const outcome = await store.append(stream, expectedRevision, events);
   if (E.isLeft(outcome)) assert.fail(`refused: ${JSON.stringify(outcome.left)}`);
   return outcome.right;
 }
@@ -77,7 +77,7 @@ export async function mustRefuse(
   expectedRevision: number,
   events: ReadonlyArray<EventToAppend>,
 ): Promise<AppendFailure> {
-  const outcome = await store.append(stream, expectedRevision, events)();
+  const outcome = await store.append(stream, expectedRevision, events);
   if (E.isRight(outcome)) assert.fail(`stored at revision ${outcome.right.revision}`);
   return outcome.left;
 }
@@ -271,7 +271,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         const write = async (writer: number) => {
           let revision = noStream;
           for (let written = 0; written < rounds; ) {
-            const outcome = await store.append(stream, revision, [someEvent('Written', { writer, written })])();
+            const outcome = await store.append(stream, revision, [someEvent('Written', { writer, written })]);
             if (E.isRight(outcome)) {
               revision = outcome.right.revision;
               wins.push(revision);
@@ -296,7 +296,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         await mustAppend(store, stream, noStream, [someEvent()]);
         const outcomes = await Promise.all(
           Array.from({ length: 30 }, (_, index) =>
-            store.append(index % 3 === 0 ? stream : someStream(), noStream, [someEvent()])(),
+            store.append(index % 3 === 0 ? stream : someStream(), noStream, [someEvent()]),
           ),
         );
         assert.deepEqual(

@@ -313,7 +313,7 @@ describe('start of the service', function () {
 
   it(`refuses an event file that is not SQLite, belongs to another program, or is truncated or overwritten ${long}`, async () => {
     const path = join(folder.path, 'events.db');
-    writeFileSync(path, 'these are no events'.repeat(1_000));
+    writeFileSync(path, 'these are not events'.repeat(1_000));
     assert.ok((await refusal({})).includes(path));
 
     const foreign = temporaryFolder();
@@ -435,7 +435,7 @@ async function lengthenLog(dataDir: string, flowId: string, count: number): Prom
         data: first.data.replaceAll(flowId, `cadded${added + index}`),
         metadata: first.metadata,
       }));
-      const appended = await store.append(`flow-cadded${added}`, noStream, events)();
+      const appended = await store.append(`flow-cadded${added}`, noStream, events);
       assert.ok(E.isRight(appended), JSON.stringify(appended));
     }
   } finally {

@@ -119,7 +119,7 @@ describe('seal and verifyChain', () => {
     assert.equal(verifyChain(changed(events, 0, { stream: 'flow-2' }))?.reason, 'hash-differs');
   });
 
-  it('finds texts that are no JSON objects', () => {
+  it('finds texts that are not JSON objects', () => {
     const events = sealedStream('flow-1', [{ a: 1 }]);
     for (const change of [{ data: 'nonsense' }, { data: '[]' }, { metadata: 'null' }])
       assert.equal(verifyChain(changed(events, 0, change))?.reason, 'unreadable');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import { names, namesSet } from '#test/support/events/names.ts';
 import { tenants } from '#test/support/events/tenants.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
@@ -17,7 +18,7 @@ const origin = {
 
 const append = async (writer: StreamWriter, id: string, text: string) => {
   const decide = () => E.right({ events: [namesSet(text)], tenant: tenants.project });
-  assert.ok(E.isRight(await writer.write({ entity: names, id, origin, decide })));
+  assert.ok(E.isRight(await writeEvents(writer, { entity: names, id, origin, decide })));
 };
 
 describe('StreamWriter with large events', () => {

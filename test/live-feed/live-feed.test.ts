@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
+import { writeEvents } from '#application/commands/write-events.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { newEvent } from '#domain/shared/event.ts';
@@ -78,16 +79,21 @@ describe('LiveFeed', () => {
   };
   const createFlow = async (id: string = ids.flow, tenant: Tenant = tenants.project) => {
     const events = [flowCreated({ id, projectId: tenant.projectId ?? '' })];
-    const written = await service.writer.write({ entity: flow, id, origin, decide: () => E.right({ events, tenant }) });
+    const written = await writeEvents(service.writer, {
+      entity: flow,
+      id,
+      origin,
+      decide: () => E.right({ events, tenant }),
+    });
     assert.ok(E.isRight(written), JSON.stringify(written));
   };
   const renameFlow = async (name: string, id: string = ids.flow, tenant: Tenant = tenants.project) => {
     const events = [newEvent('FlowRenamed', { id, name })];
-    await service.writer.write({ entity: flow, id, origin, decide: () => E.right({ events, tenant }) });
+    await writeEvents(service.writer, { entity: flow, id, origin, decide: () => E.right({ events, tenant }) });
   };
   const createTemplate = (tenant: Tenant) => {
     const events = [templateCreated()];
-    return service.writer.write({
+    return writeEvents(service.writer, {
       entity: template,
       id: ids.template,
       origin,
@@ -279,20 +285,20 @@ describe('LiveFeed', () => {
 
   it('continues at the same place after an outage of the event store', async () => {
     const { store } = service;
-    let isAway = false;
+    let isUnavailable = false;
     const failing = tailOf({
       changes: store.changes,
       lastPosition: () => store.lastPosition(),
       readPage: (request) => {
-        if (!isAway) return store.readPage(request);
-        isAway = false;
+        if (!isUnavailable) return store.readPage(request);
+        isUnavailable = false;
         throw new UnavailableError('away');
       },
     });
     const client = await opened(feedWith({ tail: failing }), callerOf('admin'));
     await createFlow();
     await client.waitFor(({ entries }) => entries.length === 1);
-    isAway = true;
+    isUnavailable = true;
     await renameFlow('a');
     await renameFlow('b');
     await client.waitFor(({ entries }) => entries.length === 3);

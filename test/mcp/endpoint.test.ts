@@ -90,7 +90,7 @@ describe('the endpoint of MCP', function () {
   for (const [what, body, code] of [
     ['no JSON', '{"jsonrpc"', -32_700],
     ['nothing', '', -32_700],
-    ['bytes that are no UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), -32_700],
+    ['bytes that are not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), -32_700],
     ['a batch', `[${list},${list}]`, -32_600],
     ['an empty batch', '[]', -32_600],
     ['a text', '"tools/list"', -32_600],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import type { OrganizationEvents } from '#domain/organization/events.ts';
 import type { ProcessEvents } from '#domain/process/events.ts';
 import { processControl } from '#domain/process/process-control.ts';
@@ -103,7 +104,7 @@ describe('processes that fail', () => {
 
   const asked = async (name: string, ...events: ReadonlyArray<EventOf<ProcessEvents>>) => {
     const decide = () => E.right({ events, tenant });
-    assert.ok(E.isRight(await writer.write({ entity: processControl, id: name, origin, decide })));
+    assert.ok(E.isRight(await writeEvents(writer, { entity: processControl, id: name, origin, decide })));
     await time.pass(2_000);
   };
 
@@ -223,14 +224,14 @@ describe('processes that fail', () => {
     ['an append that no store accepts now', null],
   ] as const)
     it(`retries without a limit because of ${name}, and shows as waiting`, async () => {
-      let isAway = true;
+      let isUnavailable = true;
       const handle: Process['handle'] = async (event, tools) => {
-        if (isAway && error !== null) throw error();
+        if (isUnavailable && error !== null) throw error();
         await makeProject(event, tools);
       };
       const position = await created('one');
       store.beforeAppend = async ({ stream }) => {
-        if (!isAway || !stream.startsWith('project-')) return null;
+        if (!isUnavailable || !stream.startsWith('project-')) return null;
         return { kind: 'unavailable', detail: 'It is down.', retryAfterSeconds: 1 };
       };
       await start(reacting('one', handle));
@@ -239,7 +240,7 @@ describe('processes that fail', () => {
       assert.deepEqual([status.state, status.failure], ['waiting', null]);
       assert.match(status.waitingFor ?? '', error === null ? /It is down/ : /The blob store is closed/);
       assert.equal(positions.isLive('one'), false);
-      isAway = false;
+      isUnavailable = false;
       await time.pass(20_000);
       const later = await statusOf('one');
       assert.deepEqual([later.state, later.waitingFor], ['running', null]);

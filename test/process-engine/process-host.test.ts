@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import { organization } from '#domain/organization/organization.ts';
 import type { ProcessEvents } from '#domain/process/events.ts';
 import { processControl } from '#domain/process/process-control.ts';
@@ -126,7 +127,12 @@ describe('ProcessHost', () => {
   async function appendOther(id: string): Promise<number> {
     const tenant = { organizationId: 'one', projectId: id, partnerId: null };
     const events = [newEvent('ProjectCreated', { id, organizationId: 'one', name: id })];
-    const handled = await writer.write({ entity: project, id, origin, decide: () => E.right({ events, tenant }) });
+    const handled = await writeEvents(writer, {
+      entity: project,
+      id,
+      origin,
+      decide: () => E.right({ events, tenant }),
+    });
     assert.ok(E.isRight(handled));
     return handled.right.events.at(-1)?.position ?? 0;
   }
@@ -207,10 +213,10 @@ describe('ProcessHost', () => {
     await eventually(() => !host.positions.isLive('follower'), 'no caller waits');
   });
 
-  it('knows the streams that it has met, while it follows the log from its beginning', async () => {
+  it('knows the streams that it has seen, while it follows the log from its beginning', async () => {
     const known: (boolean | null)[] = [];
-    const handle: Process['handle'] = async (_, { hasMet }) => {
-      known.push(hasMet(organization, 'one'), hasMet(organization, 'other'));
+    const handle: Process['handle'] = async (_, { hasSeen }) => {
+      known.push(hasSeen(organization, 'one'), hasSeen(organization, 'other'));
     };
     await created('one');
     const first = start(handle);
@@ -373,20 +379,18 @@ describe('ProcessHost', () => {
     await created('one');
     const append = store.append.bind(store);
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
-    store.append =
-      (...args) =>
-      async () => {
-        const appended = await append(...args)();
-        await answered;
-        return appended;
-      };
+    store.append = async (...args) => {
+      const appended = await append(...args);
+      await answered;
+      return appended;
+    };
     const { promise: seen, resolve: see } = Promise.withResolvers<number>();
     start(async ({ revision, data }, { load }) => {
       if (revision === 1) see((await load(organization, String(data.id))).revision);
     });
     const events = [newEvent('OrganizationCreated', { id: 'one', name: 'again', partner: true })];
     const decide = () => E.right({ events, tenant: null });
-    const adding = writer.write({ entity: organization, id: 'one', origin, decide });
+    const adding = writeEvents(writer, { entity: organization, id: 'one', origin, decide });
     assert.equal(await seen, 1);
     answer();
     await adding;
@@ -410,7 +414,7 @@ describe('ProcessHost', () => {
       const runs = () => eventually(async () => (await stored()).failure === null, 'it runs');
       const asked = async (...events: ReadonlyArray<EventOf<ProcessEvents>>) => {
         const decide = () => E.right({ events, tenant: operators });
-        assert.ok(E.isRight(await writer.write({ entity: processControl, id: 'follower', origin, decide })));
+        assert.ok(E.isRight(await writeEvents(writer, { entity: processControl, id: 'follower', origin, decide })));
       };
       const skip = () => asked(newEvent('ProcessEventSkipped', { process: 'follower', eventId: unreadable.id }));
       const stops = () => logged.filter((line) => line.startsWith('A process has stopped'));
@@ -540,7 +544,7 @@ describe('ProcessHost', () => {
       assert.equal((await failure())?.eventId, first.id);
       const events = [newEvent('ProcessEventSkipped', { process: 'follower', eventId: first.id })];
       const decide = () => E.right({ events, tenant: operators });
-      await writer.write({ entity: processControl, id: 'follower', origin, decide });
+      await writeEvents(writer, { entity: processControl, id: 'follower', origin, decide });
       await eventually(async () => (await failure())?.eventId === second.id, 'the second is named');
     });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
+import { writeEvents } from '#application/commands/write-events.ts';
 import type { FileEvents } from '#domain/file/events.ts';
 import { file } from '#domain/file/file.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
@@ -24,7 +25,7 @@ async function serviceWithFile(...further: ReadonlyArray<EventOf<FileEvents>>) {
   const now = () => new Date(clock.ms);
   const service = new Service(undefined, { now });
   const append = (events: ReadonlyArray<EventOf<FileEvents>>) =>
-    service.writer.write({
+    writeEvents(service.writer, {
       entity: file,
       id: fileId,
       origin,

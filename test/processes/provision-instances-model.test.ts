@@ -82,7 +82,7 @@ const actions: fc.Arbitrary<ReadonlyArray<Action>> = fc
   .array(fc.oneof({ weight: 3, arbitrary: interrupted }, { weight: 4, arbitrary: fc.tuple(action) }), { maxLength: 12 })
   .map((groups) => groups.flat());
 
-const patience = { attempts: 6, firstPause: 0, longestPause: 0 };
+const retryLimits = { attempts: 6, firstPause: 0, longestPause: 0 };
 
 class Run {
   readonly scenario: InstanceScenario;
@@ -186,7 +186,7 @@ class Run {
       assert.deepEqual(await this.#contents(), { flows, profile, stores });
     }
     if (versions[this.last]?.fails) assert.notEqual(shown.lastOperation?.outcome, 'succeeded');
-    else if (this.refused < patience.attempts) {
+    else if (this.refused < retryLimits.attempts) {
       assert.deepEqual([shown.status, number], ['active', this.last], JSON.stringify(shown.lastOperation));
     }
     await this.#noVersionIsLeftOver();
@@ -230,7 +230,7 @@ class Run {
 
   #worker(): GatedWorker {
     const { store, documents } = this.scenario.service;
-    return new GatedWorker(provisionInstances(patience), store, documents);
+    return new GatedWorker(provisionInstances(retryLimits), store, documents);
   }
 
   async #sent(command: typeof createInstance | object, body: object): Promise<boolean> {

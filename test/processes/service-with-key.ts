@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { AnyCommand } from '#application/commands/command.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { project } from '#domain/project/project.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
@@ -17,7 +18,7 @@ export const callerWithKey = (keyId: string): Caller => callerOf('project', { ke
 export async function serviceWithKey(): Promise<Service> {
   const service = new Service();
   const store = (entity: AnyCommand['entity'], id: string, event: object) =>
-    service.writer.write({
+    writeEvents(service.writer, {
       entity,
       id,
       origin: { actor: { keyId: 'system', keyType: 'system' }, requestId: 'r', correlationId: 'r', causationId: 'r' },

@@ -43,7 +43,7 @@ describeOnMongoDb('records on MongoDB', (server) => {
 });
 
 describe('openSqliteRecordStore', () => {
-  it('throws a StartupError that names a file that is no database', async () => {
+  it('throws a StartupError that names a file that is not a database', async () => {
     const place = await openPlace();
     try {
       writeFileSync(place.file, 'no database '.repeat(100));

@@ -228,7 +228,7 @@ describe('UsageRecorder', () => {
 
   it('continues when another writer has appended to its stream', async () => {
     const event = { id: '7e0f4a4e-93a3-4b0a-8a52-5a53d8a3a1b4', type: 'X', data: '{}', metadata: '{}' };
-    await store.append('usage-2026-01-05-n1', -1, [event])();
+    await store.append('usage-2026-01-05-n1', -1, [event]);
     const recorder = open();
     recorder.add([callRecord()]);
     await eventually(() => store.log.length === 2, 'it is stored');
@@ -251,9 +251,9 @@ describe('UsageRecorder', () => {
     it('counts usage once that was stored although the response was lost', async () => {
       let appends = 0;
       const losing: Pick<EventStore, 'append'> = {
-        append: (stream, revision, events) => async () => {
+        append: async (stream, revision, events) => {
           appends += 1;
-          const appended = await real.append(stream, revision, events)();
+          const appended = await real.append(stream, revision, events);
           return appends % 2 === 1 ? E.left(down) : appended;
         },
       };

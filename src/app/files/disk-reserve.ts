@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDiskFull } from '#application/operations/disk-full.ts';
+import { isDiskFull } from '#application/operations/unexpected-error.ts';
 
 /** Enough for the files that SQLite creates before the first read. */
 const reserveBytes = 1024 * 1024;

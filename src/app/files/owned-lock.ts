@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { isDiskFull } from '#application/operations/disk-full.ts';
+import { isDiskFull } from '#application/operations/unexpected-error.ts';
 
 /** The recorded owner of a lock. */
 export interface LockOwner {

@@ -1,11 +1,11 @@
 import type { Config } from '#app/config.ts';
-import { readEndOfLog } from '#app/progress/end-of-log.ts';
+import { readEndOfLog } from '#app/progress.ts';
 import type { Stores } from '#app/stores/open-stores.ts';
 import { descendantKeysOf } from '#application/access/key-descendants.ts';
 import { Claims } from '#application/commands/claims.ts';
 import type { Lookup } from '#application/commands/command.ts';
-import type { CommandDependencies } from '#application/commands/command-dependencies.ts';
-import { commandOperation } from '#application/commands/command-handler.ts';
+import type { CommandDependencies } from '#application/commands/command-attempt.ts';
+import { commandOperation } from '#application/commands/execute-command.ts';
 import { PendingResources } from '#application/commands/pending-resources.ts';
 import { type ReactingProcess, ReadYourWrites } from '#application/commands/read-your-writes.ts';
 import type { VersionComparer } from '#application/diffs/version-comparer.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '#app/config.ts';
-import { readEndOfLog } from '#app/progress/end-of-log.ts';
+import { readEndOfLog } from '#app/progress.ts';
 import type { WebhookStores } from '#app/stores/open-webhooks.ts';
 import type { EarlierWork } from '#app/stores/take-over/earlier-work.ts';
 import type { Lookup } from '#application/commands/command.ts';

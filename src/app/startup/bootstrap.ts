@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { deriveNewIds } from '#application/commands/new-ids.ts';
 import { generateKey } from '#application/commands/new-secrets.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
-import type { StreamWrite } from '#application/commands/streams/stream-write.ts';
+import { type StreamWrite, writeEvents } from '#application/commands/write-events.ts';
 import { type ApiKeyState, apiKey, newestSecretOf } from '#domain/api-key/api-key.ts';
 import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { organization } from '#domain/organization/organization.ts';
@@ -39,7 +39,7 @@ export interface FirstKey {
   readonly text: () => string;
 }
 
-/** @param given null to make one; @param tell is handed the key that is made, once */
+/** @param given null to make one; @param tell gets the new key, once */
 export function createFirstKey(given: string | null, tell: (key: string) => void): FirstKey {
   let key: string | null = null;
   return {
@@ -95,7 +95,7 @@ async function create<State, Events>(
   tenant: { organizationId: string; projectId: string | null; partnerId: string },
   events: ReadonlyArray<EventOf<Events>>,
 ): Promise<void> {
-  const handled = await writer.write<State, Events>({
+  const handled = await writeEvents(writer, {
     entity,
     id,
     origin,

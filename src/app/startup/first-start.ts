@@ -5,7 +5,7 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { bootstrap, createFirstKey, isBootstrapped } from './bootstrap.ts';
-import { waitForStore } from './wait-for-store.ts';
+import { waitForStore } from './wait-for-stores.ts';
 
 const lease = 'bootstrap';
 /** How long a node waits for another node that makes the first start. */
@@ -47,4 +47,12 @@ async function begin({ writer, givenKey, printAdminKey, log }: FirstStartOptions
   const key = createFirstKey(givenKey, printAdminKey);
   const isFirst = await waitForStore('EVENT_STORE_URL', log, () => bootstrap(writer, key));
   if (!isFirst) log.warn({}, 'Another node has made the first admin key meanwhile: the key printed here is void');
+}
+
+/**
+ * Prints the admin key of a first start to standard output, even if that is not a terminal, because the key is shown only
+ * once.
+ */
+export function printAdminKey(key: string): void {
+  process.stdout.write(`\nThe first admin key, shown this once:\n\n  ${key}\n\n`);
 }

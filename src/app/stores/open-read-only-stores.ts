@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import * as TE from 'fp-ts/lib/TaskEither.js';
+import * as E from 'fp-ts/lib/Either.js';
 import type { Config } from '#app/config.ts';
 import { openDataDirectory } from '#app/data-directory.ts';
-import { checkFolderFormat } from '#app/files/folder-format.ts';
 import { createNodeName } from '#app/node-name.ts';
-import { type AsOf, readAsOf } from '#app/read-only/as-of.ts';
-import { asOfPositions, asOfProjections } from '#app/read-only/as-of-projections.ts';
-import { waitForStore } from '#app/startup/wait-for-store.ts';
+import { type AsOf, asOfPositions, asOfProjections, readAsOf } from '#app/read-only.ts';
+import { waitForStore } from '#app/startup/wait-for-stores.ts';
+import { checkFolderFormat } from '#app/stored-format.ts';
 import { KeyUsage } from '#application/access/key-usage.ts';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
@@ -165,7 +164,7 @@ function openFileBeside(path: string, log: DebugLogger, opened: AsyncDisposableS
   const timer = setInterval(look, lookIntervalMs);
   opened.defer(() => clearInterval(timer));
   const events: OpenedLog['events'] = {
-    append: () => TE.left({ kind: 'unavailable', detail: 'This service is read only.', retryAfterSeconds: 1 }),
+    append: async () => E.left({ kind: 'unavailable', detail: 'This service is read only.', retryAfterSeconds: 1 }),
     removeStream: async () => {
       throw new UnavailableError('This service is read only.');
     },

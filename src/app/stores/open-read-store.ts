@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '#app/config.ts';
-import { waitForStore } from '#app/startup/wait-for-store.ts';
+import { waitForStore } from '#app/startup/wait-for-stores.ts';
 import type { ReadStoreConfig } from '#app/store-config.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import type { Metrics } from '#http/routes/metrics.ts';

@@ -1,11 +1,11 @@
 import type { Config } from '#app/config.ts';
 import { type DataDirectory, openDataDirectory } from '#app/data-directory.ts';
-import { recordFolderFormat } from '#app/files/folder-format.ts';
 import { makeOldFilesPrivate } from '#app/files/private-files.ts';
 import { lockStoreFile } from '#app/files/store-file-lock.ts';
 import { createNodeName } from '#app/node-name.ts';
 import { isBootstrapped } from '#app/startup/bootstrap.ts';
-import { waitForStore } from '#app/startup/wait-for-store.ts';
+import { waitForStore } from '#app/startup/wait-for-stores.ts';
+import { recordDatabaseFormat, recordFolderFormat } from '#app/stored-format.ts';
 import { KeyUsage } from '#application/access/key-usage.ts';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import { RecordSnapshots } from '#application/snapshots/snapshot-store.ts';
@@ -23,7 +23,6 @@ import type { ProjectionsProgress } from '#projection-engine/progress/projection
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
-import { recordDatabaseFormat } from './database-format.ts';
 import { openMongoDbConnections } from './mongodb-connections.ts';
 import { openBlobStore } from './open-blob-store.ts';
 import { openEventStore } from './open-event-store.ts';
@@ -139,7 +138,7 @@ export function followStates(tail: LogTail, writer: StreamWriter, opened: AsyncD
   const following = tail.follow({
     name: 'The cache of stream states',
     after: 'end',
-    handle: ({ events }) => writer.see(events),
+    handle: ({ events }) => writer.observe(events),
     signal: stopped.signal,
   });
   opened.defer(async () => {

@@ -79,7 +79,7 @@ export class KeyFollower {
 
   /**
    * Waits until it has seen everything that was stored before this call.
-   * @returns false if this takes longer than the limit, or if the store is away
+   * @returns false if this takes longer than the limit, or if the store is unavailable
    */
   async seeEnd(limitMs: number): Promise<boolean> {
     if (this.isStoreAway || this.#stopped.signal.aborted) return false;

@@ -14,7 +14,7 @@ import { callerWith, type KeyHolder, keyHolder, revokedHolder } from './key-hold
 import type { KeyUsage } from './key-usage.ts';
 
 /**
- * The purpose of a request. While the event store is away, gateway calls and reads use remembered keys for some time; a
+ * The purpose of a request. While the event store is unavailable, gateway calls and reads use remembered keys for some time; a
  * command needs the store anyway.
  */
 export type KeyUse = 'relay' | 'query' | 'command';
@@ -39,7 +39,7 @@ const maxSecrets = 100_000;
  * How long a cached key is used without reading the log. A revocation on another node takes effect within this time.
  */
 const freshMs = 1_000;
-/** While the event store is away, a key that was valid within this time is accepted. */
+/** While the event store is unavailable, a key that was valid within this time is accepted. */
 const rememberedMs = 5 * 60_000;
 /** How long a request with a remembered key waits for the event store. */
 const maxReadWaitMs = 1_000;
@@ -129,7 +129,7 @@ export class KeyResolver {
     const holder = this.#holders.get(keyId);
     if (holder === undefined || holder.revision >= revision) return;
     this.#holders.delete(keyId);
-    // Reads at once, because the event store may be away at the next request.
+    // Reads at once, because the event store may be unavailable at the next request.
     void this.#load(keyId).catch(() => undefined);
   }
 
@@ -158,7 +158,7 @@ export class KeyResolver {
     return holder;
   }
 
-  /** The key from its stream; while the event store is away, a key that was valid recently. */
+  /** The key from its stream; while the event store is unavailable, a key that was valid recently. */
   async #confirmedHolder(keyId: string, use: KeyUse): Promise<KeyHolder> {
     const remembered = use === 'command' ? null : this.#rememberedHolder(keyId);
     if (remembered === null) return this.#load(keyId);

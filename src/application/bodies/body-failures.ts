@@ -25,20 +25,20 @@ export function bodyShortageFailure(shortage: ByteShortage): Failure {
 
 const projectFull = failure(
   'too-many-body-bytes',
-  'The bodies of this project’s requests take all bytes that they may. Try again when one has been answered.',
+  'The bodies of this project’s requests are at their limit of bytes. Try again when one has been answered.',
   { retryAfterSeconds },
 );
 
 const nodeFull = failure(
   'bodies-full',
-  'The bodies of all requests take all bytes that this node has room for. Try again later.',
+  'The bodies of all requests are at this node’s limit of bytes. Try again later.',
   { retryAfterSeconds },
 );
 
 /** The failure of an unfinished body that was evicted for others. */
 export const bodyEvicted = failure(
   'body-evicted',
-  'The node had no room left, and this project took most of it, so the unfinished body was ended. Send it again, faster.',
+  'The node has no memory left for bodies, and this project has most of it. So the node ended this unfinished body. Send it again, faster.',
   { retryAfterSeconds },
 );
 

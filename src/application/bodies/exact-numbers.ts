@@ -49,7 +49,7 @@ function wordAt(bytes: Buffer, start: number): string {
   return isNumber ? bytes.toString('latin1', start, endOfWord(bytes, start, code)) : '';
 }
 
-/** Whether a word is no integer, or keeps its digits. One beyond a double has a fault of its own. */
+/** Whether a word is not an integer, or keeps its digits. One beyond a double has a fault of its own. */
 function isExact(word: string): boolean {
   if (word.length < 16 || !integer.test(word)) return true;
   const value = Math.abs(Number(word));

@@ -54,8 +54,8 @@ function faultyJson(bytes: Buffer, scanner: JsonScanner, { kind, offset }: JsonF
     case 'too-deep':
       return failure('nesting-too-deep', `The JSON has more than ${maxJsonLevels} levels of arrays and objects.`);
     case 'too-many-values': {
-      const detail = `The JSON holds more than ${maxValues} values, the most that are taken. Send it in parts.`;
-      const message = `is one value more than the ${maxValues} that are taken`;
+      const detail = `The JSON has more than ${maxValues} values, the limit. Send it in parts.`;
+      const message = `is beyond the limit of ${maxValues} values`;
       return failure('too-many-values', detail, { errors: [{ pointer: scanner.pointer(), message }] });
     }
     case 'malformed':

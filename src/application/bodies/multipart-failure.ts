@@ -14,7 +14,7 @@ const faultMessages: Readonly<Record<MultipartFault, string>> = {
   malformed: 'is not multipart/form-data as RFC 7578 has it',
   'too-many-parts': 'has more than 1000 parts',
   'ambiguous-part': 'must have one Content-Disposition header with one name, on one line',
-  'text-too-long': 'has a field of more than 1 MiB that is no file: a file has a filename',
+  'text-too-long': 'has a field of more than 1 MiB that is not a file: a file has a filename',
 };
 
 /** The failure for a fault of a form. */

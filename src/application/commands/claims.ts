@@ -7,8 +7,9 @@ import { newEvent } from '#domain/shared/event.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Origin } from './sealed-events.ts';
 import type { StreamWriter } from './stream-writer.ts';
-import type { Origin } from './streams/stream-write.ts';
+import { writeEvents } from './write-events.ts';
 
 /** How long a claim is valid before its phone number exists, because its creator may be between its two appends. */
 export const claimGraceMs = 2_000;
@@ -47,7 +48,7 @@ export class Claims {
    */
   async take(claimed: string, { phoneNumberId, tenant, origin }: Claimant): Promise<E.Either<Failure, unknown>> {
     const id = hash('sha256', claimed);
-    return this.#writer.write({
+    return writeEvents(this.#writer, {
       entity: phoneNumberClaim,
       id,
       origin,
@@ -105,11 +106,11 @@ export class Claims {
       if (now >= deadline) throw new UnavailableError('Another request is creating a phone number with this number.');
       await sleep(Math.min(pollIntervalMs, Math.max(0, Math.min(graceEnds, deadline) - now)));
     }
-    const closed = await this.#writer.write({
+    const closed = await writeEvents(this.#writer, {
       entity: phoneNumber,
       id: holderId,
       origin,
-      // The holder's creation may have the turn of its stream and wait for this claim's turn: see `bypassQueue`.
+      // The holder's creation may have the turn of its stream and wait for this claim's turn: see `beginTurn`.
       bypassQueue: true,
       decide: ({ state }) =>
         E.right({ events: state === null ? [newEvent('PhoneNumberAbandoned', { id: holderId })] : [], tenant }),

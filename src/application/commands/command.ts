@@ -10,7 +10,7 @@ import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
 import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { NewIds } from './new-ids.ts';
-import type { StreamWrite } from './streams/stream-write.ts';
+import type { StreamWrite } from './write-events.ts';
 
 /** The state of another stream for a decision. */
 export interface LoadedStream<State> {
@@ -72,7 +72,7 @@ export interface CommandEffects {
    * @throws UnavailableError
    */
   readonly append: <State, Events>(
-    handling: Pick<StreamWrite<State, Events>, 'entity' | 'id' | 'decide'>,
+    write: Pick<StreamWrite<State, Events>, 'entity' | 'id' | 'decide'>,
   ) => Promise<void>;
   /** Makes all personal texts of a subject permanently unreadable. */
   readonly erasePersonalData: (subject: string) => Promise<void>;
@@ -128,7 +128,7 @@ export interface AnswerContext<Input, State> {
 type SubjectEntity<State> = Entity<State, any>;
 
 /**
- * A command, described by one object. `decide` is pure; `command-handler.ts` runs it.
+ * A command, described by one object. `decide` is pure; `execute-command.ts` runs it.
  */
 export interface Command<Input extends object, State, Events, SubjectState, Also, Output> {
   readonly name: string;

@@ -5,38 +5,55 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { storedBytes } from '#event-store/append-size.ts';
 import type { AppendFailure, EventStore, RecordedEvent } from '#event-store/event-store.ts';
-import { foldStream, requestAnswered, type StreamState } from './stream-state.ts';
-import { appendRefused, appendTooLarge } from './streams/append-refusals.ts';
-import { metadataAfter, sealAll } from './streams/sealed-events.ts';
-import { StreamLoader, type StreamLoaderOptions } from './streams/stream-loader.ts';
-import { StreamQueue } from './streams/stream-queue.ts';
-import type { StreamWrite, StreamWriteResult } from './streams/stream-write.ts';
+import { metadataAfter, type Origin, sealAll } from './sealed-events.ts';
+import { StreamLoader, type StreamLoaderOptions } from './stream-loader.ts';
+import { foldStream, type StreamState } from './stream-state.ts';
+import { StreamTurns } from './stream-turns.ts';
 
 export interface StreamWriterOptions extends Omit<StreamLoaderOptions, 'store'> {
   readonly store: EventStore;
-  /** The time limit in milliseconds, including waits and retries; default 10,000. */
+  /** The time limit of a turn in milliseconds, including waits and retries; default 10,000. */
   readonly deadlineMs?: number;
   readonly now?: () => Date;
+}
+
+/** Events for a stream, and the data of their metadata. */
+export interface EventsToWrite<Events> {
+  readonly events: ReadonlyArray<EventOf<Events>>;
+  /** Their tenant; null for the stream's. */
+  readonly tenant: Tenant | null;
+  readonly origin: Origin;
+  /** Remembers the request in the stream. */
+  readonly idempotency?: { readonly key: string; readonly body: string };
+}
+
+/** A completed write: the state after it, and the appended events (none if nothing changed). */
+export interface StreamWriteResult<State> {
+  readonly stream: StreamState<State>;
+  readonly events: ReadonlyArray<RecordedEvent>;
+}
+
+/** The outcome of an append. After a conflict the caller decides again. */
+export type AppendOutcome<State> =
+  | ({ readonly kind: 'stored' } & StreamWriteResult<State>)
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'refused'; readonly failure: Failure };
+
+/** An append that the event store has accepted in the order of the stream. */
+export interface AcceptedAppend<State> {
+  /** Resolves when the events are durable, or when it is known that they are not. @throws UnavailableError */
+  readonly outcome: Promise<AppendOutcome<State>>;
 }
 
 const defaultDeadlineMs = 10_000;
 const retryJitterMs = 10;
 
-/** The result of a decision: events to append, or an answer without an append. */
-type DecisionOutcome<State, Events, Other> =
-  | { readonly kind: 'append'; readonly events: ReadonlyArray<EventOf<Events>>; readonly tenant: Tenant | null }
-  | { readonly kind: 'answer'; readonly answer: E.Either<Failure | Other, StreamWriteResult<State>> };
-
-/**
- * Loads, decides and appends. All commands append events through it. A command decides from the cached state of its
- * stream. If another node's write has made it stale, the append conflicts, and the command decides again. A result
- * without an append is answered only after the stream is read. Commands of this process on one stream take turns.
- */
+/** Loads and appends to streams. All commands append events through it, each in its turn on the stream. */
 export class StreamWriter {
   readonly #store: EventStore;
   readonly #loader: StreamLoader;
-  readonly #queue = new StreamQueue();
-  readonly #deadline: number;
+  readonly #turns = new StreamTurns();
+  readonly #deadlineMs: number;
   readonly #now: () => Date;
   readonly #soleWriter: boolean;
   readonly #listeners: Array<(appended: ReadonlyArray<RecordedEvent>) => void> = [];
@@ -45,7 +62,7 @@ export class StreamWriter {
     this.#store = options.store;
     this.#soleWriter = options.soleWriter ?? false;
     this.#loader = new StreamLoader(options);
-    this.#deadline = options.deadlineMs ?? defaultDeadlineMs;
+    this.#deadlineMs = options.deadlineMs ?? defaultDeadlineMs;
     this.#now = options.now ?? (() => new Date());
   }
 
@@ -56,12 +73,12 @@ export class StreamWriter {
 
   /**
    * Returns a stream's current state.
-   * @param seen a revision that the caller knows to be stored: subscribers may get an event before its writer gets an
-   *   answer
+   * @param minRevision a revision that the caller knows to be stored: subscribers may get an event before its writer
+   *   gets an answer
    * @throws UnavailableError
    */
-  load<State, Events>(entity: Entity<State, Events>, id: string, seen = 0): Promise<StreamState<State>> {
-    return this.#loader.load(entity, id, seen);
+  load<State, Events>(entity: Entity<State, Events>, id: string, minRevision = 0): Promise<StreamState<State>> {
+    return this.#loader.load(entity, id, minRevision);
   }
 
   /**
@@ -69,13 +86,13 @@ export class StreamWriter {
    * cached.
    * @throws UnavailableError
    */
-  loadKnown<State, Events>(entity: Entity<State, Events>, id: string): Promise<StreamState<State>> {
-    return this.#loader.loadKnown(entity, id);
+  loadCached<State, Events>(entity: Entity<State, Events>, id: string): Promise<StreamState<State>> {
+    return this.#loader.loadCached(entity, id);
   }
 
   /** Updates cached states with events that this process or another has stored. */
-  see(events: ReadonlyArray<RecordedEvent>): void {
-    this.#loader.see(events);
+  observe(events: ReadonlyArray<RecordedEvent>): void {
+    this.#loader.observe(events);
   }
 
   /**
@@ -95,112 +112,173 @@ export class StreamWriter {
   }
 
   /**
-   * Decides, claims and appends, and retries conflicts until the deadline.
-   * @returns the appended events, or the other result of `decide`.
-   * @throws UnavailableError
+   * Waits for a turn on a stream. The caller must end it.
+   * @param bypassQueue begins at once, and may meet conflicts instead. Only for a write within another stream's turn,
+   *   where two turns could wait for each other forever:
+   *
+   *     create phone number A            create phone number B, same number
+   *     has the turn of phoneNumber-A    has the turn of phoneNumber-B
+   *     claims: waits for the turn of    claims: has the turn of phoneNumberClaim-N,
+   *       phoneNumberClaim-N  ────────►    finds that A holds it and has not begun, and closes it:
+   *                           ◄────────    would wait for the turn of phoneNumber-A
+   * @throws UnavailableError if too many wait for the stream, or if the turn does not come before the deadline
    */
-  write<State, Events, Other = never>(
-    write: StreamWrite<State, Events, Other>,
-  ): Promise<E.Either<Failure | Other, StreamWriteResult<State>>> {
-    const stream = streamName(write.entity, write.id);
-    const deadline = performance.now() + this.#deadline;
-    const task = () => this.#decideClaimAppend(stream, write, deadline);
-    return write.bypassQueue === true ? task() : this.#queue.run(stream, deadline, task);
+  async beginTurn<State, Events>(
+    entity: Entity<State, Events>,
+    id: string,
+    bypassQueue = false,
+  ): Promise<StreamTurn<State, Events>> {
+    const stream = streamName(entity, id);
+    const deadline = performance.now() + this.#deadlineMs;
+    if (!bypassQueue) await this.#turns.begin(stream, deadline);
+    const end = bypassQueue ? () => undefined : () => this.#turns.end(stream);
+    const cached = this.#soleWriter ? null : this.#loader.cached<State>(stream);
+    return new StreamTurn(this, entity, id, cached, deadline, end);
   }
 
   /**
-   * Returns the events that a write would append now. Claims and appends nothing.
-   * @param maxBytes the most bytes of one append
-   * @throws UnavailableError
+   * Returns the state and the events that a write would have, in recorded form. Appends nothing.
+   * @param maxBytes the most stored bytes of one append
    */
-  async rehearse<State, Events, Other = never>(
-    { entity, id, origin, decide }: Pick<StreamWrite<State, Events, Other>, 'entity' | 'id' | 'origin' | 'decide'>,
+  async planWrite<State, Events>(
+    entity: Entity<State, Events>,
+    id: string,
+    before: StreamState<State>,
+    written: EventsToWrite<Events>,
     maxBytes: number,
-  ): Promise<E.Either<Failure | Other, StreamWriteResult<State> & { readonly before: StreamState<State> }>> {
-    const stream = streamName(entity, id);
-    const before = await this.load(entity, id);
-    const decision = await decide(before, performance.now() + this.#deadline);
-    if (E.isLeft(decision)) return decision;
-    const { events, tenant } = decision.right;
-    if (events.length === 0) return E.right({ before, stream: before, events: [] });
-    const metadata = metadataAfter(stream, before, tenant, origin, this.#now());
-    const { sealed, recorded } = await sealAll(stream, before, events, metadata);
+  ): Promise<E.Either<Failure, StreamWriteResult<State>>> {
+    const { sealed, recorded } = await this.#seal(streamName(entity, id), before, written);
     const bytes = storedBytes(sealed);
     if (bytes > maxBytes) return E.left(appendTooLarge(bytes, maxBytes));
-    return E.right({ before, stream: foldStream(entity, before, recorded), events: recorded });
+    return E.right({ stream: foldStream(entity, before, recorded), events: recorded });
   }
 
-  async #decideClaimAppend<State, Events, Other>(
-    stream: string,
-    write: StreamWrite<State, Events, Other>,
-    deadline: number,
-  ): Promise<E.Either<Failure | Other, StreamWriteResult<State>>> {
-    let known = this.#soleWriter ? null : this.#loader.known<State>(stream);
-    for (;;) {
-      const before = known ?? (await this.load(write.entity, write.id));
-      const isCurrent = known === null;
-      const outcome = await this.#decide(before, write, deadline);
-      known = null;
-      if (outcome.kind === 'answer') {
-        if (isCurrent) return outcome.answer;
-        const current = await this.load(write.entity, write.id);
-        if (current.revision === before.revision) return outcome.answer;
-        continue;
-      }
-      const appended = await this.#append(stream, before, outcome.events, outcome.tenant, write);
-      if (E.isRight(appended)) {
-        const after = this.#loader.keep(write.entity, stream, foldStream(write.entity, before, appended.right));
-        for (const listener of this.#listeners) listener(appended.right);
-        return E.right({ stream: after, events: appended.right });
-      }
-      // Another writer came first, or the outcome is unknown, so the cached state may be stale.
-      if (appended.left.kind === 'unavailable') this.#loader.dropUnsure(stream);
-      else this.#loader.drop(stream);
-      if (appended.left.kind !== 'conflict') return E.left(appendRefused(appended.left));
-      if (performance.now() > deadline) {
-        return E.left(failure('too-many-conflicts', 'Others kept changing the same resource. Try again.'));
-      }
-      await sleep(Math.random() * retryJitterMs);
-    }
-  }
-
-  async #decide<State, Events, Other>(
+  /** Only for `StreamTurn`: appends after a state. */
+  async append<State, Events>(
+    entity: Entity<State, Events>,
+    id: string,
     before: StreamState<State>,
-    write: StreamWrite<State, Events, Other>,
-    deadline: number,
-  ): Promise<DecisionOutcome<State, Events, Other>> {
-    const decision = await write.decide(before, deadline);
-    if (E.isLeft(decision)) return { kind: 'answer', answer: decision };
-    const refusal = write.claim === undefined ? null : await write.claim(decision.right.events);
-    if (refusal !== null) return { kind: 'answer', answer: E.left(refusal) };
-    const events = orRemembered(decision.right.events, write.idempotency !== undefined);
-    if (events.length === 0) return { kind: 'answer', answer: E.right({ stream: before, events: [] }) };
-    return { kind: 'append', events, tenant: decision.right.tenant };
+    written: EventsToWrite<Events>,
+  ): Promise<AcceptedAppend<State>> {
+    const stream = streamName(entity, id);
+    const { sealed, recorded } = await this.#seal(stream, before, written);
+    // The store keeps the order of its calls.
+    const appended = this.#store.append(stream, before.revision, sealed);
+    const settle = async (): Promise<AppendOutcome<State>> => {
+      const result = await appended;
+      if (E.isLeft(result)) return this.#fail(stream, result.left);
+      const events = recorded.map((event) => ({ ...event, position: result.right.position }));
+      const after = this.#loader.keep(entity, stream, foldStream(entity, before, events));
+      for (const listener of this.#listeners) listener(events);
+      return { kind: 'stored', stream: after, events };
+    };
+    return { outcome: settle() };
   }
 
-  async #append<State, Events>(
+  /** Another writer came first, or the outcome is unknown, so the cached state may be stale. */
+  #fail(stream: string, refused: AppendFailure): Exclude<AppendOutcome<never>, { kind: 'stored' }> {
+    if (refused.kind === 'unavailable') this.#loader.dropUncertain(stream);
+    else this.#loader.drop(stream);
+    return refused.kind === 'conflict' ? { kind: 'conflict' } : { kind: 'refused', failure: appendRefused(refused) };
+  }
+
+  #seal<Events>(
     stream: string,
-    before: StreamState<State>,
-    events: ReadonlyArray<EventOf<Events>>,
-    newTenant: Tenant | null,
-    { origin, idempotency }: Pick<StreamWrite<State, Events>, 'origin' | 'idempotency'>,
-  ): Promise<E.Either<AppendFailure, ReadonlyArray<RecordedEvent>>> {
-    const metadata = metadataAfter(stream, before, newTenant, origin, this.#now());
-    const { sealed, recorded } = await sealAll(stream, before, events, {
-      ...metadata,
-      ...(idempotency ? { idempotency } : {}),
-    });
-    const appended = await this.#store.append(stream, before.revision, sealed)();
-    if (E.isLeft(appended)) return appended;
-    const { position } = appended.right;
-    return E.right(recorded.map((event) => ({ ...event, position })));
+    before: StreamState<unknown>,
+    { events, tenant, origin, idempotency }: EventsToWrite<Events>,
+  ) {
+    const metadata = metadataAfter(stream, before, tenant, origin, this.#now());
+    return sealAll(stream, before, events, { ...metadata, ...(idempotency ? { idempotency } : {}) });
   }
 }
 
-function orRemembered<Events>(
-  events: ReadonlyArray<EventOf<Events>>,
-  remember: boolean,
-): ReadonlyArray<EventOf<Events>> {
-  if (events.length > 0 || !remember) return events;
-  return [{ type: requestAnswered, data: {} } as unknown as EventOf<Events>];
+/**
+ * A caller's turn on a stream: load, decide, append, and again after a conflict. Other callers of this process wait
+ * until it ends. The first state may be a cached one. If another node's write has made it stale, the append conflicts.
+ */
+export class StreamTurn<State, Events> {
+  /** Until when the caller may wait, on `performance.now()`'s clock. */
+  readonly deadline: number;
+  readonly #writer: StreamWriter;
+  readonly #entity: Entity<State, Events>;
+  readonly #id: string;
+  readonly #end: () => void;
+  #cached: StreamState<State> | null;
+  #isLoaded = false;
+
+  /** Only for `StreamWriter`. @param cached the state that may be stale; null if there is none */
+  constructor(
+    writer: StreamWriter,
+    entity: Entity<State, Events>,
+    id: string,
+    cached: StreamState<State> | null,
+    deadline: number,
+    end: () => void,
+  ) {
+    this.#writer = writer;
+    this.#entity = entity;
+    this.#id = id;
+    this.#cached = cached;
+    this.deadline = deadline;
+    this.#end = end;
+  }
+
+  /** Returns the state to decide on. @throws UnavailableError */
+  async load(): Promise<StreamState<State>> {
+    const cached = this.#cached;
+    this.#cached = null;
+    this.#isLoaded = cached === null;
+    return cached ?? this.#writer.load(this.#entity, this.#id);
+  }
+
+  /**
+   * Whether a state is the newest. A caller that appends nothing must ask, and decide again if it is not.
+   * @param state the result of the last `load`
+   * @throws UnavailableError
+   */
+  async isCurrent({ revision }: StreamState<State>): Promise<boolean> {
+    if (this.#isLoaded) return true;
+    return (await this.#writer.load(this.#entity, this.#id)).revision === revision;
+  }
+
+  /**
+   * Appends after a state: resolves when the event store has accepted the events in the order of the stream.
+   * @throws UnavailableError
+   */
+  append(before: StreamState<State>, written: EventsToWrite<Events>): Promise<AcceptedAppend<State>> {
+    return this.#writer.append(this.#entity, this.#id, before, written);
+  }
+
+  /** Waits a moment after a conflict. @returns a failure after the deadline */
+  async pauseAfterConflict(): Promise<Failure | null> {
+    if (performance.now() > this.deadline) return tooManyConflicts;
+    await sleep(Math.random() * retryJitterMs);
+    return null;
+  }
+
+  /** Lets the next caller begin. */
+  end(): void {
+    this.#end();
+  }
 }
+
+/** The refusal of a change with more bytes than one append may have. */
+export function appendTooLarge(bytes: number, maxBytes: number): Failure {
+  return failure(
+    'append-too-large',
+    `The change would store ${bytes} bytes; ${maxBytes} are allowed. Send a smaller one.`,
+  );
+}
+
+function appendRefused(refused: Exclude<AppendFailure, { kind: 'conflict' }>): Failure {
+  switch (refused.kind) {
+    case 'append-too-large':
+      return appendTooLarge(refused.bytes, refused.maxBytes);
+    case 'unavailable':
+      return failure('unavailable', `The event store cannot store the change now: ${refused.detail}`, {
+        retryAfterSeconds: refused.retryAfterSeconds,
+      });
+  }
+}
+
+const tooManyConflicts = failure('too-many-conflicts', 'Others kept changing the same resource. Try again.');

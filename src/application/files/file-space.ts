@@ -1,4 +1,4 @@
-import { diskFull } from '#application/operations/disk-full.ts';
+import { diskFull } from '#application/operations/unexpected-error.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 

@@ -1,6 +1,6 @@
 import type { AnyCommand, LoadedStream } from '#application/commands/command.ts';
-import type { CommandDependencies } from '#application/commands/command-dependencies.ts';
-import { commandOperation } from '#application/commands/command-handler.ts';
+import type { CommandDependencies } from '#application/commands/command-attempt.ts';
+import { commandOperation } from '#application/commands/execute-command.ts';
 import type { UploadOperation } from '#application/operations/operation.ts';
 import type { FileUploads } from './file-uploads.ts';
 

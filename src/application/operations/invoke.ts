@@ -101,7 +101,7 @@ export type Invoke = (call: OperationCall) => Promise<Invocation>;
  * 11. waiting          for the read models
  * 12. response
  *
- * Stages 7 to 12 are `Operation.execute`: `CommandHandler` numbers them, because 7 to 10 repeat after a conflict.
+ * Stages 7 to 12 are `Operation.execute`: `execute-command.ts` numbers them, because 7 to 10 repeat after a conflict.
  */
 export function createInvoke(dependencies: InvokeDependencies): Invoke {
   const { authenticate, rateLimit, logger } = dependencies;

@@ -2,16 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { DryRun } from '#application/commands/dry-run.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { type Hoist, jsonSchema, members, requiredMembers } from './json-schema.ts';
-import { errorSchemas } from './openapi/error-schemas.ts';
-import { failureExamples, refusals } from './openapi/failures.ts';
-import { formSchema } from './openapi/form.ts';
-import { groupDescriptions } from './openapi/groups.ts';
-import { linksOf } from './openapi/links.ts';
-import { requestHeaders } from './openapi/request-headers.ts';
-import { headersNamed, responseHeaders } from './openapi/response-headers.ts';
-import { asksProvider, bodyType, isWriting, takesBody } from './openapi/shape.ts';
-import type { AnyOperation } from './operation.ts';
-import { createdUnder, pathParameters } from './registry.ts';
+import { errorSchemas, failureExamples, refusals } from './openapi/failures.ts';
+import { headersNamed, requestHeaders, responseHeaders } from './openapi/headers.ts';
+import { type AnyOperation, asksProvider, bodyType, isWriting, takesBody } from './operation.ts';
+import { createdId, createdUnder, pathParameters } from './registry.ts';
 
 /** The version of the interface, from the contract. */
 export const interfaceVersion = '0.2.0';
@@ -241,4 +235,69 @@ const healthSchema: JsonObject = {
   },
   required: ['status', 'service', 'version'],
   additionalProperties: false,
+};
+
+/**
+ * Makes the schema of a multipart body in which each field except a file has an example. The documentation page makes a
+ * form from it and ignores the example of the whole body.
+ * @param schema the object schema of the body
+ * @param example the example of the body
+ */
+export function formSchema(schema: JsonObject, example: JsonObject): JsonObject {
+  const properties = Object.entries(members(schema)).map(([name, field]) => {
+    const value = example[name];
+    return [name, value === undefined || isFile(field) ? field : { ...field, examples: [value] }];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) };
+}
+
+function isFile({ format }: JsonObject): boolean {
+  return format === 'binary';
+}
+
+/** Returns the next operations for a created resource: every operation with its id in the path. */
+export function linksOf(operation: AnyOperation, operations: ReadonlyArray<AnyOperation>): JsonObject {
+  const place = createdUnder(operation, operations);
+  if (place === null) return {};
+  const id = `$response.body#/${createdId(operation)}`;
+  const above = pathParameters(place).map((name) => [name, `$request.path.${name}`]);
+  const links = operations.flatMap(({ name, summary, http }) => {
+    const parameter = http.path.startsWith(`${place}:`)
+      ? /^\w+/.exec(http.path.slice(place.length + 1))?.[0]
+      : undefined;
+    return parameter === undefined
+      ? []
+      : [
+          [
+            name,
+            { operationId: name, parameters: { ...Object.fromEntries(above), [parameter]: id }, description: summary },
+          ] as const,
+        ];
+  });
+  return Object.fromEntries(links);
+}
+
+/** The descriptions of the groups of operations, by name. */
+export const groupDescriptions: Readonly<Record<string, string>> = {
+  Liveness: 'Whether the process answers.',
+  Flows: 'What an agent does in a conversation. A flow belongs to a project.',
+  'Flow versions': 'The numbered contents of a flow. One version is active.',
+  'Phone numbers': 'Numbers of a project. Each may point at a flow.',
+  'Agent profiles': 'Language, voice and reasoning of an agent, for the flows of a project.',
+  Templates: 'Bundles of flows, a profile and stores, from which a partner creates instances.',
+  'Template versions': 'The numbered contents of a template. Instances are created from a published version.',
+  Instances: 'The resources that a template created in a project, with their upgrades.',
+  Projects: 'The owners of resources. A project belongs to an organization.',
+  Organizations: 'The tenants, only for the operator.',
+  'Partner customers': 'The customer organizations of a partner.',
+  'API keys': 'Keys, their scopes, rotation and revocation.',
+  Files: 'Uploaded files, as in OpenAI’s API.',
+  Batches: 'Many calls of the gateway in one file, as in OpenAI’s API.',
+  Stores: 'Knowledge stores of a project.',
+  Operations: 'Read models and processes, only for the operator.',
+  Gateway: 'Chat, speech and transcription, as OpenAI has them.',
+  Audit: 'Who changed what.',
+  Webhooks: 'Endpoints that receive events.',
+  Usage: 'The usage and the cost of gateway calls.',
+  Dashboard: 'Figures for pages that show the state of the platform.',
 };

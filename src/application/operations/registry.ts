@@ -23,7 +23,7 @@ export interface OperationRoute {
 
 /**
  * Makes the HTTP routes of operations.
- * @throws Error if two operations share a method and path, or a path parameter is no member of the input
+ * @throws Error if two operations share a method and path, or a path parameter is not a member of the input
  */
 export function createRoutes(operations: ReadonlyArray<AnyOperation>): ReadonlyArray<OperationRoute> {
   const lines = new Set<string>();
@@ -41,7 +41,8 @@ function routeOf(operation: AnyOperation, operations: ReadonlyArray<AnyOperation
   const names = new Set(Object.keys(inputs));
   const parameters = pathParameters(path);
   for (const name of parameters) {
-    if (!names.has(name)) throw new Error(`${operation.name}: the path parameter "${name}" is no member of its input`);
+    if (!names.has(name))
+      throw new Error(`${operation.name}: the path parameter "${name}" is not a member of its input`);
   }
   return {
     operation,

@@ -13,7 +13,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 const bucketName = 'blobContents';
 const blobsName = 'blobs';
 const leftoversName = 'blobLeftovers';
-/** An upload that began so long ago has ended with its process. */
+/** The age of an upload that no longer runs, because its process has ended. */
 const abandonedAfterMs = 24 * 60 * 60 * 1000;
 const sweepIntervalMs = 60 * 60 * 1000;
 const maxSweep = 100;

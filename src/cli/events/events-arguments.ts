@@ -1,5 +1,4 @@
-import { parseWords } from '#cli/shared/parse-words.ts';
-import { unknownWord } from '#cli/shared/unknown-word.ts';
+import { parseWords, unknownWord } from '#cli/shared/command-line.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
 /** The arguments of each command. */

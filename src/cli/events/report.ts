@@ -49,7 +49,7 @@ export function printUnknownTypes({ unknownTypes }: StoredEventDecoder): void {
     printMessage(`not decoded, because this release does not know their types: ${types.join(', ')}`);
 }
 
-/** Says in an error's message how to continue. */
+/** Adds to an error's message how to continue. */
 export function withAdvice(error: unknown, advice: string): unknown {
   if (error instanceof InterruptedError) return new InterruptedError(`stopped. ${advice}`);
   if (error instanceof UnavailableError) return new LogError(`${error.message} ${advice}`, { cause: error });

@@ -1,17 +1,21 @@
 import { readConfig } from '#app/config.ts';
 import type { EventStoreConfig } from '#app/store-config.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
-import { dayOrTime } from '#cli/shared/day-or-time.ts';
+import { dayOrTime } from '#cli/shared/command-line.ts';
 import { openLocalService } from '#cli/shared/local-service.ts';
 import { openBlobsBeside } from '#cli/stores/blobs-beside.ts';
 import { openStreams } from '#cli/stores/event-logs.ts';
 import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
 import type { LineSink } from '#event-store/transfer/log-file/export-log.ts';
+import { streamSink } from '#event-store/transfer/log-file/line-stream.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { firstLine, lastLine, readLogFile } from '#event-store/transfer/log-file/log-file.ts';
+import { PartFile } from '#event-store/transfer/log-file/part-file.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { archivesByDay, checkArchives } from '#usage/archive/archive-check.ts';
 import { archivePrefix, archiveSource, verifyArchive } from '#usage/archive/archive-file.ts';
+import type { EventsArguments } from './events-arguments.ts';
+import { printMessage } from './report.ts';
 
 /** Writing an archive of many days with much traffic takes long. */
 const archiveTimeoutMs = 6 * 60 * 60 * 1000;
@@ -101,4 +105,18 @@ async function idsOf(blobs: BlobStore, prefix: string): Promise<ReadonlyArray<st
   const ids: string[] = [];
   for await (const { id } of blobs.list(prefix)) ids.push(id);
   return ids.sort();
+}
+
+/** Writes the metering of an archived day to a file. @returns the exit code */
+export async function unarchiveTo({ day, file }: EventsArguments, signal: AbortSignal): Promise<number> {
+  const part = file === '-' ? null : await PartFile.open(file, false);
+  try {
+    const events = await unarchive(day, part ?? streamSink(process.stdout), signal);
+    await part?.finish();
+    printMessage(`wrote ${events} events of ${day}`);
+    return 0;
+  } catch (error) {
+    await part?.discard();
+    throw error;
+  }
 }

@@ -45,7 +45,7 @@ export function checkReplay(fixtures: string, writesMissing: boolean): ReplayChe
   const names = new Set(log.map(({ name }) => name));
   const differences = expected
     .filter((name) => !names.has(name))
-    .map((name) => `${name}: records are kept of it, and it is no frozen event any more`);
+    .map((name) => `${name}: records are kept of it, and it is not a frozen event any more`);
   for (const frozen of log) {
     const file = join(records, frozen.name);
     if (!existsSync(file) && writesMissing) {

@@ -1,7 +1,7 @@
 import { compose } from '#app/compose.ts';
 import type { Config } from '#app/config.ts';
 import { createLocalInvoke, openControlSocket } from '#app/control-socket.ts';
-import { printAdminKey } from '#app/startup/print-admin-key.ts';
+import { printAdminKey } from '#app/startup/first-start.ts';
 import { createApp } from '#http/server/app.ts';
 import { createLog } from '#shared/logging/pino-logger.ts';
 import packageJson from '../../../package.json' with { type: 'json' };

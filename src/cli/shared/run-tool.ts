@@ -1,6 +1,5 @@
 import { keepNewFilesPrivate } from '#app/files/private-files.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { endOnClosedPipe } from './closed-pipe.ts';
 
 /**
  * Runs a command-line tool and sets the exit code of the process: the tool's result, or 1 for a failure that the user
@@ -35,4 +34,17 @@ function showUsage(name: string, usage: string, words: ReadonlyArray<string>): n
   const reason = words.length === 0 ? '' : `\n${name}: an argument is missing. The usage is above.\n`;
   process.stderr.write(usage + reason);
   return 1;
+}
+
+/** The exit code of shells for a process that writes to a closed pipe. */
+const closedPipeCode = 141;
+
+/** Ends the process silently if the reader of its output closes the pipe, like `| head`. */
+export function endOnClosedPipe(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      process.exit(closedPipeCode);
+    });
+  }
 }

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
-import { checkFolderFormat } from '#app/files/folder-format.ts';
 import type { BlobStoreConfig } from '#app/store-config.ts';
+import { checkFolderFormat } from '#app/stored-format.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { openFolderBlobStoreBeside } from '#blob-store/folder/folder-blob-store.ts';
 

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
-import { checkFolderFormat } from '#app/files/folder-format.ts';
 import { lockStoreFile } from '#app/files/store-file-lock.ts';
 import type { EventStoreConfig } from '#app/store-config.ts';
+import { checkFolderFormat } from '#app/stored-format.ts';
 import { streamKinds } from '#domain/stream-kinds.ts';
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import type { EventStore } from '#event-store/event-store.ts';
@@ -126,7 +126,7 @@ async function openPatiently(
     streamPrefix,
     streamKinds,
     upcast,
-    isPatient: true,
+    retriesWhenUnavailable: true,
     maxAppendBytes,
     answerWithinMs: commandLineAnswerTimeoutMs,
     readWithinMs: commandLineAnswerTimeoutMs,

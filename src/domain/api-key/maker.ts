@@ -10,5 +10,5 @@ export function makerOf({ keyId }: Caller): string | null {
 /** The failure if the caller's key was revoked during the request. */
 export const makerRevoked: Failure = failure(
   'key-invalid',
-  'The API key was revoked while it was used. What it asked for is not given out.',
+  'The API key was revoked while it was used. So this request gets no secret.',
 );

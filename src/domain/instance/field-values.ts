@@ -59,7 +59,7 @@ export function fillFields(
   const known = new Set(fields.map(({ key }) => key));
   const faults: InputError[] = [];
   const fault = (key: string, message: string) => faults.push({ pointer: pointer + pointerTo([key]), message });
-  for (const key of Object.keys(given)) if (!known.has(key)) fault(key, 'is no field of this template version');
+  for (const key of Object.keys(given)) if (!known.has(key)) fault(key, 'is not a field of this template version');
   const values: Array<readonly [string, string]> = [];
   for (const field of fields) {
     const { key } = field;

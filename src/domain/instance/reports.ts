@@ -27,7 +27,7 @@ export function isUnchanged(state: InstanceState, { operation }: OperationProgre
 }
 
 /** The limits of retries. */
-export interface Patience {
+export interface RetryLimits {
   /** The most attempts at the same steps, before the commit point; after it, and while undoing, there is no limit. */
   readonly attempts: number;
   /** Milliseconds before the second attempt; each later pause is twice as long. */
@@ -39,7 +39,7 @@ export interface Patience {
 export interface Problem {
   readonly reason: string;
   /** A retry does not help. */
-  readonly forGood: boolean;
+  readonly isFinal: boolean;
 }
 
 /**
@@ -52,7 +52,7 @@ export function reportOn(
   progress: OperationProgress,
   done: number,
   problem: Problem | null,
-  patience: Patience,
+  retryLimits: RetryLimits,
   now: Date,
 ): Reported {
   const { id } = state;
@@ -62,11 +62,11 @@ export function reportOn(
   if (problem === null) return [...progressed, ...reached(state, after)];
   const attempt = (done > 0 ? 0 : progress.operation.attempts) + 1;
   const canFail = !after.committed && after.undoneFor === null && after.done >= after.clearing;
-  if (canFail && (problem.forGood || attempt >= patience.attempts)) {
-    const reason = problem.forGood ? problem.reason : `${problem.reason} (tried ${attempt} times)`;
+  if (canFail && (problem.isFinal || attempt >= retryLimits.attempts)) {
+    const reason = problem.isFinal ? problem.reason : `${problem.reason} (tried ${attempt} times)`;
     return [...progressed, newEvent('InstanceOperationFailed', { id, operation, reason })];
   }
-  const pause = Math.min(patience.firstPause * 2 ** (attempt - 1), patience.longestPause);
+  const pause = Math.min(retryLimits.firstPause * 2 ** (attempt - 1), retryLimits.longestPause);
   const retryAt = new Date(now.getTime() + pause).toISOString();
   const { reason } = problem;
   return [...progressed, newEvent('InstanceAttemptFailed', { id, operation, attempt, reason, retryAt })];

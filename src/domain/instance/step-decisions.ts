@@ -125,7 +125,7 @@ function adjust({ wanted, agentProfileId }: FlowStep, { record }: LiveFlow): Rea
 function removeFlow({ step, projectId }: FlowStep, state: FlowState): ReadonlyArray<EventOf<FlowEvents>> {
   const { id, key } = step;
   if (state === null) {
-    if (!step.contested) return [];
+    if (!step.mayConflict) return [];
     const made = flowCreated({ id, projectId, name: key ?? '', type: 'simple', agentProfileId: null });
     return [made, newEvent('FlowDeleted', { id, agentProfileId: null })];
   }
@@ -145,11 +145,11 @@ function restore({ step, base }: FlowStep, state: LiveFlow): ReadonlyArray<Event
 
 /** Removes a prepared version, even if it is active now. */
 function discard(about: FlowStep, state: LiveFlow): ReadonlyArray<EventOf<FlowEvents>> {
-  const { id: flowId, versionId, contested } = about.step;
+  const { id: flowId, versionId, mayConflict } = about.step;
   const id = versionId ?? '';
   const version = state.versions.get(id);
   const deletion = newEvent('FlowVersionDeleted', { id, flowId });
-  if (version === undefined) return contested ? [nextVersion(state, id, null), deletion] : [];
+  if (version === undefined) return mayConflict ? [nextVersion(state, id, null), deletion] : [];
   if (version.deleted) return [];
   const restored = restore(about, state);
   return state.activeVersionId === id && restored.length === 0 ? [] : [...restored, deletion];
@@ -169,7 +169,7 @@ export function decideAgentProfileStep(
   }: { readonly step: Step; readonly projectId: string; readonly wanted: InstanceAgentProfile | null },
   state: AgentProfilesState,
 ): Decided<AgentProfileEvents> {
-  const { id, action, contested } = step;
+  const { id, action, mayConflict } = step;
   const now = state.profiles.get(id);
   const live = agentProfiles.isLive(state, id);
   switch (action) {
@@ -184,7 +184,7 @@ export function decideAgentProfileStep(
       return E.right([newEvent('AgentProfileRevised', wanted)]);
     case 'remove': {
       const deletion = newEvent('AgentProfileDeleted', { id });
-      if (now === undefined && contested) {
+      if (now === undefined && mayConflict) {
         const blank = { name: '', supportedInputLanguages: [], reasoningMode: '', outputVoiceId: '', flowIds: [] };
         return E.right([newEvent('AgentProfileCreated', { id, projectId, ...blank }), deletion]);
       }
@@ -206,7 +206,7 @@ export function decideStoreStep(
   }: { readonly step: Step; readonly projectId: string; readonly wanted: InstanceStore | null },
   state: StoreState,
 ): Decided<StoreEvents> {
-  const { id, key, action, contested } = step;
+  const { id, key, action, mayConflict } = step;
   switch (action) {
     case 'create': {
       if (wanted === null) throw new Error(`no store "${key}" is wanted`);
@@ -219,7 +219,7 @@ export function decideStoreStep(
         wanted === null ? [] : storeDescribed({ id, name: wanted.name, description: wanted.description }, state),
       );
     case 'remove': {
-      if (state !== null || !contested) return E.right(storeRemoved(id, state));
+      if (state !== null || !mayConflict) return E.right(storeRemoved(id, state));
       const made = storeMade({ id, projectId, name: key ?? '', description: null }, null);
       return E.right([...made, newEvent('StoreDeleted', { id })]);
     }

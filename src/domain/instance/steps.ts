@@ -19,7 +19,7 @@ export interface Step {
    * Another node may be creating the resource that this step removes. If it does not exist, the step creates and
    * deletes it, so that the late node finds it deleted.
    */
-  readonly contested?: true;
+  readonly mayConflict?: true;
 }
 
 /**
@@ -73,7 +73,7 @@ export function stepsToRemove(had: Resources | null): ReadonlyArray<Step> {
  * @param done how many of the steps are done
  */
 export function stepsToUndo(steps: ReadonlyArray<Step>, done: number): ReadonlyArray<Step> {
-  const begun = nextSteps(steps, done).map((step): Step => ({ ...step, contested: true }));
+  const begun = nextSteps(steps, done).map((step): Step => ({ ...step, mayConflict: true }));
   return [...steps.slice(0, done), ...begun].reverse().flatMap((step) => {
     const action = opposites[step.action];
     return action === undefined ? [] : [{ ...step, action }];

@@ -1,12 +1,11 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import * as E from 'fp-ts/lib/Either.js';
-import * as TE from 'fp-ts/lib/TaskEither.js';
 import { sizedAppend } from '#event-store/append-size.ts';
-import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import {
   type AppendFailure,
   type AppendResult,
+  type CommitStatistics,
   defaultMaxAppendBytes,
   type EventStore,
   type EventToAppend,
@@ -30,9 +29,8 @@ import { Connection } from './connection/connection.ts';
 import { explainFailure } from './connection/plain-text-check.ts';
 import { Reads, readOnce } from './connection/reads.ts';
 import { isOfServer } from './connection/unavailable-cause.ts';
+import { WakeUpSubscription, wakeUpsByPort } from './log/log-end.ts';
 import { LogReader } from './log/log-reader.ts';
-import { wakeUpsByPort } from './log/wake-up-source.ts';
-import { WakeUpSubscription } from './log/wake-up-subscription.ts';
 import { Removals } from './removals.ts';
 import { bytesOf, eventOf, positionOf, storedEvent } from './wire/event-message.ts';
 import { lastEventRequest, lastOwnEventRequest, logRequest, streamRequest } from './wire/requests.ts';
@@ -57,8 +55,8 @@ export interface EventStoreDbOptions extends StreamNaming {
   readonly maxPendingAppends?: number;
   /** The most bytes of all pending appends (default 64 MiB). */
   readonly maxPendingBytes?: number;
-  /** Whether calls are retried while the server is known to be away (default false: they fail at once). */
-  readonly isPatient?: boolean;
+  /** Whether calls are retried while the server is known to be unavailable (default false: they fail at once). */
+  readonly retriesWhenUnavailable?: boolean;
   /** From `wakePort` of a store in another thread, whose wake-ups serve this one too. Closed with the store. */
   readonly wake?: MessagePort;
   /** Called after every append that was stored. */
@@ -127,7 +125,7 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     this.#maxAppendBytes = options.maxAppendBytes ?? defaultMaxAppendBytes;
     this.#names = new StreamNames(options);
     const names = this.#names;
-    const { log, isPatient = false } = options;
+    const { log, retriesWhenUnavailable = false } = options;
     const connection = new Connection(options.url);
     const availability = new Availability({
       server: 'EventStoreDB',
@@ -144,7 +142,11 @@ class ConnectedEventStore implements EventStoreDbEventStore {
       log,
     });
     this.#readWithinMs = options.readWithinMs ?? 5_000;
-    const reads = new Reads(connection, availability, { attemptMs, deadlineMs: this.#readWithinMs, isPatient });
+    const reads = new Reads(connection, availability, {
+      attemptMs,
+      deadlineMs: this.#readWithinMs,
+      retriesWhenUnavailable,
+    });
     const wakeUps =
       options.wake === undefined
         ? new WakeUpSubscription(connection, availability, names, attemptMs)
@@ -157,7 +159,7 @@ class ConnectedEventStore implements EventStoreDbEventStore {
       settleWithinMs: options.settleWithinMs ?? 600_000,
       maxPending: options.maxPendingAppends ?? 4_096,
       maxPendingBytes: options.maxPendingBytes ?? 64 * 1024 * 1024,
-      isPatient,
+      retriesWhenUnavailable,
     };
     const onStored = (position: number) => reader.stored(position);
     const onCommit = options.onCommit ?? (() => {});
@@ -170,15 +172,13 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     this.#log = reader;
   }
 
-  append(
+  async append(
     stream: string,
     expectedRevision: number,
     events: ReadonlyArray<EventToAppend>,
-  ): TE.TaskEither<AppendFailure, AppendResult> {
+  ): Promise<E.Either<AppendFailure, AppendResult>> {
     const size = sizedAppend(expectedRevision, events, this.#maxAppendBytes);
-    return E.isLeft(size)
-      ? TE.left(size.left)
-      : () => this.#appends.append({ stream, expectedRevision, events }, size.right);
+    return E.isLeft(size) ? size : this.#appends.append({ stream, expectedRevision, events }, size.right);
   }
 
   async read(stream: string, fromRevision: number, limit = Number.MAX_SAFE_INTEGER): Promise<StreamPart> {

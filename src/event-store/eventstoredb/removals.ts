@@ -5,7 +5,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callFailure, isConflict, isDeleted, isRefusal } from './connection/call-failure.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Reads } from './connection/reads.ts';
-import { unavailableError } from './connection/unavailable-error.ts';
+import { unavailableError } from './connection/unavailable-cause.ts';
 import { eventOf, positionOf, storedEvent } from './wire/event-message.ts';
 import { deleteRequest, logRequest, streamRequest } from './wire/requests.ts';
 import type { StreamNames } from './wire/stream-names.ts';
@@ -68,7 +68,7 @@ export class Removals {
       const waitMs = backOff.failed();
       if (isRefusal(failure) || this.#closed.signal.aborted || Date.now() + waitMs >= end)
         throw unavailableError('cannot delete a stream', error);
-      await availability.waitUntilBack(waitMs, this.#closed.signal);
+      await availability.waitForRecovery(waitMs, this.#closed.signal);
     }
   }
 

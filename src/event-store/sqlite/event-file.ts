@@ -71,7 +71,7 @@ export function streamRangeSql(columns: string): string {
  * Opens the file for its only writer, durable at every commit. It checks that the file is an event store that this
  * code can read, and initializes a new file. It takes no longer for a large file.
  * @param file path of the SQLite file; its folder must exist
- * @throws StartupError if the file is no event store, is newer than this code, or is damaged
+ * @throws StartupError if the file is not an event store, is newer than this code, or is damaged
  */
 export function openEventFile(file: string): DatabaseSync {
   const database = openDatabase(file);
@@ -97,7 +97,7 @@ export function openEventFileForReading(file: string): DatabaseSync {
 
 /**
  * Checks that any file is an event store that this code can read, and changes nothing.
- * @throws StartupError if the file does not exist, is no event store, is newer than this code, or is damaged
+ * @throws StartupError if the file does not exist, is not an event store, is newer than this code, or is damaged
  */
 export function checkEventFile(file: string): void {
   if (!existsSync(file)) throw new StartupError(`${file} is not there: name the event store's file.`);

@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
-import * as TE from 'fp-ts/lib/TaskEither.js';
 import { sizedAppend } from '#event-store/append-size.ts';
 import { ChangeListener } from '#event-store/change-notifications.ts';
-import type { CommitStatistics } from '#event-store/commit-statistics.ts';
 import {
   type AppendFailure,
   type AppendResult,
+  type CommitStatistics,
   defaultMaxAppendBytes,
   type EventStore,
   type EventToAppend,
@@ -66,7 +65,7 @@ const closeLimitMs = 6_000;
 /**
  * Opens the embedded event store: one SQLite file, written by one thread, which commits waiting appends in one
  * transaction. The process should own the file (`lockStoreFile`).
- * @throws StartupError if the file is no event store, is newer than this code, or is damaged
+ * @throws StartupError if the file is not an event store, is newer than this code, or is damaged
  */
 export async function openSqliteEventStore(options: SqliteEventStoreOptions): Promise<SqliteEventStore> {
   // This connection stays open until the others are open, so that none of them is the last one to close, which would
@@ -138,13 +137,13 @@ class ThreadedEventStore implements SqliteEventStore {
     }
   }
 
-  append(
+  async append(
     stream: string,
     expectedRevision: number,
     events: ReadonlyArray<EventToAppend>,
-  ): TE.TaskEither<AppendFailure, AppendResult> {
+  ): Promise<E.Either<AppendFailure, AppendResult>> {
     const size = sizedAppend(expectedRevision, events, this.#maxAppendBytes);
-    return E.isLeft(size) ? TE.left(size.left) : () => this.#queue.add(stream, expectedRevision, events, size.right);
+    return E.isLeft(size) ? size : this.#queue.add(stream, expectedRevision, events, size.right);
   }
 
   read(stream: string, fromRevision: number, limit?: number) {

@@ -33,7 +33,7 @@ export class AppendLogTarget implements LogTarget {
   }
 
   async #append(run: AppendBatch): Promise<AppendResult> {
-    const outcome = await this.#store.append(run.stream, run.expectedRevision, run.events)();
+    const outcome = await this.#store.append(run.stream, run.expectedRevision, run.events);
     if (E.isRight(outcome)) return outcome.right;
     throw refusal(run, outcome.left);
   }
@@ -56,6 +56,6 @@ function refusal(run: AppendBatch, failure: AppendFailure): Error {
 function checkId({ stream, revision, id }: StoredEvent): void {
   if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return;
   throw new LogError(
-    `The id of revision ${revision} of ${stream} is no UUID in lower case: the target would not keep it.`,
+    `The id of revision ${revision} of ${stream} is not a UUID in lower case: the target would not keep it.`,
   );
 }

@@ -1,5 +1,5 @@
 import type { ByteBudget, ByteHold } from '#application/access/byte-budget.ts';
-import { diskFull } from '#application/operations/disk-full.ts';
+import { diskFull } from '#application/operations/unexpected-error.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { FreeSpace } from '#shared/files/free-space.ts';
 import { Spool } from './spool.ts';

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { ByteHold } from '#application/access/byte-budget.ts';
 import { heldBytesOf } from '#application/bodies/body-failures.ts';
 import { countReleasedBytes } from '#application/bodies/minor-gc.ts';
-import { diskFull, isDiskFull } from '#application/operations/disk-full.ts';
+import { diskFull, isDiskFull } from '#application/operations/unexpected-error.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { StoredBody } from '#gateway/transport/transport.ts';
 import { spoolShortageFailure } from './spool-limits.ts';

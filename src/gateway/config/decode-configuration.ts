@@ -39,10 +39,11 @@ function findReferenceIssues(configuration: GatewayConfiguration, environment: E
     found.push({ pointer: pointerTo(path.map(String)), message });
   const mustHaveProvider = (path: ReadonlyArray<string | number>, provider: string) => {
     if (!Object.hasOwn(providers, provider))
-      addIssue([...path, 'provider'], `names no provider: ${oneOfThe(providers)}`);
+      addIssue([...path, 'provider'], `must be the name of a provider: ${oneOfThe(providers)}`);
   };
   const mustHaveModel = (path: ReadonlyArray<string>, model: string | undefined) => {
-    if (model !== undefined && !Object.hasOwn(models, model)) addIssue(path, `names no model: ${oneOfThe(models)}`);
+    if (model !== undefined && !Object.hasOwn(models, model))
+      addIssue(path, `must be the name of a model: ${oneOfThe(models)}`);
   };
 
   for (const [name, provider] of Object.entries(providers)) {
@@ -50,7 +51,8 @@ function findReferenceIssues(configuration: GatewayConfiguration, environment: E
       addIssue(['providers', name, ...path], message);
   }
   for (const [name, { targets, fallbacks }] of Object.entries(models)) {
-    if (name === 'auto') addIssue(['models', name], 'is taken: auto picks by the hint, see the section auto');
+    if (name === 'auto')
+      addIssue(['models', name], 'is reserved: auto selects a model by the hint, see the section auto');
     for (const [index, { provider }] of targets.entries())
       mustHaveProvider(['models', name, 'targets', index], provider);
     for (const [index, { provider }] of fallbacks.entries())
@@ -113,12 +115,12 @@ function findProviderIssues(provider: ProviderConfiguration, environment: Enviro
     found.push([['apiKeyEnv'], `names ${apiKeyEnv}, whose value is not valid in a header`]);
   for (const header of Object.keys(headers)) {
     const isKeys = header.toLowerCase() === 'authorization';
-    const fault = isKeys ? 'is no place for secrets: use apiKeyEnv' : checkHeaderName(header);
+    const fault = isKeys ? 'must not hold secrets: use apiKeyEnv' : checkHeaderName(header);
     if (fault !== null) found.push([['headers', header], fault]);
   }
   if (kind === 'sandbox') {
     for (const name of ['baseUrl', 'apiKeyEnv', 'apiKeyHeader'] as const)
-      if (provider[name] !== undefined) found.push([[name], 'means nothing to the sandbox, which calls nobody']);
+      if (provider[name] !== undefined) found.push([[name], 'has no effect on the sandbox, which calls no provider']);
   }
   return found;
 }

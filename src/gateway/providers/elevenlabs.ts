@@ -65,7 +65,7 @@ export class ElevenLabs implements Provider {
       return unknownFormat(audioFormats.keys(), ' with this voice');
     }
     const others = fields.others();
-    if (others === null) return { member: '', message: 'holds more values than this voice takes' };
+    if (others === null) return { member: '', message: 'has more values than this voice supports' };
     const refused = outsideCatalogue(Object.keys(others)) ?? unsafeVoice(voice);
     if (refused !== null) return refused;
     if (fields.streamFormat === 'sse') return { member: 'stream_format', message: 'must be "audio" with this voice' };
@@ -120,7 +120,7 @@ const unsafeMember = /^(?:model_id|cloud_storage_url|source_url|webhook(?:_.*)?)
 /** The member of ElevenLabs' API that would bypass the catalogue; null for none. */
 function outsideCatalogue(names: ReadonlyArray<string>): UnsupportedRequest | null {
   const member = names.find((name) => unsafeMember.test(name));
-  return member === undefined ? null : { member, message: 'is not taken here: leave it out' };
+  return member === undefined ? null : { member, message: 'is not supported here: leave it out' };
 }
 
 function unsafeVoice(voice: string): UnsupportedRequest | null {

@@ -87,7 +87,7 @@ export class AttemptRecorder {
     if (isOpening) this.#reportCircuit(target, 'open', attemptErrorOf(failure));
   }
 
-  /** Asks the circuit of a target whether an attempt may start. */
+  /** Returns whether the circuit of a target permits an attempt. */
   tryAcquire(target: Target): boolean {
     if (!this.#breaker.tryAcquire(target.id)) return false;
     const until = this.#breaker.openUntil(target.id);

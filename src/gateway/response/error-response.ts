@@ -123,7 +123,7 @@ const limitMessages: Readonly<Record<TimeoutName, string>> = {
   headers: 'The provider did not begin to answer in time.',
   firstContent: 'The provider sent no content in time.',
   idle: 'The provider stopped sending in the middle of its answer.',
-  total: 'The call took longer than it may take in all.',
+  total: 'The call took longer than its total time limit.',
 };
 
 function brokenFailure(how: Extract<AttemptFailure, { kind: 'broken' }>['how']): Failure {
@@ -139,13 +139,13 @@ function brokenFailure(how: Extract<AttemptFailure, { kind: 'broken' }>['how']):
     case 'unfinished':
       return failure('provider-unfinished', 'The provider ended its answer before it was finished.');
     case 'too-large':
-      return failure('provider-too-large', 'The provider sent more than the gateway holds.');
+      return failure('provider-too-large', 'The provider sent more than the gateway accepts.');
   }
 }
 
 function refusedFailure({ status, retryAfterMs }: ProviderRefusal): Failure {
   if (status === 401 || status === 403) {
-    const detail = 'The provider does not take the key that the gateway has for it. Tell the operator.';
+    const detail = 'The provider refuses the key that the gateway has for it. Contact the operator.';
     return failure('provider-key-refused', detail);
   }
   const wait = retryAfterMs === null ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1_000) };

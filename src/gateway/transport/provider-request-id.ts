@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** The header with the provider's own id of a request, which a provider's support asks for. */
 const responseHeader = 'X-Switchyard-Provider-Request-Id';
 
-/** The form of a provider's id. Any other text is no id, or cannot be a header's value. */
+/** The form of a provider's id. Any other text is not an id, or cannot be a header's value. */
 const id = /^[\x21-\x7e]{1,200}$/;
 
 /** Returns the provider's id of a request from the headers of its answer; null without one. */

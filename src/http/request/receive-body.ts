@@ -35,7 +35,7 @@ export function bufferedBody(req: IncomingMessage): Buffer | null {
   if (req.readableFlowing !== null || req.readableLength !== Number(req.headers['content-length'])) return null;
   const bytes: unknown = req.read();
   if (!Buffer.isBuffer(bytes)) return null;
-  // Only its end is left.
+  // Only the end of the body is missing.
   req.resume();
   return bytes;
 }

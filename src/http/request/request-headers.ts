@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { checkIdempotencyKey } from '#application/operations/idempotency-key.ts';
+import { invalidInput } from '#application/operations/input-errors.ts';
 import type { RequestHeaders } from '#application/operations/operation-request.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 
@@ -103,4 +104,43 @@ export function requestHeadersOf(headers: IncomingHttpHeaders, isCommand: boolea
 
 function isFailure(value: string | number | Failure | null): value is Failure {
   return typeof value === 'object' && value !== null;
+}
+
+const strictHandling = /(?:^|,)\s*handling\s*=\s*"?strict"?\s*(?:[;,]|$)/i;
+
+/** Whether `Prefer: handling=strict` (RFC 7240) asks to refuse what an operation does not know. */
+export function isStrict({ prefer }: IncomingHttpHeaders): boolean {
+  return prefer !== undefined && strictHandling.test([prefer].flat().join(', '));
+}
+
+/**
+ * Whether `If-None-Match` names an ETag. Weak tags are compared like strong ones (RFC 9110, 13.1.2).
+ * @param header undefined without one
+ * @param etag with its quotes
+ */
+export function isNamedIn(header: string | undefined, etag: string): boolean {
+  const named = (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return named.includes(etag) || named.includes('*');
+}
+
+const name = 'dryRun';
+
+/** Reads `dryRun` from a command's query. `fault` is why its value is invalid. */
+export function readDryRun(query: string): Pick<RequestHeaders, 'dryRun'> & Partial<Pick<RequestHeaders, 'fault'>> {
+  // Most requests have no query.
+  if (!query.includes(name)) return {};
+  const [value, ...others] = new URLSearchParams(query).getAll(name);
+  if (value === undefined || (value === 'false' && others.length === 0)) return {};
+  if (value === 'true' && others.length === 0) return { dryRun: true };
+  const message = others.length > 0 ? 'must be given once' : 'must be true or false';
+  // A misspelt value must not turn a dry run into a change.
+  return { dryRun: true, fault: invalidInput([{ pointer: `/${name}`, parameter: name, message }]) };
+}
+
+/** Returns the query without `dryRun`, to recognize a repeated request. */
+export function withoutDryRun(query: string): string {
+  if (!query.includes(name)) return query;
+  const parameters = new URLSearchParams(query);
+  parameters.delete(name);
+  return parameters.toString();
 }

@@ -3,7 +3,7 @@ import contentDisposition from 'content-disposition';
 import parseRange from 'range-parser';
 import type { Download } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { isNamedIn } from '#http/request/if-none-match.ts';
+import { isNamedIn } from '#http/request/request-headers.ts';
 import type { RequestContext } from '#http/server/request-context.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { apiSecurityHeaders, noStoreHeaders, startResponse, writeResponse } from './response.ts';

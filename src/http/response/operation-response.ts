@@ -1,8 +1,7 @@
 import type { CallTarget } from '#application/operations/invoke.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';
-import { isNamedIn } from '#http/request/if-none-match.ts';
-import { isStrict } from '#http/request/prefer.ts';
+import { isNamedIn, isStrict } from '#http/request/request-headers.ts';
 import type { RequestContext } from '#http/server/request-context.ts';
 import { isObject } from '#shared/json/json-value.ts';
 import { apiSecurityHeaders, noStoreHeaders } from './response.ts';

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { EndedCommand } from '#mongodb/command-monitor.ts';
-import type { UnknownEventType } from '#read-store/unknown-event-types.ts';
+import type { UnknownEventType } from '#read-store/read-store.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 
 /** A projection or process that has stopped at an event. */

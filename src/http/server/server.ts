@@ -143,7 +143,7 @@ function mayTakeLonger(error: NodeJS.ErrnoException, last: ServerResponse | unde
 /** Answers a request that Node could not read as HTTP in plain text, then closes the connection. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket, last: ServerResponse | undefined): void {
   const answering = last !== undefined && !last.writableEnded;
-  // The answer to another request is pending on this connection, or has begun: nothing may come before or into it.
+  // The answer to another request is pending on this connection, or has begun. Further bytes would damage it.
   const answerFirst = answering && (last.headersSent || last.req.complete);
   if (!socket.writable || error.code === 'ECONNRESET' || answerFirst) {
     socket.destroy();

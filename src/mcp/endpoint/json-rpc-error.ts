@@ -13,7 +13,7 @@ export interface JsonRpcError {
 const parseError = -32_700;
 const invalidRequest = -32_600;
 
-/** Returns the error for a body that is no JSON object: invalid JSON, a batch, or JSON that is too deep. */
+/** Returns the error for a body that is not a JSON object: invalid JSON, a batch, or JSON that is too deep. */
 export function rpcErrorOf({ code, detail, errors }: Failure): JsonRpcError {
   const isJson = code !== 'malformed-json' && code !== 'invalid-encoding';
   const where = (errors ?? []).map(({ pointer, message }) => `${pointer || 'The message'} ${message}.`).join(' ');

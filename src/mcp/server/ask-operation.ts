@@ -42,7 +42,7 @@ export function createAskOperation(invokeAs: InvokeAs): AskOperation {
       openConnection: noConnection,
     });
     if (E.isLeft(outcome)) return outcome;
-    if (outcome.right === null || !('body' in outcome.right)) throw new Error(`${route.operation.name} is no tool`);
+    if (outcome.right === null || !('body' in outcome.right)) throw new Error(`${route.operation.name} is not a tool`);
     return E.right(outcome.right as OperationResult);
   };
 }
@@ -106,7 +106,7 @@ function pathOf({ operation }: OperationRoute, parameters: Readonly<Record<strin
   return operation.http.path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(parameters[name] ?? ''));
 }
 
-/** Returns an own member of the arguments. An inherited one, such as `__proto__`, is no argument. */
+/** Returns an own member of the arguments. An inherited one, such as `__proto__`, is not an argument. */
 function own(given: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(given, name) ? given[name] : undefined;
 }

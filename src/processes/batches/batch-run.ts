@@ -43,9 +43,9 @@ type Known = NonNullable<BatchState>;
 type Outcome = BatchEvents['BatchEnded']['outcome'];
 
 const watchMs = 250;
-/** Every so many checks of a run read the event store. The others take what this node knows, which follows the log. */
+/** One in `checksPerRead` checks of a run reads the event store. The others use what this node has read from the log. */
 const checksPerRead = 8;
-/** How often a run looks whether its project still has room. */
+/** How often a run checks whether its project still has room. */
 const spaceCheckMs = 500;
 
 /**
@@ -177,7 +177,7 @@ export class BatchRun {
 
   /**
    * Finished lines are paid for. When no more lines are asked, their answers are kept even above the quota.
-   * @throws UnavailableError if there is no room for so many more bytes
+   * @throws UnavailableError if there is no room for these bytes
    */
   async #ensureSpace(projectId: string, bytes: number): Promise<void> {
     const shortage = this.#stop.reason === null ? await this.#options.space.shortageOf(projectId, bytes) : null;
@@ -230,7 +230,7 @@ export class BatchRun {
       if (ended.aborted) break;
       try {
         const reads = check % checksPerRead === 0;
-        await this.#look(await (reads ? this.#store.load() : this.#store.loadKnown()), reads);
+        await this.#look(await (reads ? this.#store.load() : this.#store.loadCached()), reads);
       } catch (error) {
         // The next check follows. Until then the store refuses appends of the run.
         if (!(error instanceof UnavailableError)) this.#stop.stop('term-over');

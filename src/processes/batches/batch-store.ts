@@ -2,8 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import { keyHolder } from '#application/access/key-holder.ts';
 import type { LineFile } from '#application/batches/line-calls.ts';
+import type { Origin } from '#application/commands/sealed-events.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
-import type { Origin } from '#application/commands/streams/stream-write.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import type { FileSpace } from '#application/files/file-space.ts';
 import { fileBlobPrefix } from '#application/files/file-uploads.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
@@ -60,9 +61,9 @@ export class BatchStore {
     return state;
   }
 
-  /** Returns the state of the batch as this node knows it, which is the current one but for moments. */
-  async loadKnown(): Promise<NonNullable<BatchState>> {
-    const { state } = await this.#options.writer.loadKnown(batch, this.#id);
+  /** Returns the state of the batch as this node knows it, which may lack the newest events for a moment. */
+  async loadCached(): Promise<NonNullable<BatchState>> {
+    const { state } = await this.#options.writer.loadCached(batch, this.#id);
     return state ?? this.load();
   }
 
@@ -70,7 +71,7 @@ export class BatchStore {
   async record(decide: Decide<BatchState, BatchEvents>): Promise<void> {
     const { origin } = await this.#loadOrigin();
     this.#checkTerm();
-    const written = await this.#options.writer.write({
+    const written = await writeEvents(this.#options.writer, {
       entity: batch,
       id: this.#id,
       origin,
@@ -87,7 +88,7 @@ export class BatchStore {
   ): Promise<FileState> {
     const { origin, tenant } = await this.#loadOrigin();
     this.#checkTerm();
-    const written = await this.#options.writer.write({
+    const written = await writeEvents(this.#options.writer, {
       entity: file,
       id: fileId,
       origin,
@@ -104,7 +105,7 @@ export class BatchStore {
    */
   async holder(keyId: string, reads = true): Promise<Caller | null> {
     const { writer } = this.#options;
-    const stream = await (reads ? writer.load(apiKey, keyId) : writer.loadKnown(apiKey, keyId));
+    const stream = await (reads ? writer.load(apiKey, keyId) : writer.loadCached(apiKey, keyId));
     const { caller, expiresAt } = keyHolder(stream, 0);
     return expiresAt > this.#options.now().getTime() ? caller : null;
   }

@@ -3,8 +3,8 @@ export interface CallSlot {
   /** Gives the slot back, because its call has ended. */
   readonly release: () => void;
   /**
-   * Gives the slot back, because its call was refused for now. The project gets no slot for so many milliseconds, or
-   * until one of its calls ends, so that lines that must wait cost nothing.
+   * Gives the slot back, because its call was refused for now. The project gets no slot for `afterMs`, or until one
+   * of its calls ends, so that waiting lines cost nothing.
    */
   readonly refuse: (afterMs: number) => void;
 }

@@ -20,7 +20,7 @@ export interface LineAskerOptions {
   readonly stop: RunStop;
   /** Returns the holder of the batch's key; null when the key may not call models any more. */
   readonly caller: () => Caller | null;
-  /** Fails while the project has no room for so many more bytes. @throws UnavailableError */
+  /** Fails while the project has no room for these bytes. @throws UnavailableError */
   readonly ensureSpace: (bytes: number) => Promise<void>;
   readonly log: Pick<Logger, 'error'>;
 }

@@ -24,7 +24,7 @@ export interface PartRecorderOptions {
 
 /** A part of this size is recorded at once. */
 const fullPartBytes = 4 * 1024 * 1024;
-/** With so many bytes or lines unrecorded, no more lines are asked. */
+/** The most unrecorded bytes and lines. Beyond one of them no further line is called. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 const maxWaitingLines = 5_000;
 const defaultGatherMs = 200;

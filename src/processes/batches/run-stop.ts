@@ -14,7 +14,7 @@ const graceMs: Readonly<Record<StopReason, number>> = {
   'term-over': 0,
 };
 
-/** Whether a run still asks lines, and why it has stopped. */
+/** Whether a run still calls models for lines, and why it has stopped. */
 export class RunStop {
   readonly #asking = new AbortController();
   readonly #calling = new AbortController();

@@ -3,10 +3,7 @@ import type { RecordedEvent } from '#event-store/event-store.ts';
 import { type AnyProjection, keysOf, type Reaction, reactionsOf } from '#projection-engine/projection.ts';
 import { findIndex } from '#read-store/indexable-fields.ts';
 import type { DocumentValue, DocumentWrite, FoldedDocument, Where } from '#read-store/read-store.ts';
-import { BufferedDocument } from './buffered-document.ts';
-import { DocumentCapacity, type DocumentCapacityLimits } from './document-capacity.ts';
-import { documentText } from './document-text.ts';
-import { heapBytes, maxHeapBytes } from './heap-bytes.ts';
+import { BufferedDocument, documentText, heapBytes, maxHeapBytes } from './buffered-document.ts';
 import { WhereIndex } from './where-index.ts';
 
 /** The most documents that are in memory between two commits, and the most bytes of memory, by estimate. */
@@ -70,12 +67,12 @@ export class DocumentBuffer {
     return this.#changed.length >= maxChanged || (this.#changed.length === 0 && this.#removals.length === 0);
   }
 
-  /** Whether so much is in memory that a commit must come before further events. */
+  /** Whether the documents in memory must be committed before further events are handled. */
   get full(): boolean {
     return this.#bytes > 2 * this.#limits.maxBytes;
   }
 
-  /** The documents an event touches. @throws what the projection's `keys` throws; Error for a key that is no text */
+  /** The documents an event touches. @throws what the projection's `keys` throws; Error for a key that is not a text */
   keys(event: RecordedEvent): ReadonlyArray<string> {
     if (this.#reactions.get(event.type)?.handle === undefined) return [];
     return keysOf(this.#projection, event);
@@ -274,5 +271,45 @@ export class DocumentBuffer {
   #resize(entry: BufferedDocument, bytes: number): void {
     this.#bytes += bytes - entry.bytes;
     entry.bytes = bytes;
+  }
+}
+
+/** How many documents a buffer keeps in memory between two commits. */
+export interface DocumentCapacityLimits {
+  readonly maxDocuments: number;
+  /** How many it keeps at first, until it often needs documents that it did not keep. Default `maxDocuments`. */
+  readonly firstDocuments?: number;
+}
+
+/** The capacity grows when the store was read for more than one in `usesPerRead` used documents. */
+const usesPerRead = 20;
+
+/**
+ * The number of documents that a buffer keeps. It doubles while keeping more would save reads: events of most read
+ * models touch the newest documents, and older ones would only take memory.
+ */
+export class DocumentCapacity {
+  readonly #maxDocuments: number;
+  #documents: number;
+  #reads = 0;
+
+  constructor({ maxDocuments, firstDocuments = maxDocuments }: DocumentCapacityLimits) {
+    this.#maxDocuments = maxDocuments;
+    this.#documents = firstDocuments;
+  }
+
+  get documents(): number {
+    return this.#documents;
+  }
+
+  /** Must be called for each document that is read from the store. */
+  noteRead(): void {
+    this.#reads += 1;
+  }
+
+  /** Must be called at each commit. @param uses how many documents events have touched since the last one */
+  adapt(uses: number): void {
+    if (this.#reads * usesPerRead > uses) this.#documents = Math.min(2 * this.#documents, this.#maxDocuments);
+    this.#reads = 0;
   }
 }

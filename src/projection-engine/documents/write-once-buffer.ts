@@ -1,9 +1,8 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { type AnyProjection, keysOf, type Reaction, reactionsOf } from '#projection-engine/projection.ts';
 import type { DocumentWrite } from '#read-store/read-store.ts';
+import { documentText, maxHeapBytes } from './buffered-document.ts';
 import type { DocumentBuffer, DocumentBufferLimits } from './document-buffer.ts';
-import { documentText } from './document-text.ts';
-import { maxHeapBytes } from './heap-bytes.ts';
 
 /**
  * The documents of a projection whose documents are complete at their first write (`isWriteOnce`). None of them is

@@ -3,8 +3,7 @@ import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-s
 import { ensureReadable } from '#event-store/lazy-event.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
-import type { Persist } from '#projection-engine/persist.ts';
-import type { ProjectionRuntime } from '#projection-engine/projection-runtime.ts';
+import type { Persist, ProjectionRuntime } from '#projection-engine/projection-runtime.ts';
 import type { OperatorState, ReadStoreWriter } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { EventLogIdentity } from './log-identity-check.ts';

@@ -1,4 +1,4 @@
-import type { UnknownEventsState, UnknownEventType } from '#read-store/unknown-event-types.ts';
+import type { UnknownEventsState, UnknownEventType } from '#read-store/read-store.ts';
 
 /** The most types that are counted by name. Further ones are counted together. */
 const maxTypes = 100;

@@ -69,7 +69,7 @@ export class LagMonitor {
       const end = await this.#options.lastPosition();
       if (end !== null) this.#add({ time: this.#now(), end });
     } catch {
-      // While the event store is away, its end is not known. The next look may find it.
+      // While the event store is unavailable, its end is not known. The next look may find it.
     } finally {
       this.#looking = false;
     }

@@ -8,10 +8,10 @@ import type {
   PageRequest,
   ProjectionStatus,
   ReadStore,
+  UnknownEventType,
   Where,
 } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
-import type { UnknownEventType } from '#read-store/unknown-event-types.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { currentGeneration, type ReadModelRecord, readModelsName } from './read-model-record.ts';

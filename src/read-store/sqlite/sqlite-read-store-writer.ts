@@ -13,7 +13,7 @@ import { countPuts, type DocumentRow, type RowStore, rowCommit } from './row-com
 import { SqliteRowStore } from './sqlite-row-store.ts';
 import { WriterThread } from './writer-thread.ts';
 
-/** A thread takes over the writing after so many documents of a fill. A smaller fill ends sooner without it. */
+/** The documents of a fill after which a thread writes. A smaller fill ends sooner without it. */
 const putsBeforeThread = 20_000;
 
 export interface SqliteReadStoreWriterOptions {

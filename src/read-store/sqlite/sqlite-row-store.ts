@@ -35,8 +35,8 @@ const maxTransactionMs = 3000;
 const quietMs = 1000;
 
 /**
- * After so many documents of a fill, the store finds out which indexes have few different values: those with at least
- * `rowsOfValue` documents for each value.
+ * After `rowsBeforeIndexes` documents of a fill, the store finds the indexes with few different values: those with at
+ * least `rowsOfValue` documents for each value.
  */
 const rowsBeforeIndexes = 5000;
 const rowsOfValue = 10;

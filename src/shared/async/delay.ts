@@ -1,4 +1,4 @@
-/** Waits so many milliseconds, or until the signal aborts. Never throws. */
+/** Waits the given number of milliseconds, or until the signal aborts. Never throws. */
 export function delay(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

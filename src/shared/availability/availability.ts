@@ -16,8 +16,8 @@ const defaultProbeTimeoutMs = 500;
 const probeEveryMs = 500;
 
 /** A shorter failure does not count as an outage: the connection is made again, or a leader is elected at once. */
-const blipMs = 300;
-const blipProbeEveryMs = 50;
+const transientMs = 300;
+const transientProbeEveryMs = 50;
 
 /** The most probes in a row without a result because the process itself was suspended. */
 const maxStalls = 3;
@@ -65,7 +65,7 @@ export class Availability {
   /** When a call was last answered. */
   #answeredAt = Number.NEGATIVE_INFINITY;
   /** Aborts when the server next becomes unavailable. */
-  #away = new AbortController();
+  #unavailable = new AbortController();
   /** Aborts at the end of the next outage. */
   #recovered = new AbortController();
 
@@ -103,25 +103,28 @@ export class Availability {
 
   /**
    * Waits for work while the server is not known to be unavailable, and probes it while the work takes long.
-   * @param away returns the result if the server is unavailable
+   * @param resultOf returns the result if the server is unavailable
    */
-  async unlessAway<Value, Away>(work: Promise<Value>, away: (cause: UnavailableCause) => Away): Promise<Value | Away> {
-    const { signal } = this.#away;
+  async failWhenUnavailable<Value, Other>(
+    work: Promise<Value>,
+    resultOf: (cause: UnavailableCause) => Other,
+  ): Promise<Value | Other> {
+    const { signal } = this.#unavailable;
     const { promise: gone, resolve } = Promise.withResolvers<void>();
-    const onAway = () => resolve();
-    signal.addEventListener('abort', onAway, { once: true });
+    const onUnavailable = () => resolve();
+    signal.addEventListener('abort', onUnavailable, { once: true });
     if (signal.aborted) resolve();
     const suspecting = setInterval(() => this.suspect(), suspectAfterMs);
     try {
-      return await Promise.race([work, gone.then(() => away(this.#cause ?? unknownCause))]);
+      return await Promise.race([work, gone.then(() => resultOf(this.#cause ?? unknownCause))]);
     } finally {
       clearInterval(suspecting);
-      signal.removeEventListener('abort', onAway);
+      signal.removeEventListener('abort', onUnavailable);
     }
   }
 
   /** Waits some milliseconds; less if an outage ends meanwhile, or if the signal aborts. */
-  async waitUntilBack(milliseconds: number, signal: AbortSignal): Promise<void> {
+  async waitForRecovery(milliseconds: number, signal: AbortSignal): Promise<void> {
     await this.#clock.pause(milliseconds, AbortSignal.any([signal, this.#recovered.signal]));
   }
 
@@ -146,9 +149,9 @@ export class Availability {
         continue;
       }
       if (signal.aborted) return;
-      const isAway = this.#cause !== null || this.#clock.now() - suspectedAt >= blipMs;
-      if (isAway) this.#setAway(await this.#options.explain(result.failure));
-      await this.#prober.pause(began + (isAway ? probeEveryMs : blipProbeEveryMs) - this.#clock.now());
+      const isUnavailable = this.#cause !== null || this.#clock.now() - suspectedAt >= transientMs;
+      if (isUnavailable) this.#setUnavailable(await this.#options.explain(result.failure));
+      await this.#prober.pause(began + (isUnavailable ? probeEveryMs : transientProbeEveryMs) - this.#clock.now());
     }
   }
 
@@ -156,18 +159,18 @@ export class Availability {
     if (this.#cause === null) return;
     await this.#options.repair?.(tookMs);
     this.#cause = null;
-    this.#away = new AbortController();
+    this.#unavailable = new AbortController();
     this.#recovered.abort();
     this.#recovered = new AbortController();
     this.#options.log?.info({}, `${this.#options.server} can be used again`);
   }
 
-  #setAway(cause: UnavailableCause): void {
+  #setUnavailable(cause: UnavailableCause): void {
     const { server, log } = this.#options;
     const isNew = this.#cause?.detail !== cause.detail;
     if (isNew) log?.warn({ cause: cause.detail }, `${server} cannot be used; it is probed until it can`);
     this.#cause = cause;
-    this.#away.abort();
+    this.#unavailable.abort();
   }
 }
 

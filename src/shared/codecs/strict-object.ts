@@ -46,6 +46,6 @@ function unknownName(
     // An undefined value is reported as a missing one.
     value: value ?? null,
     context: t.appendContext(context, name, t.unknown, value),
-    message: `is no setting: there are ${names.join(', ')}`,
+    message: `is not a setting: there are ${names.join(', ')}`,
   };
 }

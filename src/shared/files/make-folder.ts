@@ -14,7 +14,7 @@ export function makeFolder(path: string): void {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    // Another process may have created the folder meanwhile. Anything else with this name is no folder.
+    // Another process may have created the folder meanwhile. Anything else with this name is not a folder.
     if (!statSync(path).isDirectory()) throw error;
   }
 }

@@ -15,7 +15,7 @@ export function parseRetryAfter(headers: IncomingHttpHeaders, now: number): numb
   const header = String(headers['retry-after'] ?? '').trim();
   if (header === '') return null;
   if (/^\d+(?:\.\d+)?$/.test(header)) return bounded(Number(header) * 1_000);
-  // `Date.parse` accepts many texts that are no dates.
+  // `Date.parse` accepts many texts that are not dates.
   const date = /\d:\d\d:\d\d/.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(date) ? null : bounded(date - now);
 }

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 const byteOrderMark = '\ufeff';
 
 /**
- * Parses a text or UTF-8 bytes, with or without a byte order mark. Returns undefined if it is no JSON. Never throws.
+ * Parses a text or UTF-8 bytes, with or without a byte order mark. Returns undefined if it is not JSON. Never throws.
  */
 export function parsedJson(json: string | Buffer): Json | undefined {
   const text = typeof json === 'string' ? json : json.toString('utf8');

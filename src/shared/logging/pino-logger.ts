@@ -16,8 +16,8 @@ export interface ProcessLog {
 const maxWaitingBytes = 16 * 1024 * 1024;
 
 /**
- * Lines are collected up to so many bytes, or for so long, before they are written, because a write for each line
- * would cost the most.
+ * Lines are collected up to `gatheredBytes`, or for `flushIntervalMs`, before they are written, because a write for each
+ * line would cost the most.
  */
 const gatheredBytes = 8 * 1024;
 const flushIntervalMs = 200;

@@ -86,7 +86,7 @@ export class DayClosing {
     let { revision, hash, time } = closed;
     for (const part of this.#partsOf(day, closed, count)) {
       const sealed = this.#seal(part, { revision, hash, time });
-      const appended = await this.#options.events.append(usageDayStream(day), revision, [sealed.event])();
+      const appended = await this.#options.events.append(usageDayStream(day), revision, [sealed.event]);
       if (E.isLeft(appended)) {
         if (appended.left.kind === 'conflict') return false;
         throw refusal(day, appended.left);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { delay } from '#shared/async/delay.ts';
@@ -8,7 +9,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 import type { DisabledByAnswers } from './queue/queue-options.ts';
 
 export interface DisableDependencies {
-  readonly writer: Pick<StreamWriter, 'write'>;
+  readonly writer: Pick<StreamWriter, 'beginTurn'>;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
@@ -31,7 +32,7 @@ export async function disableEndpoint(
   const requestId = randomUUID();
   const origin = { actor: system, requestId, correlationId: requestId, causationId: requestId };
   const disable = () =>
-    writer.write({
+    writeEvents(writer, {
       entity: webhookEndpoint,
       id,
       origin,

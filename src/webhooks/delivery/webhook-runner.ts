@@ -33,7 +33,7 @@ export interface WebhookRunnerOptions extends TermOptions {
   /** Called before the states of deliveries are read. @throws UnavailableError */
   readonly beforeTerm?: (signal: AbortSignal) => Promise<void>;
   readonly documents: ReadStore;
-  readonly writer: Pick<StreamWriter, 'write'>;
+  readonly writer: Pick<StreamWriter, 'beginTurn'>;
   readonly deliveries: DeliveryLog;
   readonly countTry: CountTry;
   /** Returns the store of delivery states for a fencing token. */
@@ -132,7 +132,7 @@ export class WebhookRunner {
     }
   }
 
-  /** While read models are filled for the first time, every try fails. That is no error, so the runner logs it once. */
+  /** While read models are filled for the first time, every try fails. That is not an error, so the runner logs it once. */
   #logFailure(error: unknown): void {
     const { log } = this.#options;
     if (!(error instanceof UnavailableError)) {

@@ -15,7 +15,7 @@ const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
  * IPv4 address (mapped, NAT64, 6to4, Teredo) are not public either.
  */
 export function isPublicAddress(address: string): boolean {
-  // The library also accepts texts that are no addresses for the operating system.
+  // The library also accepts texts that are not addresses for the operating system.
   if (isIP(address) === 0 || !ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
   if (parsed.range() !== 'unicast') return false;

@@ -3,8 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDataDirectory } from '#app/data-directory.ts';
-import { checkFolderFormat, recordFolderFormat } from '#app/files/folder-format.ts';
-import { ownFormat } from '#app/stored-format.ts';
+import { checkFolderFormat, ownFormat, recordFolderFormat } from '#app/stored-format.ts';
 import { openBlobsBeside } from '#cli/stores/blobs-beside.ts';
 import { openLog, openStreams, openTarget } from '#cli/stores/event-logs.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';

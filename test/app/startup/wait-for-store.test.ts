@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { waitForStore } from '#app/startup/wait-for-store.ts';
+import { waitForStore } from '#app/startup/wait-for-stores.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 

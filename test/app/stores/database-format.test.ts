@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { ownFormat } from '#app/stored-format.ts';
-import { checkDatabaseFormat, recordDatabaseFormat } from '#app/stores/database-format.ts';
+import { checkDatabaseFormat, ownFormat, recordDatabaseFormat } from '#app/stored-format.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import type { Json } from '#shared/json/json.ts';

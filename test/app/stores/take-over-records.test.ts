@@ -186,7 +186,7 @@ describe('takeOverEmbeddedRecords', () => {
     assert.equal((await records.all('key-usage', [keyA])).size, 1);
   });
 
-  it('takes a delivery state that is no JSON for lost', async () => {
+  it('takes a delivery state that is not JSON for lost', async () => {
     const database = new DatabaseSync(join(folder.path, 'processes.db'));
     database.prepare("UPDATE webhook_deliveries SET state = '{' WHERE endpoint = ?").run(endpointA);
     database.close();

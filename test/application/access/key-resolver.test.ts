@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { KeyResolver, type KeyUse } from '#application/access/key-resolver.ts';
 import type { AnyCommand } from '#application/commands/command.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { allKeys, keyCutoff } from '#domain/api-key/cutoff.ts';
 import { storedFormOfKey } from '#domain/api-key/secret.ts';
@@ -64,7 +65,7 @@ class Node {
   }
 
   async append(event: object, entity: AnyCommand['entity'] = apiKey, id: string = ids.key): Promise<void> {
-    const handled = await this.service.writer.write({
+    const handled = await writeEvents(this.service.writer, {
       entity,
       id,
       origin: { actor: { keyId: 'system', keyType: 'system' }, requestId: 'r', correlationId: 'r', causationId: 'r' },

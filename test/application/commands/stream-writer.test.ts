@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { requestAnswered } from '#application/commands/stream-state.ts';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
 import { names, namesSet } from '#test/support/events/names.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
@@ -18,7 +18,7 @@ const origin = {
 
 /** Appends one more name; the result shows the state that was decided on. */
 const addName = (writer: StreamWriter, name: string) =>
-  writer.write({
+  writeEvents(writer, {
     entity: names,
     id,
     origin,
@@ -29,7 +29,7 @@ async function startWriter(options: { deadlineMs?: number; now?: () => Date; sol
   const store = new AppendableEventStore();
   const writer = new StreamWriter({ store, ...options });
   const decide = () => E.right({ events: [namesSet('names:')], tenant: tenants.project });
-  assert.ok(E.isRight(await writer.write({ entity: names, id, origin, decide })));
+  assert.ok(E.isRight(await writeEvents(writer, { entity: names, id, origin, decide })));
   return { store, writer };
 }
 
@@ -154,13 +154,11 @@ describe('StreamWriter', () => {
     const { store, writer } = await startWriter({ soleWriter: true });
     const answer = Promise.withResolvers<void>();
     const append = store.append.bind(store);
-    store.append =
-      (...args) =>
-      async () => {
-        const appended = await append(...args)();
-        await answer.promise;
-        return appended;
-      };
+    store.append = async (...args) => {
+      const appended = await append(...args);
+      await answer.promise;
+      return appended;
+    };
     const adding = addName(writer, 'a');
     while (store.log.length < 2) await new Promise((resolve) => setImmediate(resolve));
     assert.equal(await nameIn(writer), 'names:');
@@ -215,23 +213,17 @@ describe('StreamWriter', () => {
     await assert.rejects(writer.eventAt(names, id, 3), /no event at revision 3/);
   });
 
-  it('stores nothing for a decision without events, and one remembered request with an Idempotency-Key', async () => {
+  it('stores nothing for a decision without events', async () => {
     const { store, writer } = await startWriter();
     const decide = () => E.right({ events: [], tenant: null });
-    await writer.write({ entity: names, id, origin, decide });
+    await writeEvents(writer, { entity: names, id, origin, decide });
     assert.equal(store.log.length, 1);
-    const idempotency = { key: 'key', body: 'body' };
-    const handled = await writer.write({ entity: names, id, origin, decide, idempotency });
-    assert.deepEqual(store.types(stream), ['NamesSet', requestAnswered]);
-    assert.ok(E.isRight(handled));
-    assert.deepEqual([handled.right.stream.revision, handled.right.stream.resourceRevision], [1, 0]);
-    assert.notEqual(handled.right.stream.remembered.get('key'), undefined);
   });
 
   it('stores nothing for a refusal', async () => {
     const { store, writer } = await startWriter();
     const decide = () => E.left({ code: 'flow-in-use', detail: 'It is.' } as const);
-    const handled = await writer.write({ entity: names, id, origin, decide, idempotency: { key: 'k', body: 'b' } });
+    const handled = await writeEvents(writer, { entity: names, id, origin, decide });
     assert.equal(E.isLeft(handled) && handled.left.code, 'flow-in-use');
     assert.equal(store.log.length, 1);
   });

@@ -98,7 +98,7 @@ class World {
   /** @returns the client's answer without times */
   async send(step: Step, index: number): Promise<unknown> {
     for (const [number, informed] of step.informed.entries())
-      if (informed) this.node(number).writer.see(this.store.log);
+      if (informed) this.node(number).writer.observe(this.store.log);
     const [command, parameters, body] = this.#requestOf(step);
     const request: CommandRequest = {
       body,

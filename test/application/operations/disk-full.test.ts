@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { keepDiskReserve } from '#app/files/disk-reserve.ts';
-import { isDiskFull } from '#application/operations/disk-full.ts';
+import { isDiskFull } from '#application/operations/unexpected-error.ts';
 
 describe('isDiskFull and keepDiskReserve', () => {
   let folder: string;

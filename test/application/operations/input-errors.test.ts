@@ -36,7 +36,7 @@ describe('inputErrors', () => {
     ]);
   });
 
-  it('says which members are missing, and that a whole input is no object', () => {
+  it('says which members are missing, and that a whole input is not an object', () => {
     const codec = t.intersection([t.type({ a: t.string }), t.partial({ b: t.string })]);
     assert.deepEqual(faults(codec, {}), ['/a is required']);
     assert.deepEqual(faults(codec, 7), [' must be an object']);

@@ -325,11 +325,11 @@ describe('createRoutes', () => {
     assert.deepEqual([made, added, activated], ['/v1/boxes/:projectId/widgets/', '/v1/widgets/', null]);
   });
 
-  it('throws for two equal routes, and for a parameter that is no member of the input', () => {
+  it('throws for two equal routes, and for a parameter that is not a member of the input', () => {
     const [read] = operations;
     assert.ok(read !== undefined);
     const other = { ...read, name: 'other', http: { ...read.http, path: '/v1/widgets/:id' } };
     assert.throws(() => createRoutes([read, other]), /Two operations answer get \/v1\/widgets\/:id/);
-    assert.throws(() => createRoutes([other]), /"id" is no member of its input/);
+    assert.throws(() => createRoutes([other]), /"id" is not a member of its input/);
   });
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import * as E from 'fp-ts/lib/Either.js';
 import { emptyStream, foldStream, requestAnswered } from '#application/commands/stream-state.ts';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { SnapshotStore, StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
@@ -38,14 +37,12 @@ class MemorySnapshots implements SnapshotStore {
 }
 
 const append = async (writer: StreamWriter, events: ReadonlyArray<EventOf<FlowEvents>>, key?: string) => {
-  const handled = await writer.write({
-    entity: flow,
-    id: ids.flow,
-    origin,
-    decide: () => E.right({ events, tenant: tenants.project }),
-    ...(key === undefined ? {} : { idempotency: { key, body: 'body' } }),
-  });
-  assert.ok(E.isRight(handled));
+  const turn = await writer.beginTurn(flow, ids.flow);
+  const idempotency = key === undefined ? {} : { idempotency: { key, body: 'body' } };
+  const before = await turn.load();
+  const { outcome } = await turn.append(before, { events, tenant: tenants.project, origin, ...idempotency });
+  assert.equal((await outcome).kind, 'stored');
+  turn.end();
 };
 
 const versions = (from: number, count: number) =>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { localOperator } from '#app/control-socket.ts';
 import type { AnyCommand } from '#application/commands/command.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import { createApiKey } from '#commands/api-key/create-api-key.ts';
 import { revokeApiKey } from '#commands/api-key/revoke-api-key.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
@@ -105,7 +106,7 @@ describe('create_api_key', () => {
     async function startService(): Promise<Service> {
       const service = new Service();
       const store = (entity: AnyCommand['entity'], id: string, event: object) =>
-        service.writer.write({
+        writeEvents(service.writer, {
           entity,
           id,
           origin: { actor: maker, requestId: 'r', correlationId: 'r', causationId: 'r' },
@@ -163,7 +164,7 @@ describe('create_api_key', () => {
     });
   }
 
-  it('refuses a partner key in an organization that is no partner, even a partner’s customer', () => {
+  it('refuses a partner key in an organization that is not a partner, even a partner’s customer', () => {
     for (const tenant of [tenants.customer, tenants.stranger]) {
       givenHistory()
         .when(

@@ -14,7 +14,7 @@ describe('create_customer', () => {
     givenHistory().when(createCustomer, input, { related: sealed }).then(customerCreated(newIds.id, newIds.secondId));
   });
 
-  it('refuses a customer of an organization that is no partner', () => {
+  it('refuses a customer of an organization that is not a partner', () => {
     givenHistory().when(createCustomer, input, { related: null }).then('organization-not-partner');
   });
 
@@ -48,7 +48,7 @@ describe('create_customer', () => {
       assert.deepEqual(await asked(true), { related: sealed, seen: [ids.partner, input] });
     });
 
-    it('seals nothing when the organization is no partner', async () => {
+    it('seals nothing when the organization is not a partner', async () => {
       assert.deepEqual(await asked(false), { related: null, seen: [ids.partner] });
     });
   });

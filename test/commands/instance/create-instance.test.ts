@@ -97,8 +97,8 @@ describe('create_instance', () => {
     const { fieldsSchema } = templateContents;
     assert.deepEqual(faults(fieldsSchema, {}), ['/fieldValues/name is required']);
     assert.deepEqual(faults(fieldsSchema, { limit: 'ten', other: '1', 'a/~b': '' }), [
-      '/fieldValues/other is no field of this template version',
-      '/fieldValues/a~1~0b is no field of this template version',
+      '/fieldValues/other is not a field of this template version',
+      '/fieldValues/a~1~0b is not a field of this template version',
       '/fieldValues/name is required',
       '/fieldValues/limit must be a number as JSON writes it',
     ]);

@@ -152,7 +152,7 @@ describe('upgrade_instance', () => {
     assert.deepEqual(values([number('name', { defaultValue: '1' })], had), { name: '1' });
     assert.deepEqual(values([number('name')], had), {});
     assert.deepEqual(values([number('name', { required: true }), text('more', { required: true })], had, { no: '' }), [
-      '/newFieldValues/no is no field of this template version',
+      '/newFieldValues/no is not a field of this template version',
       '/newFieldValues/name is required',
       '/newFieldValues/more is required',
     ]);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { instance, pendingOperation } from '#domain/instance/instance.ts';
 import { instanceRecord } from '#domain/instance/record-of-state.ts';
-import { isUnchanged, type Patience, type Problem, progressOf, reportOn } from '#domain/instance/reports.ts';
+import { isUnchanged, type Problem, progressOf, type RetryLimits, reportOn } from '#domain/instance/reports.ts';
 import {
   activeInstance,
   attemptFailed,
@@ -27,7 +27,9 @@ const left = (...events: ReadonlyArray<ExampleEvent>) => {
   const operation = pendingOperation(stateAfter(...events));
   return operation?.steps
     .slice(operation.done)
-    .map(({ action, resource, key, contested }) => `${action} ${key ?? resource}${contested ? ' (contested)' : ''}`);
+    .map(
+      ({ action, resource, key, mayConflict }) => `${action} ${key ?? resource}${mayConflict ? ' (mayConflict)' : ''}`,
+    );
 };
 const shownAfter = (...events: ReadonlyArray<ExampleEvent>) => {
   const { status, templateVersionId, lastOperation } = instanceRecord(stateAfter(...events));
@@ -73,12 +75,12 @@ describe('operations of an instance', () => {
   it('undoes a failed operation from its last begun step to its first', () => {
     const begun = [instanceCreated(), progressed(1, 1)];
     assert.deepEqual(left(...begun, operationFailed(1)), [
-      'remove bye (contested)',
-      'remove welcome (contested)',
+      'remove bye (mayConflict)',
+      'remove welcome (mayConflict)',
       'remove agent-profile',
     ]);
     const upgrade = [...activeInstance(), upgradeRequested(2, lean), progressed(2, 1)];
-    assert.deepEqual(left(...upgrade, operationFailed(2)), ['restore welcome (contested)', 'discard welcome']);
+    assert.deepEqual(left(...upgrade, operationFailed(2)), ['restore welcome (mayConflict)', 'discard welcome']);
     assert.deepEqual(shownAfter(...upgrade, operationFailed(2)), ['provisioning', '2', 'succeeded']);
     assert.deepEqual(shownAfter(...upgrade, operationFailed(2), ended(2, 'undone')), ['active', '1', 'undone']);
     assert.deepEqual(shownAfter(...begun, operationFailed(1), ended(1, 'failed')), ['failed', '1', 'failed']);
@@ -86,8 +88,8 @@ describe('operations of an instance', () => {
 
   it('undoes an operation that is superseded before its commit point, and then begins the next from what exists', () => {
     assert.deepEqual(left(instanceCreated(), progressed(1, 1), upgradeRequested(2, targetOf(2))), [
-      'remove bye (contested)',
-      'remove welcome (contested)',
+      'remove bye (mayConflict)',
+      'remove welcome (mayConflict)',
       'remove agent-profile',
       'create agent-profile',
       'create welcome',
@@ -183,15 +185,15 @@ describe('operations of an instance', () => {
 });
 
 describe('reportOn', () => {
-  const patience: Patience = { attempts: 3, firstPause: 100, longestPause: 350 };
+  const retryLimits: RetryLimits = { attempts: 3, firstPause: 100, longestPause: 350 };
   const now = new Date('2026-01-05T10:00:00.000Z');
-  const passing: Problem = { reason: 'not now', forGood: false };
-  const forGood: Problem = { reason: 'too large', forGood: true };
+  const passing: Problem = { reason: 'not now', isFinal: false };
+  const isFinal: Problem = { reason: 'too large', isFinal: true };
   const report = (number: number, done: number, problem: Problem | null, ...events: ReadonlyArray<ExampleEvent>) => {
     const state = stateAfter(...events);
     const standing = progressOf(state, number);
     assert.ok(standing);
-    return reportOn(state, standing, done, problem, patience, now);
+    return reportOn(state, standing, done, problem, retryLimits, now);
   };
   const at = (milliseconds: number) => new Date(now.getTime() + milliseconds).toISOString();
 
@@ -222,7 +224,7 @@ describe('reportOn', () => {
   });
 
   it('reports a failure at once when a retry cannot help', () => {
-    assert.deepEqual(report(1, 0, forGood, instanceCreated()), [operationFailed(1, 'too large')]);
+    assert.deepEqual(report(1, 0, isFinal, instanceCreated()), [operationFailed(1, 'too large')]);
   });
 
   it('retries without end when an operation can neither be undone nor abandoned', () => {
@@ -232,7 +234,7 @@ describe('reportOn', () => {
     const deleting = [...activeInstance(), instanceDeleted(2), attempts];
     const clearing = [instanceCreated(), progressed(1, 1), upgradeRequested(2, targetOf(2)), attempts];
     for (const events of [past, undoing, deleting, clearing]) {
-      for (const problem of [passing, forGood]) {
+      for (const problem of [passing, isFinal]) {
         assert.deepEqual(report(2, 0, problem, ...events), [attemptFailed(2, 10, problem.reason, at(350))]);
       }
     }

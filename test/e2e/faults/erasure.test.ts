@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import { customer } from '#domain/organization/organization.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
@@ -149,7 +150,7 @@ async function recordErasure(dataDir: string, id: string): Promise<void> {
   const store = await openSqliteEventStore({ file: join(dataDir, 'events.db') });
   try {
     const origin = { actor: { keyId: 'k', keyType: 'admin' }, requestId: 'r', correlationId: 'r', causationId: 'r' };
-    const handled = await new StreamWriter({ store }).write({
+    const handled = await writeEvents(new StreamWriter({ store }), {
       entity: customer,
       id,
       origin,

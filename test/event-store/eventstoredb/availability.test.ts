@@ -46,7 +46,7 @@ describe('EventStoreDB that is away', function () {
       }
       assert.equal(double.calls, calls, 'nobody but the probe asks the server');
       await come();
-      await eventually(async () => E.isRight(await store.append(someStream(), noStream, [someEvent()])()));
+      await eventually(async () => E.isRight(await store.append(someStream(), noStream, [someEvent()])));
     });
   }
 

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { pino } from 'pino';
-import { waitForStore } from '#app/startup/wait-for-store.ts';
+import { waitForStore } from '#app/startup/wait-for-stores.ts';
 import { noStream } from '#event-store/event-store.ts';
 import {
   type EventStoreDbEventStore,

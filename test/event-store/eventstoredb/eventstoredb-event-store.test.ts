@@ -85,11 +85,11 @@ async function openOnDouble() {
 }
 
 /** Patient, because most of these tests check results and not times. */
-const patient = { answerWithinMs: 60_000, attemptMs: 30_000, readWithinMs: 60_000, isPatient: true };
+const patient = { answerWithinMs: 60_000, attemptMs: 30_000, readWithinMs: 60_000, retriesWhenUnavailable: true };
 
-function openedOn(url: string, end: () => Promise<void>, patience: Partial<EventStoreDbOptions> = patient) {
+function openedOn(url: string, end: () => Promise<void>, retryLimits: Partial<EventStoreDbOptions> = patient) {
   const log = pino({ level: 'silent' });
-  const open = () => openEventStoreDbEventStore({ url, streamPrefix: 'test.', log, ...patience });
+  const open = () => openEventStoreDbEventStore({ url, streamPrefix: 'test.', log, ...retryLimits });
   let store = open();
   return {
     store,

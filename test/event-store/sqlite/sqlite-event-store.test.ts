@@ -8,8 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
 import { ChangeNotifier, listenForChanges } from '#event-store/change-notifications.ts';
-import type { CommitStatistics } from '#event-store/commit-statistics.ts';
-import { noStream } from '#event-store/event-store.ts';
+import { type CommitStatistics, noStream } from '#event-store/event-store.ts';
 import { openEventFile } from '#event-store/sqlite/event-file.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
 import {
@@ -119,7 +118,7 @@ describe('SqliteEventStore', () => {
   it('refuses appends beyond the limit of waiting ones at once, and accepts more afterwards', async () => {
     const store = await open({ maxPendingAppends: 10 });
     const outcomes = await Promise.all(
-      Array.from({ length: 30 }, () => store.append(someStream(), noStream, [someEvent()])()),
+      Array.from({ length: 30 }, () => store.append(someStream(), noStream, [someEvent()])),
     );
     const refused = outcomes.filter(E.isLeft);
     assert.equal(refused.length, 20);
@@ -131,7 +130,7 @@ describe('SqliteEventStore', () => {
     const store = await open({ maxPendingBytes: 10_000 });
     const large = () => someEvent('Large', { text: 'x'.repeat(3_000) });
     const outcomes = await Promise.all(
-      Array.from({ length: 5 }, () => store.append(someStream(), noStream, [large()])()),
+      Array.from({ length: 5 }, () => store.append(someStream(), noStream, [large()])),
     );
     assert.deepEqual(
       outcomes.map((outcome) => E.isRight(outcome)),

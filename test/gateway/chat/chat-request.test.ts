@@ -63,7 +63,7 @@ describe('readChatRequest', () => {
     assert.ok(E.isRight(await read(body)));
   });
 
-  it('refuses a body that is no JSON, or no object', async () => {
+  it('refuses a body that is not JSON, or no object', async () => {
     for (const text of ['', '{', '{"a":1}x', "{'a':1}", '\ufeff{}', '{"a":01}'])
       assert.equal((await refused(text)).code, 'malformed-json', text);
     const notUtf8 = await read(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]));

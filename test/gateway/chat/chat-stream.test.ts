@@ -638,7 +638,7 @@ describe('streamed chat', () => {
     assert.ok(primary.connections - before <= 2, String(primary.connections - before));
   });
 
-  it('reports bytes that are no stream', async () => {
+  it('reports bytes that are not a stream', async () => {
     primary.answers(bytes('data: x', { 'content-type': 'text/plain' }));
     assert.deepEqual(readStream((await post(service, path, chat)).text), whole('from the backup'));
   });

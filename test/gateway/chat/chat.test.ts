@@ -648,7 +648,7 @@ describe('chat that is not streamed', () => {
   it('records each failed attempt, with its target and the type of its error', async () => {
     primary.answers(
       error(429, 'rate_limit_exceeded', { 'retry-after-ms': '1' }),
-      error(500, 'a text, which is no name'),
+      error(500, 'a text, which is not a name'),
       reset,
     );
     assert.equal((await post(service, path, chat)).status, 200);

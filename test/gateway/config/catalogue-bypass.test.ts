@@ -136,7 +136,7 @@ describe('requests that try to bypass the catalogue', () => {
     assert.equal(eleven.seen[0]?.path.split('?')[0], '/v1/text-to-speech/Zo%C3%AB%20(2.0)/stream');
   });
 
-  it('rejects a configuration with an ElevenLabs voice that is no path segment', () => {
+  it('rejects a configuration with an ElevenLabs voice that is not a path segment', () => {
     const configuration = (voice: string) => ({
       providers: { eleven: { kind: 'elevenlabs' } },
       voices: { v: { provider: 'eleven', voice, model: 'm' } },

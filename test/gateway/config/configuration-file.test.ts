@@ -66,7 +66,7 @@ describe('ConfigurationFile', () => {
     assert.match(await refused('[]'), /: the file must be an object$/);
     assert.match(
       await refused('{"modells":{},"voices":7}'),
-      /: \/modells is no setting: .*; \/voices must be an object$/,
+      /: \/modells is not a setting: .*; \/voices must be an object$/,
     );
     assert.match(await refused(JSON.stringify({ a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1 })), /; 2 more$/);
   });
@@ -81,7 +81,7 @@ describe('ConfigurationFile', () => {
     await file.reload();
     assert.deepEqual(seen, [['second'], ['3']]);
     await file.reload();
-    assert.equal(seen.length, 2, 'the same again is no change');
+    assert.equal(seen.length, 2, 'the same again is not a change');
   });
 
   it('applies a file that is replaced through a link', async () => {

@@ -117,10 +117,12 @@ describe('HTTP responses', () => {
 
     it('checks the parts a few times for many requests of /readyz at once', async () => {
       const before = readinessChecks;
+      const began = performance.now();
       const answers = await Promise.all(Array.from({ length: 1_000 }, () => get('/readyz', {})));
       assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
-      // On a busy machine they come in several groups of which fifty get checks of their own.
-      assert.ok(readinessChecks - before <= 400, `${readinessChecks - before} checks`);
+      // In each tenth of a second fifty get checks of their own, and a busy machine needs several.
+      const maxChecks = 50 * (1 + Math.ceil((performance.now() - began) / 100));
+      assert.ok(readinessChecks - before <= maxChecks, `${readinessChecks - before} checks of ${maxChecks}`);
     });
 
     it('counts requests in /metrics by operation and never by path', async () => {

@@ -136,7 +136,7 @@ describe('HTTP refusals', () => {
       assert.equal(service.seen.length, 0);
     });
 
-    it('accepts any text for a path parameter that is no id', async () => {
+    it('accepts any text for a path parameter that is not an id', async () => {
       const answer = await send('PUT', `/v1/widgets/${widgetId}/break/rate`, withKey);
       assert.equal(answer.status, 429);
       assert.equal(answer.headers.get('retry-after'), '9');
@@ -306,7 +306,7 @@ describe('HTTP refusals', () => {
       assert.equal((await send('POST', create, { ...withKey, ...json }, body)).status, 201);
     });
 
-    it('refuses JSON that is no object with 422', async () => {
+    it('refuses JSON that is not an object with 422', async () => {
       for (const body of ['[]', '"a"', '1', 'null', 'true']) {
         const problem = await refusedBody(body, { status: 422, code: 'invalid-input' });
         assert.deepEqual(problem.errors, [{ pointer: '', message: 'must be a JSON object' }]);
@@ -456,7 +456,7 @@ describe('HTTP refusals', () => {
     it('points at the first value beyond the maximum number in a gateway request', async () => {
       const answer = await complete({ ...withKey, ...json }, `{"messages":[${Array(1_000).fill('{}').join(',')}]}`);
       assert.equal(answer.status, 422);
-      const message = 'is one value more than the 1000 that are taken';
+      const message = 'is beyond the limit of 1000 values';
       const { detail, error } = (await answer.json()) as { detail: unknown; error: Record<string, unknown> };
       assert.deepEqual(detail, [{ loc: ['body', 'messages', 998], msg: message, type: 'value_error' }]);
       assert.deepEqual([error.code, error.param], ['too_many_values', 'messages[998]']);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { heapBytes, maxHeapBytes } from '#projection-engine/documents/heap-bytes.ts';
+import { heapBytes, maxHeapBytes } from '#projection-engine/documents/buffered-document.ts';
 
 describe('heapBytes', () => {
   it('estimates the memory of parsed JSON from its length and its number of containers', () => {

@@ -55,7 +55,7 @@ describe('EmbeddedProjections', () => {
     positions.passed({ names: [name] }, position, { strict: true, ms });
   const append = async (type: string, data: JsonObject): Promise<number> => {
     const event = { id: randomUUID(), type, data: JSON.stringify(data), metadata: JSON.stringify(testMetadata) };
-    const outcome = await store.append(`thing-${randomUUID()}`, noStream, [event])();
+    const outcome = await store.append(`thing-${randomUUID()}`, noStream, [event]);
     assert.ok(outcome._tag === 'Right');
     return outcome.right.position;
   };

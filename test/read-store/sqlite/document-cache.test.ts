@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { DocumentCache } from '#read-store/sqlite/document-cache.ts';
+import { DocumentCache } from '#read-store/sqlite/sqlite-read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 
 const document = (id: string, characters = 10) =>

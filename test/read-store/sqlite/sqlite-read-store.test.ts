@@ -58,7 +58,10 @@ describe('SQLite read store file', () => {
   };
 
   it('sets aside a file that is not a database', async () => {
-    await writeFile(file, 'this is no database, but it is long enough to have a header of a hundred bytes'.repeat(9));
+    await writeFile(
+      file,
+      'this is not a database, but it is long enough to have a header of a hundred bytes'.repeat(9),
+    );
     await assertSetAside();
   });
 

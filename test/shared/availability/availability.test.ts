@@ -64,14 +64,14 @@ describe('Availability', () => {
       for (let turn = 0; turn < turnsPerStep; turn += 1) await nextTurn();
     }
   };
-  const isAway = () => availability.cause !== null;
+  const isUnavailable = () => availability.cause !== null;
 
   for (const [what, silence] of outages) {
     it(`finds within 600 ms that a server ${what}, and probes it twice a second from then on`, async () => {
       answer = silence;
       availability.suspect();
       await pass(600);
-      assert.ok(isAway());
+      assert.ok(isUnavailable());
       const before = probedAt.length;
       await pass(5_000);
       assert.equal(probedAt.length - before, 10);
@@ -82,10 +82,10 @@ describe('Availability', () => {
         answer = silence;
         availability.suspect();
         await pass(1_000 + later);
-        assert.ok(isAway());
+        assert.ok(isUnavailable());
         answer = async () => {};
         const cameBackAt = time.now;
-        while (isAway()) await pass(stepMs);
+        while (isUnavailable()) await pass(stepMs);
         assert.ok(time.now - cameBackAt <= 1_000, `it took ${time.now - cameBackAt} ms`);
       }
     });
@@ -107,31 +107,31 @@ describe('Availability', () => {
 
   it('ends a wait for work as soon as the server is known to be away', async () => {
     answer = () => Promise.reject(new Error('refused'));
-    const outcome = availability.unlessAway(new Promise(() => {}), ({ detail }) => detail);
+    const outcome = availability.failWhenUnavailable(new Promise(() => {}), ({ detail }) => detail);
     availability.suspect();
     await pass(600);
     assert.equal(await outcome, 'Error: refused');
   });
 
-  describe('waitUntilBack', () => {
+  describe('waitForRecovery', () => {
     const waitMs = 400;
     const { signal } = new AbortController();
     const goDown = async () => {
       answer = () => Promise.reject(new Error('refused'));
       availability.suspect();
       await pass(600);
-      assert.ok(isAway());
+      assert.ok(isUnavailable());
     };
     const comeBack = async () => {
       answer = async () => {};
       await pass(1_000);
-      assert.ok(!isAway());
+      assert.ok(!isUnavailable());
     };
     /** Starts a wait. @returns a function that gives the milliseconds that it took; null while it lasts */
     const wait = (ending = signal, milliseconds = waitMs) => {
       const beganAt = time.now;
       let took: number | null = null;
-      void availability.waitUntilBack(milliseconds, ending).then(() => {
+      void availability.waitForRecovery(milliseconds, ending).then(() => {
         took = time.now - beganAt;
       });
       return () => took;
@@ -183,7 +183,7 @@ describe('Availability', () => {
     stallMs = 1_000;
     availability.suspect();
     await pass(10_000);
-    assert.ok(isAway());
+    assert.ok(isUnavailable());
   });
 
   it('does not consider a server away that answers probes late and calls in time', async () => {
@@ -200,13 +200,13 @@ describe('Availability', () => {
     answer = () => new Promise<void>((resolve) => time.in(1_200, resolve));
     availability.suspect();
     await pass(600);
-    assert.ok(isAway());
+    assert.ok(isUnavailable());
     await pass(3_000);
-    assert.ok(!isAway());
+    assert.ok(!isUnavailable());
     for (let second = 0; second < 20; second += 1) {
       availability.suspect();
       await pass(1_000);
-      assert.ok(!isAway());
+      assert.ok(!isUnavailable());
     }
     assert.equal(lines.length, 2, lines.join('\n'));
   });
@@ -221,7 +221,7 @@ describe('Availability', () => {
     answer = () => new Promise(() => {});
     availability.suspect();
     await pass(600);
-    assert.ok(isAway());
+    assert.ok(isUnavailable());
   });
 
   it('does not count the time of a freeze as the response time of a server', async () => {
@@ -232,11 +232,11 @@ describe('Availability', () => {
     answer = async () => {};
     frozen.resolve();
     await pass(100);
-    assert.ok(!isAway());
+    assert.ok(!isUnavailable());
     answer = () => new Promise(() => {});
     availability.suspect();
     await pass(600);
-    assert.ok(isAway());
+    assert.ok(isUnavailable());
   });
 
   it('runs the repair after an outage before the server counts as back', async () => {
@@ -247,10 +247,10 @@ describe('Availability', () => {
     repair = () => repaired.promise;
     answer = async () => {};
     await pass(2_000);
-    assert.ok(isAway());
+    assert.ok(isUnavailable());
     repaired.resolve();
     await pass(stepMs);
-    assert.ok(!isAway());
+    assert.ok(!isUnavailable());
   });
 
   it('ignores an outage of less than 300 ms', async () => {
@@ -259,7 +259,7 @@ describe('Availability', () => {
     await pass(200);
     answer = async () => {};
     await pass(1_000);
-    assert.ok(!isAway());
+    assert.ok(!isUnavailable());
     assert.deepEqual(lines, []);
   });
 });

@@ -43,19 +43,21 @@ export class AppendableEventStore implements EventStore, LogPages {
   beforeAppend: (attempt: AppendAttempt) => Promise<AppendFailure | null> = async () => null;
   #attempts = 0;
 
-  append(stream: string, expectedRevision: number, events: ReadonlyArray<EventToAppend>) {
-    return async (): Promise<E.Either<AppendFailure, AppendResult>> => {
-      this.#attempts += 1;
-      const refused = await this.beforeAppend({ stream, expectedRevision, events, number: this.#attempts });
-      if (refused !== null) return E.left(refused);
-      const actualRevision = this.streamOf(stream).length - 1;
-      if (actualRevision !== expectedRevision) return E.left({ kind: 'conflict', actualRevision });
-      events.forEach((event, index) => {
-        this.#store(stream, expectedRevision + 1 + index, event);
-      });
-      this.pages.grown();
-      return E.right({ revision: expectedRevision + events.length, position: this.#last() });
-    };
+  async append(
+    stream: string,
+    expectedRevision: number,
+    events: ReadonlyArray<EventToAppend>,
+  ): Promise<E.Either<AppendFailure, AppendResult>> {
+    this.#attempts += 1;
+    const refused = await this.beforeAppend({ stream, expectedRevision, events, number: this.#attempts });
+    if (refused !== null) return E.left(refused);
+    const actualRevision = this.streamOf(stream).length - 1;
+    if (actualRevision !== expectedRevision) return E.left({ kind: 'conflict', actualRevision });
+    events.forEach((event, index) => {
+      this.#store(stream, expectedRevision + 1 + index, event);
+    });
+    this.pages.grown();
+    return E.right({ revision: expectedRevision + events.length, position: this.#last() });
   }
 
   /** Stores an event whose data this release cannot read. @returns the event as a follower gets it */

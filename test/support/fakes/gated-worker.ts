@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { EventStore, EventToAppend, RecordedEvent } from '#event-store/event-store.ts';
-import { CommandRejectedError } from '#process-engine/command-rejected-error.ts';
+import { CommandRejectedError } from '#process-engine/create-process-tools.ts';
 import type { Process, ProcessTools } from '#process-engine/process.ts';
 import { processTools } from '#test/support/harness/process-tools.ts';
 import type { AppendableEventStore } from './appendable-event-store.ts';
@@ -68,13 +68,13 @@ export class GatedWorker {
   }
 
   #gate(store: AppendableEventStore): EventStore {
-    const append = (stream: string, expectedRevision: number, events: ReadonlyArray<EventToAppend>) => async () => {
+    const append = async (stream: string, expectedRevision: number, events: ReadonlyArray<EventToAppend>) => {
       const verdict = this.#always ?? (await new Promise<AppendOutcome>((resolve) => this.#waiting.push(resolve)));
       if (verdict === 'refused') {
         return E.left({ kind: 'unavailable' as const, detail: 'not now', retryAfterSeconds: 1 });
       }
       if (verdict === 'lost') throw new Crashed();
-      const appended = await store.append(stream, expectedRevision, events)();
+      const appended = await store.append(stream, expectedRevision, events);
       if (verdict === 'lost-though-stored') throw new Crashed();
       return appended;
     };

@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { descendantKeysOf } from '#application/access/key-descendants.ts';
 import { Claims } from '#application/commands/claims.ts';
 import type { AnyCommand } from '#application/commands/command.ts';
-import { commandOperation } from '#application/commands/command-handler.ts';
+import { commandOperation } from '#application/commands/execute-command.ts';
 import type { ReadYourWrites } from '#application/commands/read-your-writes.ts';
 import { StreamWriter, type StreamWriterOptions } from '#application/commands/stream-writer.ts';
 import type { Operation } from '#application/operations/operation.ts';

@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { MetStreams } from '#process-engine/met-streams.ts';
 import type { Process } from '#process-engine/process.ts';
+import { SeenStreams } from '#process-engine/seen-streams.ts';
 import type { Service } from './in-memory-service.ts';
 import { processTools } from './process-tools.ts';
 
@@ -8,7 +8,7 @@ import { processTools } from './process-tools.ts';
 export class ProcessDriver {
   readonly #process: Process;
   readonly #service: Service;
-  readonly #met: MetStreams;
+  readonly #met: SeenStreams;
   /** The position of the last handled event. */
   position: number;
 
@@ -16,7 +16,7 @@ export class ProcessDriver {
   constructor(process: Process, service: Service, position = 0, isFromBeginning = position === 0) {
     this.#process = process;
     this.#service = service;
-    this.#met = new MetStreams(process, isFromBeginning);
+    this.#met = new SeenStreams(process, isFromBeginning);
     this.position = position;
   }
 
@@ -81,10 +81,10 @@ async function interruptAt(
   const { store } = service;
   const append = store.append.bind(store);
   let left = number;
-  store.append = (stream, expectedRevision, events) => async () => {
+  store.append = async (stream, expectedRevision, events) => {
     left -= 1;
-    if (left > 0) return append(stream, expectedRevision, events)();
-    if (stored) await append(stream, expectedRevision, events)();
+    if (left > 0) return append(stream, expectedRevision, events);
+    if (stored) await append(stream, expectedRevision, events);
     throw new Error('the process was interrupted');
   };
   try {

@@ -1,10 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import { writeEvents } from '#application/commands/write-events.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { CommandRejectedError } from '#process-engine/command-rejected-error.ts';
-import { MetStreams } from '#process-engine/met-streams.ts';
+import { CommandRejectedError } from '#process-engine/create-process-tools.ts';
 import type { ProcessTools } from '#process-engine/process.ts';
+import { SeenStreams } from '#process-engine/seen-streams.ts';
 import type { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 
 /** The tools that the runner passes to a reaction, except that pauses take no time. */
@@ -12,19 +13,19 @@ export function processTools(
   writer: StreamWriter,
   documents: ReadModel,
   { id, metadata: { actor, requestId, $correlationId } }: RecordedEvent,
-  met = new MetStreams({}, false),
+  met = new SeenStreams({}, false),
 ): ProcessTools {
   const origin = { actor, requestId, correlationId: $correlationId, causationId: id };
   return {
     load: (entity, key) => writer.load(entity, key),
-    hasMet: (entity, key) => met.has(streamName(entity, key)),
+    hasSeen: (entity, key) => met.has(streamName(entity, key)),
     dataAt: async (entity, key, revision) => (await writer.eventAt(entity, key, revision)).data,
     documentsUpToDate: async () => documents,
     pauseUntil: async () => undefined,
     now: () => new Date(),
     log: { error: () => undefined },
     write: async (write) => {
-      const handled = await writer.write({ ...write, origin });
+      const handled = await writeEvents(writer, { ...write, origin });
       if (E.isLeft(handled)) throw new CommandRejectedError(handled.left);
     },
   };

@@ -17,7 +17,7 @@ export async function seed(
     data: JSON.stringify(data),
     metadata: JSON.stringify(metadata),
   }));
-  await store.append(stream, -1, stored)();
+  await store.append(stream, -1, stored);
 }
 
 /** Appends the example organization and projects. */

@@ -19,7 +19,7 @@ export function skipSuite(suite: string, how: string): void {
 }
 
 /**
- * Records that a suite cannot run on this machine, which is no failure even with `CI=true`: its requirement (a
+ * Records that a suite cannot run on this machine, which is not a failure even with `CI=true`: its requirement (a
  * browser, the right to mount) is not met on every machine that checks a change. The run prints it at its end.
  * @param suite the suite's title
  * @param how what to do to run it

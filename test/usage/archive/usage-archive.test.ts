@@ -304,13 +304,10 @@ type Hooks = Partial<Record<'append' | 'removeStream', () => Promise<void>>>;
 function withHook(store: Store, hooks: Hooks): Store {
   return {
     ...bound(store),
-    append: (...given) => {
-      const append = store.append(...given);
-      return async () => {
-        const appended = await append();
-        await hooks.append?.();
-        return appended;
-      };
+    append: async (...given) => {
+      const appended = await store.append(...given);
+      await hooks.append?.();
+      return appended;
     },
     removeStream: async (stream, lastRevision) => {
       await hooks.removeStream?.();
@@ -332,10 +329,7 @@ function cutOff(store: Store, blobs: BlobStore, step: number): { readonly events
   };
   const events: Store = {
     ...bound(store),
-    append:
-      (...given) =>
-      () =>
-        through(() => store.append(...given)()),
+    append: (...given) => through(() => store.append(...given)),
     removeStream: (...given) => through(() => store.removeStream(...given)),
   };
   return { events, blobs: { ...bound(blobs), put: (...given) => through(() => blobs.put(...given)) } };

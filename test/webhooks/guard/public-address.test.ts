@@ -39,7 +39,7 @@ const refused = {
     '2002:7f00:1::1',
     '2001:0:1::1',
   ],
-  'texts that are no addresses': ['', 'localhost', '1.2.3', '1.2.3.4.5', '0x7f.1', 'fe80::1%eth0'],
+  'texts that are not addresses': ['', 'localhost', '1.2.3', '1.2.3.4.5', '0x7f.1', 'fe80::1%eth0'],
 };
 
 describe('isPublicAddress', () => {

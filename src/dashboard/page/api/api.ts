@@ -57,7 +57,7 @@ export class Api {
 
   /**
    * Sends a request and returns the response, for streams and downloads. It has no timeout.
-   * @throws ApiError if it is no success
+   * @throws ApiError if it is not a success
    */
   async open(path: string, init: RequestInit = {}): Promise<Response> {
     const answer = await this.#fetched(path, init);

@@ -18,7 +18,7 @@ export function useNames() {
   return names;
 }
 
-/** Names of actors that are no keys: the service (starts and processes) and the command line. */
+/** Names of actors that are not keys: the service (starts and processes) and the command line. */
 const withoutKey: Readonly<Record<string, string>> = { system: 'Switchyard', 'local-operator': 'command line' };
 
 /** @returns the name of an actor without a key; null for a key */

@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
-import type { CommitStatistics } from '#event-store/commit-statistics.ts';
-import type { AppendFailure, AppendResult, EventToAppend } from '#event-store/event-store.ts';
+import type { AppendFailure, AppendResult, CommitStatistics, EventToAppend } from '#event-store/event-store.ts';
 import type { Connection } from '#event-store/eventstoredb/connection/connection.ts';
 import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
-import { unavailableError } from '#event-store/eventstoredb/connection/unavailable-error.ts';
+import { unavailableError } from '#event-store/eventstoredb/connection/unavailable-cause.ts';
 import { eventOf, positionOf } from '#event-store/eventstoredb/wire/event-message.ts';
 import { appendRequests, streamRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
@@ -34,8 +33,8 @@ export interface AppendLimits {
   readonly maxPending: number;
   /** The most bytes of all pending appends. */
   readonly maxPendingBytes: number;
-  /** Whether appends are retried while the server is known to be away. */
-  readonly isPatient: boolean;
+  /** Whether appends are retried while the server is known to be unavailable. */
+  readonly retriesWhenUnavailable: boolean;
 }
 
 export interface AppendsOptions {
@@ -61,7 +60,7 @@ const retryAfterSeconds = 1;
 /**
  * Retries each append until its outcome is known: an append with a lost answer is sent again with the same ids and
  * expected revision, and the server gives the first answer again. At its deadline, or as soon as the server is known to
- * be away, the caller gets an error; the retries continue.
+ * be unavailable, the caller gets an error; the retries continue.
  */
 export class Appends {
   readonly #options: AppendsOptions;
@@ -79,15 +78,15 @@ export class Appends {
   /** @param bytes the stored bytes of the append @throws StreamDeletedError */
   async append(append: Append, bytes: number): Promise<Outcome> {
     const { availability, limits } = this.#options;
-    const { maxPending, maxPendingBytes, answerWithinMs, isPatient } = limits;
+    const { maxPending, maxPendingBytes, answerWithinMs, retriesWhenUnavailable } = limits;
     if (this.#closing) return unavailable('The event store is closing.');
-    if (availability.cause !== null && !isPatient) return this.#refuse(availability.cause);
+    if (availability.cause !== null && !retriesWhenUnavailable) return this.#refuse(availability.cause);
     if (this.#pending.size >= maxPending || this.#pendingBytes + bytes > maxPendingBytes)
       return unavailable('Too many writes are waiting for the event store.');
     const settled = this.#settle(append, bytes);
     this.#keep(settled, bytes);
     const answer = withTimeout(answerWithinMs, settled, unavailable('The event store does not answer in time.'));
-    return isPatient ? answer : availability.unlessAway(answer, away);
+    return retriesWhenUnavailable ? answer : availability.failWhenUnavailable(answer, unavailableFor);
   }
 
   /**
@@ -96,7 +95,7 @@ export class Appends {
    */
   async #refuse(cause: UnavailableCause): Promise<Outcome> {
     await nextTurn();
-    return away(cause);
+    return unavailableFor(cause);
   }
 
   /**
@@ -170,7 +169,7 @@ export class Appends {
         { detail: result.detail, stream: append.stream, tries },
         'the answer to an append was lost',
       );
-      await availability.waitUntilBack(backOff.failed(), this.#giveUp.signal);
+      await availability.waitForRecovery(backOff.failed(), this.#giveUp.signal);
     }
   }
 
@@ -229,6 +228,6 @@ function unavailable(detail: string): Outcome {
   return E.left({ kind: 'unavailable', detail, retryAfterSeconds });
 }
 
-function away(cause: UnavailableCause): Outcome {
+function unavailableFor(cause: UnavailableCause): Outcome {
   return unavailable(unavailableError('cannot take writes', cause).message);
 }

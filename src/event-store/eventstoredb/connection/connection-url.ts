@@ -1,6 +1,6 @@
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-/** The client's own options, in any writing of theirs (letter case, `-` and `_` do not count). */
+/** The client's own options, in any spelling: letter case, `-` and `_` are ignored. */
 const knownOptions = [
   'connectionName',
   'discoveryInterval',

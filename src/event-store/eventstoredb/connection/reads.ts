@@ -8,15 +8,15 @@ import type { Availability } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callFailure, isDeleted, isRefusal, TimedOutError } from './call-failure.ts';
 import { type Connection, endCall, type ReadCall } from './connection.ts';
-import { unavailableError } from './unavailable-error.ts';
+import { unavailableError } from './unavailable-cause.ts';
 
 export interface ReadsOptions {
   /** The time limit of one attempt. */
   readonly attemptMs: number;
   /** The time limit of a read with all its attempts. */
   readonly deadlineMs: number;
-  /** Whether reads are retried while the server is known to be away. */
-  readonly isPatient: boolean;
+  /** Whether reads are retried while the server is known to be unavailable. */
+  readonly retriesWhenUnavailable: boolean;
 }
 
 /** The answers of one call. */
@@ -50,7 +50,7 @@ export class Reads {
     for (;;) {
       await this.#ensureOpen();
       const left = Math.min(end - Date.now(), this.#options.attemptMs);
-      const result = await this.#unlessAway(this.#once(request, maxBytes, left)).catch((error: unknown) => ({
+      const result = await this.#failWhenUnavailable(this.#once(request, maxBytes, left)).catch((error: unknown) => ({
         error,
       }));
       if (!('error' in result)) return result;
@@ -69,7 +69,7 @@ export class Reads {
   async page(request: ReadReq, maxBytes: number, deadlineMs: number): Promise<ReadAnswers> {
     await this.#ensureOpen();
     try {
-      return await this.#unlessAway(this.#call(request, maxBytes, deadlineMs, true));
+      return await this.#failWhenUnavailable(this.#call(request, maxBytes, deadlineMs, true));
     } catch (error) {
       throw unavailableError('cannot be read', error);
     }
@@ -83,15 +83,15 @@ export class Reads {
   async #ensureOpen(): Promise<void> {
     if (this.#closed.signal.aborted) throw new UnavailableError('The event store is closed.');
     const { cause } = this.#availability;
-    if (cause === null || this.#options.isPatient) return;
+    if (cause === null || this.#options.retriesWhenUnavailable) return;
     // A caller that retries at once must not block the answer of a probe.
     await nextTurn();
     throw unavailableError('cannot be read', cause);
   }
 
-  #unlessAway<Value>(work: Promise<Value>): Promise<Value> {
-    if (this.#options.isPatient) return work;
-    return this.#availability.unlessAway(work, (cause) => {
+  #failWhenUnavailable<Value>(work: Promise<Value>): Promise<Value> {
+    if (this.#options.retriesWhenUnavailable) return work;
+    return this.#availability.failWhenUnavailable(work, (cause) => {
       throw unavailableError('cannot be read', cause);
     });
   }

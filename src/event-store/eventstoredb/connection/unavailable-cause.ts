@@ -1,5 +1,6 @@
 import type { UnavailableCause } from '#shared/availability/availability.ts';
-import { type CallFailure, callFailure } from './call-failure.ts';
+import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { type CallFailure, callFailure, isDeleted } from './call-failure.ts';
 
 const deadlineExceeded = 4;
 const notFound = 5;
@@ -34,7 +35,7 @@ function detailOf({ code, exception, detail }: CallFailure): string {
     case internal:
       return 'the connection broke';
     case unimplemented:
-      return 'EVENT_STORE_URL names a server that is no EventStoreDB or KurrentDB';
+      return 'EVENT_STORE_URL names a server that is neither EventStoreDB nor KurrentDB';
     case undefined:
     case unavailable:
       return 'it cannot be reached: nothing answers at the host and port in EVENT_STORE_URL';
@@ -88,3 +89,20 @@ const knownCauses: ReadonlyArray<{ readonly pattern: RegExp; readonly cause: Una
     },
   },
 ];
+
+/**
+ * Returns the error that callers get for a failed call: its cause, without addresses and secrets.
+ * @param what the middle of "The event store … : it does not answer in time."
+ * @param failure a call's failure or its cause; an UnavailableError is returned unchanged
+ */
+export function unavailableError(what: string, failure: unknown): UnavailableError {
+  if (failure instanceof UnavailableError) return failure;
+  if (isDeleted(callFailure(failure))) return new UnavailableError('The stream was deleted in EventStoreDB.');
+  const { detail, isPermanent } = isCause(failure) ? failure : causeOf(failure);
+  const message = `The event store ${what}: ${detail}.`;
+  return isPermanent ? new PermanentlyUnavailableError(message) : new UnavailableError(message);
+}
+
+function isCause(value: unknown): value is UnavailableCause {
+  return typeof value === 'object' && value !== null && 'isPermanent' in value && 'detail' in value;
+}

@@ -10,11 +10,8 @@ import { BackOff } from '#shared/async/back-off.ts';
 import { delay } from '#shared/async/delay.ts';
 import type { Availability } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { LogEnd } from './log-end.ts';
-import { PageCache, type ReadPage } from './page-cache.ts';
-import { PageExchange } from './page-exchange.ts';
-import { PageSender, type SharedPage } from './page-port.ts';
-import type { WakeUpSource } from './wake-up-source.ts';
+import { LogEnd, type WakeUpSource } from './log-end.ts';
+import { PageCache, PageExchange, PageSender, type ReadPage, type SharedPage } from './page-exchange.ts';
 
 /** The most events in a page. */
 const pageEvents = 2_000;
@@ -52,7 +49,7 @@ export interface LogReaderOptions {
 
 /**
  * Reads the log in pages that the server filters, for the tail of this thread. Reads at the same position share a page.
- * A reader in another thread gets the pages at the log's end, and two readers that are behind share their pages.
+ * A reader in another thread gets the pages at the log's end, and two readers that lag share their pages.
  */
 export class LogReader {
   readonly #options: LogReaderOptions;
@@ -153,7 +150,7 @@ export class LogReader {
         position = Math.max(position, page.position);
       } catch {
         // The tail of this thread reads the same pages, and reports the failure.
-        await this.#options.availability.waitUntilBack(backOff.failed(), signal);
+        await this.#options.availability.waitForRecovery(backOff.failed(), signal);
       }
     }
   }

@@ -1,6 +1,9 @@
 import type { MessagePort } from 'node:worker_threads';
-import { withTimeout } from '#shared/async/with-timeout.ts';
-import type { PageMessage, SharedPage } from './page-port.ts';
+import type { LazyEvent } from '#event-store/lazy-event.ts';
+import type { LogPage } from '#event-store/log-pages.ts';
+import type { RawEvent } from '#event-store/transfer/raw-log.ts';
+import { withTimeout, withTimeoutError } from '#shared/async/with-timeout.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /**
  * The longest wait for another thread, which may be busy or wait for the server itself. Then this thread reads the
@@ -56,5 +59,158 @@ export class PageExchange {
   #close(): void {
     this.#isReady = false;
     for (const end of this.#waiting.values()) end(null);
+  }
+}
+
+/** A page with its events as stored. */
+export interface ReadPage extends LogPage {
+  readonly events: ReadonlyArray<LazyEvent>;
+}
+
+/** The limits of the events in memory. */
+export interface PageCacheLimits {
+  readonly maxEvents: number;
+  /** The most characters of the events' texts. */
+  readonly maxCharacters: number;
+}
+
+/**
+ * The last pages from the server or from another thread. Followers that read at about the same position, and readers
+ * in two threads, then read each page once.
+ */
+export class PageCache {
+  readonly #limits: PageCacheLimits;
+  /** The pages in the order of their reads. */
+  #pages: ReadPage[] = [];
+  #events = 0;
+  #characters = 0;
+
+  constructor(limits: PageCacheLimits) {
+    this.#limits = limits;
+  }
+
+  /** Finds the page with the events right after a position; undefined if there is none. */
+  find(position: number): ReadPage | undefined {
+    return this.#pages.findLast((page) => page.after <= position && position < page.position);
+  }
+
+  /** Whether further events followed the page that ends at a position. */
+  hasMoreAfter(position: number): boolean {
+    return this.#pages.findLast((page) => page.position === position)?.isEnd === false;
+  }
+
+  /** Adds a page. If there are too many, the oldest are dropped. */
+  add(page: ReadPage): void {
+    if (page.position === page.after) return;
+    this.#pages.push(page);
+    this.#count(page, 1);
+    let dropped = 0;
+    for (const oldest of this.#pages) {
+      if (this.#events <= this.#limits.maxEvents && this.#characters <= this.#limits.maxCharacters) break;
+      this.#count(oldest, -1);
+      dropped += 1;
+    }
+    if (dropped > 0) this.#pages = this.#pages.slice(dropped);
+  }
+
+  /** Drops the pages that have events of a removed stream. */
+  forget(stream: string): void {
+    const isOfStream = (page: ReadPage) => page.events.some((event) => event.stream === stream);
+    for (const page of this.#pages) if (isOfStream(page)) this.#count(page, -1);
+    this.#pages = this.#pages.filter((page) => !isOfStream(page));
+  }
+
+  #count({ events, characters }: ReadPage, sign: 1 | -1): void {
+    this.#events += sign * (events.length + 1);
+    this.#characters += sign * characters;
+  }
+}
+
+/** A page of the log for another thread, with its events as stored. */
+export interface SharedPage {
+  readonly after: number;
+  readonly position: number;
+  readonly stored: ReadonlyArray<RawEvent>;
+  readonly isEnd: boolean;
+}
+
+/** A message between the readers of two threads. */
+export type PageMessage =
+  /** A page at the log's end, for the followers there. */
+  | { readonly kind: 'page'; readonly page: SharedPage }
+  | { readonly kind: 'acknowledged' }
+  /** A stream was removed: its events leave the memory of the other thread. */
+  | { readonly kind: 'removed'; readonly stream: string }
+  | { readonly kind: 'removal-acknowledged' }
+  /** A reader listens at this end. */
+  | { readonly kind: 'ready' }
+  /** Requests the page after a position, if the other reader has it or is reading it. */
+  | { readonly kind: 'ask'; readonly number: number; readonly after: number }
+  | { readonly kind: 'answer'; readonly number: number; readonly page: SharedPage | null };
+
+/** The most pages on their way, so that they do not accumulate while the other thread is busy. */
+const maxUnderWay = 4;
+
+/** How long a removal waits for the other thread. */
+const removalAnswerMs = 30_000;
+
+const noAnswer = () => new UnavailableError('A thread that reads the log does not answer.');
+
+/** Sends pages to a `wakeUpsByPort` in another thread. */
+export class PageSender {
+  readonly #port: MessagePort;
+  readonly #closed = new AbortController();
+  /** The removals that the other thread has not acknowledged, in order. */
+  readonly #removals: Array<() => void> = [];
+  #underWay = 0;
+  #onAcknowledged: () => void = () => {};
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+    port.on('message', ({ kind }: PageMessage) => {
+      if (kind === 'removal-acknowledged') this.#removals.shift()?.();
+      if (kind !== 'acknowledged') return;
+      this.#underWay -= 1;
+      this.#onAcknowledged();
+    });
+    port.on('close', () => {
+      this.#closed.abort();
+      this.#onAcknowledged();
+      for (const acknowledge of this.#removals.splice(0)) acknowledge();
+    });
+  }
+
+  /** Aborts when either end is closed. */
+  get signal(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  /** Sends a page. @returns when the next page may be sent */
+  async send(page: SharedPage): Promise<void> {
+    if (this.signal.aborted) return;
+    this.#underWay += 1;
+    this.#port.postMessage({ kind: 'page', page } satisfies PageMessage);
+    while (this.#underWay >= maxUnderWay && !this.signal.aborted)
+      await new Promise<void>((resolve) => {
+        this.#onAcknowledged = resolve;
+      });
+  }
+
+  /**
+   * Reports the removal of a stream.
+   * @returns when the other thread has dropped its events, or has ended
+   * @throws UnavailableError if it does not answer in time
+   */
+  async sendRemoval(stream: string): Promise<void> {
+    if (this.signal.aborted) return;
+    this.#port.postMessage({ kind: 'removed', stream } satisfies PageMessage);
+    const acknowledged = new Promise<void>((resolve) => this.#removals.push(resolve));
+    await withTimeoutError(removalAnswerMs, acknowledged, noAnswer);
+  }
+
+  close(): void {
+    this.#port.close();
+    this.#closed.abort();
+    this.#onAcknowledged();
   }
 }

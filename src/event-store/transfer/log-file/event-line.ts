@@ -4,7 +4,7 @@ import { type ParsedTexts, parseTexts } from '#event-store/parsed-texts.ts';
 /**
  * Returns an event as a line of a log file, without the line end: a JSON object `{stream, revision, id, type, data,
  * metadata}`. `data` and `metadata` are the stored texts, byte for byte, so that the hashed texts are moved. A text
- * that is no JSON object on one line is written as a JSON string.
+ * that is not a JSON object on one line is written as a JSON string.
  */
 export function eventLine(event: StoredEvent, texts: ParsedTexts = parseTexts(event)): string {
   const { stream, revision, id, type } = event;
@@ -36,7 +36,7 @@ export function eventOfLine(line: string): StoredEvent | null {
   return { stream: name, revision: Number(revision), id: uuid, type: typeName, data, metadata };
 }
 
-/** @param parsed null if the text is no JSON object */
+/** @param parsed null if the text is not a JSON object */
 function embedded(text: string, parsed: object | null): string {
   return parsed !== null && isOnOneLine(text) ? text : JSON.stringify(text);
 }

@@ -52,7 +52,7 @@ export interface FileEvent {
 /**
  * Reads a log file: its events, many at a time, then the summary in its last line, which the caller must compare.
  * @param name the name of the file in messages
- * @throws LogError with the line's number, if it is no log file, has a newer format, or was cut off
+ * @throws LogError with the line's number, if it is not a log file, has a newer format, or was cut off
  */
 export async function* readLogFile(
   chunks: AsyncIterable<Uint8Array>,
@@ -78,7 +78,7 @@ export async function* readLogFile(
 
 function checkFirstLine(line: Buffer, name: string): void {
   const header = parsed(line);
-  if (!FirstLine.is(header)) throw new LogError(`${name} is no exported log: its first line does not say so.`);
+  if (!FirstLine.is(header)) throw new LogError(`${name} is not an exported log: its first line does not say so.`);
   const { version } = header.switchyardLog;
   if (version > formatVersion)
     throw new LogError(
@@ -89,7 +89,7 @@ function checkFirstLine(line: Buffer, name: string): void {
 function eventIn(line: Buffer, name: string, number: number): StoredEvent {
   const event = eventOfLine(line.toString('utf8', 0, line.length - 1));
   if (event !== null) return event;
-  throw new LogError(`Line ${number} of ${name} is no event of an exported log: it was changed; export it again.`);
+  throw new LogError(`Line ${number} of ${name} is not an event of an exported log: it was changed; export it again.`);
 }
 
 function cutOff(name: string, lines: number): LogError {

@@ -19,7 +19,7 @@ export class PartFile implements LineSink {
   /**
    * Opens the file.
    * @param resume whether to continue an interrupted export, if there is one
-   * @throws LogError if the file exists, if a part of it exists and `resume` is false, or if that is no part of an
+   * @throws LogError if the file exists, if a part of it exists and `resume` is false, or if that is not a part of an
    *   export
    */
   static async open(file: string, resume: boolean): Promise<PartFile> {
@@ -89,7 +89,7 @@ export class PartFile implements LineSink {
   async #begin(): Promise<void> {
     const first = await this.held();
     if (first === null) return;
-    if (!isFirstLine(first)) throw new LogError(`${partOf(this.#file)} is no part of an export: move it away.`);
+    if (!isFirstLine(first)) throw new LogError(`${partOf(this.#file)} is not a part of an export: move it away.`);
     this.#begun = true;
   }
 }

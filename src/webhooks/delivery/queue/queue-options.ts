@@ -5,7 +5,7 @@ import type { ReceiverRequest } from './receiver-request.ts';
 
 /**
  * The result of a try. `postponed`: no try was made, because the message could not be made or sent now. `dropped`: there
- * is no further try, because the event is no message any more.
+ * is no further try, because the event is not a message any more.
  */
 export interface TryResult {
   readonly kind: 'delivered' | 'failed' | 'postponed' | 'dropped';

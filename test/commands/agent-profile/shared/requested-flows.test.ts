@@ -37,7 +37,7 @@ describe('loadRequestedFlows', () => {
     assert.deepEqual(loaded, [`flow-${ids.flow}`, `flow-${unknown}`]);
   });
 
-  it('loads nothing for a text that is no id', async () => {
+  it('loads nothing for a text that is not an id', async () => {
     const { load, loaded } = givenStreams(both);
     assert.deepEqual(await loadRequestedFlows(['no id', ids.flow], load), [{ id: 'no id', state: null }]);
     assert.deepEqual(loaded, []);

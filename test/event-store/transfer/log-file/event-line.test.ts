@@ -65,7 +65,7 @@ describe('eventLine and eventOfLine', () => {
     assert.deepEqual(eventOfLine(eventLine(deep)), deep);
   });
 
-  it('writes a text that is no JSON object as a string', () => {
+  it('writes a text that is not a JSON object as a string', () => {
     for (const data of ['', '{', '[1]', 'no JSON', '{"a":1}{}', '{"a":1},"metadata":{}', '{\n}', ' {}'])
       assert.equal(JSON.parse(eventLine({ ...event, data })).data, data);
   });

@@ -193,7 +193,7 @@ describe('exporting and importing a log', () => {
     await imported(await exported(new MemoryLog(events), 'file'), target);
     const store = new AppendableEventStore();
     for (const { stream, expectedRevision, events: run } of splitIntoAppends(target.events))
-      await store.append(stream, expectedRevision, run)();
+      await store.append(stream, expectedRevision, run);
     assert.equal(store.log.length, events.length);
     await settleProcesses(new Service(store));
     assert.equal(store.log.length, events.length);
@@ -233,7 +233,7 @@ describe('exporting and importing a log', () => {
       await assert.rejects(exported(new MemoryLog(other), 'other', { resume: true }), LogError);
     assert.deepEqual(readFileSync(join(folder, 'other.part')), readFileSync(file));
     written('list.part', 'a shopping list\n');
-    await assert.rejects(exported(new MemoryLog(events), 'list', { resume: true }), /no part of an export/);
+    await assert.rejects(exported(new MemoryLog(events), 'list', { resume: true }), /not a part of an export/);
   });
 
   itInRounds('resumes an import that was cut off after any event', { few: 12, many: 200 }, async (numRuns) => {
@@ -298,9 +298,9 @@ describe('exporting and importing a log', () => {
     const [first = '', ...rest] = lines;
     const newer = text([first.replace('"version":1', '"version":2'), ...rest]);
     await assert.rejects(checked(written('newer', newer)), /newer Switchyard \(format 2/);
-    await assert.rejects(checked(written('none', text(rest))), /is no exported log/);
+    await assert.rejects(checked(written('none', text(rest))), /is not an exported log/);
     await assert.rejects(checked(written('more', text([...lines, '{}']))), /continues after its last line/);
-    await assert.rejects(checked(written('odd', text([first, '{"stream":1}']))), /Line 2 of the file is no event/);
+    await assert.rejects(checked(written('odd', text([first, '{"stream":1}']))), /Line 2 of the file is not an event/);
   });
 
   it('names the event at which a chain is broken, and stops before storing it', async () => {

@@ -42,7 +42,7 @@ export function metadataMissing(property: string): CallFailure {
   });
 }
 
-/** A delete's; appends answer a conflict with a message. @param expected as the server numbers it: -1, -2, -4 are no revisions */
+/** A delete's; appends answer a conflict with a message. @param expected as the server numbers it: -1, -2, -4 are not revisions */
 export function wrongExpectedVersion(stream: string, expected: bigint, actual: bigint): CallFailure {
   return failure(
     status.FAILED_PRECONDITION,

@@ -149,7 +149,7 @@ function contentOf(text: string): object {
     const content: unknown = JSON.parse(text);
     if (typeof content === 'object' && content !== null) return content;
   } catch {
-    // Refused below, like every text that is no object.
+    // Refused below, like every text that is not an object.
   }
   throw new ApiError({ status: 400, code: 'malformed-json', detail: 'This is not a JSON object yet.' });
 }

@@ -1,7 +1,0 @@
-/**
- * Prints the admin key of a first start to standard output, even if that is no terminal, because the key is shown only
- * once.
- */
-export function printAdminKey(key: string): void {
-  process.stdout.write(`\nThe first admin key, shown this once:\n\n  ${key}\n\n`);
-}

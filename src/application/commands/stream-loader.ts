@@ -1,0 +1,194 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { SnapshotStore } from '#application/snapshots/snapshot-store.ts';
+import { StreamSnapshots } from '#application/snapshots/stream-snapshots.ts';
+import { type Entity, streamName } from '#domain/shared/entity.ts';
+import { type EventStore, noStream, type RecordedEvent } from '#event-store/event-store.ts';
+import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { emptyStream, foldStream, type StreamState } from './stream-state.ts';
+
+export interface StreamLoaderOptions {
+  readonly store: Pick<EventStore, 'read'>;
+  /**
+   * Whether only this process appends to the store, as on the embedded store. Then cached states are always current.
+   * Default false.
+   */
+  readonly soleWriter?: boolean;
+  /** The store of snapshots; without it a long stream is read from its beginning. */
+  readonly snapshots?: SnapshotStore;
+  /** The size of the cache of states; default 64 MiB. */
+  readonly cacheBytes?: number;
+}
+
+const defaultCacheBytes = 64 * 1024 * 1024;
+/** The most events of one read of a stream. */
+const eventsRead = 100;
+/** A rough size of a state, without the collections, whose entities estimate their size themselves. */
+const bytesOfState = ({ stream, weight }: CachedState) => 1024 + 512 * stream.remembered.held + weight;
+/** The most streams with an unknown outcome of an append, and how long they are remembered. */
+const maxStreamsWithUnknownOutcome = 10_000;
+const unknownOutcomeMs = 10 * 60 * 1000;
+
+interface CachedState {
+  readonly stream: StreamState<unknown>;
+  readonly weight: number;
+  // biome-ignore lint/suspicious/noExplicitAny: the stream's category names its entity.
+  readonly entity: Entity<any, any>;
+}
+
+/** Loads the states of streams, and caches the most recently used. */
+export class StreamLoader {
+  readonly #store: Pick<EventStore, 'read'>;
+  readonly #states: LRUCache<string, CachedState>;
+  /** Streams with an abandoned append that may still be stored. They are read each time. */
+  readonly #uncertain = new LRUCache<string, true>({ max: maxStreamsWithUnknownOutcome, ttl: unknownOutcomeMs });
+  /** The first read of each stream that is not cached; concurrent callers share it. */
+  readonly #firstReadings = new Map<string, Promise<StreamState<unknown>>>();
+  readonly #snapshots: StreamSnapshots | null;
+  readonly #soleWriter: boolean;
+
+  constructor({ store, soleWriter, snapshots, cacheBytes }: StreamLoaderOptions) {
+    this.#store = store;
+    this.#soleWriter = soleWriter ?? false;
+    this.#states = new LRUCache({ maxSize: cacheBytes ?? defaultCacheBytes, sizeCalculation: bytesOfState });
+    const eventOf = async (stream: string, revision: number) => (await store.read(stream, revision, 1)).events[0];
+    this.#snapshots = snapshots === undefined ? null : new StreamSnapshots(snapshots, eventOf);
+  }
+
+  /**
+   * Returns a stream's current state.
+   * @param minRevision a revision that the caller knows to be stored: subscribers may get an event before its writer gets an
+   *   answer
+   * @throws UnavailableError
+   */
+  async load<State, Events>(entity: Entity<State, Events>, id: string, minRevision = 0): Promise<StreamState<State>> {
+    const stream = streamName(entity, id);
+    const reading = this.#firstReadings.get(stream);
+    if (this.#states.get(stream) === undefined && reading === undefined) return this.#readFirst(entity, stream);
+    // The cache may have had no room for the result of the other read.
+    const known = this.#peek<State>(stream) ?? ((await reading) as StreamState<State>);
+    if (this.#soleWriter && known.revision >= minRevision && !this.#uncertain.has(stream)) return known;
+    const current = await this.#foldOn(entity, stream, known, Number.POSITIVE_INFINITY);
+    return current === known ? known : this.keep(entity, stream, current);
+  }
+
+  /**
+   * A stream's cached state, which may be stale: enough for facts that never change. Reads the stream if it is not
+   * cached.
+   * @throws UnavailableError
+   */
+  async loadCached<State, Events>(entity: Entity<State, Events>, id: string): Promise<StreamState<State>> {
+    return this.cached<State>(streamName(entity, id)) ?? this.load(entity, id);
+  }
+
+  /** Updates cached states with events that this process or another has stored. */
+  observe(events: ReadonlyArray<RecordedEvent>): void {
+    for (const event of events) {
+      const cached = this.#states.peek(event.stream);
+      if (cached === undefined || cached.stream.revision >= event.revision) continue;
+      this.#states.delete(event.stream);
+      if (cached.stream.revision + 1 === event.revision) this.#foldObserved(cached, event);
+    }
+  }
+
+  /** The cached state of a stream; null without one, or if an append to it may still be stored. */
+  cached<State>(stream: string): StreamState<State> | null {
+    return this.#uncertain.has(stream) ? null : (this.#peek<State>(stream) ?? null);
+  }
+
+  /**
+   * A stream's state as it was at a revision, from the log.
+   * @throws UnavailableError
+   */
+  async loadAt<State, Events>(
+    entity: Entity<State, Events>,
+    id: string,
+    revision: number,
+  ): Promise<StreamState<State>> {
+    return this.#foldOn(entity, streamName(entity, id), emptyStream(entity), revision);
+  }
+
+  /**
+   * One event of a stream.
+   * @throws UnavailableError
+   */
+  async eventAt<State, Events>(entity: Entity<State, Events>, id: string, revision: number): Promise<RecordedEvent> {
+    const { events } = await this.#store.read(streamName(entity, id), revision, 1);
+    const [event] = events;
+    if (event === undefined) throw new Error(`${streamName(entity, id)} has no event at revision ${revision}`);
+    return event;
+  }
+
+  /** Removes the cached state of a stream, because another write made it stale. */
+  drop(stream: string): void {
+    this.#states.delete(stream);
+  }
+
+  /** Removes the cached state of a stream, and caches none while an abandoned append may still be stored. */
+  dropUncertain(stream: string): void {
+    this.drop(stream);
+    this.#uncertain.set(stream, true);
+  }
+
+  /**
+   * Caches the newer of two states, because commands that only read may finish late.
+   * @returns the given state
+   */
+  keep<State, Events>(entity: Entity<State, Events>, stream: string, state: StreamState<State>): StreamState<State> {
+    const kept = this.#states.peek(stream)?.stream;
+    if (kept === undefined || kept.revision < state.revision) {
+      this.#states.set(stream, { stream: state, weight: entity.weigh?.(state.state) ?? 0, entity });
+      this.#snapshots?.note(entity, stream, state);
+    }
+    return state;
+  }
+
+  async #readFirst<State, Events>(entity: Entity<State, Events>, stream: string): Promise<StreamState<State>> {
+    const reading = this.#foldOn(entity, stream, emptyStream(entity), Number.POSITIVE_INFINITY);
+    this.#firstReadings.set(stream, reading);
+    try {
+      const current = await reading;
+      return current.revision === noStream ? current : this.keep(entity, stream, current);
+    } finally {
+      this.#firstReadings.delete(stream);
+    }
+  }
+
+  /** The next read of the stream reports an event that this release cannot read. */
+  #foldObserved({ entity, stream }: CachedState, event: RecordedEvent): void {
+    try {
+      this.keep(entity, event.stream, foldStream(entity, stream, [event]));
+    } catch (error) {
+      if (!(error instanceof UnreadableEventError)) throw error;
+    }
+  }
+
+  /**
+   * Folds the events after a state, up to a revision, in parts. So a stream of large payloads is never completely in
+   * memory, and other requests are served between two parts. It looks for a snapshot only if the stream is long,
+   * because most streams have none.
+   */
+  async #foldOn<State, Events>(
+    entity: Entity<State, Events>,
+    stream: string,
+    from: StreamState<State>,
+    upTo: number,
+  ): Promise<StreamState<State>> {
+    let state = from;
+    for (let parts = 1; state.revision < upTo; parts += 1) {
+      const limit = Math.min(eventsRead, upTo - state.revision);
+      const { events, isEnd } = await this.#store.read(stream, state.revision + 1, limit);
+      state = foldStream(entity, state, events);
+      if (isEnd || state.revision >= upTo) break;
+      const snapshot = parts === 1 ? await this.#snapshots?.find(entity, stream, upTo) : null;
+      if (snapshot != null && snapshot.revision > state.revision) state = snapshot;
+      await nextTurn();
+    }
+    return state;
+  }
+
+  #peek<State>(stream: string): StreamState<State> | undefined {
+    // A stream's category determines its entity, so the state under its name belongs to this entity.
+    return this.#states.get(stream)?.stream as StreamState<State> | undefined;
+  }
+}

@@ -1,0 +1,114 @@
+import { type AnyOperation, asksProvider } from '#application/operations/operation.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+
+// No header has an example: the documentation page would send it.
+
+const idempotencyKeyHeader: JsonObject = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The same key with the same body gets the first answer again, for at least 24 hours.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
+};
+
+const ifMatchHeader: JsonObject = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description: 'An ETag as it was answered, like `"3"`: refuses with 412 when the resource has changed since.',
+  schema: { type: 'string' },
+};
+
+const rangeHeader: JsonObject = {
+  name: 'Range',
+  in: 'header',
+  required: false,
+  description:
+    'One part of the bytes, like `bytes=0-99`; the answer is 206. For several parts, the answer is the whole.',
+  schema: { type: 'string' },
+};
+
+const minPositionHeader: JsonObject = {
+  name: 'Switchyard-Min-Position',
+  in: 'header',
+  required: false,
+  description: 'A Switchyard-Position: the answer holds what was written there, or is 503 after a second.',
+  schema: { type: 'string', pattern: '^[0-9]{1,15}$' },
+};
+
+const ifNoneMatchHeader: JsonObject = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'An ETag as it was answered: the answer is 304 without a body while the resource has not changed.',
+  schema: { type: 'string' },
+};
+
+const preferHeader: JsonObject = {
+  name: 'Prefer',
+  in: 'header',
+  required: false,
+  description:
+    '`handling=strict` (RFC 7240) refuses members and query parameters that the operation does not know with 422. ' +
+    'Without it they are ignored.',
+  schema: { type: 'string' },
+};
+
+const lastEventIdHeader: JsonObject = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The last `id` that was received. The events after it are sent first.',
+  schema: { type: 'string', pattern: '^[0-9]{1,16}$' },
+};
+
+/** The headers that requests of an operation may carry, besides the API key. */
+export function requestHeaders(operation: AnyOperation): ReadonlyArray<JsonObject> {
+  const { kind, hasRevision, isConditional = false } = operation;
+  switch (kind) {
+    case 'relay':
+      return asksProvider(operation) ? [] : [lastEventIdHeader];
+    case 'query':
+      return [minPositionHeader, ...(isConditional ? [ifNoneMatchHeader] : []), preferHeader];
+    case 'download':
+      return [minPositionHeader, rangeHeader, ifNoneMatchHeader, preferHeader];
+    case 'upload':
+      return [idempotencyKeyHeader];
+    case 'command':
+      return [idempotencyKeyHeader, ...(hasRevision ? [ifMatchHeader] : []), preferHeader];
+  }
+}
+
+const text = (description: string, example: string): JsonObject => ({
+  description,
+  schema: { type: 'string' },
+  example,
+});
+
+/** The headers of answers, by name. */
+export const responseHeaders: JsonObject = {
+  'X-Request-Id': text('The request’s id, which is also in the log', 'cm3v8k2p90000qzrm4d1x7w5b'),
+  ETag: text('The revision. Send it back as If-Match or If-None-Match', '"3"'),
+  'Switchyard-Position': text('The position of the change in the log. Send it back as Switchyard-Min-Position', '42'),
+  Link: text('The next page', '</v1/projects?limit=10&cursor=abc>; rel="next"'),
+  'Content-Disposition': text('The name of the file', 'attachment; filename="input.jsonl"'),
+  'Accept-Ranges': text('Range requests are possible', 'bytes'),
+  'Content-Range': text('The position of this part', 'bytes 0-99/1234'),
+  'Idempotency-Replayed': text('The answer to an earlier request with this Idempotency-Key', 'true'),
+  'Preference-Applied': text('The applied preferences of Prefer', 'handling=strict'),
+  Location: text('The path of the created resource', '/v1/flows/cm3v8k2p90000qzrm4d1x7w5b'),
+  'X-Switchyard-Target': text('The provider and its model that answered', 'openai/gpt-4.1'),
+  'X-Switchyard-Attempts': {
+    description: 'Tries, that one included',
+    schema: { type: 'integer', minimum: 1 },
+    example: 1,
+  },
+  'X-Switchyard-Provider-Request-Id': text('The provider’s id of the request, if it sends one', 'req_7f3a9c'),
+  'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 }, example: 1 },
+  'WWW-Authenticate': text('How to present a key', 'Bearer realm="switchyard"'),
+};
+
+/** Returns references to headers for the description of an answer. */
+export function headersNamed(names: ReadonlyArray<string>): JsonObject {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
