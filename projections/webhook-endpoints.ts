@@ -30,7 +30,13 @@ export const webhookEndpoints = projection<WebhookEndpointDocument, WebhookEndpo
 
 /** Folds the document like the state of decisions, because both are the same. */
 function folded(document: WebhookEndpointDocument | null, event: RecordedEvent): WebhookEndpointDocument | null {
-  const before = document && { record: document.record, secrets: document.secrets, requests: 0, deleted: false };
+  const before = document && {
+    record: document.record,
+    secrets: document.secrets,
+    tests: [],
+    replays: 0,
+    deleted: false,
+  };
   const after = webhookEndpoint.evolve(before, event as unknown as RecordedEventOf<WebhookEndpointEvents>);
   if (after === null || after.deleted) return null;
   const { record, secrets } = after;

@@ -5,27 +5,38 @@ import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
+import { failure } from '#domain/shared/failure.ts';
 import { checkMayChange } from '#domain/webhook-endpoint/may-change.ts';
 import { WebhookEndpointRecord } from '#domain/webhook-endpoint/record.ts';
+import { countRunningTries, maxTriesOfEndpoint } from '#domain/webhook-endpoint/running-tries.ts';
 import { knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 
 export const testWebhookEndpoint = command({
   name: 'test_webhook_endpoint',
   summary: 'Send a test message to a webhook endpoint',
   description:
-    'The message is the event of this request, of the type `WebhookTestRequested`. It is sent immediately and only once, to a disabled endpoint too, whatever types the endpoint receives. The deliveries of the endpoint show the result.',
+    'The message is the event of this request, of the type `WebhookTestRequested`. It is sent immediately and only once, to a disabled endpoint too, whatever types the endpoint receives. It counts among the eight tries of the endpoint that may run at once; beyond them it is refused. The deliveries of the endpoint show the result.',
   group: 'Webhooks',
   http: post('/v1/webhook-endpoints/:webhookEndpointId/test'),
   scope: 'webhooks:write',
   input: t.type({ webhookEndpointId: cuid }),
   output: WebhookEndpointRecord,
-  failures: ['webhook-endpoint-not-found'],
+  failures: ['webhook-endpoint-not-found', 'too-many-webhook-tries'],
   example: { output: examples.webhookEndpoint },
   entity: webhookEndpoint,
   subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' },
-  decide: ({ webhookEndpointId: id }, state, { caller }) => {
-    const refusal = checkMayChange(caller, knownWebhookEndpoint(state).record);
-    return refusal === null ? E.right([newEvent('WebhookTestRequested', { id })]) : E.left(refusal);
+  loadRelated: async ({ webhookEndpointId }, { lookup }) => lookup.webhookTries(webhookEndpointId),
+  decide: ({ webhookEndpointId: id }, state, { caller, related: known, time }) => {
+    const { record, tests } = knownWebhookEndpoint(state);
+    const refusal = checkMayChange(caller, record);
+    if (refusal !== null) return E.left(refusal);
+    if (countRunningTries(tests, known, time) >= maxTriesOfEndpoint) return E.left(tooManyTries);
+    return E.right([newEvent('WebhookTestRequested', { id })]);
   },
   answer: ({ state }) => knownWebhookEndpoint(state).record,
 });
+
+const tooManyTries = failure(
+  'too-many-webhook-tries',
+  `${maxTriesOfEndpoint} tries of this endpoint run already. Test it when one of them has ended.`,
+);

@@ -161,12 +161,12 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
   opened.defer(() => comparer.close());
   const lag = startLagMonitor(base);
   const history = new StreamHistory(events);
-  runWebhooks(config, { ...base, history });
+  const webhookTries = runWebhooks(config, { ...base, history });
   const gatewayHealth = () => gateway?.health() ?? null;
   const reacting = foundation.processes
     .filter(isAwaited)
     .map((process) => ({ ...process, handles: (event: RecordedEvent) => mayHandle(process, event) }));
-  const parts = { reacting, space, batchesRun, digests, comparer, lag, gatewayHealth, history };
+  const parts = { reacting, space, batchesRun, webhookTries, digests, comparer, lag, gatewayHealth, history };
   const bound = bindOperations(config, { ...base, ...parts });
   const live = openLiveFeed({ ...base, keys, limits: limits.feeds });
   const relaying = roles.has('gateway') ? gateway : null;

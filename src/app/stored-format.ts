@@ -20,7 +20,7 @@ const StoredFormat = t.type({
 type StoredFormat = t.TypeOf<typeof StoredFormat>;
 
 /** The format of this release. Raise the number when an older release could no longer use what this one stores. */
-export const ownFormat: StoredFormat = { format: 2, writtenBy: packageJson.version };
+export const ownFormat: StoredFormat = { format: 3, writtenBy: packageJson.version };
 
 /**
  * Checks that this release knows the format of stored data.

@@ -7,6 +7,8 @@ export type RecordKind =
   | 'processes'
   /** The states of deliveries to webhook endpoints. */
   | 'webhook-deliveries'
+  /** The open messages to webhook endpoints. */
+  | 'webhook-messages'
   /** The times at which API keys were last used. */
   | 'key-usage'
   /** The snapshots of long streams. */
@@ -20,6 +22,16 @@ export type RecordKind =
 export interface RecordKey {
   readonly kind: RecordKind;
   readonly key: string;
+}
+
+/** A part of the records of a kind. */
+export interface RecordRange {
+  /** The keys follow this one. Default: all but the empty key. */
+  readonly after?: string;
+  /** The keys stand before this one. Default: to the end. */
+  readonly before?: string;
+  /** The most records. */
+  readonly limit: number;
 }
 
 /** What a write may require. */
@@ -60,6 +72,12 @@ export interface RecordStore {
   read(places: ReadonlyArray<RecordKey>): Promise<ReadonlyArray<Json | null>>;
   /** Reads the values of some keys; missing ones are left out. All if `keys` is absent. @throws UnavailableError */
   all(kind: RecordKind, keys?: ReadonlyArray<string>): Promise<ReadonlyMap<string, Json>>;
+  /**
+   * Reads a part of the values of a kind in the order of their keys, because all may be too many. Keys are compared as
+   * bytes of UTF-8.
+   * @throws UnavailableError
+   */
+  page(kind: RecordKind, range: RecordRange): Promise<ReadonlyMap<string, Json>>;
   /**
    * Makes a fencing token the newest of a kind, so that writers with older ones are refused from now on.
    * @throws FencedError if a newer token is known; UnavailableError

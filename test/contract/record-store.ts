@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RecordStore } from '#records/record-store.ts';
+import type { RecordRange, RecordStore } from '#records/record-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
@@ -94,6 +94,26 @@ export function recordStoreContract(name: string, open: () => Promise<RecordPlac
         { kind: 'notes', key: 'positions' },
       ] as const;
       assert.deepEqual(await store.read(places), ['state', { at: 9 }, null, { at: 7 }]);
+    });
+
+    it('reads a part of the values in the order of their keys', async () => {
+      const stored = { 'b/10': 1, 'b/2': 2, 'a/1': 3, b0: 4, 'c/1': 5, ü: 6 };
+      await store.put('webhook-messages', new Map(Object.entries(stored)), { fence: 1 });
+      await store.put('webhook-deliveries', only('b/3', 7));
+      const page = async (range: RecordRange) => [...(await store.page('webhook-messages', range))];
+      const ofB = [
+        ['b/10', 1],
+        ['b/2', 2],
+      ];
+      assert.deepEqual(await page({ after: 'b/', before: 'b0', limit: 10 }), ofB);
+      assert.deepEqual(await page({ after: 'b/', before: 'b0', limit: 1 }), ofB.slice(0, 1));
+      assert.deepEqual(await page({ after: 'b/10', before: 'b0', limit: 10 }), ofB.slice(1));
+      assert.deepEqual(await page({ limit: 3 }), [['a/1', 3], ...ofB]);
+      assert.deepEqual(await page({ after: 'b0', limit: 10 }), [
+        ['c/1', 5],
+        ['ü', 6],
+      ]);
+      assert.deepEqual(await page({ after: 'ü', limit: 10 }), []);
     });
 
     it('stores and removes hundreds of values at once', async () => {

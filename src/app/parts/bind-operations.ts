@@ -40,6 +40,7 @@ export interface OperationDependencies extends OperationStores {
   readonly space: FileSpace;
   /** Whether a live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
+  readonly webhookTries: Lookup['webhookTries'];
   readonly digests: Digests;
   readonly comparer: VersionComparer;
   readonly lag: LagMonitor;
@@ -89,7 +90,7 @@ function commandDependencies(
 
 /** Returns what commands may look up about other resources. */
 function lookupIn(dependencies: OperationDependencies): Lookup {
-  const { documents, keyUsage, projections, processStatuses, batchesRun, webhooks } = dependencies;
+  const { documents, keyUsage, projections, processStatuses, batchesRun, webhooks, webhookTries } = dependencies;
   return {
     exists: async (collection, where) =>
       (await documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
@@ -99,6 +100,7 @@ function lookupIn(dependencies: OperationDependencies): Lookup {
     process: async (name) => (await processStatuses.read()).find((status) => status.name === name) ?? null,
     batchesRun,
     webhookUrlFault: (url) => webhooks.guard.faultOf(url),
+    webhookTries,
   };
 }
 

@@ -2,6 +2,7 @@ import type { Config } from '#app/config.ts';
 import { readEndOfLog } from '#app/progress.ts';
 import type { WebhookStores } from '#app/stores/open-webhooks.ts';
 import type { EarlierWork } from '#app/stores/take-over/earlier-work.ts';
+import type { Lookup } from '#application/commands/command.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { StreamHistory } from '#application/history/stream-history.ts';
 import type { EventStore } from '#event-store/event-store.ts';
@@ -12,7 +13,7 @@ import { onOneNode } from '#leases/on-one-node.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import type { Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import { Semaphore } from '#shared/async/semaphore.ts';
+import { FairSlots } from '#shared/async/fair-slots.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { MessageDelivery } from '#webhooks/delivery/message-delivery.ts';
 import { systemClock } from '#webhooks/delivery/queue/queue-clock.ts';
@@ -44,21 +45,23 @@ export interface WebhookDependencies {
 
 const lease = 'webhooks';
 /**
- * The most attempts of this node at once; further ones wait. A dead endpoint uses one of them, a living one up to
- * eight.
+ * The most attempts of this node at once. Further ones wait; owners of endpoints get free ones in turn. A dead endpoint
+ * uses one of them, a living one up to eight.
  */
 const maxTriesAtOnce = 4_096;
+/** The most attempts of the endpoints of one owner at once. */
+const maxTriesOfOwner = 256;
 
-/** Delivers webhooks if this node may. */
+/** Delivers webhooks if this node may. @returns the tries of an endpoint; null if this node does not deliver to it */
 export function runWebhooks(
   { roles, webhooks }: Pick<Config, 'roles' | 'webhooks'>,
   dependencies: WebhookDependencies,
-): void {
-  if (!roles.has('projections')) return;
+): Lookup['webhookTries'] {
+  if (!roles.has('projections')) return () => null;
   const { leases, node, log, opened } = dependencies;
   const stopping = new AbortController();
   const sender = new WebhookSender({ guard: dependencies.webhooks.guard, timeoutMs: webhooks.timeoutMs });
-  const runner = createRunner(dependencies, sender, stopping.signal);
+  const runner = createRunner(dependencies, sender);
   watchDeliveries(dependencies.metrics.registry, {
     figures: () => runner.figures(),
     endOfLog: () => readEndOfLog(dependencies.events),
@@ -73,15 +76,15 @@ export function runWebhooks(
     await running;
     await sender.close();
   });
+  return (endpointId) => runner.triesOf(endpointId);
 }
 
 function createRunner(
   { events, history, personalData, webhooks, metrics, earlier, log, ...dependencies }: WebhookDependencies,
   sender: WebhookSender,
-  signal: AbortSignal,
 ): WebhookRunner {
   const reads = { history, personalReader: personalData.readerOf.bind(personalData) };
-  const slots = new Semaphore(maxTriesAtOnce, signal);
+  const slots = new FairSlots({ maxSlots: maxTriesAtOnce, maxSlotsOfOwner: maxTriesOfOwner });
   return new WebhookRunner({
     ...dependencies,
     log,

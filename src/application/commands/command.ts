@@ -7,6 +7,7 @@ import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { SealedText } from '#domain/shared/personal-data.ts';
 import type { Scope } from '#domain/shared/scope.ts';
 import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
+import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { NewIds } from './new-ids.ts';
 import type { StreamWrite } from './write-events.ts';
@@ -54,6 +55,8 @@ export interface Lookup {
    * @throws UnavailableError if the host cannot be looked up now
    */
   readonly webhookUrlFault: (url: string) => Promise<string | null>;
+  /** The tries of a webhook endpoint that run now; null if this node does not deliver to it. */
+  readonly webhookTries: (endpointId: string) => EndpointTries | null;
   /** Whether a live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
   /** The status of a process; null for an unknown name. */

@@ -67,6 +67,12 @@ export class StreamHistory {
     return low;
   }
 
+  /** Returns the id of one event; null if there is none. @throws UnavailableError; UnreadableEventError */
+  async eventIdAt(stream: string, revision: number): Promise<string | null> {
+    const [event] = (await this.#store.read(stream, revision, 1)).events;
+    return event?.id ?? null;
+  }
+
   /**
    * Reads the stream's events from a revision, each with the stream before and after it. Other requests are served
    * between two parts.

@@ -77,6 +77,7 @@ export const failures = {
   'position-beyond-log': { status: 422, title: 'The log ends before this position' },
   'rate-limited': { status: 429, title: 'Too many requests' },
   'too-many-calls': { status: 429, title: 'Too many calls at once' },
+  'too-many-webhook-tries': { status: 429, title: 'Too many tries of the webhook endpoint at once' },
   'too-many-feeds': { status: 429, title: 'Too many live feeds at once' },
   'too-many-body-bytes': { status: 429, title: 'Too many bytes in bodies at once' },
   'too-many-spool-bytes': { status: 429, title: 'Too many bytes in uploads at once' },

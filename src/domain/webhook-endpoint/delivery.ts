@@ -22,6 +22,8 @@ export const DeliveryError = oneOf(
   'certificate',
   /** The secret cannot be read: rotate it. */
   'secret-missing',
+  /** The message could not be made from its event. This is a fault of the service; the log says why. */
+  'message-not-made',
 );
 
 export type DeliveryError = t.TypeOf<typeof DeliveryError>;

@@ -2,6 +2,7 @@ import type { Entity } from '#domain/shared/entity.ts';
 import type { Audience } from '#domain/shared/tenancy.ts';
 import type { WebhookEndpointEvents } from './events.ts';
 import type { WebhookEndpointRecord } from './record.ts';
+import { type RequestedTest, withTest } from './running-tries.ts';
 import { rotatedSecrets, type SealedSecret } from './secret.ts';
 
 /** A webhook endpoint, or null before it was created. */
@@ -9,13 +10,17 @@ export type WebhookEndpointState = {
   readonly record: WebhookEndpointRecord;
   /** The newest first. */
   readonly secrets: ReadonlyArray<SealedSecret>;
-  /** The number of requested tests and replays. */
-  readonly requests: number;
+  /** The newest requested tests, the oldest first. */
+  readonly tests: ReadonlyArray<RequestedTest>;
+  /** The number of requested replays. */
+  readonly replays: number;
   readonly deleted: boolean;
 } | null;
 
 /** The memory of a sealed secret, including its entry in the list. */
 const bytesOfSecret = 256;
+/** The memory of a requested test. */
+const bytesOfTest = 64;
 
 /** A webhook endpoint of a project or an organization: one stream for each endpoint. */
 export const webhookEndpoint: Entity<WebhookEndpointState, WebhookEndpointEvents> = {
@@ -24,7 +29,10 @@ export const webhookEndpoint: Entity<WebhookEndpointState, WebhookEndpointEvents
   streamKey: (id) => id,
   everExisted: (state) => state !== null,
   isLive: (state) => state !== null && !state.deleted,
-  weigh: (state) => (state === null ? 0 : charactersOf(state.record) + bytesOfSecret * state.secrets.length),
+  weigh: (state) =>
+    state === null
+      ? 0
+      : charactersOf(state.record) + bytesOfSecret * state.secrets.length + bytesOfTest * state.tests.length,
   notFound: 'webhook-endpoint-not-found',
   evolve: (state, event) => {
     const { time } = event.metadata;
@@ -34,7 +42,8 @@ export const webhookEndpoint: Entity<WebhookEndpointState, WebhookEndpointEvents
         return {
           record: { ...made, status: 'enabled', disabledReason: null, createdAt: time, updatedAt: time },
           secrets: [{ secret, validUntil: null }],
-          requests: 0,
+          tests: [],
+          replays: 0,
           deleted: false,
         };
       }
@@ -52,8 +61,9 @@ export const webhookEndpoint: Entity<WebhookEndpointState, WebhookEndpointEvents
         return after && { ...after, secrets: rotatedSecrets(after.secrets, secret, previousValidUntil, time) };
       }
       case 'WebhookTestRequested':
+        return state && { ...state, tests: withTest(state.tests, { revision: event.revision, time }) };
       case 'WebhookReplayRequested':
-        return state && { ...state, requests: state.requests + 1 };
+        return state && { ...state, replays: state.replays + 1 };
       case 'WebhookEndpointDeleted':
         return state && { ...state, deleted: true };
     }

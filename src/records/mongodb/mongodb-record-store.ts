@@ -6,6 +6,7 @@ import type {
   RecordKey,
   RecordKind,
   RecordPutOptions,
+  RecordRange,
   RecordStore,
   RecordWriteOptions,
 } from '#records/record-store.ts';
@@ -22,11 +23,21 @@ interface StoredRecord<Token = Long> {
   readonly fence: Token;
 }
 
+interface FoundText {
+  readonly _id: string;
+  readonly text: string;
+}
+
 /**
  * The kinds with many or large records have collections of their own, because FerretDB reads the whole collection for
  * a query of several records. The others share one, so that one command reads them.
  */
-const ownCollections: ReadonlySet<RecordKind> = new Set(['webhook-deliveries', 'key-usage', 'snapshots']);
+const ownCollections: ReadonlySet<RecordKind> = new Set([
+  'webhook-deliveries',
+  'webhook-messages',
+  'key-usage',
+  'snapshots',
+]);
 
 /** How often a write is repeated because another node has created one of its records meanwhile. */
 const maxAttempts = 3;
@@ -67,8 +78,13 @@ class MongoDbRecordStore implements RecordStore {
 
   async all(kind: RecordKind, keys?: ReadonlyArray<string>): Promise<ReadonlyMap<string, Json>> {
     const filter = keys === undefined ? ofKind(kind) : withIds(keys.map((key) => idOf({ kind, key })));
-    const found = await this.#find(collectionOf(kind), filter);
-    return new Map(found.map(({ _id, text }) => [_id.slice(idOf({ kind, key: '' }).length), JSON.parse(text)]));
+    return valuesOf(kind, await this.#find(collectionOf(kind), filter));
+  }
+
+  async page(kind: RecordKind, { after = '', before, limit }: RecordRange): Promise<ReadonlyMap<string, Json>> {
+    const end = before === undefined ? ofKind(kind)._id.$lt : idOf({ kind, key: before });
+    const filter = { _id: { $gt: idOf({ kind, key: after }), $lt: end } };
+    return valuesOf(kind, await this.#find(collectionOf(kind), filter, limit));
   }
 
   async take(kind: RecordKind, fence: number): Promise<void> {
@@ -183,9 +199,11 @@ class MongoDbRecordStore implements RecordStore {
     return new Map(found.map(({ _id, fence }) => [_id, fence]));
   }
 
-  async #find(collection: string, filter: Filter<StoredRecord>) {
+  /** @param limit the most records, in the order of their ids. Default: all, in any order */
+  async #find(collection: string, filter: Filter<StoredRecord>, limit?: number): Promise<FoundText[]> {
+    const order = limit === undefined ? {} : ({ sort: { _id: 1 }, limit } as const);
     const found = await this.#connection.call((database) =>
-      database.collection<StoredRecord>(collection).find(filter).toArray(),
+      database.collection<StoredRecord>(collection).find(filter, order).toArray(),
     );
     return found.flatMap(({ _id, value }) => (value === undefined ? [] : [{ _id, text: value }]));
   }
@@ -207,6 +225,11 @@ async function writeTogether(
       if (attempt === maxAttempts || !areDuplicates(error)) throw error;
     }
   }
+}
+
+function valuesOf(kind: RecordKind, found: ReadonlyArray<FoundText>): ReadonlyMap<string, Json> {
+  const before = idOf({ kind, key: '' }).length;
+  return new Map(found.map(({ _id, text }) => [_id.slice(before), JSON.parse(text)]));
 }
 
 function collectionOf(kind: RecordKind): string {

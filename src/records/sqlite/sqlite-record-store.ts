@@ -2,6 +2,7 @@ import type {
   RecordKey,
   RecordKind,
   RecordPutOptions,
+  RecordRange,
   RecordStore,
   RecordWriteOptions,
 } from '#records/record-store.ts';
@@ -25,6 +26,9 @@ const putSql = {
   existing: `${insert} DO NOTHING`,
   greater: `${replaceSql} WHERE excluded.value > value`,
 };
+const pageSql = 'SELECT key, value FROM records WHERE kind = ? AND key > ? AND key < ? ORDER BY key LIMIT ?';
+/** It follows every key. */
+const endOfKeys = '\u{10ffff}';
 const deleteSql = 'DELETE FROM records WHERE kind = ? AND key = ?';
 const takeSql =
   'INSERT INTO fences (kind, fence) VALUES (?, ?) ON CONFLICT (kind) DO UPDATE SET fence = excluded.fence';
@@ -62,7 +66,14 @@ class SqliteRecordStore implements RecordStore {
     const among = keys === undefined ? '' : ' AND key IN (SELECT value FROM json_each(?))';
     const values = keys === undefined ? [kind] : [kind, JSON.stringify(keys)];
     const rows = this.#file.rows(`SELECT key, value FROM records WHERE kind = ?${among}`, ...values);
-    return new Map(rows.map(({ key, value }) => [String(key), JSON.parse(String(value))]));
+    return valuesOf(rows);
+  }
+
+  async page(
+    kind: RecordKind,
+    { after = '', before = endOfKeys, limit }: RecordRange,
+  ): Promise<ReadonlyMap<string, Json>> {
+    return valuesOf(this.#file.rows(pageSql, kind, after, before, limit));
   }
 
   take(kind: RecordKind, fence: number): Promise<void> {
@@ -98,6 +109,10 @@ class SqliteRecordStore implements RecordStore {
     const [row] = this.#file.rows('SELECT value FROM records WHERE kind = ? AND key = ?', kind, key);
     return row === undefined ? null : String(row.value);
   }
+}
+
+function valuesOf(rows: ReturnType<SqliteFile['rows']>): ReadonlyMap<string, Json> {
+  return new Map(rows.map(({ key, value }) => [String(key), JSON.parse(String(value))]));
 }
 
 function parsed(text: string | null): Json | null {

@@ -23,6 +23,8 @@ export interface DeliveryRecordsOptions {
 
 /** The most tries in memory. While the store is unavailable, further tries are not listed. */
 const maxUnlisted = 20_000;
+/** The most tries that are stored together, so that neither the event loop nor other writes wait long. */
+const maxTriesTogether = 1_000;
 /** How often the state of an idle live endpoint is stored. Its position moves with the log. */
 const idleSaveMs = 60_000;
 
@@ -32,7 +34,7 @@ export class DeliveryRecords {
   readonly #changed = new Set<DeliveredEndpoint>();
   readonly #removed = new Set<string>();
   readonly #savedAt = new Map<DeliveredEndpoint, number>();
-  #tries: LoggedDelivery[] = [];
+  readonly #tries: LoggedDelivery[] = [];
   #unlisted = 0;
   readonly #outage: OutageLog;
 
@@ -108,10 +110,15 @@ export class DeliveryRecords {
   async #write(saved: ReadonlyArray<DeliveredEndpoint>): Promise<void> {
     const { states, logIdentity, followed, now } = this.#options;
     this.#changed.clear();
+    const changes = new Map(saved.map(({ id, queue }) => [id, queue.takeChanges()]));
     try {
-      await states.write(logIdentity, new Map(saved.map(({ id, queue }) => [id, queue.state])), followed());
+      await states.write(logIdentity, changes, followed());
     } catch (error) {
-      for (const endpoint of saved) this.#changed.add(endpoint);
+      for (const endpoint of saved) {
+        const unsaved = changes.get(endpoint.id);
+        if (unsaved !== undefined) endpoint.queue.storeAgain(unsaved);
+        this.#changed.add(endpoint);
+      }
       throw error;
     }
     const at = now();
@@ -126,13 +133,10 @@ export class DeliveryRecords {
 
   async #saveTries(): Promise<void> {
     const { deliveries, log } = this.#options;
-    const tries = this.#tries;
-    this.#tries = [];
-    try {
-      if (tries.length > 0) await deliveries.add(tries);
-    } catch (error) {
-      this.#tries = [...tries, ...this.#tries].slice(0, maxUnlisted);
-      throw error;
+    for (let left = this.#tries.length; left > 0; left -= maxTriesTogether) {
+      const tries = this.#tries.slice(0, Math.min(left, maxTriesTogether));
+      await deliveries.add(tries);
+      this.#tries.splice(0, tries.length);
     }
     if (this.#unlisted > 0) log.warn({ tries: this.#unlisted }, 'Tries to deliver webhooks are not listed');
     this.#unlisted = 0;

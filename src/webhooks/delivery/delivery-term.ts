@@ -1,7 +1,9 @@
+import { setMaxListeners } from 'node:events';
 import { isShownTo } from '#domain/history/audience.ts';
 import { historyOfType, listedTypes } from '#domain/history/table.ts';
 import { type RecordedEventOf, streamKeyOf } from '#domain/shared/entity.ts';
 import { type WebhookEndpointEvents, webhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
+import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';
 import { audienceOf } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
@@ -9,7 +11,7 @@ import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
 import { delay } from '#shared/async/delay.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { type DeliveryState, newDeliveryState } from '#webhooks/state/delivery-state.ts';
+import { type DeliveryState, newDeliveryState, type OpenMessage } from '#webhooks/state/delivery-state.ts';
 import { type DeliveryFigures, deliveryFigures } from './delivery-figures.ts';
 import type { DeliveryRecords } from './delivery-records.ts';
 import {
@@ -17,6 +19,7 @@ import {
   type EndpointFacts,
   EndpointRegistry,
   factsAfter,
+  ownerOf,
   takesType,
 } from './endpoint-registry.ts';
 import type { DeliveryTry, MessageDelivery } from './message-delivery.ts';
@@ -77,6 +80,8 @@ export class DeliveryTerm {
     this.#options = options;
     this.#handled = options.from;
     this.#signal = AbortSignal.any([options.signal, this.#ending.signal]);
+    // Every running try listens to it.
+    setMaxListeners(0, this.#abortingTries.signal);
     const followed = () => this.#followed;
     this.#records = options.createRecords(followed);
     this.#feeder = new PastFeeder({ ...options, followed, followedFrom: options.from, signal: this.#signal });
@@ -97,6 +102,13 @@ export class DeliveryTerm {
   /** The progress of the deliveries. */
   figures(): DeliveryFigures {
     return deliveryFigures([...this.#registry.all()].map(({ queue }) => queue));
+  }
+
+  /** The tries of an endpoint; null if it has no queue yet. */
+  triesOf(endpointId: string): EndpointTries | null {
+    const endpoint = this.#registry.get(endpointId);
+    if (endpoint === undefined) return null;
+    return { running: endpoint.queue.running, revision: endpoint.facts.revision };
   }
 
   /** Runs a part of the term. If it fails, the other parts end too. */
@@ -220,7 +232,7 @@ export class DeliveryTerm {
   }
 
   #add({ id, facts, state }: EndpointAtStart): DeliveredEndpoint {
-    const { clock, delivery, isHeld, disable } = this.#options;
+    const { clock, disable } = this.#options;
     const endpoint: DeliveredEndpoint = {
       id,
       facts,
@@ -229,13 +241,7 @@ export class DeliveryTerm {
         clock,
         isEnabled: facts.record.status === 'enabled',
         followed: () => this.#followed,
-        deliver: async (message) => {
-          if (!isHeld()) return { kind: 'postponed' };
-          const { record, secrets } = endpoint.facts;
-          const tried = await delivery.deliver({ id, url: record.url, secrets }, message, this.#abortingTries.signal);
-          // A request of the receiver at the old URL does not apply to the receiver at the new one.
-          return endpoint.facts.record.url === record.url ? tried : { ...tried, receiverRequest: null };
-        },
+        deliver: (message) => this.#deliver(endpoint, message),
         onTried: (message, attempt, made, outcome) => this.#records.tried(id, message, attempt, made, outcome),
         onChange: () => this.#records.changed(endpoint),
         onRoom: () => this.#feeder.want(endpoint),
@@ -244,6 +250,22 @@ export class DeliveryTerm {
     };
     this.#registry.add(endpoint);
     return endpoint;
+  }
+
+  async #deliver(endpoint: DeliveredEndpoint, message: OpenMessage): Promise<DeliveryTry> {
+    const { id } = endpoint;
+    let usedUrl: string | null = null;
+    const current = () => {
+      const { record, secrets } = endpoint.facts;
+      const isWanted = this.#registry.get(id) === endpoint && (endpoint.queue.isEnabled || message.isTest);
+      if (!isWanted || !this.#options.isHeld()) return null;
+      usedUrl = record.url;
+      return { url: record.url, secrets };
+    };
+    const target = { id, owner: ownerOf(endpoint.facts.record), current };
+    const tried = await this.#options.delivery.deliver(target, message, this.#abortingTries.signal);
+    // A request of the receiver at the old URL does not apply to the receiver at the new one.
+    return usedUrl === null || usedUrl === endpoint.facts.record.url ? tried : { ...tried, receiverRequest: null };
   }
 
   #start(endpoint: DeliveredEndpoint): void {

@@ -59,6 +59,11 @@ export class EndpointRegistry {
   }
 }
 
+/** The owner of an endpoint, whose turn it is among others: its project or, without one, its organization. */
+export function ownerOf({ projectId, organizationId }: WebhookEndpointRecord): string {
+  return projectId ?? organizationId;
+}
+
 function audienceKey({ audience, organizationId, projectId }: WebhookEndpointRecord): string {
   return `${audience} ${audience === 'project' ? projectId : organizationId}`;
 }
@@ -69,7 +74,7 @@ export function factsAfter(
   event: RecordedEventOf<WebhookEndpointEvents>,
 ): EndpointFacts | null {
   if (facts !== null && event.revision <= facts.revision) return facts;
-  const before = facts && { record: facts.record, secrets: facts.secrets, requests: 0, deleted: false };
+  const before = facts && { record: facts.record, secrets: facts.secrets, tests: [], replays: 0, deleted: false };
   const after = webhookEndpoint.evolve(before, event);
   if (after === null || after.deleted) return null;
   return { revision: event.revision, record: after.record, secrets: after.secrets };

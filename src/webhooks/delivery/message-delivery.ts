@@ -1,10 +1,12 @@
-import { auditedEvents, type EntryReads } from '#application/history/audit-entries.ts';
+import type { EntryReads } from '#application/history/audit-entries.ts';
 import type { DeliveryError } from '#domain/webhook-endpoint/delivery.ts';
 import { type SealedSecret, secretField, secretPrefix, validSecrets } from '#domain/webhook-endpoint/secret.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
-import type { Semaphore } from '#shared/async/semaphore.ts';
+import { FairSlots } from '#shared/async/fair-slots.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { Message } from '#webhooks/state/delivery-state.ts';
+import { EntryMaker } from './entry-maker.ts';
 import type { TryResult } from './queue/queue-options.ts';
 import { signatureHeaders } from './sign-message.ts';
 import type { WebhookSender } from './webhook-sender.ts';
@@ -22,9 +24,16 @@ export interface MadeTry extends TryResult {
 /** The result of delivering a message. */
 export type DeliveryTry = MadeTry | (TryResult & { readonly kind: 'postponed' | 'dropped' });
 
-/** The current data of the endpoint that a message goes to. */
+/** The endpoint that a message goes to. */
 export interface DeliveryTarget {
   readonly id: string;
+  /** Owners get the tries of this node in turn. */
+  readonly owner: string;
+  /** Returns its data when the try begins; null if the message must not be sent now. */
+  readonly current: () => EndpointData | null;
+}
+
+interface EndpointData {
   readonly url: string;
   readonly secrets: ReadonlyArray<SealedSecret>;
 }
@@ -33,67 +42,131 @@ export interface MessageDeliveryOptions {
   readonly reads: EntryReads;
   readonly sender: Pick<WebhookSender, 'send'>;
   /** Limits the tries of this node that run at the same time. */
-  readonly slots: Semaphore;
+  readonly slots: FairSlots;
   readonly log: Pick<Logger, 'error' | 'warn'>;
 }
 
+/** A message that is ready to be sent. */
+interface MadeMessage {
+  readonly url: string;
+  readonly eventId: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/**
+ * The messages that are made at once, of all owners and of one. To make, sign and send one takes about a third of a
+ * millisecond, and thousands may be due at once; between two parts the event loop has a turn.
+ */
+const makingLimits = { maxSlots: 16, maxSlotsOfOwner: 8 };
+
 const postponed = { kind: 'postponed' } as const;
+const dropped = { kind: 'dropped' } as const;
 
 /** Makes, signs and sends a message. Each try makes the body again from the event, so that it omits erased data. */
 export class MessageDelivery {
   readonly #options: MessageDeliveryOptions;
+  readonly #entries: EntryMaker;
+  readonly #making = new FairSlots(makingLimits);
 
   constructor(options: MessageDeliveryOptions) {
     this.#options = options;
+    this.#entries = new EntryMaker(options.reads);
   }
 
-  /** Makes one try to deliver a message. Never rejects. @param signal aborts the try */
+  /**
+   * Makes one try to deliver a message when it is the turn of the endpoint's owner. Never rejects.
+   * @param signal aborts the try
+   */
   async deliver(target: DeliveryTarget, message: Message, signal: AbortSignal): Promise<DeliveryTry> {
-    const { slots } = this.#options;
-    await slots.acquire();
+    const leave = await this.#options.slots.enter(target.owner);
+    if (typeof leave === 'string') return postponed;
     try {
-      return signal.aborted ? postponed : await this.#deliver(target, message, signal);
-    } catch (error) {
-      this.#logFailure(error, target, message);
-      return postponed;
+      return await this.#deliver(target, message, signal);
     } finally {
-      slots.release();
+      leave();
     }
   }
 
   async #deliver(target: DeliveryTarget, message: Message, signal: AbortSignal): Promise<DeliveryTry> {
-    const { reads, sender } = this.#options;
-    const [made] = await auditedEvents(reads, [message]);
-    if (made === undefined) return { kind: 'dropped' };
-    const { eventId, entry } = made;
-    const sentAt = new Date();
-    const secrets = await this.#secretsOf(target, sentAt);
-    if (secrets.length === 0) {
-      return { kind: 'failed', eventId, status: null, error: 'secret-missing', durationMs: 0 };
-    }
-    const body = JSON.stringify(entry);
-    const headers = signatureHeaders({ id: eventId, sentAt, body }, secrets);
+    const made = await this.#makeInTurn(target, message, signal);
+    if ('kind' in made) return made;
+    const { url, eventId, headers, body } = made;
     const began = performance.now();
-    const { status, error, receiverRequest } = await sender.send({ url: target.url, headers, body, signal });
+    const { status, error, receiverRequest } = await this.#options.sender.send({ url, headers, body, signal });
     // A try that this node aborted gives no information about the receiver.
     if (status === null && signal.aborted) return postponed;
     const durationMs = Math.round(performance.now() - began);
     return { kind: error === null ? 'delivered' : 'failed', eventId, status, error, receiverRequest, durationMs };
   }
 
+  /** @returns a try that has ended if there is nothing to send */
+  async #makeInTurn(target: DeliveryTarget, message: Message, signal: AbortSignal): Promise<MadeMessage | DeliveryTry> {
+    const leave = await this.#making.enter(target.owner);
+    if (typeof leave === 'string') return postponed;
+    try {
+      const endpoint = signal.aborted ? null : target.current();
+      return endpoint === null ? postponed : await this.#make(target.id, endpoint, message);
+    } catch (error) {
+      return await this.#notMade(error, target.id, message);
+    } finally {
+      leave();
+    }
+  }
+
+  /** @throws anything */
+  async #make(
+    id: string,
+    { url, secrets: sealed }: EndpointData,
+    message: Message,
+  ): Promise<MadeMessage | DeliveryTry> {
+    const made = await this.#entries.make(message);
+    if (made === null) return dropped;
+    const { eventId, entry } = made;
+    const sentAt = new Date();
+    const secrets = await this.#secretsOf(id, sealed, sentAt);
+    if (secrets.length === 0) return failedBefore(eventId, 'secret-missing');
+    const body = JSON.stringify(entry);
+    return { url, eventId, body, headers: signatureHeaders({ id: eventId, sentAt, body }, secrets) };
+  }
+
   /** The valid secrets. The filter removes a secret whose key is lost, because its text cannot be read. */
-  async #secretsOf({ id, secrets }: DeliveryTarget, now: Date): Promise<ReadonlyArray<string>> {
+  async #secretsOf(id: string, secrets: ReadonlyArray<SealedSecret>, now: Date): Promise<ReadonlyArray<string>> {
     const read = await this.#options.reads.personalReader([id]);
     return validSecrets(secrets, now.toISOString())
       .map(({ secret }) => read(id, secretField, secret))
       .filter((secret) => secret.startsWith(secretPrefix));
   }
 
-  #logFailure(error: unknown, { id }: DeliveryTarget, { position }: Message): void {
+  /** An unavailable store says nothing about a message. Any other failure counts, so that it is not retried for ever. */
+  async #notMade(error: unknown, webhookEndpoint: string, message: Message): Promise<DeliveryTry> {
     const { log } = this.#options;
-    const fields = { webhookEndpoint: id, position, error: String(error) };
-    if (error instanceof UnreadableEventError)
-      log.error(fields, 'A webhook message waits because its event cannot be read');
-    else log.warn(fields, 'A webhook message could not be made; the node tries again');
+    const fields = { webhookEndpoint, position: message.position, error: String(error) };
+    if (error instanceof UnavailableError) {
+      log.warn(fields, 'A webhook message cannot be made now; the node tries again');
+      return postponed;
+    }
+    log.error(fields, 'A webhook message could not be made, which counts as a failed try');
+    try {
+      const eventId = await this.#eventIdOf(message);
+      return eventId === null ? dropped : failedBefore(eventId, 'message-not-made');
+    } catch {
+      return postponed;
+    }
   }
+
+  /** @returns null if there is no such event @throws UnavailableError */
+  async #eventIdOf({ stream, revision }: Message): Promise<string | null> {
+    try {
+      return await this.#options.reads.history.eventIdAt(stream, revision);
+    } catch (error) {
+      if (error instanceof UnreadableEventError) return error.eventId;
+      throw error;
+    }
+  }
+}
+
+/** A failed try that has sent nothing. */
+function failedBefore(eventId: string, error: DeliveryError): MadeTry {
+  return { kind: 'failed', eventId, status: null, error, durationMs: 0 };
 }

@@ -4,10 +4,11 @@ import type { EventStore } from '#event-store/event-store.ts';
 import { areShown, type Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { delay } from '#shared/async/delay.ts';
+import { FairQueue } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { Message } from '#webhooks/state/delivery-state.ts';
-import { type DeliveredEndpoint, takesType } from './endpoint-registry.ts';
+import { type DeliveredEndpoint, ownerOf, takesType } from './endpoint-registry.ts';
 
 export interface PastFeederOptions {
   readonly documents: Pick<ReadStore, 'list'>;
@@ -39,12 +40,16 @@ interface Feed {
 
 /**
  * Feeds queues that are behind with the events after their positions from the read model of the audit. When a queue has
- * reached the followed position of the log, it becomes live.
+ * reached the followed position of the log, it becomes live. Owners of endpoints are served in turn.
  */
 export class PastFeeder {
   readonly #options: PastFeederOptions;
   readonly #wanting = new Set<DeliveredEndpoint>();
+  /** The wanting endpoints, by their owners. */
+  readonly #turns = new FairQueue<DeliveredEndpoint>();
   readonly #feeding = new Map<DeliveredEndpoint, Promise<void>>();
+  /** The endpoints that wait before they are fed again, because they cannot be fed now. */
+  readonly #pausing = new Map<DeliveredEndpoint, Promise<void>>();
   readonly #feeds = new Map<DeliveredEndpoint, Feed>();
 
   constructor(options: PastFeederOptions) {
@@ -53,8 +58,10 @@ export class PastFeeder {
 
   /** Feeds an endpoint soon. */
   want(endpoint: DeliveredEndpoint): void {
-    if (this.#wanting.has(endpoint)) return;
+    // When a feed or a pause ends, the endpoint is wanted again if it has room.
+    if (this.#wanting.has(endpoint) || this.#feeding.has(endpoint) || this.#pausing.has(endpoint)) return;
     this.#wanting.add(endpoint);
+    this.#turns.push(ownerOf(endpoint.facts.record), endpoint);
     queueMicrotask(() => this.#feedNext());
   }
 
@@ -68,44 +75,56 @@ export class PastFeeder {
 
   /** Waits until all feeding has ended, after the signal has aborted. */
   async ended(): Promise<void> {
-    await Promise.all(this.#feeding.values());
+    await Promise.all([...this.#feeding.values(), ...this.#pausing.values()]);
   }
 
   #feedNext(): void {
-    for (const endpoint of this.#wanting) {
-      if (this.#feeding.size >= maxConcurrentFeeds || this.#options.signal.aborted) return;
-      if (this.#feeding.has(endpoint)) continue;
+    while (this.#feeding.size < maxConcurrentFeeds && !this.#options.signal.aborted) {
+      const endpoint = this.#turns.shift();
+      if (endpoint === undefined) return;
       this.#wanting.delete(endpoint);
-      const feeding = this.#feedUntilFull(endpoint).finally(() => {
+      const feeding = this.#feedUntilFull(endpoint).then((isPossible) => {
         this.#feeding.delete(endpoint);
+        if (!isPossible) this.#pause(endpoint);
+        else if (endpoint.queue.hasRoom) this.want(endpoint);
         this.#feedNext();
       });
       this.#feeding.set(endpoint, feeding);
     }
   }
 
-  async #feedUntilFull(endpoint: DeliveredEndpoint): Promise<void> {
+  /** Feeds an endpoint again after a pause, in which others are fed. */
+  #pause(endpoint: DeliveredEndpoint): void {
+    const pausing = delay(retryMs, this.#options.signal).then(() => {
+      this.#pausing.delete(endpoint);
+      if (endpoint.queue.hasRoom) this.want(endpoint);
+    });
+    this.#pausing.set(endpoint, pausing);
+  }
+
+  /** @returns whether it was possible to feed it */
+  async #feedUntilFull(endpoint: DeliveredEndpoint): Promise<boolean> {
     const { signal, log } = this.#options;
     try {
-      if (endpoint.queue.hasRoom && !signal.aborted) await this.#feed(endpoint);
+      return !endpoint.queue.hasRoom || signal.aborted || (await this.#feed(endpoint));
     } catch (error) {
       const fields = { webhookEndpoint: endpoint.id, error: String(error) };
       if (error instanceof UnavailableError)
         log.warn(fields, 'The events that a webhook endpoint missed cannot be read now');
       else log.error({ ...fields, err: error }, 'The events that a webhook endpoint missed could not be read');
-      await delay(retryMs, signal);
+      return false;
     }
-    if (endpoint.queue.hasRoom) this.#wanting.add(endpoint);
   }
 
-  async #feed(endpoint: DeliveredEndpoint): Promise<void> {
+  /** @returns false if the read model is behind */
+  async #feed(endpoint: DeliveredEndpoint): Promise<boolean> {
     const { followed, positions, signal } = this.#options;
     const feed: Feed = { since: followed(), held: [], isOverfull: false };
     this.#feeds.set(endpoint, feed);
     try {
       const isShown = await areShown(positions, [pastEventsCollection], feed.since, { ms: readModelWaitMs, signal });
-      if (!isShown) return await delay(retryMs, signal);
-      if (await this.#feedUpTo(endpoint, feed.since)) this.#offerHeld(endpoint, feed);
+      if (isShown && (await this.#feedUpTo(endpoint, feed.since))) this.#offerHeld(endpoint, feed);
+      return isShown;
     } finally {
       this.#feeds.delete(endpoint);
     }

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import { areShown } from '#positions/positions.ts';
@@ -69,6 +70,11 @@ export class WebhookRunner {
     return this.#term?.figures() ?? null;
   }
 
+  /** The tries of an endpoint; null if this node does not deliver to it. */
+  triesOf(endpointId: string): EndpointTries | null {
+    return this.#term?.triesOf(endpointId) ?? null;
+  }
+
   /** Delivers until the lease ends. @throws FencedError if another node delivers now */
   async run(lease: HeldLease): Promise<void> {
     const { signal } = lease;
@@ -101,6 +107,7 @@ export class WebhookRunner {
     const stored = await this.#acquireStates(states, logIdentity, (await endAtStart) ?? from);
     if (!(await this.#waitForEndpoints(from, signal))) return;
     const endpoints = await this.#endpointsAtStart(stored, from);
+    await states.remove(unusedStates(stored, endpoints));
     this.#hasLoggedWaiting = false;
     const now = () => clock.now();
     const term = new DeliveryTerm({
@@ -206,8 +213,18 @@ function stateOf(
   end: number,
 ): DeliveryState | null {
   const state = states.get(id);
-  // A log that ends before the state's position was restored from a backup. Its next events are different ones.
-  if (state !== undefined) return state.position <= end ? state : null;
+  if (state !== undefined) return isOfLog(state, end) ? state : null;
   const isCreatedSince = followed !== null && followed <= end && createdAtPosition > followed;
   return isCreatedSince ? newDeliveryState(createdAtPosition) : null;
+}
+
+/** A log that ends before a state's messages was restored from a backup. Its next events are different ones. */
+function isOfLog({ position, open }: DeliveryState, end: number): boolean {
+  return position <= end && open.every((message) => message.position <= end);
+}
+
+/** The endpoints with a stored state that are deleted, or whose delivery begins without it. */
+function unusedStates({ states }: StoredDelivery, endpoints: ReadonlyArray<EndpointAtStart>): ReadonlyArray<string> {
+  const begun = new Map(endpoints.map(({ id, state }) => [id, state]));
+  return [...states].filter(([id, state]) => begun.get(id) !== state).map(([id]) => id);
 }

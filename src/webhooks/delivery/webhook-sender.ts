@@ -62,6 +62,7 @@ export class WebhookSender {
   /** Sends a request. Never rejects: a failure is in the result. */
   async send({ url, headers, body, signal }: WebhookRequest): Promise<WebhookResponse> {
     const { guard, timeoutMs } = this.#options;
+    const limit = limitedSignal(signal, timeoutMs);
     try {
       guard.checkLiteral(url);
       const {
@@ -73,7 +74,7 @@ export class WebhookSender {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'user-agent': 'Switchyard', ...headers },
         body,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+        signal: limit.signal,
       });
       // Only the status matters, so this call does not wait for the body.
       void answer
@@ -87,6 +88,8 @@ export class WebhookSender {
       };
     } catch (error) {
       return { status: null, error: errorOf(error), receiverRequest: null };
+    } finally {
+      limit.release();
     }
   }
 
@@ -94,6 +97,23 @@ export class WebhookSender {
   close(): Promise<void> {
     return this.#agent.destroy();
   }
+}
+
+/**
+ * Returns a signal that aborts with another one or after a time, until it is released. `AbortSignal.timeout` would hold
+ * the memory of a try until the time is over, even if the receiver has answered at once.
+ */
+function limitedSignal(signal: AbortSignal, milliseconds: number) {
+  const limited = new AbortController();
+  const abort = () => limited.abort();
+  const timer = setTimeout(abort, milliseconds);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  const release = () => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  };
+  return { signal: limited.signal, release };
 }
 
 function errorOfStatus(status: number): DeliveryError | null {

@@ -1,16 +1,19 @@
-import * as E from 'fp-ts/lib/Either.js';
-import * as t from 'io-ts';
-import type { RecordStore } from '#records/record-store.ts';
+import { setImmediate } from 'node:timers/promises';
+import { recordParts } from '#records/record-parts.ts';
+import type { RecordKind, RecordRange, RecordStore } from '#records/record-store.ts';
 import type { Json } from '#shared/json/json.ts';
-import { DeliveryState } from './delivery-state.ts';
-
-const kind = 'webhook-deliveries';
-
-/** The key of the record with the followed position. No endpoint's id has this form. */
-export const followedKey = '-followed';
-
-const StoredState = t.type({ log: t.string, state: DeliveryState });
-const StoredPosition = t.type({ log: t.string, position: t.number });
+import type { DeliveryState, OpenMessage } from './delivery-state.ts';
+import {
+  decodeFollowed,
+  decodeMessage,
+  decodeState,
+  endpointOf,
+  followedKey,
+  messageKey,
+  messagesKind,
+  messagesTo,
+  statesKind,
+} from './stored-delivery.ts';
 
 /** The stored states that belong to one log. */
 export interface StoredDelivery {
@@ -20,10 +23,23 @@ export interface StoredDelivery {
   readonly states: ReadonlyMap<string, DeliveryState>;
 }
 
+/** What is stored of an endpoint's delivery. In `open` are only the messages that differ from the stored ones. */
+export interface DeliveryChange extends DeliveryState {
+  /** The positions of stored messages that are no longer open. */
+  readonly closed?: ReadonlyArray<number>;
+}
+
+type Changes = ReadonlyMap<string, DeliveryChange>;
+
+/** The most messages that are read or removed together. */
+const maxMessages = 1_000;
+/** The most states that are read together. In format 2 a state may have a quarter of a megabyte. */
+const maxStates = 50;
+
 /**
- * Stores the delivery state of each endpoint as one record. A state belongs to one log
- * (`src/event-store/log-identity.ts`) and is not valid for another. A state that this release cannot read counts as
- * lost.
+ * Stores the delivery state of each endpoint as one record, and each of its open messages as another one. A state
+ * belongs to one log (`src/event-store/log-identity.ts`) and is not valid for another. A state that this release cannot
+ * read counts as lost.
  */
 export class DeliveryStateStore {
   readonly #records: RecordStore;
@@ -37,46 +53,124 @@ export class DeliveryStateStore {
 
   /**
    * Reads all states for the node that delivers from now on. The store then refuses the writes of a node with an older
-   * token.
+   * token. It stores states in format 2 again, with their open messages as records.
    * @throws UnavailableError; FencedError if another node delivers under a newer lease
    */
   async acquire(log: string): Promise<StoredDelivery> {
-    await this.#records.take(kind, this.#fence);
+    for (const kind of [statesKind, messagesKind] as const) await this.#records.take(kind, this.#fence);
     const states = new Map<string, DeliveryState>();
+    const earlier = new Map<string, DeliveryState>();
     let followed: number | null = null;
-    for (const [key, value] of await this.#records.all(kind)) {
-      if (key === followedKey) followed = followedPosition(value, log);
-      else {
-        const stored = StoredState.decode(value);
-        if (E.isRight(stored) && stored.right.log === log) states.set(key, stored.right.state);
+    for await (const [key, value] of this.#read(statesKind, { limit: maxStates })) {
+      const stored = decodeState(value);
+      if (key === followedKey) followed = decodeFollowed(value, log);
+      else if (stored?.log === log) {
+        states.set(key, { ...stored.state, open: [] });
+        if (stored.state.open !== undefined) earlier.set(key, { ...stored.state, open: stored.state.open });
       }
     }
-    return { followed, states };
+    await this.#put(log, earlier);
+    return { followed, states: await this.#withMessages(log, states) };
   }
 
   /**
-   * Stores the states of some endpoints and then the position up to which every endpoint has a state.
+   * Stores the changes of some endpoints and then the position up to which every endpoint has a state. New messages are
+   * stored before the position that passes over them, and removed after it: a crash at any moment loses none.
    * @throws UnavailableError; FencedError
    */
-  async write(log: string, states: ReadonlyMap<string, DeliveryState>, followed: number): Promise<void> {
-    const fence = this.#fence;
-    await this.#records.put(kind, new Map([...states].map(([id, state]) => [id, { log, state }])), { fence });
-    await this.#records.put(kind, new Map([[followedKey, { log, position: followed }]]), { fence });
+  async write(log: string, changes: Changes, followed: number): Promise<void> {
+    await this.#put(log, changes);
+    await this.#records.put(statesKind, new Map([[followedKey, { log, position: followed }]]), { fence: this.#fence });
+    await this.#deleteMessages(closedKeys(changes));
   }
 
-  /** Removes the states of deleted endpoints. @throws UnavailableError; FencedError */
-  remove(endpointIds: ReadonlyArray<string>): Promise<void> {
-    return this.#records.delete(kind, endpointIds, { fence: this.#fence });
+  /** Removes the states and the open messages of deleted endpoints. @throws UnavailableError; FencedError */
+  async remove(endpointIds: ReadonlyArray<string>): Promise<void> {
+    await this.#records.delete(statesKind, endpointIds, { fence: this.#fence });
+    for (const id of endpointIds) {
+      const keys: string[] = [];
+      for await (const [key] of this.#read(messagesKind, { ...messagesTo(id), limit: maxMessages })) keys.push(key);
+      await this.#deleteMessages(keys);
+    }
   }
 
   /** Returns the state of an endpoint, of any node and any log; null if there is none. @throws UnavailableError */
   async peek(endpointId: string): Promise<DeliveryState | null> {
-    const stored = StoredState.decode(await this.#records.get(kind, endpointId));
-    return E.isRight(stored) ? stored.right.state : null;
+    const stored = decodeState(await this.#records.get(statesKind, endpointId));
+    if (stored === null) return null;
+    const { log, state } = stored;
+    if (state.open !== undefined) return { ...state, open: state.open };
+    const open: OpenMessage[] = [];
+    for await (const [, value] of this.#read(messagesKind, { ...messagesTo(endpointId), limit: maxMessages })) {
+      const message = decodeMessage(value);
+      if (message?.log === log) open.push(message.message);
+    }
+    return { ...state, open: open.sort(byPosition) };
+  }
+
+  async #put(log: string, changes: Changes): Promise<void> {
+    const options = { fence: this.#fence };
+    for (const part of recordParts(messageRecords(log, changes))) await this.#records.put(messagesKind, part, options);
+    for (const part of recordParts(stateRecords(log, changes))) await this.#records.put(statesKind, part, options);
+  }
+
+  /**
+   * Adds the open messages to states. A state of which a message cannot be read is lost. Messages without a state are
+   * left from a crash, and are removed.
+   */
+  async #withMessages(
+    log: string,
+    states: ReadonlyMap<string, DeliveryState>,
+  ): Promise<ReadonlyMap<string, DeliveryState>> {
+    const open = new Map([...states.keys()].map((id): [string, OpenMessage[]] => [id, []]));
+    const lost = new Set<string>();
+    const stateless: string[] = [];
+    for await (const [key, value] of this.#read(messagesKind, { limit: maxMessages })) {
+      const id = endpointOf(key);
+      const stored = decodeMessage(value);
+      if (stored === null) lost.add(id);
+      else if (stored.log === log && open.has(id)) open.get(id)?.push(stored.message);
+      else if (stored.log === log) stateless.push(key);
+    }
+    await this.#deleteMessages(stateless);
+    await this.remove([...lost]);
+    return new Map(
+      [...states]
+        .filter(([id]) => !lost.has(id))
+        .map(([id, state]) => [id, { ...state, open: (open.get(id) ?? []).sort(byPosition) }]),
+    );
+  }
+
+  async #deleteMessages(keys: ReadonlyArray<string>): Promise<void> {
+    for (let from = 0; from < keys.length; from += maxMessages)
+      await this.#records.delete(messagesKind, keys.slice(from, from + maxMessages), { fence: this.#fence });
+  }
+
+  /** Reads records page by page, with a turn of the event loop after each. */
+  async *#read(kind: RecordKind, range: RecordRange): AsyncGenerator<readonly [string, Json], void, void> {
+    for (let { after } = range; ; ) {
+      const page = await this.#records.page(kind, { ...range, ...(after !== undefined && { after }) });
+      yield* page;
+      if (page.size < range.limit) return;
+      after = [...page.keys()].at(-1);
+      await setImmediate();
+    }
   }
 }
 
-function followedPosition(value: Json, log: string): number | null {
-  const stored = StoredPosition.decode(value);
-  return E.isRight(stored) && stored.right.log === log ? stored.right.position : null;
+function* messageRecords(log: string, changes: Changes): Generator<readonly [string, Json]> {
+  for (const [id, { open }] of changes)
+    for (const message of open) yield [messageKey(id, message.position), { log, message }];
+}
+
+function* stateRecords(log: string, changes: Changes): Generator<readonly [string, Json]> {
+  for (const [id, { open: _, closed: __, ...state }] of changes) yield [id, { log, state }];
+}
+
+function closedKeys(changes: Changes): ReadonlyArray<string> {
+  return [...changes].flatMap(([id, { closed = [] }]) => closed.map((position) => messageKey(id, position)));
+}
+
+function byPosition(one: OpenMessage, other: OpenMessage): number {
+  return one.position - other.position;
 }

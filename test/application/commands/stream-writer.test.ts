@@ -53,11 +53,11 @@ describe('StreamWriter', () => {
     assert.ok(second !== undefined);
     const brokenStream = 'names-cbroken000000001';
     const decide = () => E.right({ events: [namesSet('whole')], tenant: tenants.project });
-    assert.ok(E.isRight(await writer.write({ entity: names, id: 'cbroken000000001', origin, decide })));
+    assert.ok(E.isRight(await writeEvents(writer, { entity: names, id: 'cbroken000000001', origin, decide })));
     const broken = { ...second, stream: brokenStream, revision: 1, data: null as never };
-    writer.see([broken, second]);
-    assert.equal((await writer.loadKnown(names, id)).state, 'names: a');
-    assert.equal((await writer.loadKnown(names, 'cbroken000000001')).state, 'whole', 'it is read again');
+    writer.observe([broken, second]);
+    assert.equal((await writer.loadCached(names, id)).state, 'names: a');
+    assert.equal((await writer.loadCached(names, 'cbroken000000001')).state, 'whole', 'it is read again');
   });
 
   it('writes actor, cause and tenant into every event, and a valid hash chain', async () => {

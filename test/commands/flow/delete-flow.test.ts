@@ -36,6 +36,7 @@ describe('delete_flow', () => {
         projection: async () => null,
         batchesRun: async () => true,
         webhookUrlFault: async () => null,
+        webhookTries: () => null,
         process: async () => null,
         keyLastUsed: async () => null,
         descendantKeys: async () => [],

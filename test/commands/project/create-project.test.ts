@@ -67,6 +67,7 @@ describe('create_project', () => {
         projection: async () => null,
         batchesRun: async () => true,
         webhookUrlFault: async () => null,
+        webhookTries: () => null,
         process: async () => null,
         keyLastUsed: async () => null,
         descendantKeys: async () => [],

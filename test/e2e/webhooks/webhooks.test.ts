@@ -144,6 +144,26 @@ describeOnEngines('webhooks', (engines) => {
     );
   });
 
+  it('refuses tests while eight tries of the endpoint run, also of requests at once', async () => {
+    const { client, path } = await newTenant();
+    const { id } = await newEndpoint(client, path);
+    const waiting: Array<() => void> = [];
+    receiver.answer = (response) => waiting.push(() => response.writeHead(204).end());
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, () => client.post(`/v1/webhook-endpoints/${id}/test`, {})),
+    );
+    const statuses = replies.map(({ status }) => status).toSorted();
+    assert.deepEqual(statuses, [...Array.from({ length: 8 }, () => 200), ...Array.from({ length: 4 }, () => 429)]);
+    await received(path, 8);
+    for (const end of waiting) end();
+    receiver.answer = (response) => response.writeHead(204).end();
+    await eventually(async () => {
+      const { status } = await client.post(`/v1/webhook-endpoints/${id}/test`, {});
+      return status === 200 ? true : null;
+    });
+    await received(path, 9);
+  });
+
   it('signs with both secrets after a rotation', async () => {
     const { client, path } = await newTenant();
     const { id, secret } = await newEndpoint(client, path, ['FlowCreated']);

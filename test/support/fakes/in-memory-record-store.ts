@@ -2,12 +2,15 @@ import type {
   RecordKey,
   RecordKind,
   RecordPutOptions,
+  RecordRange,
   RecordStore,
   RecordWriteOptions,
 } from '#records/record-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { EncodedJson, jsonTextOf } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
+
+const byKey = ([one]: readonly [string, Json], [other]: readonly [string, Json]) => (one < other ? -1 : 1);
 
 /** Records in memory. They stay when it is closed. */
 export class InMemoryRecordStore implements RecordStore {
@@ -35,6 +38,11 @@ export class InMemoryRecordStore implements RecordStore {
   async all(kind: RecordKind, keys?: ReadonlyArray<string>): Promise<ReadonlyMap<string, Json>> {
     const found = [...this.#of(kind)].filter(([key]) => keys?.includes(key) ?? true);
     return new Map(found.map(([key, text]) => [key, JSON.parse(text)]));
+  }
+
+  async page(kind: RecordKind, { after = '', before, limit }: RecordRange): Promise<ReadonlyMap<string, Json>> {
+    const keys = [...this.#of(kind).keys()].filter((key) => key > after && (before === undefined || key < before));
+    return this.all(kind, keys.sort().slice(0, limit)).then((all) => new Map([...all].sort(byKey)));
   }
 
   async take(kind: RecordKind, fence: number): Promise<void> {

@@ -133,6 +133,7 @@ export class Service {
         (await this.documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
       batchesRun: async () => true,
       webhookUrlFault: async () => null,
+      webhookTries: () => null,
       projection: async () => null,
       process: async () => null,
     };

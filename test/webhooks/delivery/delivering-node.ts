@@ -6,6 +6,7 @@ import { flow } from '#domain/flow/flow.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { WebhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
 import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+import type { RecordStore } from '#records/record-store.ts';
 import { flowCreated } from '#test/support/events/flow-events.ts';
 import { organizationCreated, origin } from '#test/support/events/organization-events.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
@@ -42,11 +43,14 @@ export class DeliveringNode {
   waitForPosition: () => Promise<boolean> = async () => true;
   readonly #endAtStart = Promise.withResolvers<number | null>();
   readonly runner: WebhookRunner;
-  readonly #records = new InMemoryRecordStore();
-  readonly #ending = new AbortController();
+  readonly #records: RecordStore;
+  #token = 1;
+  #ending = new AbortController();
   #running: Promise<void> | undefined;
 
-  constructor() {
+  /** @param records where it stores the states of deliveries */
+  constructor(records: RecordStore = new InMemoryRecordStore()) {
+    this.#records = records;
     const documents = new ReadModel(this.store.log);
     const log = (level: string) => (fields: object, message: string) =>
       void this.logged.push({ level, fields, message });
@@ -80,7 +84,18 @@ export class DeliveringNode {
   /** Starts it. @param endAtStart the end of the log when the node started; default: the present end */
   async start(endAtStart?: number): Promise<void> {
     this.#endAtStart.resolve(endAtStart ?? (await this.store.lastPosition()));
-    this.#running = this.runner.run({ token: 1, signal: this.#ending.signal, isHeld: () => true });
+    this.#run();
+  }
+
+  /** Starts it after its end, under a newer lease. */
+  startAgain(): void {
+    this.#ending = new AbortController();
+    this.#token += 1;
+    this.#run();
+  }
+
+  #run(): void {
+    this.#running = this.runner.run({ token: this.#token, signal: this.#ending.signal, isHeld: () => true });
   }
 
   /** Ends the node. */

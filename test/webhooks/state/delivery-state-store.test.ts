@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { RecordStore } from '#records/record-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { EncodedJson } from '#shared/json/encoded-json.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 import { newDeliveryState } from '#webhooks/state/delivery-state.ts';
 import { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
@@ -25,6 +29,25 @@ const two = {
   failures: 2,
   replayedAt: 4,
 };
+
+const messageAt = (position: number) => ({
+  ...{ position, stream: 'flow-one', revision: position, type: 'FlowRenamed' },
+  ...{ attempts: 1, firstTriedAt: 1, dueAt: 2, isTest: false },
+});
+
+/** The records of a node that ends after so many writes. */
+function endingAfter(records: InMemoryRecordStore, allowed: number): RecordStore {
+  let writes = 0;
+  const limited = (name: 'put' | 'delete') => (kind: never, given: never, options: never) => {
+    writes += 1;
+    if (writes > allowed) throw new UnavailableError('The node ends here.');
+    return records[name](kind, given, options);
+  };
+  return new Proxy<RecordStore>(records, {
+    get: (store, name: keyof RecordStore) =>
+      name === 'put' || name === 'delete' ? limited(name) : store[name].bind(store),
+  });
+}
 
 describe('DeliveryStateStore', () => {
   let records: InMemoryRecordStore;
@@ -73,6 +96,105 @@ describe('DeliveryStateStore', () => {
       assert.deepEqual(await store.acquire(log), { followed: 5, states: new Map([['one', one]]) });
       assert.equal(await store.peek('two'), null);
     }
+  });
+
+  it('stores each open message as a record, and writes only the ones that have changed', async () => {
+    const three = { ...two, open: [messageAt(10), messageAt(9), messageAt(8)] };
+    await store.acquire(log);
+    await store.write(log, new Map([['three', three]]), 12);
+    const puts: string[] = [];
+    records.beforePut = async (entries) => void puts.push(...entries.keys());
+    const changed = { ...messageAt(9), attempts: 5 };
+    await store.write(log, new Map([['three', { ...three, position: 11, open: [changed], closed: [8] }]]), 13);
+    assert.deepEqual(puts, ['three/9', 'three', '-followed']);
+    const after = { ...three, position: 11, open: [changed, messageAt(10)] };
+    assert.deepEqual(await store.acquire(log), { followed: 13, states: new Map([['three', after]]) });
+  });
+
+  it('loses no open message when it ends at any of its writes', async () => {
+    const before = { ...one, position: 3, open: [messageAt(2), messageAt(3)] };
+    const changes = new Map([['one', { ...one, position: 5, open: [messageAt(4), messageAt(5)], closed: [2] }]]);
+    for (let allowed = 0; allowed < 4; allowed += 1) {
+      records = new InMemoryRecordStore();
+      await new DeliveryStateStore(records).write(log, new Map([['one', before]]), 5);
+      await assert.rejects(new DeliveryStateStore(endingAfter(records, allowed)).write(log, changes, 5), /ends here/);
+      const state = (await new DeliveryStateStore(records).acquire(log)).states.get('one');
+      assert.ok(state !== undefined);
+      const open = state.open.map(({ position }) => position);
+      for (const position of [3, 4, 5]) assert.ok(position > state.position || open.includes(position), `${allowed}`);
+    }
+  });
+
+  it('removes messages that a crash has left without a state', async () => {
+    await store.write(log, new Map([['one', { ...one, open: [messageAt(3)] }]]), 5);
+    await records.delete('webhook-deliveries', ['one']);
+    assert.deepEqual(await store.acquire(log), { followed: 5, states: new Map() });
+    await store.write(log, new Map([['one', one]]), 5);
+    assert.deepEqual((await store.acquire(log)).states, new Map([['one', one]]));
+  });
+
+  it('keeps the messages of another log, and does not mix them with its own', async () => {
+    const ofOther = { ...one, open: [messageAt(3)] };
+    await store.write(other, new Map([['one', ofOther]]), 5);
+    assert.deepEqual((await store.acquire(log)).states, new Map());
+    await store.write(log, new Map([['two', two]]), 5);
+    assert.deepEqual((await store.acquire(other)).states, new Map([['one', ofOther]]));
+  });
+
+  it('takes a state for lost if one of its messages cannot be read', async () => {
+    await store.write(log, new Map([['one', { ...one, open: [messageAt(3), messageAt(4), messageAt(5)] }]]), 5);
+    await records.put('webhook-messages', new Map([['one/4', { log }]]));
+    assert.deepEqual((await store.acquire(log)).states, new Map());
+    assert.deepEqual(await records.all('webhook-messages'), new Map());
+  });
+
+  it('reads and removes thousands of messages to one endpoint', async () => {
+    const open = Array.from({ length: 2_500 }, (_, index) => messageAt(index + 1));
+    await store.write(log, new Map(Object.entries({ one: { ...one, open }, two })), 5);
+    assert.deepEqual((await store.peek('one'))?.open, open);
+    assert.deepEqual((await store.acquire(log)).states.get('one')?.open, open);
+    await store.remove(['one']);
+    assert.deepEqual([...(await records.all('webhook-messages')).keys()], ['two/8']);
+  });
+
+  describe('on states in format 2, which have their open messages', () => {
+    const [id, state] = ['cwebhookone00001', { position: 5, failingSince: 1767603600000, failures: 2 }];
+    const text = readFileSync(
+      new URL('../../fixtures/delivery-states/with-open-messages.json', import.meta.url),
+      'utf8',
+    );
+    const rows = new Map(Object.entries(JSON.parse(text)).map(([key, row]) => [key, new EncodedJson(String(row))]));
+    const ofFixture = '1/2f6c1d3e-8a35-4a6f-9d0e-51f0a4f4c001';
+    const assertTakenOver = async () => {
+      const { followed, states } = await store.acquire(ofFixture);
+      const { open, ...rest } = states.get(id) ?? assert.fail();
+      assert.deepEqual([followed, rest], [5, { ...state, replayedAt: 0, beganAtEndAt: null }]);
+      assert.deepEqual(
+        open.map(({ position, attempts, isTest }) => [position, attempts, isTest]),
+        [
+          [3, 2, false],
+          [4, 0, false],
+          [5, 0, true],
+        ],
+      );
+    };
+    beforeEach(() => records.put('webhook-deliveries', rows));
+
+    it('stores their messages as records, and reads the old ones never again', async () => {
+      assert.equal((await store.peek(id))?.open.length, 3);
+      await assertTakenOver();
+      const closed = { ...newDeliveryState(5), open: [], closed: [3, 4, 5] };
+      assert.ok(!JSON.stringify(await records.get('webhook-deliveries', id)).includes('"open"'));
+      await store.write(ofFixture, new Map([[id, closed]]), 5);
+      assert.deepEqual((await store.acquire(ofFixture)).states, new Map([[id, newDeliveryState(5)]]));
+      assert.deepEqual(await store.peek(id), newDeliveryState(5));
+    });
+
+    it('takes them over after an end at any of its writes', async () => {
+      for (const allowed of [0, 1])
+        await assert.rejects(new DeliveryStateStore(endingAfter(records, allowed)).acquire(ofFixture), /ends here/);
+      await assertTakenOver();
+    });
   });
 
   it('refuses the writes of a node with an older token after a takeover', async () => {

@@ -1,10 +1,11 @@
 import { RecordSnapshots, type StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
 import type { EventFailure } from '#domain/shared/event-failure.ts';
 import { type ProcessCheckpoint, type ProcessesRecord, processesRecordKey } from '#positions/processes-record.ts';
+import { recordParts } from '#records/record-parts.ts';
 import type { RecordKey, RecordStore } from '#records/record-store.ts';
 import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
-import { followedKey } from '#webhooks/state/delivery-state-store.ts';
+import { followedKey } from '#webhooks/state/stored-delivery.ts';
 
 /** A checkpoint of release 0.3. */
 export interface EarlierCheckpoint {
@@ -51,9 +52,6 @@ const markKeys: Readonly<Record<TakeOverPart, RecordKey>> = {
   rest: { kind: 'format', key: 'taken-over' },
 };
 
-/** The most records of one write. */
-const maxTogether = 1_000;
-
 /** Returns the parts that were not taken over yet. @throws UnavailableError */
 export async function partsToTakeOver(
   records: RecordStore,
@@ -90,11 +88,11 @@ async function takeOverWork(records: RecordStore, earlier: EarlierRecords): Prom
     await records.put(kind, new Map([[key, encodeJson(processes)]]), { keep: 'existing' });
   }
   const deliveries = new Map((await earlier.deliveries()).flatMap(deliveryEntry));
-  for (const part of partsOf(deliveries)) await records.put('webhook-deliveries', part, { keep: 'existing' });
+  for (const part of recordParts(deliveries)) await records.put('webhook-deliveries', part, { keep: 'existing' });
 }
 
 async function takeOverRest(records: RecordStore, earlier: EarlierRecords): Promise<void> {
-  for (const part of partsOf(await earlier.keyUsage())) await records.put('key-usage', part, { keep: 'greater' });
+  for (const part of recordParts(await earlier.keyUsage())) await records.put('key-usage', part, { keep: 'greater' });
   await records.put('notes', await earlier.notes(), { keep: 'existing' });
   await takeOverSnapshots(records, earlier.snapshots());
 }
@@ -127,9 +125,4 @@ function deliveryEntry({ endpoint, log, state }: EarlierDelivery): ReadonlyArray
   } catch {
     return [];
   }
-}
-
-function* partsOf<Value>(entries: ReadonlyMap<string, Value>): Generator<ReadonlyMap<string, Value>> {
-  const all = [...entries];
-  for (let from = 0; from < all.length; from += maxTogether) yield new Map(all.slice(from, from + maxTogether));
 }

@@ -1,14 +1,15 @@
 import type { DeliveryOutcome } from '#domain/webhook-endpoint/delivery.ts';
+import { maxTriesOfEndpoint } from '#domain/webhook-endpoint/running-tries.ts';
 import type { DeliveryState, Message, OpenMessage } from '#webhooks/state/delivery-state.ts';
 import { EndpointHealth } from './endpoint-health.ts';
-import { OpenMessages } from './open-messages.ts';
+import { type MessageChanges, OpenMessages } from './open-messages.ts';
 import type { QueueClock } from './queue-clock.ts';
 import type { DisabledByAnswers, EndpointQueueOptions, TryResult } from './queue-options.ts';
 import type { ReceiverRequest } from './receiver-request.ts';
 import { maxHoldMs, nextTryAt, retryForMs } from './retry-schedule.ts';
 
 /** The most tries of one endpoint that run at the same time. */
-export const maxAtOnce = 8;
+export const maxAtOnce = maxTriesOfEndpoint;
 /** The most retries among them while there are messages that were never tried. */
 const maxRetriesAtOnce = 4;
 /** The most open messages. At this number the queue begins no further message. */
@@ -52,16 +53,19 @@ export class EndpointQueue<Result extends TryResult> {
     this.#advance();
   }
 
-  /** The state to store. */
+  /** The whole state, with every open message. */
   get state(): DeliveryState {
-    return {
-      position: this.position,
-      open: this.#open.list,
-      failingSince: this.#health.failingSince,
-      failures: this.#health.failures,
-      replayedAt: this.#replayedAt,
-      beganAtEndAt: this.#options.state.beganAtEndAt,
-    };
+    return this.#stateWith(this.#open.list);
+  }
+
+  /** Returns the state to store, with only those open messages that have changed since the last call. */
+  takeChanges(): DeliveryState & MessageChanges {
+    return { ...this.#stateWith([]), ...this.#open.takeChanges() };
+  }
+
+  /** Makes the next `takeChanges` return changes again that could not be stored. */
+  storeAgain(changes: MessageChanges): void {
+    this.#open.storeAgain(changes);
   }
 
   /** The delivery of every message up to it has begun. */
@@ -103,6 +107,11 @@ export class EndpointQueue<Result extends TryResult> {
     return this.#open.inFlight;
   }
 
+  /** The number of tries that run now, and of tests that wait for one to end. */
+  get running(): number {
+    return this.#open.inFlight + this.#open.waitingTests;
+  }
+
   /**
    * Adds the next message in the order of the log. A live queue without room falls behind.
    * @returns false if the caller must offer it again later
@@ -126,11 +135,12 @@ export class EndpointQueue<Result extends TryResult> {
     this.#isLive = this.#offeredUpTo >= this.#options.followed();
   }
 
-  /** Sends a message immediately and only once, before all others. */
+  /** Sends a message only once and before all others: immediately, or when one of eight running tries has ended. */
   test(message: Message): void {
     if (this.#open.has(message.position) || this.#isStopped) return;
-    const open = { ...message, attempts: 0, firstTriedAt: null, dueAt: this.#clock.now(), isTest: true };
-    this.#begin(open, false);
+    this.#open.keep({ ...message, attempts: 0, firstTriedAt: null, dueAt: this.#clock.now(), isTest: true });
+    this.#options.onChange();
+    this.#beginTests(this.#clock.now());
   }
 
   /** Goes back to a position. @param at the position of the request, which counts once @returns whether it went back */
@@ -173,6 +183,17 @@ export class EndpointQueue<Result extends TryResult> {
     this.#cancelTimer();
   }
 
+  #stateWith(open: ReadonlyArray<OpenMessage>): DeliveryState {
+    return {
+      position: this.position,
+      open,
+      failingSince: this.#health.failingSince,
+      failures: this.#health.failures,
+      replayedAt: this.#replayedAt,
+      beganAtEndAt: this.#options.state.beganAtEndAt,
+    };
+  }
+
   #fallBehind(offeredUpTo: number): void {
     // The waiting messages will be offered again.
     const first = this.#waiting[0]?.position ?? Number.POSITIVE_INFINITY;
@@ -183,8 +204,10 @@ export class EndpointQueue<Result extends TryResult> {
 
   /** Begins every try that may run now, and schedules the next look. */
   #advance(): void {
-    if (!this.#isEnabled || this.#isStopped) return;
+    if (this.#isStopped) return;
     const now = this.#clock.now();
+    this.#beginTests(now);
+    if (!this.#isEnabled) return;
     for (let next = this.#next(now); next !== null; next = this.#next(now)) {
       this.#begin(next.message, next.isRetry);
     }
@@ -192,12 +215,21 @@ export class EndpointQueue<Result extends TryResult> {
     if (this.hasRoom && this.#waiting.length <= maxWaiting / 2) this.#options.onRoom();
   }
 
+  /** Tests are sent to a disabled or dead endpoint, too. */
+  #beginTests(now: number): void {
+    while (this.#open.waitingTests > 0 && this.#open.inFlight < maxAtOnce) {
+      const test = this.#open.earliest(({ isTest, dueAt }) => isTest && dueAt <= now);
+      if (test === null) return;
+      this.#begin(test, false);
+    }
+  }
+
   /** The next message to try; null if none may be tried now. */
   #next(now: number): { readonly message: OpenMessage; readonly isRetry: boolean } | null {
-    const { tries, retries } = this.#open.countTries();
-    if (tries >= (this.#health.isDead ? 1 : maxAtOnce) || now < this.#health.restsUntil) return null;
+    const { inFlight, retriesInFlight } = this.#open;
+    if (inFlight >= (this.#health.isDead ? 1 : maxAtOnce) || now < this.#health.restsUntil) return null;
     const due = this.#open.earliest((message) => message.dueAt <= now);
-    const isRoomForRetry = retries < maxRetriesAtOnce;
+    const isRoomForRetry = retriesInFlight < maxRetriesAtOnce;
     const [first] = this.#waiting;
     const canBegin = first !== undefined && this.#open.size < maxOpen;
     if (due !== null && (isRoomForRetry || !canBegin)) return { message: due, isRetry: true };

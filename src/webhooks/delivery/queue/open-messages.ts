@@ -1,12 +1,33 @@
 import type { OpenMessage } from '#webhooks/state/delivery-state.ts';
 
+/** The open messages that differ from the stored ones. */
+export interface MessageChanges {
+  readonly open: ReadonlyArray<OpenMessage>;
+  /** The positions of messages that may be stored and are no longer open. */
+  readonly closed: ReadonlyArray<number>;
+}
+
 /** The open messages to one endpoint, and their tries that run now. */
 export class OpenMessages {
   readonly #open: Map<number, OpenMessage>;
-  readonly #inFlight = new Map<number, { readonly isRetry: boolean; readonly isTest: boolean }>();
+  /** The positions of the messages in a running try, and whether it is a retry. */
+  readonly #inFlight = new Map<number, boolean>();
+  /** The positions of messages that may be stored. */
+  readonly #stored: Set<number>;
+  /** The positions of messages that have changed since they were taken to be stored. */
+  readonly #changed = new Set<number>();
+  /** The positions of the open tests. */
+  readonly #tests = new Set<number>();
+  #failed = 0;
 
+  /** @param messages the stored ones */
   constructor(messages: ReadonlyArray<OpenMessage>) {
     this.#open = new Map(messages.map((message) => [message.position, message]));
+    this.#stored = new Set(this.#open.keys());
+    for (const message of messages) {
+      if (hasFailed(message)) this.#failed += 1;
+      if (message.isTest) this.#tests.add(message.position);
+    }
   }
 
   get size(): number {
@@ -15,9 +36,7 @@ export class OpenMessages {
 
   /** The number of messages with a failed try. */
   get failed(): number {
-    let failed = 0;
-    for (const { attempts } of this.#open.values()) if (attempts > 0) failed += 1;
-    return failed;
+    return this.#failed;
   }
 
   get list(): ReadonlyArray<OpenMessage> {
@@ -27,6 +46,20 @@ export class OpenMessages {
   /** The number of tries that run now, tests included. */
   get inFlight(): number {
     return this.#inFlight.size;
+  }
+
+  /** The number of running tries that are retries. */
+  get retriesInFlight(): number {
+    let retries = 0;
+    for (const isRetry of this.#inFlight.values()) if (isRetry) retries += 1;
+    return retries;
+  }
+
+  /** The number of tests that are not in a running try. */
+  get waitingTests(): number {
+    let waiting = 0;
+    for (const position of this.#tests) if (!this.#inFlight.has(position)) waiting += 1;
+    return waiting;
   }
 
   has(position: number): boolean {
@@ -39,33 +72,61 @@ export class OpenMessages {
 
   /** Adds a message, or replaces the one at its position. */
   keep(message: OpenMessage): void {
+    const before = this.#open.get(message.position);
+    if (before === message) return;
     this.#open.set(message.position, message);
+    this.#changed.add(message.position);
+    if (message.isTest) this.#tests.add(message.position);
+    this.#failed += Number(hasFailed(message)) - Number(hasFailed(before));
   }
 
   delete(position: number): void {
+    const before = this.#open.get(position);
+    if (before === undefined) return;
     this.#open.delete(position);
+    this.#tests.delete(position);
+    this.#changed.add(position);
+    this.#failed -= Number(hasFailed(before));
+  }
+
+  /** Returns what has changed since the last call. The caller stores it, or calls `storeAgain`. */
+  takeChanges(): MessageChanges {
+    const open: OpenMessage[] = [];
+    const closed: number[] = [];
+    for (const position of this.#changed) {
+      const message = this.#open.get(position);
+      if (message !== undefined) open.push(message);
+      else if (this.#stored.has(position)) closed.push(position);
+    }
+    this.#changed.clear();
+    for (const { position } of open) this.#stored.add(position);
+    for (const position of closed) this.#stored.delete(position);
+    return { open, closed };
+  }
+
+  /** Makes the next `takeChanges` return changes again that could not be stored. Some of them may be stored. */
+  storeAgain({ open, closed }: MessageChanges): void {
+    for (const { position } of open) this.#changed.add(position);
+    for (const position of closed) {
+      this.#changed.add(position);
+      this.#stored.add(position);
+    }
   }
 
   /** Deletes the messages after a position, except those in a running try. */
   deleteAfter(after: number): void {
     for (const position of [...this.#open.keys()]) {
-      if (position > after && !this.#inFlight.has(position)) this.#open.delete(position);
+      if (position > after && !this.#inFlight.has(position)) this.delete(position);
     }
   }
 
   beginTry(message: OpenMessage, isRetry: boolean): void {
     this.keep(message);
-    this.#inFlight.set(message.position, { isRetry, isTest: message.isTest });
+    this.#inFlight.set(message.position, isRetry);
   }
 
   endTry(position: number): void {
     this.#inFlight.delete(position);
-  }
-
-  /** Counts the running tries that are not tests, and the retries among them. */
-  countTries(): { readonly tries: number; readonly retries: number } {
-    const tries = [...this.#inFlight.values()].filter(({ isTest }) => !isTest);
-    return { tries: tries.length, retries: tries.filter(({ isRetry }) => isRetry).length };
   }
 
   /** Returns the message that is due first; null if there is none. Ignores messages in a running try. */
@@ -77,4 +138,8 @@ export class OpenMessages {
     }
     return earliest;
   }
+}
+
+function hasFailed(message: OpenMessage | undefined): boolean {
+  return message !== undefined && message.attempts > 0;
 }

@@ -156,6 +156,43 @@ describe('EndpointQueue', () => {
     assert.deepEqual(receiver.queue.state, newDeliveryState(4));
   });
 
+  it('counts tests in its eight tries, and sends a waiting one before other messages', async () => {
+    const receiver = new VirtualReceiver();
+    receiver.receive = () => ({ ms: 100, kind: 'delivered' });
+    receiver.follow(...range(1, 20));
+    receiver.queue.test(messageAt(50));
+    assert.deepEqual(receiver.begun, range(1, 8));
+    assert.equal(receiver.queue.running, 9);
+    await receiver.time.pass(100);
+    assert.deepEqual(receiver.begun.slice(8), [50, ...range(9, 15)]);
+    await receiver.time.pass(1_000);
+    assert.equal(receiver.mostAtOnce, maxAtOnce);
+    assert.equal(receiver.queue.running, 0);
+  });
+
+  it('gives the changes of its open messages once, and again if they could not be stored', async () => {
+    const receiver = new VirtualReceiver();
+    const positions = () => {
+      const changes = receiver.queue.takeChanges();
+      const { position, open, closed } = changes;
+      return { changes, seen: [position, open.map((message) => message.position), closed] };
+    };
+    receiver.receive = ({ position }) => ({ ms: 10, kind: position === 2 ? 'failed' : 'delivered' });
+    receiver.follow(1, 2, 3);
+    const begun = positions();
+    assert.deepEqual(begun.seen, [3, [1, 2, 3], []]);
+    assert.deepEqual(positions().seen, [3, [], []]);
+    await receiver.time.pass(20);
+    const ended = positions();
+    assert.deepEqual(ended.seen, [3, [2], [1, 3]]);
+    receiver.queue.storeAgain(ended.changes);
+    assert.deepEqual(positions().seen, [3, [2], [1, 3]]);
+    assert.deepEqual(positions().seen, [3, [], []]);
+    receiver.follow(4);
+    await receiver.time.pass(20);
+    assert.deepEqual(positions().seen, [4, [], []], 'what was never stored need not be removed');
+  });
+
   it('returns to a replay’s position once, even when it meets the request again on the way', async () => {
     const receiver = new VirtualReceiver();
     receiver.follow(...range(1, 9));

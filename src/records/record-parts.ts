@@ -1,0 +1,29 @@
+import { EncodedJson, jsonTextOf } from '#shared/json/encoded-json.ts';
+import type { Json } from '#shared/json/json.ts';
+
+/** The most records of one part. */
+const maxRecords = 1_000;
+/** The most characters of one part. A longer record is a part of its own. */
+const maxCharacters = 256 * 1024;
+
+/**
+ * Divides records into parts for one write each, so that neither the event loop nor other writes wait long for one. It
+ * encodes a part when the part is asked for.
+ */
+export function* recordParts(
+  entries: Iterable<readonly [string, Json | EncodedJson]>,
+): Generator<ReadonlyMap<string, EncodedJson>, void, void> {
+  let part = new Map<string, EncodedJson>();
+  let characters = 0;
+  for (const [key, value] of entries) {
+    const text = jsonTextOf(value);
+    if (part.size >= maxRecords || (part.size > 0 && characters + text.length > maxCharacters)) {
+      yield part;
+      part = new Map();
+      characters = 0;
+    }
+    part.set(key, new EncodedJson(text));
+    characters += text.length;
+  }
+  if (part.size > 0) yield part;
+}
