@@ -326,7 +326,7 @@ describe('LiveFeed', () => {
     assert.match(client.text, /: ended: it was read too slowly\n\n$/);
   });
 
-  it('goes on with a client that reads again in time', async () => {
+  it('continues with a client that reads again in time', async () => {
     await renamedTimes(300);
     const client = new FeedClient();
     client.isSlow = true;
