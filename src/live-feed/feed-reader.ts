@@ -1,5 +1,6 @@
 import type { ResponseSink } from '#application/responses/response-sink.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
+import { withTimeout } from '#shared/async/with-timeout.ts';
 import { comment, ending, eventStreamType, opening } from './event-stream-message.ts';
 
 /** Why a feed ended. */
@@ -79,14 +80,20 @@ export class FeedReader {
     this.#flush();
   }
 
-  /** Sends a message before all pushed ones. Resolves when the client has read it, or when the feed has ended. */
-  async write(bytes: Buffer): Promise<void> {
-    for (const piece of piecesOf(bytes)) {
-      await this.#unread?.promise;
-      if (this.hasEnded) return;
-      this.#send(piece);
-    }
-    await this.#unread?.promise;
+  /** Sends messages before all pushed ones. Must be called only when the client has read everything. */
+  sendFirst(bytes: Buffer): void {
+    if (!this.hasEnded) this.#send(bytes);
+  }
+
+  /**
+   * Waits until the client has read everything, or the feed has ended.
+   * @param ms how long; by default until the feed ends
+   * @returns false if the time is over
+   */
+  async whenRead(ms?: number): Promise<boolean> {
+    const read = this.#unread?.promise.then(() => true);
+    if (read === undefined) return true;
+    return ms === undefined ? read : withTimeout(ms, read, false);
   }
 
   /** Shows that the feed is alive, before all pushed messages. A client that has not read everything gets nothing. */

@@ -1,6 +1,5 @@
-import { auditEntries, type EntryReads } from '#application/history/audit-entries.ts';
+import { type AuditEntry, auditEntries, type EntryReads } from '#application/history/audit-entries.ts';
 import { pastEvents } from '#application/history/past-events.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
 import { areShown, type Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { FairSlots } from '#shared/async/fair-slots.ts';
@@ -12,29 +11,38 @@ export interface PastEntriesOptions {
   readonly documents: Pick<ReadStore, 'list'>;
   readonly reads: EntryReads;
   readonly positions: Pick<Positions, 'passed'>;
+  /** How long a part stays in memory while its client reads. Default 1 s. */
+  readonly patienceMs?: number;
 }
 
-/** The next entries of a replay. */
-interface Part {
+/** Entries that are written together: 64 KiB at most, or one entry. */
+interface Piece {
   readonly bytes: Buffer;
   readonly entries: number;
-  /** Whether it has all entries of the events that were looked at. */
-  readonly isWhole: boolean;
-  /** The position after which the next part begins; null at the end. */
-  readonly lookedUpTo: number | null;
+  /** The position of its last entry. */
+  readonly position: number;
+}
+
+/** What was sent of a part of the past. */
+interface SentPart {
+  readonly entries: number;
+  /** The position up to which everything was sent; null at the end. */
+  readonly upTo: number | null;
 }
 
 const auditCollection = 'audit';
 const auditWaitMs = 2_000;
-const maxPartCharacters = 64 * 1024;
-const firstPartEvents = 50;
-const maxPartEvents = 200;
-/** The parts that are made at once on this node. A project has a part of them. */
-const slotLimits = { maxSlots: 8, maxSlotsOfOwner: 2, maxWaitMs: 30_000 };
+const eventsOfPart = 100;
+const maxPieceBytes = 64 * 1024;
+/** The parts that are in memory at once on this node. Each may have a hundred entries of 64 KiB. */
+const slotLimits = { maxSlots: 8, maxSlotsOfOwner: 2, maxWaitMs: 300_000 };
+/** How long a part stays in memory while its client reads. */
+const defaultPatienceMs = 1_000;
 
 /**
- * Sends readers the entries from before they joined, which the audit's read model finds. Projects make their parts in
- * turn. While a part waits for its client, it takes no slot, and no other part of the reader is in memory.
+ * Sends readers the entries from before they joined, which the audit's read model finds. A few parts of the past are in
+ * memory at once, for projects in turn. A client that does not read its part soon loses its turn: what is left is made
+ * again when the client has read the rest.
  */
 export class PastEntries {
   readonly #options: PastEntriesOptions;
@@ -44,8 +52,8 @@ export class PastEntries {
     this.#options = options;
   }
 
-  /** The parts that are made now. */
-  get making(): number {
+  /** The parts that are in memory now. */
+  get parts(): number {
     return this.#slots.taken;
   }
 
@@ -63,48 +71,60 @@ export class PastEntries {
   async send(reader: FeedReader, after: number, until: number): Promise<number> {
     if (after >= until) return 0;
     await this.reach(until);
-    let sent = 0;
-    let maxEvents = firstPartEvents;
+    let entries = 0;
     for (let from: number | null = after; from !== null && from < until && !reader.hasEnded; ) {
-      const part: Part | null = await this.#makeInTurn(reader, from, until, maxEvents);
-      if (part === null) break;
-      await reader.write(part.bytes);
-      sent += part.entries;
-      from = part.lookedUpTo;
-      // Entries that are made and do not fit are made again, so the next part looks at fewer events.
-      maxEvents = part.isWhole ? Math.min(2 * maxEvents, maxPartEvents) : part.entries;
+      const sent: SentPart = await this.#sendPart(reader, from, until);
+      entries += sent.entries;
+      from = sent.upTo;
+      await reader.whenRead();
     }
-    return sent;
+    return entries;
   }
 
-  /** Makes a part in the turn of the reader's project. @returns null if the reader has left meanwhile */
-  async #makeInTurn(reader: FeedReader, after: number, until: number, maxEvents: number): Promise<Part | null> {
+  async #sendPart(reader: FeedReader, after: number, until: number): Promise<SentPart> {
     const leave = await this.#slots.enter(reader.caller.projectId);
     if (typeof leave === 'string') throw new UnavailableError('Too many past entries are being read just now.');
     try {
-      return reader.hasEnded ? null : await this.#make(reader.caller, after, until, maxEvents);
+      return await this.#sendInTurn(reader, after, until);
     } finally {
       leave();
     }
   }
 
-  async #make(caller: Caller, after: number, until: number, maxEvents: number): Promise<Part> {
-    const { documents, reads } = this.#options;
-    const { events, lookedUpTo } = await pastEvents(documents, caller, after, maxEvents);
-    const entries = await auditEntries(
-      reads,
-      events.filter(({ position }) => position <= until),
-    );
-    let text = '';
-    let taken = 0;
-    for (const entry of entries) {
-      const message = entryMessage(entry);
-      if (taken > 0 && text.length + message.length > maxPartCharacters) break;
-      text += message;
-      taken += 1;
+  async #sendInTurn(reader: FeedReader, after: number, until: number): Promise<SentPart> {
+    const { documents, reads, patienceMs = defaultPatienceMs } = this.#options;
+    if (reader.hasEnded) return { entries: 0, upTo: after };
+    const { events, lookedUpTo } = await pastEvents(documents, reader.caller, after, eventsOfPart);
+    const places = events.filter(({ position }) => position <= until);
+    const pieces = piecesOf(await auditEntries(reads, places));
+    const end = performance.now() + patienceMs;
+    let sent: SentPart = { entries: 0, upTo: after };
+    for (const { bytes, entries, position } of pieces) {
+      if (!(await reader.whenRead(end - performance.now())) || reader.hasEnded) return sent;
+      reader.sendFirst(bytes);
+      sent = { entries: sent.entries + entries, upTo: position };
     }
-    const isWhole = taken === entries.length;
-    const last = entries[taken - 1]?.position ?? until;
-    return { bytes: Buffer.from(text), entries: taken, isWhole, lookedUpTo: isWhole ? lookedUpTo : last };
+    return { ...sent, upTo: lookedUpTo };
   }
+}
+
+function piecesOf(entries: ReadonlyArray<AuditEntry>): ReadonlyArray<Piece> {
+  const pieces: Piece[] = [];
+  let messages: Buffer[] = [];
+  let bytes = 0;
+  let position = 0;
+  const endPiece = () => {
+    if (messages.length > 0) pieces.push({ bytes: Buffer.concat(messages, bytes), entries: messages.length, position });
+    messages = [];
+    bytes = 0;
+  };
+  for (const entry of entries) {
+    const message = Buffer.from(entryMessage(entry));
+    if (bytes + message.length > maxPieceBytes) endPiece();
+    messages.push(message);
+    bytes += message.length;
+    position = entry.position;
+  }
+  endPiece();
+  return pieces;
 }

@@ -16,6 +16,7 @@ import { templateCreated } from '#test/support/events/template-events.ts';
 import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
 import { tailOf } from '#test/support/log/tail-of.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { FeedClient } from './feed-client.ts';
 
 const ignored = () => undefined;
@@ -47,6 +48,8 @@ describe('LiveFeed', () => {
     history: new StreamHistory(service.store),
     personalReader: (subjects: ReadonlyArray<string>) => service.personalData.readerOf(subjects),
   });
+  const pastWith = (documents: Pick<typeof service.documents, 'list'>) =>
+    new PastEntries({ documents, reads: readsOf(), positions: { passed: async () => 'reached' }, patienceMs: 10 });
   const pastWaitingFor = (waitForAudit: (position: number) => Promise<boolean>) =>
     new PastEntries({
       documents: service.documents,
@@ -269,9 +272,9 @@ describe('LiveFeed', () => {
     await opened(feed, callerOf('project', tenants.sibling));
   });
 
-  const renamedTimes = async (times: number) => {
+  const renamedTimes = async (times: number, suffix = '') => {
     await createFlow();
-    for (let index = 0; index < times; index += 1) await renameFlow(`name ${index}`);
+    for (let index = 0; index < times; index += 1) await renameFlow(`name ${index}${suffix}`);
   };
 
   it('@long replays 10,000 entries completely and in order to a client that reads them slowly', async () => {
@@ -301,7 +304,7 @@ describe('LiveFeed', () => {
 
   it('ends a feed whose client does not read past entries for too long, and frees what it took', async () => {
     await renamedTimes(300);
-    const past = pastWaitingFor(async () => true);
+    const past = pastWith(service.documents);
     const feed = feedWith({ past, maxUnreadMs: 20 });
     const clients = Array.from({ length: 12 }, () => {
       const client = new FeedClient();
@@ -313,7 +316,7 @@ describe('LiveFeed', () => {
     for (const client of clients) await client.waitFor(({ hasEnded }) => hasEnded);
     for (const { text } of clients) assert.match(text, /: ended: it was read too slowly\n\n$/);
     await Promise.all(served);
-    assert.deepEqual([feed.size, past.making], [0, 0]);
+    assert.deepEqual([feed.size, past.parts], [0, 0]);
     const next = await opened(feed, callerOf('project'), { after: 0 });
     await next.waitFor(({ entries }) => entries.length === 301);
   });
@@ -338,8 +341,8 @@ describe('LiveFeed', () => {
     await client.waitFor(({ entries }) => entries.length === 301);
   });
 
-  it('makes a few parts of replays at once, in turn by project, and takes no slot for unread ones', async () => {
-    await renamedTimes(100);
+  it('has a few parts of replays in memory at once, in turn by project, and drops unread ones', async () => {
+    await renamedTimes(100, 'n'.repeat(2_000));
     await createFlow('cflowofstranger000', tenants.stranger);
     const gate = Promise.withResolvers<void>();
     const asked: string[] = [];
@@ -350,7 +353,7 @@ describe('LiveFeed', () => {
         return service.documents.list(collection, where, page);
       },
     } as Pick<typeof service.documents, 'list'>;
-    const past = new PastEntries({ documents, reads: readsOf(), positions: { passed: async () => 'reached' } });
+    const past = pastWith(documents);
     const feed = feedWith({ past });
     const resumed = (tenant: (typeof tenants)[keyof typeof tenants]) => {
       const client = new FeedClient();
@@ -365,23 +368,28 @@ describe('LiveFeed', () => {
     await other.waitFor(({ status }) => status === 200);
     while (asked.length < 3) await nextTurn();
     assert.deepEqual(asked, [tenants.project.projectId, tenants.project.projectId, tenants.stranger.projectId]);
-    assert.equal(past.making, 3);
+    assert.equal(past.parts, 3);
     gate.resolve();
     for (const client of [...unread, other]) await client.waitFor(({ entries }) => entries.length > 0);
-    assert.equal(past.making, 0);
+    await eventually(() => past.parts === 0, 'no part is in memory');
+    for (const client of unread) {
+      assert.ok(client.entries.length < 101);
+      client.drain();
+      await client.waitFor(({ entries }) => entries.length === 101);
+    }
   });
 
   it('sends comments to a feed that waits for its turn to get past entries', async () => {
     await createFlow();
     const gate = Promise.withResolvers<never>();
     const documents = { list: () => gate.promise };
-    const past = new PastEntries({ documents, reads: readsOf(), positions: { passed: async () => 'reached' } });
+    const past = pastWith(documents);
     const feed = feedWith({ past, keepAliveMs: 1 });
     const waiting = await Promise.all([1, 2, 3].map(() => opened(feed, callerOf('project'), { after: 0 })));
     for (const client of waiting) await client.waitFor(({ text }) => text.includes(': keep-alive\n\n'));
     gate.reject(new UnavailableError('away'));
     for (const client of waiting) await client.waitFor(({ hasEnded }) => hasEnded);
-    assert.equal(past.making, 0);
+    assert.equal(past.parts, 0);
   });
 
   it('follows the log only while a client reads, and again with the next client', async () => {
