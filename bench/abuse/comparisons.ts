@@ -9,13 +9,13 @@ const versions = 10;
 const comparisons = 1_000;
 const comparisonsAtOnce = 30;
 const lists = 200;
-const listsAtOnce = 20;
-const title = `${comparisonsAtOnce} comparisons and ${listsAtOnce} lists of 6.5 MB of one project at once`;
+const listsAtOnce = 10;
+const title = `${comparisonsAtOnce} comparisons and ${listsAtOnce} large lists of one project at once`;
 let versionIds: ReadonlyArray<string> = [];
 let list = '';
 let other: TenantRequests;
 
-/** Comparisons of the largest versions and lists of them, while another tenant reads as usual. */
+/** Comparisons of large versions and lists of them in pages of 2 MiB, while another tenant reads as usual. */
 const manyComparisons: AbuseScenario = {
   title,
   maxFreezeMs: 300,

@@ -18,6 +18,8 @@ const timeoutMs = 10_000;
 const idleTimeoutMs = 30_000;
 /** This is far more than the largest versions need. */
 const maxOldGenerationSizeMb = 512;
+/** Many comparisons in a row would let the thread keep 200 MiB more for short-lived objects. */
+const maxYoungGenerationSizeMb = 8;
 
 /** The limits of comparisons. */
 export interface VersionComparerLimits {
@@ -97,7 +99,7 @@ export class VersionComparer {
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: idleTimeoutMs,
-      resourceLimits: { maxOldGenerationSizeMb },
+      resourceLimits: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb },
     });
     return this.#pool;
   }
