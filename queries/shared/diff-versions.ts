@@ -49,7 +49,7 @@ export function diffVersions<Record>({
     http: get(path),
     input: Input,
     output: Diff,
-    failures: [code],
+    failures: [code, 'too-many-calls'],
     example: { output: example },
     reads: { versions: collection },
     subject: { collection, parameter: 'versionId', notFound: code },
@@ -58,7 +58,8 @@ export function diffVersions<Record>({
       if (other === null || !canAccess(caller, other.head))
         return E.left(notFound(code, JSON.stringify(otherVersionId)));
       const comparison = { kind, before: subject.record.text, after: other.record.text };
-      return E.right({ body: await comparer.compare<Diff>(comparison) });
+      const compared = await comparer.compare<Diff>(comparison);
+      return E.isLeft(compared) ? compared : E.right({ body: compared.right });
     },
   });
 }

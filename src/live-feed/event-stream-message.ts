@@ -19,6 +19,9 @@ export function keepAlive(position: number): Buffer {
   return Buffer.from(`: keep-alive\nid: ${position}\n\n`);
 }
 
+/** A comment that shows that the feed is alive while earlier entries are on their way. */
+export const comment = Buffer.from(': keep-alive\n\n');
+
 /** Returns a comment that says why a feed ends. Its reader resumes after the last id. */
 export function ending(reason: string): Buffer {
   return Buffer.from(`: ${reason}\n\n`);

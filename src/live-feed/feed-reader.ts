@@ -1,6 +1,7 @@
 import type { ResponseSink } from '#application/responses/response-sink.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
-import { ending, eventStreamType, opening } from './event-stream-message.ts';
+import { withTimeout } from '#shared/async/with-timeout.ts';
+import { comment, ending, eventStreamType, opening } from './event-stream-message.ts';
 
 /** Why a feed ended. */
 export type FeedEnd = 'left' | 'too slow' | 'key not valid' | 'stopping' | 'unavailable';
@@ -14,14 +15,19 @@ const reasons: Readonly<Record<Exclude<FeedEnd, 'left'>, string>> = {
 
 const headers = ['Content-Type', eventStreamType, 'Cache-Control', 'no-store', 'X-Accel-Buffering', 'no'];
 
-/** The most bytes that wait for one reader. */
+/** The most bytes that may wait for one reader before more of them come. Readers that see the same share them. */
 const maxQueuedBytes = 1024 * 1024;
+/** The most bytes that are written before the client has read them. */
+const pieceBytes = 64 * 1024;
+const maxUnreadMs = 30_000;
 
 export interface FeedReaderOptions {
   readonly caller: Caller;
   readonly response: ResponseSink;
   /** Whether its key is still valid. Rejects if that is not known now. */
   readonly isKeyValid: () => Promise<boolean>;
+  /** The longest time that written bytes wait for the client. Default 30 s. */
+  readonly maxUnreadMs?: number;
 }
 
 /** One open feed, with a bounded number of bytes that wait for its client. */
@@ -35,8 +41,9 @@ export class FeedReader {
   #hasStarted = false;
   /** Whether pushed messages wait for earlier ones. */
   #isHeld = false;
-  /** Whether the client has not read everything yet. */
-  #isFull = false;
+  /** Resolves when the client has read everything or the feed has ended; null while the client may be sent more. */
+  #unread: PromiseWithResolvers<void> | null = null;
+  #unreadTimer: NodeJS.Timeout | undefined;
   #isChecking = false;
 
   constructor(options: FeedReaderOptions) {
@@ -64,21 +71,34 @@ export class FeedReader {
     if (this.#end !== null) this.#writeEnding(this.#end);
   }
 
-  /** Sends a message when the client can read it. If too much waits for a client, its feed ends. */
+  /** Sends a message when the client can read it. The feed ends if too much waits for the client already. */
   push(bytes: Buffer): void {
+    if (this.#queuedBytes > maxQueuedBytes) this.end('too slow');
     if (this.hasEnded) return;
-    this.#queue.push(bytes);
+    this.#queue.push(...piecesOf(bytes));
     this.#queuedBytes += bytes.length;
     this.#flush();
-    if (this.#queuedBytes > maxQueuedBytes) this.end('too slow');
   }
 
-  /** Sends a message before all pushed ones. Resolves when the client has read it, or when the feed has ended. */
-  async write(bytes: Buffer): Promise<void> {
-    if (this.hasEnded || this.#options.response.write(bytes)) return;
-    const drained = Promise.withResolvers<void>();
-    this.#options.response.onceDrained(drained.resolve);
-    await Promise.race([drained.promise, this.ended]);
+  /** Sends messages before all pushed ones. Must be called only when the client has read everything. */
+  sendFirst(bytes: Buffer): void {
+    if (!this.hasEnded) this.#send(bytes);
+  }
+
+  /**
+   * Waits until the client has read everything, or the feed has ended.
+   * @param ms how long; by default until the feed ends
+   * @returns false if the time is over
+   */
+  async whenRead(ms?: number): Promise<boolean> {
+    const read = this.#unread?.promise.then(() => true);
+    if (read === undefined) return true;
+    return ms === undefined ? read : withTimeout(ms, read, false);
+  }
+
+  /** Shows that the feed is alive, before all pushed messages. A client that has not read everything gets nothing. */
+  comment(): void {
+    if (this.#hasStarted && !this.hasEnded && this.#unread === null) this.#send(comment);
   }
 
   /** Makes pushed messages wait until `release`. */
@@ -113,6 +133,7 @@ export class FeedReader {
     this.#options.response.onDisconnect(null);
     if (this.#hasStarted && reason !== 'left') this.#writeEnding(reason);
     this.#ended.resolve(reason);
+    this.#read();
   }
 
   #writeEnding(reason: Exclude<FeedEnd, 'left'>): void {
@@ -121,16 +142,35 @@ export class FeedReader {
   }
 
   #flush(): void {
-    while (!this.#isHeld && !this.#isFull) {
+    while (!this.#isHeld && this.#unread === null) {
       const bytes = this.#queue.shift();
       if (bytes === undefined) return;
       this.#queuedBytes -= bytes.length;
-      if (this.#options.response.write(bytes)) continue;
-      this.#isFull = true;
-      this.#options.response.onceDrained(() => {
-        this.#isFull = false;
-        this.#flush();
-      });
+      this.#send(bytes);
     }
   }
+
+  /** Writes a piece. If the client is slower, nothing more is sent until it has read everything. */
+  #send(piece: Buffer): void {
+    const { response, maxUnreadMs: limitMs = maxUnreadMs } = this.#options;
+    if (response.write(piece)) return;
+    this.#unread = Promise.withResolvers();
+    this.#unreadTimer = setTimeout(() => this.end('too slow'), limitMs);
+    response.onceDrained(() => {
+      this.#read();
+      this.#flush();
+    });
+  }
+
+  #read(): void {
+    clearTimeout(this.#unreadTimer);
+    this.#unread?.resolve();
+    this.#unread = null;
+  }
+}
+
+function piecesOf(bytes: Buffer): ReadonlyArray<Buffer> {
+  const pieces: Buffer[] = [];
+  for (let from = 0; from < bytes.length; from += pieceBytes) pieces.push(bytes.subarray(from, from + pieceBytes));
+  return pieces;
 }

@@ -6,6 +6,8 @@ import type { Caller } from '#domain/shared/tenancy.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { FairRoom } from '#shared/async/fair-room.ts';
+import { runFor, serviceOwner } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { type AudienceGroup, Audiences } from './audiences.ts';
@@ -15,6 +17,7 @@ import type { PastEntries } from './past-entries.ts';
 
 /** How many feeds may be open. */
 export interface FeedLimits {
+  /** On the node. A project gets another only while it has fewer than the node has room for. */
   readonly maxFeeds: number;
   readonly maxFeedsPerProject: number;
 }
@@ -30,6 +33,8 @@ export interface LiveFeedOptions {
   readonly keepAliveMs?: number;
   /** How often the keys of open feeds are checked. Default 500 ms. */
   readonly keyCheckMs?: number;
+  /** The longest time that written bytes wait for a client. Default 30 s. */
+  readonly maxUnreadMs?: number;
 }
 
 /** The request for a feed. */
@@ -58,6 +63,9 @@ export class LiveFeed {
   readonly #options: LiveFeedOptions;
   readonly #readers = new Set<FeedReader>();
   readonly #audiences = new Audiences<FeedReader>();
+  /** The readers that get past entries. */
+  readonly #replaying = new Set<FeedReader>();
+  readonly #places: FairRoom;
   #follower: Promise<Follower> | null = null;
   #timers: ReadonlyArray<NodeJS.Timeout> = [];
   /** The position of the last batch that was sent. */
@@ -66,6 +74,7 @@ export class LiveFeed {
 
   constructor(options: LiveFeedOptions) {
     this.#options = options;
+    this.#places = new FairRoom(options.limits.maxFeeds);
   }
 
   /** The number of open feeds. */
@@ -79,10 +88,13 @@ export class LiveFeed {
    * @throws UnavailableError before anything was written
    */
   async serve({ caller, response, after, isKeyValid }: FeedRequest): Promise<Failure | null> {
-    const refusal = this.#checkRoom(caller);
+    const refusal = this.#takePlace(caller);
     if (refusal !== null) return refusal;
-    const reader = new FeedReader({ caller, response, isKeyValid });
-    this.#add(reader);
+    const { maxUnreadMs } = this.#options;
+    const reader = new FeedReader({ caller, response, isKeyValid, ...(maxUnreadMs !== undefined && { maxUnreadMs }) });
+    this.#readers.add(reader);
+    // All readers share what begins with the first one.
+    runFor(serviceOwner, () => this.#startTimers());
     try {
       const follower = await this.#follow();
       if (after !== null) await Promise.race([this.#options.past.reach(follower.position), reader.ended]);
@@ -102,19 +114,19 @@ export class LiveFeed {
     for (const reader of this.#readers) reader.end('stopping');
   }
 
-  #checkRoom({ projectId }: Caller): Failure | null {
-    const { maxFeeds, maxFeedsPerProject } = this.#options.limits;
+  #takePlace({ projectId }: Caller): Failure | null {
+    const { maxFeedsPerProject } = this.#options.limits;
     if (this.#hasStopped) throw new UnavailableError('This node stops.');
-    if (this.size >= maxFeeds) return failure('feeds-full', 'This node has no room for more live feeds.', later);
-    const ofProject = [...this.#readers].filter(({ caller }) => caller.projectId === projectId);
-    if (ofProject.length < maxFeedsPerProject) return null;
-    const detail = `The keys of a project have ${maxFeedsPerProject} live feeds at most: close one.`;
-    return failure('too-many-feeds', detail, later);
+    if (this.#places.takenBy(projectId) >= maxFeedsPerProject) {
+      const detail = `The keys of a project have ${maxFeedsPerProject} live feeds at most: close one.`;
+      return failure('too-many-feeds', detail, later);
+    }
+    if (this.#places.take(projectId)) return null;
+    return failure('feeds-full', 'This node has no room for more live feeds of this project.', later);
   }
 
-  #add(reader: FeedReader): void {
+  #startTimers(): void {
     const { keepAliveMs = 15_000, keyCheckMs = 500 } = this.#options;
-    this.#readers.add(reader);
     if (this.#timers.length > 0) return;
     this.#timers = [
       setInterval(() => void this.#keepAlive(), keepAliveMs).unref(),
@@ -126,6 +138,7 @@ export class LiveFeed {
     reader.end('left');
     this.#audiences.delete(reader.caller, reader);
     this.#readers.delete(reader);
+    this.#places.giveBack(reader.caller.projectId);
     if (this.size > 0) return;
     for (const timer of this.#timers) clearInterval(timer);
     this.#timers = [];
@@ -138,6 +151,7 @@ export class LiveFeed {
   async #replay(reader: FeedReader, follower: Follower, after: number): Promise<void> {
     const { past } = this.#options;
     let sent = after;
+    this.#replaying.add(reader);
     try {
       for (let entries = joinBelow; entries >= joinBelow && !reader.hasEnded; ) {
         const until = follower.position;
@@ -153,12 +167,15 @@ export class LiveFeed {
       // The head of the response is sent, so the feed ends. The reader resumes after its last entry.
       if (!(error instanceof UnavailableError)) throw error;
       reader.end('unavailable');
+    } finally {
+      this.#replaying.delete(reader);
     }
   }
 
   /** Returns the follower of the log, which the first reader starts. @throws UnavailableError */
   #follow(): Promise<Follower> {
-    this.#follower ??= this.#startFollower().catch((error: unknown) => {
+    const start = () => this.#startFollower();
+    this.#follower ??= runFor(serviceOwner, start).catch((error: unknown) => {
       this.#follower = null;
       throw error;
     });
@@ -235,6 +252,7 @@ export class LiveFeed {
     if (!follower) return;
     const bytes = keepAlive(follower.position);
     for (const group of this.#audiences.all()) for (const reader of group) reader.push(bytes);
+    for (const reader of this.#replaying) reader.comment();
   }
 
   #checkKeys(): void {

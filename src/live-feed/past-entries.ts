@@ -1,7 +1,8 @@
-import { auditEntries, type EntryReads } from '#application/history/audit-entries.ts';
-import { type PastPart, pastEvents } from '#application/history/past-events.ts';
+import { type AuditEntry, auditEntries, type EntryReads } from '#application/history/audit-entries.ts';
+import { pastEvents } from '#application/history/past-events.ts';
 import { areShown, type Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import { FairSlots } from '#shared/async/fair-slots.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { entryMessage } from './event-stream-message.ts';
 import type { FeedReader } from './feed-reader.ts';
@@ -10,18 +11,50 @@ export interface PastEntriesOptions {
   readonly documents: Pick<ReadStore, 'list'>;
   readonly reads: EntryReads;
   readonly positions: Pick<Positions, 'passed'>;
+  /** How long a part stays in memory while its client reads. Default 1 s. */
+  readonly patienceMs?: number;
+}
+
+/** Entries that are written together: 64 KiB at most, or one entry. */
+interface Piece {
+  readonly bytes: Buffer;
+  readonly entries: number;
+  /** The position of its last entry. */
+  readonly position: number;
+}
+
+/** What was sent of a part of the past. */
+interface SentPart {
+  readonly entries: number;
+  /** The position up to which everything was sent; null at the end. */
+  readonly upTo: number | null;
 }
 
 const auditCollection = 'audit';
 const auditWaitMs = 2_000;
-const eventsOfPart = 200;
+const eventsOfPart = 100;
+const maxPieceBytes = 64 * 1024;
+/** The parts that are in memory at once on this node. Each may have a hundred entries of 64 KiB. */
+const slotLimits = { maxSlots: 8, maxSlotsOfOwner: 2, maxWaitMs: 300_000 };
+/** How long a part stays in memory while its client reads. */
+const defaultPatienceMs = 1_000;
 
-/** Sends a reader the entries from before it joined, which the audit's read model finds. */
+/**
+ * Sends readers the entries from before they joined, which the audit's read model finds. A few parts of the past are in
+ * memory at once, for projects in turn. A client that does not read its part soon loses its turn: what is left is made
+ * again when the client has read the rest.
+ */
 export class PastEntries {
   readonly #options: PastEntriesOptions;
+  readonly #slots = new FairSlots(slotLimits);
 
   constructor(options: PastEntriesOptions) {
     this.#options = options;
+  }
+
+  /** The parts that are in memory now. */
+  get parts(): number {
+    return this.#slots.taken;
   }
 
   /** Waits until all entries up to a position can be found. @throws UnavailableError after the time limit */
@@ -38,16 +71,60 @@ export class PastEntries {
   async send(reader: FeedReader, after: number, until: number): Promise<number> {
     if (after >= until) return 0;
     await this.reach(until);
-    const { documents, reads } = this.#options;
-    let sent = 0;
+    let entries = 0;
     for (let from: number | null = after; from !== null && from < until && !reader.hasEnded; ) {
-      const part: PastPart = await pastEvents(documents, reader.caller, from, eventsOfPart);
-      const places = part.events.filter(({ position }) => position <= until);
-      const entries = await auditEntries(reads, places);
-      if (entries.length > 0) await reader.write(Buffer.from(entries.map(entryMessage).join('')));
-      sent += entries.length;
-      from = part.lookedUpTo;
+      const sent: SentPart = await this.#sendPart(reader, from, until);
+      entries += sent.entries;
+      from = sent.upTo;
+      await reader.whenRead();
     }
-    return sent;
+    return entries;
   }
+
+  async #sendPart(reader: FeedReader, after: number, until: number): Promise<SentPart> {
+    const leave = await this.#slots.enter(reader.caller.projectId);
+    if (typeof leave === 'string') throw new UnavailableError('Too many past entries are being read just now.');
+    try {
+      return await this.#sendInTurn(reader, after, until);
+    } finally {
+      leave();
+    }
+  }
+
+  async #sendInTurn(reader: FeedReader, after: number, until: number): Promise<SentPart> {
+    const { documents, reads, patienceMs = defaultPatienceMs } = this.#options;
+    if (reader.hasEnded) return { entries: 0, upTo: after };
+    const { events, lookedUpTo } = await pastEvents(documents, reader.caller, after, eventsOfPart);
+    const places = events.filter(({ position }) => position <= until);
+    const pieces = piecesOf(await auditEntries(reads, places));
+    const end = performance.now() + patienceMs;
+    let sent: SentPart = { entries: 0, upTo: after };
+    for (const { bytes, entries, position } of pieces) {
+      if (!(await reader.whenRead(end - performance.now())) || reader.hasEnded) return sent;
+      reader.sendFirst(bytes);
+      sent = { entries: sent.entries + entries, upTo: position };
+    }
+    return { ...sent, upTo: lookedUpTo };
+  }
+}
+
+function piecesOf(entries: ReadonlyArray<AuditEntry>): ReadonlyArray<Piece> {
+  const pieces: Piece[] = [];
+  let messages: Buffer[] = [];
+  let bytes = 0;
+  let position = 0;
+  const endPiece = () => {
+    if (messages.length > 0) pieces.push({ bytes: Buffer.concat(messages, bytes), entries: messages.length, position });
+    messages = [];
+    bytes = 0;
+  };
+  for (const entry of entries) {
+    const message = Buffer.from(entryMessage(entry));
+    if (bytes + message.length > maxPieceBytes) endPiece();
+    messages.push(message);
+    bytes += message.length;
+    position = entry.position;
+  }
+  endPiece();
+  return pieces;
 }

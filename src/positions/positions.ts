@@ -1,3 +1,5 @@
+import { FairRoom } from '#shared/async/fair-room.ts';
+import { currentOwner } from '#shared/async/work-owner.ts';
 import { RecentEffects } from './recent-effects.ts';
 
 /** The position of one follower of the log, as far as callers may wait for it. */
@@ -71,7 +73,7 @@ interface Wait extends Condition {
 
 type EachKind<Value> = Record<FollowerKind, Value>;
 
-/** The most waits that may run at a time: a further one ends with `timeout` at once. */
+/** The most waits that may run at a time, divided among projects: a further one ends with `timeout` at once. */
 const maxWaits = 10_000;
 
 /**
@@ -86,6 +88,7 @@ export class Positions implements PositionSink {
   };
   readonly #positions: EachKind<ReadonlyMap<string, FollowedPosition>> = { projection: new Map(), process: new Map() };
   readonly #waits: EachKind<Set<Wait>> = { projection: new Set(), process: new Set() };
+  readonly #places = new FairRoom(maxWaits);
   readonly #effects = new RecentEffects();
   readonly #updateListeners = new Set<(kind: FollowerKind) => void>();
   readonly #waitListeners = new Set<() => void>();
@@ -113,15 +116,16 @@ export class Positions implements PositionSink {
 
   /**
    * Waits until followers have passed a position. It does not wait for those that do not count.
-   * @returns `timeout` after `ms`, at once if 10,000 callers wait already, and after `close`
+   * @returns `timeout` after `ms`, at once if too many callers wait already, and after `close`
    */
   passed(followers: FollowerSelection, position: number, options: PassedOptions): Promise<WaitOutcome> {
     const condition = this.#conditionOf(followers, position, options);
     const { ms, signal } = options;
     if (this.#isMet(condition)) return Promise.resolve('reached');
-    const isFull = this.#waits.projection.size + this.#waits.process.size >= maxWaits;
-    if (isFull || ms <= 0 || this.#isClosed || signal?.aborted === true) return Promise.resolve('timeout');
-    return this.#wait(condition, ms, signal);
+    if (ms <= 0 || this.#isClosed || signal?.aborted === true) return Promise.resolve('timeout');
+    const owner = currentOwner();
+    if (!this.#places.take(owner)) return Promise.resolve('timeout');
+    return this.#wait(condition, ms, signal, owner);
   }
 
   /**
@@ -174,13 +178,13 @@ export class Positions implements PositionSink {
     for (const waits of Object.values(this.#waits)) for (const wait of waits) wait.end('timeout');
   }
 
-  #wait(condition: Condition, ms: number, signal: AbortSignal | undefined): Promise<WaitOutcome> {
+  #wait(condition: Condition, ms: number, signal: AbortSignal | undefined, owner: string): Promise<WaitOutcome> {
     const { promise, resolve } = Promise.withResolvers<WaitOutcome>();
     const waits = this.#waits[condition.kind];
     const end = (outcome: WaitOutcome) => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', expire);
-      waits.delete(wait);
+      if (waits.delete(wait)) this.#places.giveBack(owner);
       resolve(outcome);
     };
     const expire = () => end('timeout');

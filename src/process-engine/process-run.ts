@@ -5,6 +5,7 @@ import type { Following, LogTail } from '#event-store/log-tail.ts';
 import type { Clock } from '#leases/clock.ts';
 import type { FollowedPosition } from '#positions/positions.ts';
 import { type ProcessCheckpoint, startOfLog } from '#positions/processes-record.ts';
+import { runFor, serviceOwner } from '#shared/async/work-owner.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { createProcessTools, type ProcessToolsOptions } from './create-process-tools.ts';
 import { mayHandle, type Process, type ProcessTools } from './process.ts';
@@ -211,7 +212,8 @@ export class ProcessRun {
     for (;;) {
       try {
         ensureReadable(event);
-        await process.handle(event, this.#toolsFor(event, pauseUntil));
+        const owner = event.metadata.projectId ?? serviceOwner;
+        await runFor(owner, () => process.handle(event, this.#toolsFor(event, pauseUntil)));
         break;
       } catch (error) {
         signal.throwIfAborted();

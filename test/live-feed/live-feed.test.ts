@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { writeEvents } from '#application/commands/write-events.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
+import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { Failure } from '#domain/shared/failure.ts';
@@ -16,6 +17,7 @@ import { templateCreated } from '#test/support/events/template-events.ts';
 import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
 import { tailOf } from '#test/support/log/tail-of.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { FeedClient } from './feed-client.ts';
 
 const ignored = () => undefined;
@@ -47,6 +49,8 @@ describe('LiveFeed', () => {
     history: new StreamHistory(service.store),
     personalReader: (subjects: ReadonlyArray<string>) => service.personalData.readerOf(subjects),
   });
+  const pastWith = (documents: Pick<typeof service.documents, 'list'>) =>
+    new PastEntries({ documents, reads: readsOf(), positions: { passed: async () => 'reached' }, patienceMs: 10 });
   const pastWaitingFor = (waitForAudit: (position: number) => Promise<boolean>) =>
     new PastEntries({
       documents: service.documents,
@@ -196,8 +200,10 @@ describe('LiveFeed', () => {
     slow.isSlow = true;
     await createFlow();
     const name = 'n'.repeat(40_000);
-    for (let index = 0; index < 60; index += 1) await renameFlow(`${index}${name}`);
-    await quick.waitFor(({ entries }) => entries.length === 61);
+    for (let index = 0; index < 60; index += 1) {
+      await renameFlow(`${index}${name}`);
+      if (index % 20 === 19) await quick.waitFor(({ entries }) => entries.length === index + 2);
+    }
     await slow.waitFor(({ hasEnded }) => hasEnded);
     assert.match(slow.text, /: ended: it was read too slowly\n\n$/);
     assert.ok(slow.entries.length < 61);
@@ -241,20 +247,155 @@ describe('LiveFeed', () => {
     assert.deepEqual(client.entries, []);
   });
 
+  const refusalOf = async (feed: LiveFeed, caller: Caller) => {
+    const response = new FeedClient();
+    return (await feed.serve({ caller, response, after: null, isKeyValid: async () => true }))?.code;
+  };
+
   it('refuses feeds beyond the limits of a project and of the node', async () => {
-    const feed = feedWith({ limits: { maxFeeds: 3, maxFeedsPerProject: 2 } });
-    const refusalOf = async (caller: Caller) => {
-      const response = new FeedClient();
-      return (await feed.serve({ caller, response, after: null, isKeyValid: async () => true }))?.code;
-    };
+    const feed = feedWith({ limits: { maxFeeds: 4, maxFeedsPerProject: 2 } });
+    const [, stranger, sibling, customer] = Object.values(tenants).map((tenant) => callerOf('project', tenant));
+    assert.ok(stranger && sibling && customer);
     const first = await opened(feed, callerOf('project'));
     await opened(feed, callerOf('project'));
-    assert.equal(await refusalOf(callerOf('project')), 'too-many-feeds');
-    await opened(feed, callerOf('project', tenants.stranger));
-    assert.equal(await refusalOf(callerOf('project', tenants.sibling)), 'feeds-full');
+    assert.equal(await refusalOf(feed, callerOf('project')), 'too-many-feeds');
+    await opened(feed, stranger);
+    await opened(feed, sibling);
+    assert.equal(await refusalOf(feed, customer), 'feeds-full');
     first.leave();
     await served[0];
-    await opened(feed, callerOf('project'));
+    await opened(feed, customer);
+  });
+
+  it('leaves room on the node for other projects, however many feeds a project may have', async () => {
+    const feed = feedWith({ limits: { maxFeeds: 6, maxFeedsPerProject: 100 } });
+    for (let count = 0; count < 3; count += 1) await opened(feed, callerOf('project'));
+    assert.equal(await refusalOf(feed, callerOf('project')), 'feeds-full');
+    const stranger = callerOf('project', tenants.stranger);
+    await opened(feed, stranger);
+    await opened(feed, stranger);
+    assert.equal(await refusalOf(feed, stranger), 'feeds-full');
+    await opened(feed, callerOf('project', tenants.sibling));
+  });
+
+  const renamedTimes = async (times: number, suffix = '') => {
+    await createFlow();
+    for (let index = 0; index < times; index += 1) await renameFlow(`name ${index}${suffix}`);
+  };
+
+  it('@long replays 10,000 entries completely and in order to a client that reads them slowly', async () => {
+    await renamedTimes(9_999);
+    const client = new FeedClient();
+    const written: number[] = [];
+    const sink: ResponseSink = {
+      ...client,
+      isDisconnected: false,
+      write: (bytes) => {
+        client.write(bytes);
+        written.push(bytes.length);
+        return false;
+      },
+      onceDrained: (listener) => void setImmediate(listener),
+    };
+    served.push(
+      feedWith().serve({ caller: callerOf('project'), response: sink, after: 0, isKeyValid: async () => true }),
+    );
+    await client.waitFor(({ text }) => text.includes('name 9998'));
+    assert.deepEqual(
+      client.entries.map(({ id }) => id),
+      service.store.log.map(({ position }) => position),
+    );
+    assert.ok(Math.max(...written) <= 64 * 1024, `a piece has ${Math.max(...written)} bytes`);
+  }).timeout(60_000);
+
+  it('ends a feed whose client does not read past entries for too long, and frees what it took', async () => {
+    await renamedTimes(300);
+    const past = pastWith(service.documents);
+    const feed = feedWith({ past, maxUnreadMs: 20 });
+    const clients = Array.from({ length: 12 }, () => {
+      const client = new FeedClient();
+      client.isSlow = true;
+      const request = { caller: callerOf('project'), response: client, after: 0, isKeyValid: async () => true };
+      served.push(feed.serve(request));
+      return client;
+    });
+    for (const client of clients) await client.waitFor(({ hasEnded }) => hasEnded);
+    for (const { text } of clients) assert.match(text, /: ended: it was read too slowly\n\n$/);
+    await Promise.all(served);
+    assert.deepEqual([feed.size, past.parts], [0, 0]);
+    const next = await opened(feed, callerOf('project'), { after: 0 });
+    await next.waitFor(({ entries }) => entries.length === 301);
+  });
+
+  it('ends a live feed whose client reads nothing for too long, even if little waits for it', async () => {
+    const client = await opened(feedWith({ maxUnreadMs: 20 }), callerOf('project'));
+    client.isSlow = true;
+    await createFlow();
+    await client.waitFor(({ hasEnded }) => hasEnded);
+    assert.match(client.text, /: ended: it was read too slowly\n\n$/);
+  });
+
+  it('continues with a client that reads again in time', async () => {
+    await renamedTimes(300);
+    const client = new FeedClient();
+    client.isSlow = true;
+    const request = { caller: callerOf('project'), response: client, after: 0, isKeyValid: async () => true };
+    served.push(feedWith({ maxUnreadMs: 5_000 }).serve(request));
+    await client.waitFor(({ entries }) => entries.length > 0);
+    assert.ok(client.entries.length < 301);
+    client.drain();
+    await client.waitFor(({ entries }) => entries.length === 301);
+  });
+
+  it('has a few parts of replays in memory at once, in turn by project, and drops unread ones', async () => {
+    await renamedTimes(100, 'n'.repeat(2_000));
+    await createFlow('cflowofstranger000', tenants.stranger);
+    const gate = Promise.withResolvers<void>();
+    const asked: string[] = [];
+    const documents = {
+      list: async (...[collection, where, page]: Parameters<typeof service.documents.list>) => {
+        asked.push(String(where.projectId));
+        await gate.promise;
+        return service.documents.list(collection, where, page);
+      },
+    } as Pick<typeof service.documents, 'list'>;
+    const past = pastWith(documents);
+    const feed = feedWith({ past });
+    const resumed = (tenant: (typeof tenants)[keyof typeof tenants]) => {
+      const client = new FeedClient();
+      client.isSlow = true;
+      const request = { caller: callerOf('project', tenant), response: client, after: 0, isKeyValid: async () => true };
+      served.push(feed.serve(request));
+      return client;
+    };
+    const unread = Array.from({ length: 20 }, () => resumed(tenants.project));
+    for (const client of unread) await client.waitFor(({ status }) => status === 200);
+    const other = resumed(tenants.stranger);
+    await other.waitFor(({ status }) => status === 200);
+    while (asked.length < 3) await nextTurn();
+    assert.deepEqual(asked, [tenants.project.projectId, tenants.project.projectId, tenants.stranger.projectId]);
+    assert.equal(past.parts, 3);
+    gate.resolve();
+    for (const client of [...unread, other]) await client.waitFor(({ entries }) => entries.length > 0);
+    await eventually(() => past.parts === 0, 'no part is in memory');
+    for (const client of unread) {
+      assert.ok(client.entries.length < 101);
+      client.drain();
+      await client.waitFor(({ entries }) => entries.length === 101);
+    }
+  });
+
+  it('sends comments to a feed that waits for its turn to get past entries', async () => {
+    await createFlow();
+    const gate = Promise.withResolvers<never>();
+    const documents = { list: () => gate.promise };
+    const past = pastWith(documents);
+    const feed = feedWith({ past, keepAliveMs: 1 });
+    const waiting = await Promise.all([1, 2, 3].map(() => opened(feed, callerOf('project'), { after: 0 })));
+    for (const client of waiting) await client.waitFor(({ text }) => text.includes(': keep-alive\n\n'));
+    gate.reject(new UnavailableError('away'));
+    for (const client of waiting) await client.waitFor(({ hasEnded }) => hasEnded);
+    assert.equal(past.parts, 0);
   });
 
   it('follows the log only while a client reads, and again with the next client', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type FollowedPosition, type FollowerKind, Positions, type WaitOutcome } from '#positions/positions.ts';
+import { runFor } from '#shared/async/work-owner.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
 const long = 60_000;
@@ -100,6 +101,21 @@ describe('Positions', () => {
     assert.equal(await wait(), 'timeout');
     set({ flows: at(5) });
     assert.deepEqual(new Set(await Promise.all(waits)), new Set(['reached']));
+  });
+
+  it('keeps room for waits of other projects when one project has as many as it may', async () => {
+    set({ flows: at(1) });
+    const wait = (project: string) => runFor(project, () => positions.passed({ names: ['flows'] }, 5, { ms: long }));
+    const waits = Array.from({ length: 5_000 }, () => wait('one'));
+    assert.equal(await wait('one'), 'timeout');
+    const other = wait('other');
+    set({ flows: at(5) });
+    assert.equal(await other, 'reached');
+    assert.deepEqual(new Set(await Promise.all(waits)), new Set(['reached']));
+    set({ flows: at(1) });
+    const next = wait('one');
+    set({ flows: at(5) });
+    assert.equal(await next, 'reached');
   });
 
   it('notifies listeners of waits and updates, until they unsubscribe', () => {

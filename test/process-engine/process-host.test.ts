@@ -13,6 +13,7 @@ import { startOfLog } from '#positions/processes-record.ts';
 import { type Process, when, withReactions } from '#process-engine/process.ts';
 import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import { ProcessHost, type ProcessHostOptions } from '#process-engine/process-host.ts';
+import { currentOwner } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { makeProject, organizationCreated, origin } from '#test/support/events/organization-events.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
@@ -136,6 +137,15 @@ describe('ProcessHost', () => {
     assert.ok(E.isRight(handled));
     return handled.right.events.at(-1)?.position ?? 0;
   }
+
+  it('handles an event for the project that it belongs to', async () => {
+    const owners: string[] = [];
+    const note: Process['handle'] = async () => void owners.push(currentOwner());
+    const onProjects = withReactions({ name: 'follower' }, { ProjectCreated: note });
+    const { passed } = start(note, true, undefined, { processes: [onProjects] });
+    assert.ok(await passed(await appendOther('project-one')));
+    assert.deepEqual(owners, ['project-one']);
+  });
 
   describe('on another log than its checkpoint’s', () => {
     for (const concurrency of [undefined, 2]) {

@@ -41,13 +41,15 @@ const defaultTimeoutMs = 1_000;
 /**
  * The resources that this node has written and answered before the read models showed them, until they do. A read that
  * does not find such a resource waits, instead of answering that it does not exist. Any other unknown id costs one
- * look-up in a map. The oldest ids are forgotten when there are too many.
+ * look-up in a map. When there are too many, the oldest ids of the project that has most are forgotten.
  */
 export class PendingResources {
   readonly #positions: Positions;
   readonly #maxIds: number;
   readonly #timeoutMs: number;
   readonly #writes = new Map<string, PendingWrite>();
+  /** The ids by project, or by organization for resources of a whole one; the newest last. */
+  readonly #idsOf = new Map<string, Set<string>>();
   /** When the waits of requests end. */
   readonly #deadlines = new WeakMap<object, number>();
 
@@ -66,15 +68,8 @@ export class PendingResources {
   /** Remembers written resources until the read models show them. */
   add({ ids, tenant, position, reactions }: WrittenResources & Omit<PendingWrite, 'tenant'>): void {
     if (tenant === null) return;
-    for (const id of ids) {
-      // The newest ids come last.
-      this.#writes.delete(id);
-      this.#writes.set(id, { tenant, position, reactions });
-    }
-    for (const id of this.#writes.keys()) {
-      if (this.#writes.size <= this.#maxIds) break;
-      this.#writes.delete(id);
-    }
+    for (const id of ids) this.#remember(id, { tenant, position, reactions });
+    while (this.#writes.size > this.#maxIds) this.#forgetOldest();
   }
 
   /**
@@ -130,7 +125,35 @@ export class PendingResources {
     for (const [id, { position, reactions }] of this.#writes) {
       // Ids are about in the order of their positions. A later update finds those that are not.
       if (!this.#positions.hasPassed('all', position, { strict: true })) return;
-      if (isShown(this.#positions, position, reactions)) this.#writes.delete(id);
+      if (isShown(this.#positions, position, reactions)) this.#forget(id);
     }
   }
+
+  /** Remembers an id as the newest. */
+  #remember(id: string, write: PendingWrite): void {
+    this.#forget(id);
+    this.#writes.set(id, write);
+    const owner = ownerOf(write.tenant);
+    const ids = this.#idsOf.get(owner) ?? new Set();
+    this.#idsOf.set(owner, ids.add(id));
+  }
+
+  #forget(id: string): void {
+    const write = this.#writes.get(id);
+    if (write === undefined) return;
+    this.#writes.delete(id);
+    const owner = ownerOf(write.tenant);
+    const ids = this.#idsOf.get(owner);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#idsOf.delete(owner);
+  }
+
+  #forgetOldest(): void {
+    let most: ReadonlySet<string> = new Set();
+    for (const ids of this.#idsOf.values()) if (ids.size > most.size) most = ids;
+    const [oldest] = most;
+    if (oldest !== undefined) this.#forget(oldest);
+  }
 }
+
+const ownerOf = ({ projectId, organizationId }: Tenant) => projectId ?? organizationId;

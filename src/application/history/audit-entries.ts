@@ -109,18 +109,19 @@ async function* entriesOf(
   for (const { from, until } of runsOf(revisions)) {
     for await (const step of streams.steps(entity, key, from, until)) {
       if (!wanted.has(step.event.revision)) continue;
-      await turns.take(0);
+      await turns.take(charactersOfEntry);
       const subject = personalSubjectOf(history, step);
       const open = await personalReader(subject === null ? [] : [subject]);
       const described = await describeEvent(history, step, { data, open });
       if (described === null) continue;
       const entry = withoutLongChanges(described);
-      turns.spend(charactersOfEntry + (entry.changes === null ? maxChangesCharacters : 0));
+      if (entry.changes === null) turns.spend(maxChangesCharacters);
       yield { revision: step.event.revision, eventId: step.event.id, entry };
     }
   }
 }
 
+/** The estimated characters of an entry before it is made. */
 const charactersOfEntry = 1_024;
 
 function personalSubjectOf({ personalSubject }: AnyEntityHistory, { after }: HistoryStep<unknown>): string | null {

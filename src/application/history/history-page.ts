@@ -47,6 +47,8 @@ const maxEventsPerPage = 5_000;
 
 /** Characters of descriptions that all pages together make between two turns of the event loop. */
 const turns = new TurnBudget(128 * 1024);
+/** The estimated characters of a description before it is made. */
+const expectedCharacters = 1_024;
 
 /** A page of a history. */
 export interface HistoryPage {
@@ -89,7 +91,7 @@ export async function readHistoryPage(
     if (last !== null && isFull) return { events, nextCursor: cursorBehind(last) };
     seen += 1;
     if (fits(step.event, filters) && concerns(history, step.event, resource)) {
-      await turns.take(0);
+      await turns.take(expectedCharacters);
       const described = await describeEvent(history, step, reader, resource ?? undefined);
       const item = described === null ? null : encoded(step.event, described);
       if (last !== null && item !== null && characters + item.text.length > maxPageBytes && events.length > 0) {
@@ -97,7 +99,7 @@ export async function readHistoryPage(
       }
       if (item !== null) events.push(item);
       characters += item?.text.length ?? 0;
-      turns.spend(item?.text.length ?? 0);
+      turns.spend((item?.text.length ?? 0) - expectedCharacters);
     }
     last = step;
   }

@@ -28,6 +28,8 @@ export interface PastPage<Name extends string> {
 
 /** The characters of records that all such lists together make between two turns of the event loop. */
 const turns = new TurnBudget(128 * 1024);
+/** The estimated characters of a record before it is made. */
+const expectedCharacters = 1_024;
 
 type PageBody<Name extends string, Record> = { readonly [member in Name]: ReadonlyArray<Record> } & {
   readonly nextCursor?: string;
@@ -54,13 +56,13 @@ export async function listAsOf<Name extends string, Record>(
   let last = cursor?.order ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0);
   for (const { number, resource } of places) {
     if (newestFirst ? number >= last : number <= last) continue;
-    await turns.take(0);
+    await turns.take(expectedCharacters);
     const item = encodeJson((await read(resource)) as unknown as Record);
     const isFull = items.length >= limit || (items.length > 0 && characters + item.text.length > reads.maxPageBytes);
     if (isFull) return E.right(pageAnswer(name, items, encodeCursor({ order: last, id })));
     items.push(item);
     characters += item.text.length;
-    turns.spend(item.text.length);
+    turns.spend(item.text.length - expectedCharacters);
     last = number;
   }
   return E.right(pageAnswer(name, items, null));

@@ -4,6 +4,7 @@ import type { RateLimit } from '#application/access/rate-limit.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import { heavyTurns, largeBodyBytes } from '#shared/async/heavy-turns.ts';
+import { runFor } from '#shared/async/work-owner.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { checkScopes } from './check-scope.ts';
 import { ClientDisconnectedError } from './client-disconnected-error.ts';
@@ -66,6 +67,8 @@ export interface Invocation {
   readonly outcome: E.Either<Failure, OperationResult | Download | RelayReport | null>;
   /** The id of the caller's key; null if the key is unknown. */
   readonly keyId: string | null;
+  /** The project of the caller's key, which owns the work on the answer; null if the key is unknown. */
+  readonly projectId: string | null;
   /** The rest of the rate limit as alternating header names and values; empty without a limit. */
   readonly limitHeaders: ReadonlyArray<string>;
 }
@@ -113,6 +116,7 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
     const answer = (outcome: Invocation['outcome']): Invocation => ({
       outcome,
       keyId: caller?.keyId ?? null,
+      projectId: caller?.projectId ?? null,
       limitHeaders,
     });
     const refuse = (refusal: Failure) => answer(E.left(refusal));
@@ -149,9 +153,15 @@ export type InvokeAs = (
 
 /**
  * Makes the stages after authentication and rate limit. `createInvoke` uses it. MCP uses it too, because its requests
- * were already authenticated and counted, and a message in them names the operation.
+ * were already authenticated and counted, and a message in them names the operation. The work belongs to the project of
+ * the caller's key, so that queues which projects share serve it in its turn.
  */
-export function createInvokeAs({ metrics, logger }: Pick<InvokeDependencies, 'metrics' | 'logger'>): InvokeAs {
+export function createInvokeAs(dependencies: Pick<InvokeDependencies, 'metrics' | 'logger'>): InvokeAs {
+  const answer = createAnswer(dependencies);
+  return (caller, call, limitHeaders = []) => runFor(caller.projectId, () => answer(caller, call, limitHeaders));
+}
+
+function createAnswer({ metrics, logger }: Pick<InvokeDependencies, 'metrics' | 'logger'>): InvokeAs {
   return async (caller, call, limitHeaders = []) => {
     const { target, requestId, requestTarget, headers, maxPageBytes, loadBody, openUpload, openConnection } = call;
     let commandStart: number | null = null;

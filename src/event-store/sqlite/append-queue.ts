@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
+import { AppendRoom } from '#event-store/append-room.ts';
 import type { AppendFailure, AppendResult, EventToAppend } from '#event-store/event-store.ts';
 import { type CommitFailed, type CommitSucceeded, conflictMark } from './messages.ts';
 
@@ -15,7 +16,7 @@ export interface AppendQueueOptions {
 type Outcome = E.Either<AppendFailure, AppendResult>;
 
 interface PendingAppend {
-  readonly bytes: number;
+  readonly leave: () => void;
   readonly settle: (outcome: Outcome) => void;
 }
 
@@ -40,7 +41,7 @@ export class AppendQueue {
   readonly #port: MessagePort;
   readonly #options: AppendQueueOptions;
   readonly #pending: PendingAppend[] = [];
-  #pendingBytes = 0;
+  readonly #room: AppendRoom;
   #gathered: PendingBatch = emptyGathered();
   #flushing: NodeJS.Immediate | null = null;
   #watchdog: NodeJS.Timeout | null = null;
@@ -51,17 +52,17 @@ export class AppendQueue {
   constructor(port: MessagePort, options: AppendQueueOptions) {
     this.#port = port;
     this.#options = options;
+    const { maxPendingAppends: maxPending, maxPendingBytes } = options;
+    this.#room = new AppendRoom({ maxPending, maxPendingBytes });
   }
 
   /** @param bytes what the append stores */
   add(stream: string, expectedRevision: number, events: ReadonlyArray<EventToAppend>, bytes: number): Promise<Outcome> {
     if (this.#stopped !== null) return Promise.resolve(unavailable(this.#stopped));
-    const { maxPendingAppends, maxPendingBytes } = this.#options;
-    if (this.#pending.length >= maxPendingAppends || this.#pendingBytes + bytes > maxPendingBytes)
-      return Promise.resolve(unavailable('Too many writes are waiting for the event store.'));
+    const leave = this.#room.take(bytes);
+    if (leave === null) return Promise.resolve(unavailable('Too many writes are waiting for the event store.'));
     this.#gather(stream, expectedRevision, events);
-    this.#pendingBytes += bytes;
-    return new Promise((settle) => this.#pending.push({ bytes, settle }));
+    return new Promise((settle) => this.#pending.push({ leave, settle }));
   }
 
   /** Passes the writer's answer to the oldest pending appends. */
@@ -111,7 +112,7 @@ export class AppendQueue {
 
   #removeOldest(count: number): ReadonlyArray<PendingAppend> {
     const taken = this.#pending.splice(0, count);
-    for (const append of taken) this.#pendingBytes -= append.bytes;
+    for (const { leave } of taken) leave();
     return taken;
   }
 

@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import type { Logger as PinoLogger } from 'pino';
 import { ByteBudget, type ByteHold } from '#application/access/byte-budget.ts';
 import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
-import type { CallTarget, Invoke } from '#application/operations/invoke.ts';
+import type { CallTarget, Invocation, Invoke } from '#application/operations/invoke.ts';
 import { openApiDocument } from '#application/operations/openapi.ts';
 import type { AnyOperation, Download, Plane, StreamingOperation } from '#application/operations/operation.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
@@ -25,6 +25,7 @@ import { docsPath, docsRoutes } from '#http/routes/docs.ts';
 import { healthRoutes, metricsRoute, type Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { createUnsupportedEndpoints, type FindUnsupportedEndpoint } from '#http/routes/openai-endpoints.ts';
+import { runFor, serviceOwner } from '#shared/async/work-owner.ts';
 import { createRequestContext, type RequestContext, requestContextOf } from './request-context.ts';
 import { RequestLog } from './request-log.ts';
 import { createRouter, type RequestRouter, type Route } from './router.ts';
@@ -168,7 +169,7 @@ class HttpAdapter {
     const { ctx, path, requestId } = context;
     const { method, headers } = ctx.req;
     const isCommand = target.kind === 'operation' && isWriting(target.route.operation);
-    const { outcome, keyId, limitHeaders } = await this.#options.invoke({
+    const { outcome, keyId, projectId, limitHeaders } = await this.#options.invoke({
       target,
       presentedKey: presentedKeyOf(ctx.req),
       requestId,
@@ -191,6 +192,11 @@ class HttpAdapter {
     });
     context.keyId = keyId;
     context.limitFields = limitHeaders;
+    await runFor(projectId ?? serviceOwner, () => this.#writeOutcome(context, target, outcome));
+  }
+
+  async #writeOutcome(context: RequestContext, target: CallTarget, outcome: Invocation['outcome']): Promise<void> {
+    const { ctx } = context;
     if (E.isLeft(outcome)) return this.#refuse(context, outcome.left, target);
     const result = outcome.right;
     if (result === null || target.kind === 'none') return;

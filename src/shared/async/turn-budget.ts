@@ -1,12 +1,24 @@
+import { FairQueue } from './fair-queue.ts';
+import { currentOwner } from './work-owner.ts';
+
+interface WaitingWork {
+  readonly owner: string;
+  readonly begin: () => void;
+}
+
 /**
  * Limits the work of all requests together in one turn of the event loop. Each request may be short, but many that
- * arrive together would otherwise all run before anything else.
+ * arrive together would otherwise all run before anything else. Owners that wait are served in turn: each takes as much
+ * work as one turn of the event loop has, or all that it waits for.
  */
 export class TurnBudget {
   readonly #perTurn: number;
-  readonly #waiting: { readonly work: number; readonly begin: () => void }[] = [];
+  readonly #waiting = new FairQueue<WaitingWork>();
   #left: number;
   #isScheduled = false;
+  /** The owner that is served, and what is left of its share. */
+  #served: string | null = null;
+  #leftOfServed = 0;
 
   /** @param perTurn the work in one turn, in a unit of the caller; the last work of a turn may exceed it */
   constructor(perTurn: number) {
@@ -15,41 +27,80 @@ export class TurnBudget {
   }
 
   /**
-   * Takes work from the budget of a turn, and resolves in that turn: at once, or after earlier callers.
+   * Takes work from the budget of a turn, and resolves in that turn: at once, or when it is the owner's turn.
    * @param work the amount, or an estimate
    */
   async take(work: number): Promise<void> {
-    if (this.#left > 0 && this.#waiting.length === 0) this.spend(work);
-    else await new Promise<void>((begin) => this.#waiting.push({ work, begin }));
+    if (this.#canBegin) this.spend(work);
+    else await this.#inTurn(() => this.spend(work));
   }
 
   /**
    * Does work whose size is known only afterwards, in a turn with some budget left.
    * @param sizeOf returns the size of the work from its result
+   * @throws what the work throws
    */
   async run<Result>(work: () => Result, sizeOf: (result: Result) => number): Promise<Result> {
-    while (this.#left <= 0) await this.take(0);
-    const result = work();
-    this.spend(sizeOf(result));
-    return result;
+    const runNow = () => {
+      const result = work();
+      this.spend(sizeOf(result));
+      return result;
+    };
+    return this.#canBegin ? runNow() : this.#inTurn(runNow);
   }
 
   /** Takes work from this turn's budget without waiting, to correct an estimate. A negative number returns some. */
   spend(work: number): void {
     this.#left = Math.min(this.#perTurn, this.#left - work);
+    this.#leftOfServed -= work;
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(() => this.#beginTurn());
   }
 
+  get #canBegin(): boolean {
+    return this.#left > 0 && this.#waiting.size === 0;
+  }
+
+  #inTurn<Result>(work: () => Result): Promise<Result> {
+    const owner = currentOwner();
+    return new Promise((resolve, reject) => {
+      const begin = () => {
+        try {
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      };
+      this.#waiting.push(owner, { owner, begin });
+    });
+  }
+
   #beginTurn(): void {
     this.#isScheduled = false;
     this.#left = this.#perTurn;
-    while (this.#left > 0) {
-      const next = this.#waiting.shift();
-      if (next === undefined) return;
-      this.spend(next.work);
-      next.begin();
-    }
+    this.#serveNext();
+  }
+
+  /**
+   * Serves one piece of waiting work. The next one is served in the same turn after all that this one has started, which
+   * may correct its estimate or ask for more.
+   */
+  #serveNext(): void {
+    if (this.#left <= 0) return;
+    const next = this.#next();
+    if (next === undefined) return;
+    next.begin();
+    // A tick from within a microtask runs after all other microtasks.
+    queueMicrotask(() => process.nextTick(() => this.#serveNext()));
+  }
+
+  #next(): WaitingWork | undefined {
+    const mayGoOn = this.#served !== null && this.#leftOfServed > 0 && this.#waiting.sizeOf(this.#served) > 0;
+    const next = this.#waiting.shift(mayGoOn ? (owner) => owner === this.#served : undefined);
+    if (mayGoOn || next === undefined) return next;
+    this.#served = next.owner;
+    this.#leftOfServed = this.#perTurn;
+    return next;
   }
 }

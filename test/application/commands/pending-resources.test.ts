@@ -153,6 +153,26 @@ describe('PendingResources', () => {
     assert.equal(pending.size, 0);
   });
 
+  it('forgets ids of the project that has most, not those of others', async () => {
+    pending.add({ ids: ['other'], tenant: tenants.stranger, position: 4, reactions: none });
+    for (const [index, id] of ['one', 'two', 'three', 'four'].entries()) add(id, 5 + index);
+    const known = async (id: string) => {
+      const result = read(id);
+      await new Promise((resolve) => setImmediate(resolve));
+      const isHeld = (await Promise.race([result, null])) === null;
+      return isHeld ? id : null;
+    };
+    assert.deepEqual(await Promise.all(['other', 'one', 'two', 'three', 'four'].map(known)), [
+      'other',
+      null,
+      null,
+      'three',
+      'four',
+    ]);
+    models(9);
+    assert.equal(pending.size, 0);
+  });
+
   it('remembers nothing of a stream without a tenant', () => {
     pending.add({ ids: ['one'], tenant: null, position: 5, reactions: none });
     assert.equal(pending.size, 0);

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import * as E from 'fp-ts/lib/Either.js';
+import type { Comparison } from '#application/diffs/compare-versions.ts';
 import { VersionComparer, type VersionComparerLimits } from '#application/diffs/version-comparer.ts';
+import { runFor } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Json } from '#shared/json/json.ts';
 
@@ -13,6 +17,11 @@ describe('VersionComparer', () => {
     const made = new VersionComparer(limits);
     open.push(made);
     return made;
+  };
+  const textOf = async (compared: ReturnType<VersionComparer['compare']>) => {
+    const outcome = await compared;
+    assert.ok(E.isRight(outcome), 'it is refused');
+    return outcome.right.text;
   };
   beforeEach(() => {
     open = [];
@@ -34,12 +43,12 @@ describe('VersionComparer', () => {
     ];
     for (const [before, after] of pairs) {
       const comparison = { kind: 'flow-version', before: record(before), after: record(after) } as const;
-      assert.equal((await thread.compare(comparison)).text, (await here.compare(comparison)).text);
+      assert.equal(await textOf(thread.compare(comparison)), await textOf(here.compare(comparison)));
     }
     const template = (label: string) =>
       JSON.stringify({ id: 't', payload: { flows: [] }, fieldsSchema: [{ key: 'k', label }] });
     const comparison = { kind: 'template-version', before: template('a'), after: template('b') } as const;
-    assert.equal((await thread.compare(comparison)).text, (await here.compare(comparison)).text);
+    assert.equal(await textOf(thread.compare(comparison)), await textOf(here.compare(comparison)));
   });
 
   it('refuses a comparison that takes too long as unavailable, and compares the next one', async () => {
@@ -50,23 +59,62 @@ describe('VersionComparer', () => {
       assert.match(error.message, /longer than 0.001 s/);
       return true;
     });
-    const { text } = await comparer().compare({ ...large, before: large.after });
+    const text = await textOf(comparer().compare({ ...large, before: large.after }));
     assert.equal(text, '{"patch":[],"summary":"The versions are equal."}');
   });
 
-  it('refuses comparisons beyond those that may wait as unavailable', async () => {
-    const busy = comparer({ maxCharactersHere: 0, maxQueue: 2 });
-    const comparison = { kind: 'flow-version', before: graph(2000, 'a'), after: graph(2000, 'b') } as const;
-    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => busy.compare(comparison)));
-    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
-    assert.ok(refused.length > 0 && refused.length < 8);
-    for (const { reason } of refused) assert.match(String(reason), /Too many large versions/);
+  const middling: Comparison = { kind: 'flow-version', before: graph(2000, 'a'), after: graph(2000, 'b') };
+  /** Compares for projects, and returns for each how it went, in the order of the ends. */
+  const outcomesOf = async (made: VersionComparer, projects: ReadonlyArray<string>) => {
+    const ends: string[] = [];
+    const compare = async (project: string) => {
+      const outcome = await runFor(project, () => made.compare(middling));
+      ends.push(`${project} ${E.isLeft(outcome) ? outcome.left.code : 'compared'}`);
+    };
+    const settled = await Promise.allSettled(projects.map(compare));
+    const thrown = settled.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : []));
+    return { ends, thrown };
+  };
+
+  it('lets two comparisons of a project wait, refuses the third, and compares for projects in turn', async () => {
+    const { ends, thrown } = await outcomesOf(comparer({ maxCharactersHere: 0 }), ['a', 'a', 'a', 'a', 'b', 'b']);
+    assert.deepEqual(ends, ['a too-many-calls', 'a compared', 'a compared', 'b compared', 'a compared', 'b compared']);
+    assert.deepEqual(thrown, []);
   });
 
-  it('rejects a running comparison when it is closed', async () => {
+  it('refuses comparisons as unavailable while those of many projects wait', async () => {
+    const { ends, thrown } = await outcomesOf(comparer({ maxCharactersHere: 0, maxWaiting: 3 }), [
+      'a',
+      'b',
+      'c',
+      'd',
+      'e',
+    ]);
+    assert.deepEqual(ends, ['a compared', 'b compared', 'c compared', 'd compared']);
+    assert.equal(thrown.length, 1);
+    assert.match(thrown[0] ?? '', /Too many large versions/);
+  });
+
+  it('frees the thread when a comparison fails', async () => {
+    const made = comparer({ maxCharactersHere: 0 });
+    await assert.rejects(made.compare({ ...middling, before: 'no JSON' }), SyntaxError);
+    assert.ok((await textOf(made.compare(middling))).length > 0);
+  });
+
+  it('rejects running and waiting comparisons when it is closed', async () => {
     const closed = comparer({ maxCharactersHere: 0 });
     const comparison = { kind: 'flow-version', before: graph(8000, 'a'), after: graph(8000, 'b') } as const;
-    const rejected = assert.rejects(closed.compare(comparison));
+    const rejected = [closed.compare(comparison), closed.compare(comparison)].map((compared) =>
+      assert.rejects(compared),
+    );
+    await nextTurn();
+    await closed.close();
+    await Promise.all(rejected);
+  });
+
+  it('starts no thread after it is closed', async () => {
+    const closed = comparer({ maxCharactersHere: 0 });
+    const rejected = assert.rejects(closed.compare(middling), UnavailableError);
     await closed.close();
     await rejected;
   });

@@ -18,6 +18,7 @@ import {
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
+import { currentOwner, serviceOwner } from '#shared/async/work-owner.ts';
 import { text } from '#shared/codecs/text.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callerOf, ids } from '#test/support/events/tenants.ts';
@@ -178,6 +179,22 @@ describe('invoke', () => {
     assert.deepEqual(outcome, E.right({ status: 200, body }));
     assert.deepEqual([keyId, limitHeaders], [callerOf('project').keyId, []]);
     assert.deepEqual(steps, ['loadSubject', 'loadBody', 'execute', 'metrics of rename_flow']);
+  });
+
+  it('does the work of a request for the project of its key', async () => {
+    const owners: string[] = [];
+    const note = async <Result>(result: Result) => {
+      await Promise.resolve();
+      owners.push(currentOwner());
+      return result;
+    };
+    const noted = inOperation({
+      loadSubject: () => note(E.right('the flow')),
+      execute: () => note(E.right({ status: 200, body: {} })),
+    });
+    const { projectId } = await send(noted(scenario));
+    assert.deepEqual([projectId, ...owners], [ids.project, ids.project, ids.project]);
+    assert.equal(currentOwner(), serviceOwner);
   });
 
   for (const { stage, code, in: put } of faults) {

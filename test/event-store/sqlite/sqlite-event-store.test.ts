@@ -17,6 +17,7 @@ import {
   type SqliteEventStoreOptions,
 } from '#event-store/sqlite/sqlite-event-store.ts';
 import { Writer } from '#event-store/sqlite/writer.ts';
+import { runFor } from '#shared/async/work-owner.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import {
@@ -124,6 +125,14 @@ describe('SqliteEventStore', () => {
     assert.equal(refused.length, 20);
     assert.ok(refused.every(({ left }) => left.kind === 'unavailable' && left.retryAfterSeconds > 0));
     await mustAppend(store, someStream(), noStream, [someEvent()]);
+  });
+
+  it('keeps room for the appends of other projects when one project has as many as it may', async () => {
+    const store = await open({ maxPendingAppends: 10 });
+    const append = (project: string) => runFor(project, () => store.append(someStream(), noStream, [someEvent()]));
+    const outcomes = await Promise.all([...Array.from({ length: 30 }, () => append('one')), append('other')]);
+    assert.deepEqual([outcomes.filter(E.isRight).length, outcomes.at(-1)?._tag], [6, 'Right']);
+    assert.ok(E.isRight(await append('one')));
   });
 
   it('refuses appends beyond the limit of waiting bytes at once, and accepts more afterwards', async () => {

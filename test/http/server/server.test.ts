@@ -8,8 +8,9 @@ import { createMetrics } from '#http/routes/metrics.ts';
 import { createMetricsApp } from '#http/server/app.ts';
 import { listen } from '#http/server/server.ts';
 import { createStartingApp } from '#http/server/starting-app.ts';
+import { currentOwner } from '#shared/async/work-owner.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { fakeOperations, goodKey, startFakeService, widgetId } from '#test/http/support/fake-service.ts';
+import { caller, fakeOperations, goodKey, startFakeService, widgetId } from '#test/http/support/fake-service.ts';
 import { rawRequest } from '#test/http/support/raw-request.ts';
 
 const headers = { authorization: `Bearer ${goodKey}` };
@@ -33,6 +34,30 @@ function heldOperations() {
 }
 
 describe('HTTP server', () => {
+  it('writes an answer for the project of its key', async () => {
+    const owners: string[] = [];
+    const chunks = async function* () {
+      owners.push(currentOwner());
+      yield 'a,b';
+    };
+    const operations = fakeOperations().map((operation): Operation => {
+      if (operation.name !== 'get_widget') return operation;
+      return {
+        ...operation,
+        execute: async () =>
+          E.right({ status: 200, body: undefined, stream: { contentType: 'text/csv', chunks: chunks() } }),
+      };
+    });
+    const service = await startFakeService({ operations });
+    try {
+      const answer = await fetch(`${service.url}/v1/widgets/${widgetId}`, { headers });
+      assert.equal(await answer.text(), 'a,b');
+      assert.deepEqual(owners, [caller.projectId]);
+    } finally {
+      await service.stop();
+    }
+  });
+
   it('refuses every request with 503 until it serves the app of the started service', async () => {
     const server = await listen(createStartingApp(), { host: '127.0.0.1', port: 0 });
     const url = `http://127.0.0.1:${server.port}`;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatchRunner, type BatchRunnerOptions } from '#processes/batches/batch-runner.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
+import { currentOwner } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
@@ -11,12 +12,18 @@ const created = (id: string) => ({ stream: `batch-${id}`, type: 'BatchCreated', 
 describe('BatchRunner', () => {
   it('begins the batches that are created during a term at once, and no others', async () => {
     const begun: string[] = [];
+    const owners: string[] = [];
     let endTerm = new AbortController();
     const log = new InMemoryEventStore();
     const runner = new BatchRunner({
       tail: log.tail,
       documents: { list: async () => ({ documents: [], next: null }) },
-      writer: { load: () => Promise.reject(new UnavailableError('away')) },
+      writer: {
+        load: () => {
+          owners.push(currentOwner());
+          return Promise.reject(new UnavailableError('away'));
+        },
+      },
       log: { warn: ({ batch }: { batch: string }) => void begun.push(batch), error: () => assert.fail() },
     } as unknown as BatchRunnerOptions);
     const term = () => runner.run({ leaseToken: 1, signal: endTerm.signal, isHeld: () => true });
@@ -39,6 +46,7 @@ describe('BatchRunner', () => {
     endTerm.abort();
     await running;
     assert.deepEqual(begun, ['first', 'second', 'third']);
+    assert.deepEqual(new Set(owners), new Set(['one']), 'a batch is run for its project');
   });
 
   it('looks for open batches less and less often while there are none', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TurnBudget } from '#shared/async/turn-budget.ts';
+import { runFor } from '#shared/async/work-owner.ts';
 
 describe('TurnBudget', () => {
   it('lets work that fits into the budget begin at once', async () => {
@@ -67,5 +68,78 @@ describe('TurnBudget', () => {
     }
     await all;
     assert.deepEqual(begun, [0, 1, 2, 3, 4]);
+  });
+
+  it('serves owners that wait in turn, and the work of one owner in its order', async () => {
+    const budget = new TurnBudget(10);
+    budget.spend(10);
+    const begun: string[] = [];
+    const work = (name: string) => runFor(name.charAt(0), () => budget.take(10).then(() => begun.push(name)));
+    await Promise.all(['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2'].map(work));
+    assert.deepEqual(begun, ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
+  });
+
+  it('gives an owner with small pieces the share of an owner with a large piece', async () => {
+    const budget = new TurnBudget(100);
+    budget.spend(100);
+    const begun: string[] = [];
+    const large = [1, 2, 3].map(() => runFor('large', () => budget.take(1_000).then(() => begun.push('large'))));
+    const small = runFor('small', async () => {
+      for (let piece = 0; piece < 20; piece += 1) {
+        await budget.take(10);
+        begun.push('small');
+      }
+    });
+    await Promise.all([...large, small]);
+    const tens = Array.from({ length: 10 }, () => 'small');
+    assert.deepEqual(begun, ['large', ...tens, 'large', ...tens, 'large']);
+  });
+
+  it('serves owners in turn whose work has an unknown size, and an owner that comes later is next', async () => {
+    const budget = new TurnBudget(100);
+    const begun: string[] = [];
+    const work = (name: string) =>
+      runFor(name.charAt(0), () =>
+        budget.run(
+          () => begun.push(name),
+          () => 150,
+        ),
+      );
+    const first = ['a1', 'a2', 'a3', 'a4'].map(work);
+    await nextTurn();
+    await Promise.all([...first, work('b1')]);
+    assert.ok(begun.indexOf('b1') < begun.indexOf('a4'), begun.join());
+  });
+
+  it('rejects with the error of work that waited, and serves what waits behind it', async () => {
+    const budget = new TurnBudget(10);
+    budget.spend(10);
+    const failed = budget.run(
+      () => {
+        throw new Error('broken');
+      },
+      () => 1,
+    );
+    const next = budget.run(
+      () => 'served',
+      () => 1,
+    );
+    await assert.rejects(failed, /broken/);
+    assert.equal(await next, 'served');
+  });
+
+  it('lets work that takes nothing but spends later begin one piece after the other', async () => {
+    const budget = new TurnBudget(10);
+    budget.spend(10);
+    const begun: number[] = [];
+    const all = [0, 1, 2].map(async (name) => {
+      await budget.take(0);
+      begun.push(name);
+      budget.spend(10);
+    });
+    await nextTurn();
+    assert.equal(begun.length, 1);
+    await Promise.all(all);
+    assert.deepEqual(begun, [0, 1, 2]);
   });
 });

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
+import { AppendRoom, type AppendRoomLimits } from '#event-store/append-room.ts';
 import type { AppendFailure, AppendResult, CommitStatistics, EventToAppend } from '#event-store/event-store.ts';
 import type { Connection } from '#event-store/eventstoredb/connection/connection.ts';
 import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
@@ -21,18 +22,14 @@ class StreamDeletedError extends Error {
   override readonly name = 'StreamDeletedError';
 }
 
-/** The time limits of appends. */
-export interface AppendLimits {
+/** The limits of appends. */
+export interface AppendLimits extends AppendRoomLimits {
   /** The longest wait of the caller. */
   readonly answerWithinMs: number;
   /** The timeout of one attempt. */
   readonly attemptMs: number;
   /** How long an append with a lost answer is retried in total. */
   readonly settleWithinMs: number;
-  /** The most pending appends; further ones are `unavailable`. */
-  readonly maxPending: number;
-  /** The most bytes of all pending appends. */
-  readonly maxPendingBytes: number;
   /** Whether appends are retried while the server is known to be unavailable. */
   readonly retriesWhenUnavailable: boolean;
 }
@@ -66,25 +63,26 @@ export class Appends {
   readonly #options: AppendsOptions;
   readonly #pending = new Set<Promise<unknown>>();
   readonly #giveUp = new AbortController();
-  #pendingBytes = 0;
+  readonly #room: AppendRoom;
   #closing = false;
   /** The highest position in an answer to an append. */
   #highestPosition = 0;
 
   constructor(options: AppendsOptions) {
     this.#options = options;
+    this.#room = new AppendRoom(options.limits);
   }
 
   /** @param bytes the stored bytes of the append @throws StreamDeletedError */
   async append(append: Append, bytes: number): Promise<Outcome> {
     const { availability, limits } = this.#options;
-    const { maxPending, maxPendingBytes, answerWithinMs, retriesWhenUnavailable } = limits;
+    const { answerWithinMs, retriesWhenUnavailable } = limits;
     if (this.#closing) return unavailable('The event store is closing.');
     if (availability.cause !== null && !retriesWhenUnavailable) return this.#refuse(availability.cause);
-    if (this.#pending.size >= maxPending || this.#pendingBytes + bytes > maxPendingBytes)
-      return unavailable('Too many writes are waiting for the event store.');
+    const leave = this.#room.take(bytes);
+    if (leave === null) return unavailable('Too many writes are waiting for the event store.');
     const settled = this.#settle(append, bytes);
-    this.#keep(settled, bytes);
+    this.#keep(settled, leave);
     const answer = withTimeout(answerWithinMs, settled, unavailable('The event store does not answer in time.'));
     return retriesWhenUnavailable ? answer : availability.failWhenUnavailable(answer, unavailableFor);
   }
@@ -108,14 +106,13 @@ export class Appends {
     clearTimeout(limit);
   }
 
-  #keep(settled: Promise<Outcome>, bytes: number): void {
-    this.#pendingBytes += bytes;
+  #keep(settled: Promise<Outcome>, leave: () => void): void {
     const kept = settled
       // The caller gets the error too, unless its deadline has passed.
       .catch((error: unknown) => this.#options.log.error({ error }, 'an append could not be settled'))
       .finally(() => {
         this.#pending.delete(kept);
-        this.#pendingBytes -= bytes;
+        leave();
       });
     this.#pending.add(kept);
   }
