@@ -80,7 +80,7 @@ describe('the result of a tool call that succeeded', () => {
   });
 
   it('counts the items of a list, and says when there are more', () => {
-    const told = (flows: ReadonlyArray<object>, nextCursor?: string) =>
+    const summaryOf = (flows: ReadonlyArray<object>, nextCursor?: string) =>
       textsOf(
         successResult(
           operation('list_flows'),
@@ -89,23 +89,23 @@ describe('the result of a tool call that succeeded', () => {
         ),
       )[0];
     const { summary } = operation('list_flows');
-    assert.equal(told([]), `${summary}. 0 items.`);
-    assert.equal(told([flow]), `${summary}. 1 item.`);
+    assert.equal(summaryOf([]), `${summary}. 0 items.`);
+    assert.equal(summaryOf([flow]), `${summary}. 1 item.`);
     assert.equal(
-      told([flow, flow], 'c1'),
+      summaryOf([flow, flow], 'c1'),
       `${summary}. 2 items. There are more: call again with nextCursor as cursor.`,
     );
   });
 
   it('counts no items of a resource, and none of an answer with several lists or none', () => {
-    const told = (name: string, body: object | null) =>
+    const summaryOf = (name: string, body: object | null) =>
       textsOf(successResult(operation(name), { status: 200, body: body as never }, false))[0];
     const { summary } = operation('get_flow');
-    assert.equal(told('get_flow', { ...flow, tags: ['a'] }), `${summary}. Id ${flow.id}.`);
-    assert.equal(told('get_flow', { some: [1], others: [2] }), `${summary}.`);
-    assert.equal(told('get_flow', { some: [1], count: 2 }), `${summary}. 1 item.`);
-    assert.equal(told('get_flow', { count: 2 }), `${summary}.`);
-    assert.equal(told('get_flow', null), `${summary}.`);
+    assert.equal(summaryOf('get_flow', { ...flow, tags: ['a'] }), `${summary}. Id ${flow.id}.`);
+    assert.equal(summaryOf('get_flow', { some: [1], others: [2] }), `${summary}.`);
+    assert.equal(summaryOf('get_flow', { some: [1], count: 2 }), `${summary}. 1 item.`);
+    assert.equal(summaryOf('get_flow', { count: 2 }), `${summary}.`);
+    assert.equal(summaryOf('get_flow', null), `${summary}.`);
   });
 
   it('has an answer that is no object as the member result of one', () => {

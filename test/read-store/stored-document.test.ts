@@ -33,7 +33,7 @@ describe('StoredDocument', () => {
     assert.ok(characters < 100, `${characters} characters were parsed`);
   });
 
-  it('tells a quote that ends a text from an escaped one, whatever number of backslashes is before it', async () => {
+  it('distinguishes a quote that ends a text from an escaped one, whatever number of backslashes is before it', async () => {
     for (const note of ['\\', '\\\\', '"', '\\"', '"\\', '\\",', 'a\\"b\\\\"', '","record":"\\']) {
       const document = stored({ note, revision: 1, record: { note, schema: 'x'.repeat(10_000) } });
       const { characters } = await countParsedCharacters(() => [document.head, document.record.text]);

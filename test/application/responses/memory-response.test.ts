@@ -57,18 +57,18 @@ describe('MemoryResponse', () => {
     );
   });
 
-  it('tells a writer that comes later that its receiver has left, and none that has turned away', () => {
+  it('informs a writer that comes later that its receiver has left, and none that has turned away', () => {
     const response = new MemoryResponse(3);
-    let told = 0;
+    let calls = 0;
     response.onDisconnect(() => {
-      told += 10;
+      calls += 10;
     });
     response.onDisconnect(null);
     response.disconnect();
     response.onDisconnect(() => {
-      told += 1;
+      calls += 1;
     });
-    assert.equal(told, 1);
+    assert.equal(calls, 1);
   });
 
   it('is incomplete when its writer destroys it', () => {

@@ -240,7 +240,7 @@ describe('BatchRun', () => {
     assert.deepEqual([status, batches.asked, output?.length], ['completed', ['a', 'b', 'c', 'd'], 4]);
   });
 
-  it('asks no line when its node has stopped before, and leaves nothing behind on a node that goes on', async () => {
+  it('asks no line when its node has stopped before, and leaves nothing behind on a node that continues', async () => {
     await batches.create(['a']);
     await batches.run(batchId, { ...alone, signal: AbortSignal.abort() });
     assert.deepEqual(batches.asked, []);
