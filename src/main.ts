@@ -106,7 +106,7 @@ async function bind({ host, port, metricsPort, limits: given }: Config): Promise
 /** Answers requests with a service. @returns a function that closes all listeners */
 async function serve(
   config: Config,
-  { operations, asOf, models, keys, readiness, digestKeys, metrics, bodies, directory }: Service,
+  { operations, asOf, models, keys, readiness, digestKeys, metrics, bodies, answers, directory }: Service,
   servers: Servers,
   log: PinoLogger,
 ): Promise<() => Promise<void>> {
@@ -114,14 +114,16 @@ async function serve(
   const planes = planesOf(config.roles);
   const { requestsPerMinute, limitFactors } = config.limits;
   const rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute, limitFactors);
-  const invoke = createInvoke({ authenticate: keys.resolve, rateLimit, metrics, logger: log });
+  const invoke = createInvoke({ authenticate: keys.resolve, rateLimit, answers, metrics, logger: log });
   const pageRoutes = planes.has('control') ? dashboardRoutes() : [];
   const publicRoutes = [digestKeysRoute(digestKeys), ...pageRoutes];
   const endpoints = planes.has('control') ? [mcpEndpointOf(config, operations, metrics, log)] : [];
   const browserHome = dashboardPath;
   const servesMetrics = servers.metrics === null;
   servers.metrics?.serve(createMetricsApp(metrics));
-  servers.api.serve(createApp({ ...common, endpoints, invoke, planes, publicRoutes, browserHome, servesMetrics }));
+  servers.api.serve(
+    createApp({ ...common, answers, endpoints, invoke, planes, publicRoutes, browserHome, servesMetrics }),
+  );
   const closers = [() => servers.api.stop(), async () => servers.metrics?.stop()];
   const socketPath = controlSocketPath(config.dataDir);
   if (socketPath !== null) {

@@ -9,6 +9,7 @@ import { openApiDocument } from '#application/operations/openapi.ts';
 import type { AnyOperation, Download, Plane, StreamingOperation } from '#application/operations/operation.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { failureOfError } from '#application/operations/unexpected-error.ts';
+import { answerShortageFailure, answersFull, defaultAnswerByteLimits } from '#application/responses/answer-failures.ts';
 import type { TextStream } from '#application/responses/text-stream.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
@@ -17,6 +18,7 @@ import { HttpBody } from '#http/request/http-body.ts';
 import { presentedKeyOf, requestHeadersOf } from '#http/request/request-headers.ts';
 import { writeDownload } from '#http/response/download-response.ts';
 import { HttpResponse } from '#http/response/http-response.ts';
+import { OpenAnswers } from '#http/response/open-answers.ts';
 import { createResponseHeaders, isNotModified } from '#http/response/operation-response.ts';
 import { apiSecurityHeaders, writeResponse } from '#http/response/response.ts';
 import { answerText } from '#http/response/response-text.ts';
@@ -25,6 +27,7 @@ import { docsPath, docsRoutes } from '#http/routes/docs.ts';
 import { healthRoutes, metricsRoute, type Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { createUnsupportedEndpoints, type FindUnsupportedEndpoint } from '#http/routes/openai-endpoints.ts';
+import { FairSlots } from '#shared/async/fair-slots.ts';
 import { OperationInputReader } from './operation-input-reader.ts';
 import { createRequestContext, type RequestContext, requestContextOf } from './request-context.ts';
 import { RequestLog } from './request-log.ts';
@@ -49,6 +52,10 @@ export interface AppOptions {
   };
   /** Counts the bytes that bodies hold. Default: a new budget with the default limits. */
   readonly bodies?: ByteBudget;
+  /** Counts the bytes of answers that clients have not taken yet. Default: a new budget with the default limits. */
+  readonly answers?: ByteBudget;
+  /** How long bytes may wait for a client that takes none. Default 60 s. */
+  readonly maxUnreadMs?: number;
   /** The planes whose operations this app answers; documentation belongs to the control plane. Default both. */
   readonly planes?: ReadonlySet<Plane>;
   /** Whether this app answers `/metrics`; false if it has its own port. Default true. */
@@ -99,6 +106,9 @@ class HttpAdapter {
   readonly #router: RequestRouter;
   readonly #gatewayPaths: RequestRouter;
   readonly #bodies: ByteBudget;
+  readonly #answers: ByteBudget;
+  readonly #openAnswers: OpenAnswers;
+  readonly #places = new FairSlots(placeLimits);
   readonly #findUnsupported: FindUnsupportedEndpoint;
 
   constructor(options: AppOptions) {
@@ -107,6 +117,8 @@ class HttpAdapter {
     const { maxBodyBytes, maxBodyValues } = options.limits;
     this.#inputs = new OperationInputReader(maxBodyBytes, maxBodyValues);
     this.#bodies = options.bodies ?? new ByteBudget(defaultBodyByteLimits);
+    this.#answers = options.answers ?? new ByteBudget(defaultAnswerByteLimits);
+    this.#openAnswers = new OpenAnswers(this.#answers, options.maxUnreadMs);
     this.#findUnsupported = createUnsupportedEndpoints(options.operations);
     const { planes = bothPlanes } = options;
     const routes = createRoutes([...options.operations, ...(options.endpoints ?? [])]).filter(({ operation }) =>
@@ -126,7 +138,7 @@ class HttpAdapter {
 
   /** Answers one request; never rejects. */
   async answer(ctx: Context): Promise<void> {
-    const context = createRequestContext(ctx);
+    const context = createRequestContext(ctx, this.#openAnswers);
     ctx.state = context;
     try {
       const found = await this.#router.handle(ctx, context.path);
@@ -136,6 +148,8 @@ class HttpAdapter {
       this.#refuse(context, failureOfError(error, { requestId, operation }, this.#options.log));
     } finally {
       context.body?.release();
+      context.wholeAnswer?.release();
+      context.leavePlace?.();
     }
     this.#requestLog.record(context);
   }
@@ -169,13 +183,17 @@ class HttpAdapter {
     const { ctx, path, requestId } = context;
     const { method, headers } = ctx.req;
     const isCommand = target.kind === 'operation' && isWriting(target.route.operation);
-    const { outcome, keyId, limitHeaders } = await this.#options.invoke({
+    const { outcome, caller, limitHeaders } = await this.#options.invoke({
       target,
       presentedKey: presentedKeyOf(ctx.req),
       requestId,
       requestTarget: `${method} ${path}`,
       headers: { ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(context.query) : {}) },
-      loadBody: (caller) => this.#inputs.read(context, target, () => this.#holdBody(context, caller)),
+      loadBody: async (caller) => {
+        const refusal = await this.#takePlace(context, target, caller);
+        if (refusal !== null) return E.left(refusal);
+        return this.#inputs.read(context, target, () => this.#holdBody(context, caller));
+      },
       openUpload: (caller) => ({
         caller,
         headers,
@@ -187,10 +205,12 @@ class HttpAdapter {
         query: context.query,
         body: new HttpBody(ctx),
         bodyHold: this.#holdBody(context, caller),
+        answerHold: this.#holdAnswer(context, caller),
         response: new HttpResponse(ctx, limitHeaders),
       }),
     });
-    context.keyId = keyId;
+    context.keyId = caller?.keyId ?? null;
+    context.projectId = caller?.projectId ?? null;
     context.limitFields = limitHeaders;
     if (E.isLeft(outcome)) return this.#refuse(context, outcome.left, target);
     const result = outcome.right;
@@ -201,10 +221,16 @@ class HttpAdapter {
       return;
     }
     const { status, body, stream } = result;
-    if (stream !== undefined) return this.#stream(context, stream);
+    if (stream !== undefined) {
+      context.leavePlace?.();
+      return this.#stream(context, stream);
+    }
     const fields = createResponseHeaders(context, target, result);
     if (isNotModified(context, target.route, result)) return writeResponse(ctx, 304, fields, null);
     const text = body === undefined ? null : await answerText(body);
+    // What a command has done is answered in any case.
+    const isRefused = isQuery(target) && !this.#answers.hasRoomFor(text?.length ?? 0);
+    if (isRefused) return this.#refuse(context, answersFull, target);
     writeResponse(ctx, status, fields, text);
   }
 
@@ -227,6 +253,28 @@ class HttpAdapter {
     const hold = this.#bodies.hold(projectId);
     context.body = hold;
     return hold;
+  }
+
+  /** The bytes of a provider's answer count as they arrive, until it is whole and written. */
+  #holdAnswer(context: RequestContext, { projectId }: Caller): ByteHold {
+    const hold = this.#answers.hold(projectId);
+    context.projectId = projectId;
+    context.wholeAnswer = hold;
+    return hold;
+  }
+
+  /**
+   * Waits until few answers of the caller's project are being made. Otherwise requests that begin together would all
+   * make theirs before the first of them counts.
+   * @returns why the answer may not be made
+   */
+  async #takePlace(context: RequestContext, target: CallTarget, { projectId }: Caller): Promise<Failure | null> {
+    if (!isQuery(target)) return null;
+    const leave = await this.#places.enter(projectId);
+    if (typeof leave === 'string') return answerShortageFailure('project');
+    context.leavePlace = leave;
+    const shortage = this.#answers.fullFor(projectId);
+    return shortage === null ? null : answerShortageFailure(shortage);
   }
 
   /** Redirects a browser that asks for `/` to a page. */
@@ -253,9 +301,17 @@ class HttpAdapter {
   }
 }
 
+/** Sixteen pages of 2 MiB are as much as a project may hold. */
+const placeLimits = { maxSlotsOfOwner: 16, maxWaitingOfOwner: 1_000, maxWaitMs: 10_000 };
+
 /** Returns whether the client wants a page: programs do not send `text/html`. */
 function isBrowser({ req: { method, headers } }: Context): boolean {
   return (method === 'GET' || method === 'HEAD') && /(?:^|[,\s])text\/html(?:[,;\s]|$)/i.test(headers.accept ?? '');
+}
+
+/** Returns whether a request only reads, and its answer is made in memory. */
+function isQuery(target: CallTarget): boolean {
+  return target.kind === 'operation' && target.route.operation.kind === 'query';
 }
 
 /** Returns whether a request may have an `Idempotency-Key`. */

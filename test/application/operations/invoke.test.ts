@@ -85,6 +85,16 @@ const faults: ReadonlyArray<Fault> = [
       rateLimit: { take: async () => ({ refusal: failure('rate-limited', 'Later.'), headers: ['RateLimit', 'r=0'] }) },
     }),
   },
+  {
+    stage: '2. answers of the project in flight',
+    code: 'too-many-answer-bytes',
+    in: inDependencies({ answers: { fullFor: () => 'project' } }),
+  },
+  {
+    stage: '2. answers of the node in flight',
+    code: 'answers-full',
+    in: inDependencies({ answers: { fullFor: () => 'node' } }),
+  },
   { stage: '3. unknown path', code: 'path-not-found', in: (scenario) => ({ ...scenario, path: 'unknown' }) },
   { stage: '3. method', code: 'method-not-allowed', in: (scenario) => ({ ...scenario, path: 'other-method' }) },
   { stage: '3. id', code: 'flow-not-found', in: (scenario) => ({ ...scenario, flowId: 'no-cuid' }) },
@@ -129,6 +139,7 @@ describe('invoke', () => {
       dependencies: {
         authenticate: async () => callerOf('project'),
         rateLimit: null,
+        answers: null,
         metrics: { command: (name) => void steps.push(`metrics of ${name}`) },
         logger: { warn: log, error: log } as InvokeDependencies['logger'],
       },
@@ -173,10 +184,10 @@ describe('invoke', () => {
   const codeOf = ({ outcome }: Invocation) => (E.isLeft(outcome) ? outcome.left.code : 'answered');
 
   it('returns the response of an operation that no stage refuses', async () => {
-    const { outcome, keyId, limitHeaders } = await send(scenario);
+    const { outcome, caller, limitHeaders } = await send(scenario);
     const body = { subject: 'the flow', input: { flowId: ids.flow, name: 'Bob' }, bodyHash: 'hash' };
     assert.deepEqual(outcome, E.right({ status: 200, body }));
-    assert.deepEqual([keyId, limitHeaders], [callerOf('project').keyId, []]);
+    assert.deepEqual([caller?.keyId, limitHeaders], [callerOf('project').keyId, []]);
     assert.deepEqual(steps, ['loadSubject', 'loadBody', 'execute', 'metrics of rename_flow']);
   });
 
@@ -195,14 +206,14 @@ describe('invoke', () => {
   }
 
   it('does not load the body of a request that is refused before its input', async () => {
-    for (const { in: put } of faults.slice(0, 9)) await send(put(scenario));
+    for (const { in: put } of faults.slice(0, 11)) await send(put(scenario));
     assert.ok(!steps.includes('loadBody'));
   });
 
   it('gives the rate limit and the key of a refused request to the adapter', async () => {
     const limited = faults.find(({ code }) => code === 'rate-limited') as Fault;
-    const { keyId, limitHeaders } = await send(limited.in(scenario));
-    assert.deepEqual([keyId, limitHeaders], [callerOf('project').keyId, ['RateLimit', 'r=0']]);
+    const { caller, limitHeaders } = await send(limited.in(scenario));
+    assert.deepEqual([caller?.keyId, limitHeaders], [callerOf('project').keyId, ['RateLimit', 'r=0']]);
   });
 
   it('turns an error of an operation into a failure, and logs it', async () => {

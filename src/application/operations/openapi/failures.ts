@@ -9,6 +9,8 @@ import { bodyType, isWriting, takesBody } from './shape.ts';
 const commonFailures: ReadonlyArray<FailureCode> = [
   'key-required',
   'key-invalid',
+  'too-many-answer-bytes',
+  'answers-full',
   'internal-error',
   'unavailable',
   'disk-full',
