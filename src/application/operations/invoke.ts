@@ -66,8 +66,10 @@ export interface OperationCall {
 export interface Invocation {
   /** A report if the operation wrote its answer itself; null if the client has left. */
   readonly outcome: E.Either<Failure, OperationResult | Download | RelayReport | null>;
-  /** Null if the key is unknown. */
-  readonly caller: Caller | null;
+  /** The id of the caller's key; null if the key is unknown. */
+  readonly keyId: string | null;
+  /** The project of the caller's key, which owns the work on the answer; null if the key is unknown. */
+  readonly projectId: string | null;
   /** The rest of the rate limit as alternating header names and values; empty without a limit. */
   readonly limitHeaders: ReadonlyArray<string>;
 }
@@ -116,7 +118,8 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
     let limitHeaders: ReadonlyArray<string> = [];
     const answer = (outcome: Invocation['outcome']): Invocation => ({
       outcome,
-      caller,
+      keyId: caller?.keyId ?? null,
+      projectId: caller?.projectId ?? null,
       limitHeaders,
     });
     const refuse = (refusal: Failure) => answer(E.left(refusal));

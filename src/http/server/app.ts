@@ -183,7 +183,7 @@ class HttpAdapter {
     const { ctx, path, requestId } = context;
     const { method, headers } = ctx.req;
     const isCommand = target.kind === 'operation' && isWriting(target.route.operation);
-    const { outcome, caller, limitHeaders } = await this.#options.invoke({
+    const { outcome, keyId, projectId, limitHeaders } = await this.#options.invoke({
       target,
       presentedKey: presentedKeyOf(ctx.req),
       requestId,
@@ -209,8 +209,8 @@ class HttpAdapter {
         response: new HttpResponse(ctx, limitHeaders),
       }),
     });
-    context.keyId = caller?.keyId ?? null;
-    context.projectId = caller?.projectId ?? null;
+    context.keyId = keyId;
+    context.projectId = projectId;
     context.limitFields = limitHeaders;
     if (E.isLeft(outcome)) return this.#refuse(context, outcome.left, target);
     const result = outcome.right;

@@ -184,10 +184,10 @@ describe('invoke', () => {
   const codeOf = ({ outcome }: Invocation) => (E.isLeft(outcome) ? outcome.left.code : 'answered');
 
   it('returns the response of an operation that no stage refuses', async () => {
-    const { outcome, caller, limitHeaders } = await send(scenario);
+    const { outcome, keyId, limitHeaders } = await send(scenario);
     const body = { subject: 'the flow', input: { flowId: ids.flow, name: 'Bob' }, bodyHash: 'hash' };
     assert.deepEqual(outcome, E.right({ status: 200, body }));
-    assert.deepEqual([caller?.keyId, limitHeaders], [callerOf('project').keyId, []]);
+    assert.deepEqual([keyId, limitHeaders], [callerOf('project').keyId, []]);
     assert.deepEqual(steps, ['loadSubject', 'loadBody', 'execute', 'metrics of rename_flow']);
   });
 
@@ -212,8 +212,8 @@ describe('invoke', () => {
 
   it('gives the rate limit and the key of a refused request to the adapter', async () => {
     const limited = faults.find(({ code }) => code === 'rate-limited') as Fault;
-    const { caller, limitHeaders } = await send(limited.in(scenario));
-    assert.deepEqual([caller?.keyId, limitHeaders], [callerOf('project').keyId, ['RateLimit', 'r=0']]);
+    const { keyId, limitHeaders } = await send(limited.in(scenario));
+    assert.deepEqual([keyId, limitHeaders], [callerOf('project').keyId, ['RateLimit', 'r=0']]);
   });
 
   it('turns an error of an operation into a failure, and logs it', async () => {
