@@ -60,13 +60,15 @@ export class OpenAnswers {
 
   #checkAll(): void {
     const now = performance.now();
-    for (const [res, answer] of this.#open) this.#check(res, answer, now);
+    for (const [res, answer] of this.#open) {
+      // Node closes no response that waits behind another one of its connection.
+      if (res.req.socket.destroyed) this.#forget(res);
+      else this.#check(res, answer, now);
+    }
   }
 
   #check(res: ServerResponse, answer: OpenAnswer, now: number): void {
     const { socket } = res.req;
-    // Node closes no response that waits behind another one of its connection.
-    if (socket.destroyed) return this.#forget(res);
     this.count(res);
     const taken = bytesTakenBy(socket);
     // Without a socket it waits for the response before it, which may wait for a provider.
