@@ -213,7 +213,7 @@ describe('ByteBudget of answers', () => {
       await eventually(() => reading.bytes > large, 'the whole answer');
     });
 
-    it(`ends ${kind} of which its client takes nothing, also if the client goes on sending`, async () => {
+    it(`ends ${kind} of which its client takes nothing, even while the client still sends`, async () => {
       await start(1_000);
       const client = await leaveUnread('one', path);
       client.write('GET / HTTP/1.1\r\nX-Drip: ');

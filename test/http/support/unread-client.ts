@@ -8,7 +8,7 @@ interface AskedRequest {
   readonly fields?: ReadonlyArray<string>;
 }
 
-/** A client that reads only when it is told to. */
+/** A client that reads only when the test wants it. */
 export class UnreadClient {
   /** Resolves with the connection. A client that reads nothing does not see that before it reads. */
   readonly closed: Promise<void>;
