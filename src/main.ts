@@ -11,6 +11,7 @@ import { asksForHelp, usage } from './app/startup/arguments.ts';
 import { describeStart } from './app/startup/describe-start.ts';
 import { printAdminKey } from './app/startup/print-admin-key.ts';
 import { findMisspelt, type MisspeltVariable, recordReads } from './app/startup/variable-names.ts';
+import { AnswerPlaces } from './application/access/answer-places.ts';
 import { RateLimit } from './application/access/rate-limit.ts';
 import { isDiskFull } from './application/operations/disk-full.ts';
 import { createInvoke, createInvokeAs } from './application/operations/invoke.ts';
@@ -117,12 +118,13 @@ async function serve(
   const invoke = createInvoke({ authenticate: keys.resolve, rateLimit, answers, metrics, logger: log });
   const pageRoutes = planes.has('control') ? dashboardRoutes() : [];
   const publicRoutes = [digestKeysRoute(digestKeys), ...pageRoutes];
-  const endpoints = planes.has('control') ? [mcpEndpointOf(config, operations, metrics, log)] : [];
+  const places = new AnswerPlaces(answers);
+  const endpoints = planes.has('control') ? [mcpEndpointOf(config, operations, places, metrics, log)] : [];
   const browserHome = dashboardPath;
   const servesMetrics = servers.metrics === null;
   servers.metrics?.serve(createMetricsApp(metrics));
   servers.api.serve(
-    createApp({ ...common, answers, endpoints, invoke, planes, publicRoutes, browserHome, servesMetrics }),
+    createApp({ ...common, answers, places, endpoints, invoke, planes, publicRoutes, browserHome, servesMetrics }),
   );
   const closers = [() => servers.api.stop(), async () => servers.metrics?.stop()];
   const socketPath = controlSocketPath(config.dataDir);
@@ -145,6 +147,7 @@ async function serve(
 function mcpEndpointOf(
   { host, limits, mcpAllowedOrigins: allowedOrigins }: Config,
   operations: Service['operations'],
+  places: AnswerPlaces,
   metrics: Service['metrics'],
   logger: PinoLogger,
 ) {
@@ -153,6 +156,7 @@ function mcpEndpointOf(
     routes: createRoutes(operations),
     invokeAs: createInvokeAs({ metrics, logger }),
     logger,
+    places,
     callers: { isLoopback: isLoopback(host), allowedOrigins },
     limits: { maxBodyBytes, maxBodyValues, arrival: { idleMs: requestTimeoutMs, totalMs: requestTimeoutMs } },
   });

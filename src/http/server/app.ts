@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import type Koa from 'koa';
 import type { Context } from 'koa';
 import type { Logger as PinoLogger } from 'pino';
+import { AnswerPlaces } from '#application/access/answer-places.ts';
 import { ByteBudget, type ByteHold } from '#application/access/byte-budget.ts';
 import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
 import type { CallTarget, Invoke } from '#application/operations/invoke.ts';
@@ -9,7 +10,7 @@ import { openApiDocument } from '#application/operations/openapi.ts';
 import type { AnyOperation, Download, Plane, StreamingOperation } from '#application/operations/operation.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { failureOfError } from '#application/operations/unexpected-error.ts';
-import { answerShortageFailure, answersFull, defaultAnswerByteLimits } from '#application/responses/answer-failures.ts';
+import { answersFull, defaultAnswerByteLimits } from '#application/responses/answer-failures.ts';
 import type { TextStream } from '#application/responses/text-stream.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
@@ -27,7 +28,6 @@ import { docsPath, docsRoutes } from '#http/routes/docs.ts';
 import { healthRoutes, metricsRoute, type Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { createUnsupportedEndpoints, type FindUnsupportedEndpoint } from '#http/routes/openai-endpoints.ts';
-import { FairSlots } from '#shared/async/fair-slots.ts';
 import { OperationInputReader } from './operation-input-reader.ts';
 import { createRequestContext, type RequestContext, requestContextOf } from './request-context.ts';
 import { RequestLog } from './request-log.ts';
@@ -54,6 +54,8 @@ export interface AppOptions {
   readonly bodies?: ByteBudget;
   /** Counts the bytes of answers that clients have not taken yet. Default: a new budget with the default limits. */
   readonly answers?: ByteBudget;
+  /** Limits the answers that are made at once. Default: new places in that budget. */
+  readonly places?: AnswerPlaces;
   /** How long bytes may wait for a client that takes none. Default 60 s. */
   readonly maxUnreadMs?: number;
   /** The planes whose operations this app answers; documentation belongs to the control plane. Default both. */
@@ -108,7 +110,7 @@ class HttpAdapter {
   readonly #bodies: ByteBudget;
   readonly #answers: ByteBudget;
   readonly #openAnswers: OpenAnswers;
-  readonly #places = new FairSlots(placeLimits);
+  readonly #places: AnswerPlaces;
   readonly #findUnsupported: FindUnsupportedEndpoint;
 
   constructor(options: AppOptions) {
@@ -118,6 +120,7 @@ class HttpAdapter {
     this.#inputs = new OperationInputReader(maxBodyBytes, maxBodyValues);
     this.#bodies = options.bodies ?? new ByteBudget(defaultBodyByteLimits);
     this.#answers = options.answers ?? new ByteBudget(defaultAnswerByteLimits);
+    this.#places = options.places ?? new AnswerPlaces(this.#answers);
     this.#openAnswers = new OpenAnswers(this.#answers, options.maxUnreadMs);
     this.#findUnsupported = createUnsupportedEndpoints(options.operations);
     const { planes = bothPlanes } = options;
@@ -229,7 +232,7 @@ class HttpAdapter {
     if (isNotModified(context, target.route, result)) return writeResponse(ctx, 304, fields, null);
     const text = body === undefined ? null : await answerText(body);
     // What a command has done is answered in any case.
-    const isRefused = isQuery(target) && !this.#answers.hasRoomFor(text?.length ?? 0);
+    const isRefused = target.route.operation.kind === 'query' && !this.#answers.hasRoomFor(text?.length ?? 0);
     if (isRefused) return this.#refuse(context, answersFull, target);
     writeResponse(ctx, status, fields, text);
   }
@@ -263,18 +266,14 @@ class HttpAdapter {
     return hold;
   }
 
-  /**
-   * Waits until few answers of the caller's project are being made. Otherwise requests that begin together would all
-   * make theirs before the first of them counts.
-   * @returns why the answer may not be made
-   */
+  /** Takes a place for the answer of a query or a command, until it is written. @returns why there is none */
   async #takePlace(context: RequestContext, target: CallTarget, { projectId }: Caller): Promise<Failure | null> {
-    if (!isQuery(target)) return null;
-    const leave = await this.#places.enter(projectId);
-    if (typeof leave === 'string') return answerShortageFailure('project');
-    context.leavePlace = leave;
-    const shortage = this.#answers.fullFor(projectId);
-    return shortage === null ? null : answerShortageFailure(shortage);
+    const kind = target.kind === 'operation' ? target.route.operation.kind : null;
+    if (kind !== 'query' && kind !== 'command') return null;
+    const place = await this.#places.enter(projectId, kind);
+    if (E.isLeft(place)) return place.left;
+    context.leavePlace = place.right;
+    return null;
   }
 
   /** Redirects a browser that asks for `/` to a page. */
@@ -301,17 +300,9 @@ class HttpAdapter {
   }
 }
 
-/** Sixteen pages of 2 MiB are as much as a project may hold. */
-const placeLimits = { maxSlotsOfOwner: 16, maxWaitingOfOwner: 1_000, maxWaitMs: 10_000 };
-
 /** Returns whether the client wants a page: programs do not send `text/html`. */
 function isBrowser({ req: { method, headers } }: Context): boolean {
   return (method === 'GET' || method === 'HEAD') && /(?:^|[,\s])text\/html(?:[,;\s]|$)/i.test(headers.accept ?? '');
-}
-
-/** Returns whether a request only reads, and its answer is made in memory. */
-function isQuery(target: CallTarget): boolean {
-  return target.kind === 'operation' && target.route.operation.kind === 'query';
 }
 
 /** Returns whether a request may have an `Idempotency-Key`. */
