@@ -84,26 +84,34 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
             response,
           },
         });
-        const result = await answer(line, request, limits, ask);
-        if (response.lacksRoom || (E.isRight(result) && result.right.code === noRoomCode)) return later;
-        const failed = E.isLeft(result) ? result.left : null;
-        if (failed !== null && passing.has(failed.code)) {
-          return { kind: 'later', afterMs: (failed.retryAfterSeconds ?? 0) * 1_000 || laterMs };
-        }
-        if (failed !== null) sendError(response, gatewayErrorResponse(failed));
-        if (signal.aborted && !response.isComplete) return { kind: 'ended' };
-        outcome = outcomeOf(response, responseHold);
+        outcome = outcomeAfter(await answer(line, request, limits, ask), response, { signal, hold: responseHold });
         return outcome;
       } finally {
         signal.removeEventListener('abort', leave);
         bodyHold.release();
         answerHold.release();
-        if (outcome === null) responseHold.release();
+        if (outcome?.kind !== 'answer') responseHold.release();
         gateway.releaseConfiguration(configuration);
         gateway.limits.release(caller);
       }
     },
   };
+}
+
+/** @param call its signal, and the hold of its response, which an answer releases when it is not needed any more */
+function outcomeAfter(
+  result: CallResult,
+  response: MemoryResponse,
+  { signal, hold }: { readonly signal: AbortSignal; readonly hold: ByteHold },
+): LineOutcome {
+  if (response.lacksRoom || (E.isRight(result) && result.right.code === noRoomCode)) return later;
+  const failed = E.isLeft(result) ? result.left : null;
+  if (failed !== null && passing.has(failed.code)) {
+    return { kind: 'later', afterMs: (failed.retryAfterSeconds ?? 0) * 1_000 || laterMs };
+  }
+  if (failed !== null) sendError(response, gatewayErrorResponse(failed));
+  if (signal.aborted && !response.isComplete) return { kind: 'ended' };
+  return answerOf(response, () => hold.release());
 }
 
 type Ask = (headers: GatewayCall['headers'], body: BodySource) => GatewayCall;
@@ -157,10 +165,9 @@ function tooLarge(maxBytes: number): Failure {
   return failure('body-too-large', `The body of a line may have ${maxBytes} bytes at most.`);
 }
 
-/** @param hold counts the bytes of the response until the outcome is not needed any more */
-function outcomeOf(response: MemoryResponse, hold: ByteHold): LineOutcome {
+/** @param release ends the counting of its bytes */
+function answerOf(response: MemoryResponse, release: () => void): LineOutcome {
   const { headers } = response;
-  const release = () => hold.release();
   const requestId = headers['x-switchyard-provider-request-id'] ?? randomUUID();
   if (response.isComplete && response.status !== null) {
     const contentType = headers['content-type'] ?? 'application/octet-stream';
