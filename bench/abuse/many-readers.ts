@@ -1,6 +1,6 @@
 import type { Server } from '#bench/http-processes/processes.ts';
 import { makeManyFlows } from './many-flows.ts';
-import { newTenant, tenantDuring } from './other-tenant.ts';
+import { makeOtherTenant, type TenantRequests, timesDuring } from './other-tenant.ts';
 import { newProjectKey, type ProjectKey } from './project-key.ts';
 import type { AbuseScenario } from './scenario.ts';
 
@@ -10,21 +10,22 @@ const auditReaders = 8;
 const exports = 16;
 const readsOfEach = 10;
 const dayMs = 86_400_000;
-let other: ProjectKey | null = null;
+const title = `${dashboards} dashboards, ${flowReaders} readers of flows, ${auditReaders} of the audit, ${exports} exports`;
+let other: TenantRequests | null = null;
 
 /** What one key may do at once with default limits. Any refusal fails the row. */
 const manyReaders: AbuseScenario = {
-  title: `${dashboards} dashboards, ${flowReaders} readers of flows, ${auditReaders} of the audit, ${exports} exports`,
+  title,
   maxBytesAboveIdle: 300 * 1024 * 1024,
   prepare: async (service) => {
     await makeManyFlows(service);
-    other = await newTenant(service);
+    other = await makeOtherTenant(service);
   },
   attack: async (service) => {
     if (other === null) throw new Error('The service is not prepared');
     const reader = await newProjectKey(service);
-    const result = await tenantDuring(service, other, () => readAll(service, reader));
-    return [{ ...result, what: `many readers: ${result.what}` }];
+    const result = await timesDuring(other, title, () => readAll(service, reader));
+    return [result];
   },
 };
 
