@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { answerShortageFailure } from '#application/responses/answer-failures.ts';
 import type { Failure } from '#domain/shared/failure.ts';
@@ -32,6 +33,8 @@ export class AnswerPlaces {
     if (typeof leave === 'string') return E.left(answerShortageFailure('project'));
     const shortage = this.#answers.fullFor(projectId);
     if (shortage === null) return E.right(leave);
+    // Otherwise all that wait would be refused in one turn of the event loop.
+    await nextTurn();
     leave();
     return E.left(answerShortageFailure(shortage));
   }
