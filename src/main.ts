@@ -11,6 +11,7 @@ import { asksForHelp, usage } from './app/startup/arguments.ts';
 import { describeStart } from './app/startup/describe-start.ts';
 import { printAdminKey } from './app/startup/first-start.ts';
 import { findMisspelt, type MisspeltVariable, recordReads } from './app/startup/variable-names.ts';
+import { AnswerPlaces } from './application/access/answer-places.ts';
 import { RateLimit } from './application/access/rate-limit.ts';
 import { createInvoke, createInvokeAs } from './application/operations/invoke.ts';
 import type { Plane } from './application/operations/operation.ts';
@@ -106,7 +107,7 @@ async function bind({ host, port, metricsPort, limits: given }: Config): Promise
 /** Answers requests with a service. @returns a function that closes all listeners */
 async function serve(
   config: Config,
-  { operations, asOf, models, keys, readiness, digestKeys, metrics, bodies, directory }: Service,
+  { operations, asOf, models, keys, readiness, digestKeys, metrics, bodies, answers, directory }: Service,
   servers: Servers,
   log: PinoLogger,
 ): Promise<() => Promise<void>> {
@@ -114,14 +115,17 @@ async function serve(
   const planes = planesOf(config.roles);
   const { requestsPerMinute, limitFactors } = config.limits;
   const rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute, limitFactors);
-  const invoke = createInvoke({ authenticate: keys.resolve, rateLimit, metrics, logger: log });
+  const invoke = createInvoke({ authenticate: keys.resolve, rateLimit, answers, metrics, logger: log });
   const pageRoutes = planes.has('control') ? dashboardRoutes() : [];
   const publicRoutes = [digestKeysRoute(digestKeys), ...pageRoutes];
-  const endpoints = planes.has('control') ? [mcpEndpointOf(config, operations, metrics, log)] : [];
+  const places = new AnswerPlaces(answers);
+  const endpoints = planes.has('control') ? [mcpEndpointOf(config, operations, places, metrics, log)] : [];
   const browserHome = dashboardPath;
   const servesMetrics = servers.metrics === null;
   servers.metrics?.serve(createMetricsApp(metrics));
-  servers.api.serve(createApp({ ...common, endpoints, invoke, planes, publicRoutes, browserHome, servesMetrics }));
+  servers.api.serve(
+    createApp({ ...common, answers, places, endpoints, invoke, planes, publicRoutes, browserHome, servesMetrics }),
+  );
   const closers = [() => servers.api.stop(), async () => servers.metrics?.stop()];
   const socketPath = controlSocketPath(config.dataDir);
   if (socketPath !== null) {
@@ -143,6 +147,7 @@ async function serve(
 function mcpEndpointOf(
   { host, limits, mcpAllowedOrigins: allowedOrigins }: Config,
   operations: Service['operations'],
+  places: AnswerPlaces,
   metrics: Service['metrics'],
   logger: PinoLogger,
 ) {
@@ -151,6 +156,7 @@ function mcpEndpointOf(
     routes: createRoutes(operations),
     invokeAs: createInvokeAs({ metrics, logger }),
     logger,
+    places,
     callers: { isLoopback: isLoopback(host), allowedOrigins },
     limits: { maxBodyBytes, maxBodyValues, arrival: { idleMs: requestTimeoutMs, totalMs: requestTimeoutMs } },
   });

@@ -55,6 +55,8 @@ export interface Service {
   readonly metrics: Metrics;
   /** Counts the bytes that bodies hold in memory. */
   readonly bodies: ByteBudget;
+  /** Counts the bytes of answers that clients have not taken yet. */
+  readonly answers: ByteBudget;
   /** Ends the live feeds, because they would keep their connections open while the process stops. */
   readonly endFeeds: () => void;
   /** Finishes running work and closes everything, in the reverse order of opening. */
@@ -142,9 +144,10 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
   const processStatuses = runProcesses(foundation.processes, config, foundation);
   await waitForReadModels(foundation, limits.readYourWritesTimeoutMs);
   const bodies = new ByteBudget(limits.bodies);
-  watchMetrics({ ...foundation, statuses: processStatuses, bodies });
+  const answers = new ByteBudget(limits.answers);
+  watchMetrics({ ...foundation, statuses: processStatuses, bodies, answers });
   const documents = readyOnly(foundation.documents, projections);
-  const base = { ...foundation, documents, processStatuses, bodies };
+  const base = { ...foundation, documents, processStatuses, bodies, answers };
   const keys = openKeyResolver(base);
   const calls = openMeteredGateway(config, foundation.gatewaySource, base);
   const gateway = calls?.gateway ?? null;
@@ -190,6 +193,7 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
     digestKeys: digests.publishedKeys,
     metrics,
     bodies,
+    answers,
     close: () => opened.disposeAsync(),
   };
 }

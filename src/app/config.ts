@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { ByteLimits } from '#application/access/byte-budget.ts';
 import { defaultLimitFactor, type LimitFactors } from '#application/access/limit-levels.ts';
 import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
+import { defaultAnswerByteLimits } from '#application/responses/answer-failures.ts';
 import { defaultEndpointLimits, type EndpointLimits } from '#application/webhooks/endpoint-limits.ts';
 import { type DigestKeys, publicHalf, readPublicKeys, readSigningKey } from '#digests/digest-keys.ts';
 import { faultOfKeyText } from '#domain/api-key/secret.ts';
@@ -90,6 +91,8 @@ export interface Limits {
   readonly batchCallsAtOnce: number;
   /** The memory of all bodies at the same time. */
   readonly bodies: ByteLimits;
+  /** The memory of all answers that clients have not taken yet. */
+  readonly answers: ByteLimits;
   /** The disk space of all spools at the same time. */
   readonly spools: ByteLimits;
   /** The space that must stay free on each volume; null for 1 GiB or 5% of the volume, whichever is smaller. */
@@ -163,6 +166,7 @@ function readLimits(environment: Environment): Limits {
     filesQuotaBytes: readWholeNumber(environment, 'FILES_QUOTA_BYTES', 10 * 1024 * 1024 * 1024, 0, maxLimitBytes),
     batchCallsAtOnce: readWholeNumber(environment, 'BATCH_CALLS_AT_ONCE', 32, 1, 10_000),
     bodies: byteLimitsOf(environment, 'MAX_BODY_BYTES_IN_FLIGHT', defaultBodyByteLimits),
+    answers: byteLimitsOf(environment, 'MAX_ANSWER_BYTES_IN_FLIGHT', defaultAnswerByteLimits),
     spools: byteLimitsOf(environment, 'MAX_SPOOL_BYTES', defaultSpoolByteLimits),
     minFreeBytes: readWholeNumber(environment, 'MIN_FREE_BYTES', null, 0, maxLimitBytes, 1024 * 1024 * 1024),
     feeds: {

@@ -20,12 +20,12 @@ export const localOperator: Caller = {
   hasAllScopes: true,
 };
 
-/** Answers operations as the local operator, without a rate limit. */
+/** Answers operations as the local operator, without limits of its rate and of its answers. */
 export function createLocalInvoke(
   metrics: InvokeDependencies['metrics'],
   logger: InvokeDependencies['logger'],
 ): Invoke {
-  return createInvoke({ authenticate: async () => localOperator, rateLimit: null, metrics, logger });
+  return createInvoke({ authenticate: async () => localOperator, rateLimit: null, answers: null, metrics, logger });
 }
 
 /** The control socket of a data folder; null if its path is too long. */

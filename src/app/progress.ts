@@ -40,6 +40,7 @@ export interface WatchedByMetrics {
   readonly projections: Pick<ProjectionsProgress, 'status'>;
   readonly statuses: Pick<ProcessStatuses, 'read'>;
   readonly bodies: Pick<ByteBudget, 'bytes'>;
+  readonly answers: Pick<ByteBudget, 'bytes'>;
 }
 
 /**
@@ -47,11 +48,16 @@ export interface WatchedByMetrics {
  * out.
  */
 export function watchMetrics(watched: WatchedByMetrics): void {
-  const { metrics, events, documents, projections, statuses, bodies } = watched;
+  const { metrics, events, documents, projections, statuses, bodies, answers } = watched;
   metrics.watchGauge(
     'switchyard_body_bytes_in_flight',
     'Bytes that bodies of requests hold in memory',
     () => bodies.bytes,
+  );
+  metrics.watchGauge(
+    'switchyard_answer_bytes_in_flight',
+    'Bytes of answers that clients have not taken yet',
+    () => answers.bytes,
   );
   metrics.watchProjections(() => projectionLags(events, projections));
   metrics.watchUnknownEvents(() => withTimeout(timeoutMs, documents.unknownEvents(), []).catch(() => []));

@@ -24,6 +24,7 @@ describe('readConfig', () => {
     assert.deepEqual(config.limits.spools, { maxBytesPerProject: 1_073_741_824, maxBytes: 4_294_967_296 });
     assert.equal(config.limits.minFreeBytes, null);
     assert.deepEqual(config.limits.bodies, { maxBytesPerProject: 134_217_728, maxBytes: 536_870_912 });
+    assert.deepEqual(config.limits.answers, { maxBytesPerProject: 33_554_432, maxBytes: 134_217_728 });
     assert.equal(config.limits.maxBodyValues, 50_000);
     assert.equal(config.limits.maxGatewayValues, 2_000_000);
     assert.equal(config.limits.uploadTimeoutMs, 3_600_000);
@@ -179,6 +180,8 @@ describe('readConfig', () => {
     MAX_BODY_BYTES: ['0', '1e3'],
     MAX_BODY_BYTES_IN_FLIGHT: ['0', '1 GiB'],
     MAX_BODY_BYTES_IN_FLIGHT_PER_PROJECT: ['0', 'x'],
+    MAX_ANSWER_BYTES_IN_FLIGHT: ['0', '1 GiB'],
+    MAX_ANSWER_BYTES_IN_FLIGHT_PER_PROJECT: ['0', 'x'],
     MAX_SPOOL_BYTES: ['0', '-1'],
     MAX_SPOOL_BYTES_PER_PROJECT: ['1'],
     MIN_FREE_BYTES: ['-1', '5%'],

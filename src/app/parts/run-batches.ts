@@ -30,6 +30,7 @@ export interface BatchDependencies {
   readonly gateway: Gateway | null;
   readonly gatewayLimits: GatewayLimits;
   readonly bodies: ByteBudget;
+  readonly answers: ByteBudget;
   readonly log: Logger;
   /** Collects everything that must be stopped. */
   readonly opened: AsyncDisposableStack;
@@ -46,12 +47,12 @@ export function runBatches(
   { limits }: Pick<Config, 'limits'>,
   dependencies: BatchDependencies,
 ): () => Promise<boolean> {
-  const { leases, node, gateway, gatewayLimits, bodies, log, opened } = dependencies;
+  const { leases, node, gateway, gatewayLimits, bodies, answers, log, opened } = dependencies;
   let isHolder = () => false;
   if (gateway !== null) {
     const runner = new BatchRunner({
       ...dependencies,
-      calls: createLineCaller({ gateway, limits: gatewayLimits, bodies }),
+      calls: createLineCaller({ gateway, limits: gatewayLimits, bodies, answers }),
       slots: new CallSlots(limits.batchCallsAtOnce),
       checks: new CallSlots(maxChecksAtOnce),
       maxLineBytes: gatewayLimits.maxJsonBytes + bytesAroundBody,

@@ -18,6 +18,13 @@ export interface ByteHold {
    * @returns why there is no room for them; null if they are counted
    */
   take(bytes: number): ByteShortage | null;
+  /**
+   * Counts this many more bytes of something that has begun, so only the node's limit counts. Evicts nothing.
+   * @returns whether the node has room for them; if not, they are not counted
+   */
+  takeBegun(bytes: number): boolean;
+  /** Counts exactly this many bytes from now on, whatever the limits are: they are in memory already. */
+  resize(bytes: number): void;
   /** Returns this many bytes. */
   giveBack(bytes: number): void;
   /**
@@ -60,6 +67,17 @@ export class ByteBudget {
   /** Projects that are counted now. */
   get projects(): number {
     return this.#projects.size;
+  }
+
+  /** Why nothing new may begin for a project: it holds all bytes that it may, or the node does. Null if it may. */
+  fullFor(projectId: string): ByteShortage | null {
+    if (this.bytesOf(projectId) >= this.#limits.maxBytesPerProject) return 'project';
+    return this.#bytes >= this.#limits.maxBytes ? 'node' : null;
+  }
+
+  /** Whether the node has room for this many more bytes of something that has begun. */
+  hasRoomFor(bytes: number): boolean {
+    return !this.#lacksRoomFor(bytes);
   }
 
   /** Makes a hold of a project, with no bytes yet. It must be released in the end. */
@@ -176,6 +194,18 @@ class Hold implements ByteHold {
     const shortage = this.#budget.take(this, bytes);
     if (shortage === null) this.#bytes += bytes;
     return shortage;
+  }
+
+  takeBegun(bytes: number): boolean {
+    if (this.#isReleased || !this.#budget.hasRoomFor(bytes)) return false;
+    this.resize(this.#bytes + bytes);
+    return true;
+  }
+
+  resize(bytes: number): void {
+    if (this.#isReleased || bytes === this.#bytes) return;
+    this.#budget.count(this.projectId, bytes - this.#bytes);
+    this.#bytes = bytes;
   }
 
   giveBack(bytes: number): void {

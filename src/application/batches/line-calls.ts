@@ -50,6 +50,8 @@ export interface LineAnswer {
   readonly requestId: string;
   readonly contentType: string;
   readonly body: Buffer;
+  /** Ends the counting of its bytes. Called when the answer is not needed any more. */
+  readonly release: () => void;
 }
 
 /** The outcome of a line's call. */

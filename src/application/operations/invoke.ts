@@ -1,6 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
+import type { ByteBudget } from '#application/access/byte-budget.ts';
 import type { KeyUse } from '#application/access/key-resolver.ts';
 import type { RateLimit } from '#application/access/rate-limit.ts';
+import { answerShortageFailure } from '#application/responses/answer-failures.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import { heavyTurns, largeBodyBytes } from '#shared/async/heavy-turns.ts';
@@ -78,6 +80,8 @@ export interface InvokeDependencies {
   readonly authenticate: (presentedKey: string, use: KeyUse) => Promise<Caller | null>;
   /** Counts a request of a caller; null if there is no limit. */
   readonly rateLimit: Pick<RateLimit, 'take'> | null;
+  /** Counts the bytes of answers that clients have not taken yet; null if nothing is refused because of them. */
+  readonly answers: Pick<ByteBudget, 'fullFor'> | null;
   readonly metrics: { readonly command: (name: string, seconds: number) => void };
   readonly logger: Logger;
 }
@@ -90,7 +94,7 @@ export type Invoke = (call: OperationCall) => Promise<Invocation>;
  * first stage that refuses it gives the answer:
  *
  *  1. authentication   401
- *  2. rate limit       429
+ *  2. limits           429: rate; 429, 503: bytes of answers in flight
  *  3. path             404, 405: an unknown path, a method that it does not take, an id that cannot be one
  *  4. reach            404: the subject does not exist, or the key cannot access it
  *  5. scope            403
@@ -107,7 +111,7 @@ export type Invoke = (call: OperationCall) => Promise<Invocation>;
  * Stages 7 to 12 are `Operation.execute`: `execute-command.ts` numbers them, because 7 to 10 repeat after a conflict.
  */
 export function createInvoke(dependencies: InvokeDependencies): Invoke {
-  const { authenticate, rateLimit, logger } = dependencies;
+  const { authenticate, rateLimit, answers, logger } = dependencies;
   const invokeAs = createInvokeAs(dependencies);
   return async (call) => {
     const { target, presentedKey, requestId } = call;
@@ -126,12 +130,14 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
       caller = await authenticate(presentedKey, useOf(target));
       if (caller === null) return refuse(keyInvalid);
 
-      // 2. Rate limit
+      // 2. Limits
       if (rateLimit !== null) {
         const limited = await rateLimit.take(caller);
         limitHeaders = limited.headers;
         if (limited.refusal !== null) return refuse(limited.refusal);
       }
+      const shortage = answers?.fullFor(caller.projectId) ?? null;
+      if (shortage !== null) return refuse(answerShortageFailure(shortage));
     } catch (error) {
       return refuse(failureOfError(error, { requestId, operation: nameOf(target) }, logger));
     }

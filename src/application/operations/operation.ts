@@ -86,6 +86,8 @@ export interface RelayConnection {
   readonly body: BodySource;
   /** Counts the bytes of its body; released when the request is answered. */
   readonly bodyHold: ByteHold;
+  /** Counts the bytes of an answer that is held until it is whole; released when the request is answered. */
+  readonly answerHold: ByteHold;
   readonly response: ResponseSink;
 }
 

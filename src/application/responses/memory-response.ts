@@ -1,21 +1,33 @@
+import type { ByteHold } from '#application/access/byte-budget.ts';
 import type { ResponseSink } from './response-sink.ts';
 
 /**
  * Keeps a response in memory, for a call without a connection, such as a line of a batch.
- * A response of more than `maxBytes` is aborted, as if its receiver had disconnected.
+ * A response of more than `maxBytes`, or for which the node has no room, is aborted, as if its receiver had disconnected.
  */
 export class MemoryResponse implements ResponseSink {
   readonly #maxBytes: number;
+  readonly #hold: ByteHold;
   readonly #headers: string[] = [];
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
   #status: number | null = null;
   #state: 'open' | 'complete' | 'broken-off' | 'disconnected' = 'open';
+  #lacksRoom = false;
   #onDisconnect: (() => void) | null = null;
 
-  /** @param maxBytes the most bytes of a body */
-  constructor(maxBytes: number) {
+  /**
+   * @param maxBytes the most bytes of a body
+   * @param hold counts the bytes; the caller releases it when it needs the response no more
+   */
+  constructor(maxBytes: number, hold: ByteHold) {
     this.#maxBytes = maxBytes;
+    this.#hold = hold;
+  }
+
+  /** Whether it was aborted because the node has no room for it. */
+  get lacksRoom(): boolean {
+    return this.#lacksRoom;
   }
 
   /** Null until the response has begun. */
@@ -65,7 +77,9 @@ export class MemoryResponse implements ResponseSink {
   write(bytes: Buffer | string): boolean {
     if (this.#state !== 'open') return true;
     const piece = Buffer.from(bytes);
-    if (this.#bytes + piece.length > this.#maxBytes) {
+    const isTooLong = this.#bytes + piece.length > this.#maxBytes;
+    this.#lacksRoom = !isTooLong && !this.#hold.takeBegun(piece.length);
+    if (isTooLong || this.#lacksRoom) {
       this.disconnect();
       return true;
     }

@@ -1,4 +1,4 @@
-import type { ResponseSink } from '#application/responses/response-sink.ts';
+import type { StreamingRequest } from '#application/operations/operation.ts';
 import { AudioStreamInterpreter } from '#gateway/chat/stream-interpreter.ts';
 import type { AttemptFailure } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
@@ -19,10 +19,11 @@ export class AudioResponse implements ResponseHandler {
   #chosen: ResponseHandler;
 
   /** @param other how to pass on content that is neither JSON nor events: `bytes` as they arrive, or `whole` */
-  constructor(response: ResponseSink, other: 'bytes' | 'whole') {
-    this.#whole = new WholeResponse({ response, requiredMember: null });
+  constructor({ response, answerHold }: Pick<StreamingRequest, 'response' | 'answerHold'>, other: 'bytes' | 'whole') {
+    this.#whole = new WholeResponse({ response, answerHold, requiredMember: null });
     this.#events = new EventStreamResponse({
       response,
+      answerHold,
       createInterpreter: () => new AudioStreamInterpreter(),
       isHeldWhole: false,
     });

@@ -52,7 +52,7 @@ export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Pr
       startedAt: performance.now(),
       route: route.right,
       response: call.response,
-      responseHandler: new AudioResponse(call.response, 'bytes'),
+      responseHandler: new AudioResponse(call, 'bytes'),
     },
     call.gateway.relayDependencies,
   );

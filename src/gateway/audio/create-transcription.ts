@@ -93,7 +93,7 @@ async function relayUpload(call: GatewayCall, upload: Upload): Promise<CallResul
       startedAt: performance.now(),
       route: route.right,
       response: call.response,
-      responseHandler: new AudioResponse(call.response, 'whole'),
+      responseHandler: new AudioResponse(call, 'whole'),
     },
     call.gateway.relayDependencies,
   );

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
-import type { ByteBudget } from '#application/access/byte-budget.ts';
+import type { ByteBudget, ByteHold } from '#application/access/byte-budget.ts';
 import type { BatchLine, LineCalls, LineOutcome, LineRequest } from '#application/batches/line-calls.ts';
 import type { BodySource } from '#application/bodies/body-source.ts';
 import { scanJsonObject } from '#application/bodies/json-body.ts';
 import { MemoryBody } from '#application/bodies/memory-body.ts';
 import { invalidInput } from '#application/operations/input-errors.ts';
 import { notFound } from '#application/operations/not-found.ts';
+import { answersFull } from '#application/responses/answer-failures.ts';
 import { MemoryResponse } from '#application/responses/memory-response.ts';
+import { errorCode } from '#application/responses/openai-error.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { createSpeech } from '#gateway/audio/create-speech.ts';
 import { createTranscription } from '#gateway/audio/create-transcription.ts';
@@ -25,6 +27,8 @@ export interface LineCallerOptions {
   readonly limits: GatewayLimits;
   /** Counts the bytes that bodies hold. */
   readonly bodies: ByteBudget;
+  /** Counts the bytes that answers hold. */
+  readonly answers: ByteBudget;
 }
 
 /** The most bytes of one answer: a speech or a long chat. */
@@ -36,24 +40,30 @@ const passing: ReadonlySet<FailureCode> = new Set([
   'too-many-body-bytes',
   'bodies-full',
   'body-evicted',
+  'answers-full',
   'too-many-spool-bytes',
   'spool-full',
   'disk-full',
 ]);
 
 const laterMs = 250;
+const later: LineOutcome = { kind: 'later', afterMs: laterMs };
 
 /** Makes the calls of batch lines through the gateway, without a connection. */
-export function createLineCaller({ gateway, limits, bodies }: LineCallerOptions): LineCalls {
+export function createLineCaller({ gateway, limits, bodies, answers }: LineCallerOptions): LineCalls {
   return {
     read: (line, endpoint) => readLine(line, endpoint, limits.maxJsonValues),
     call: async (line, request) => {
       const { caller, signal } = request;
+      if (answers.fullFor(caller.projectId) !== null) return later;
       const refusal = gateway.limits.acquireInBackground(caller);
-      if (refusal !== null) return { kind: 'later', afterMs: laterMs };
+      if (refusal !== null) return later;
       const configuration = gateway.acquireConfiguration();
       const bodyHold = bodies.hold(caller.projectId);
-      const response = new MemoryResponse(maxAnswerBytes);
+      const answerHold = answers.hold(caller.projectId);
+      const responseHold = answers.hold(caller.projectId);
+      const response = new MemoryResponse(maxAnswerBytes, responseHold);
+      let outcome: LineOutcome | null = null;
       const requestId = randomUUID();
       const leave = () => response.disconnect();
       signal.addEventListener('abort', leave, { once: true });
@@ -70,24 +80,38 @@ export function createLineCaller({ gateway, limits, bodies }: LineCallerOptions)
             headers,
             body,
             bodyHold,
+            answerHold,
             response,
           },
         });
-        const result = await answer(line, request, limits, ask);
-        const failed = E.isLeft(result) ? result.left : null;
-        if (failed !== null && passing.has(failed.code)) {
-          return { kind: 'later', afterMs: (failed.retryAfterSeconds ?? 0) * 1_000 || laterMs };
-        }
-        if (failed !== null) sendError(response, gatewayErrorResponse(failed));
-        return signal.aborted && !response.isComplete ? { kind: 'ended' } : outcomeOf(response);
+        outcome = outcomeAfter(await answer(line, request, limits, ask), response, { signal, hold: responseHold });
+        return outcome;
       } finally {
         signal.removeEventListener('abort', leave);
         bodyHold.release();
+        answerHold.release();
+        if (outcome?.kind !== 'answer') responseHold.release();
         gateway.releaseConfiguration(configuration);
         gateway.limits.release(caller);
       }
     },
   };
+}
+
+/** @param call its signal, and the hold of its response, which an answer releases when it is not needed any more */
+function outcomeAfter(
+  result: CallResult,
+  response: MemoryResponse,
+  { signal, hold }: { readonly signal: AbortSignal; readonly hold: ByteHold },
+): LineOutcome {
+  if (response.lacksRoom || (E.isRight(result) && result.right.code === noRoomCode)) return later;
+  const failed = E.isLeft(result) ? result.left : null;
+  if (failed !== null && passing.has(failed.code)) {
+    return { kind: 'later', afterMs: (failed.retryAfterSeconds ?? 0) * 1_000 || laterMs };
+  }
+  if (failed !== null) sendError(response, gatewayErrorResponse(failed));
+  if (signal.aborted && !response.isComplete) return { kind: 'ended' };
+  return answerOf(response, () => hold.release());
 }
 
 type Ask = (headers: GatewayCall['headers'], body: BodySource) => GatewayCall;
@@ -141,12 +165,13 @@ function tooLarge(maxBytes: number): Failure {
   return failure('body-too-large', `The body of a line may have ${maxBytes} bytes at most.`);
 }
 
-function outcomeOf(response: MemoryResponse): LineOutcome {
+/** @param release ends the counting of its bytes */
+function answerOf(response: MemoryResponse, release: () => void): LineOutcome {
   const { headers } = response;
   const requestId = headers['x-switchyard-provider-request-id'] ?? randomUUID();
   if (response.isComplete && response.status !== null) {
     const contentType = headers['content-type'] ?? 'application/octet-stream';
-    return { kind: 'answer', status: response.status, requestId, contentType, body: response.body };
+    return { kind: 'answer', status: response.status, requestId, contentType, body: response.body, release };
   }
   const broken = gatewayErrorResponse(response.isDisconnected ? answerTooLarge : brokenOff);
   return {
@@ -155,8 +180,10 @@ function outcomeOf(response: MemoryResponse): LineOutcome {
     requestId,
     contentType: broken.contentType,
     body: Buffer.from(broken.body),
+    release,
   };
 }
 
+const noRoomCode = errorCode(answersFull.code);
 const answerTooLarge = failure('provider-too-large', `The answer has more than ${maxAnswerBytes} bytes.`);
 const brokenOff = failure('provider-reset', 'The answer broke off before it was complete.');

@@ -40,12 +40,14 @@ export async function createChatCompletion(call: GatewayCall, limits: GatewayLim
   return E.right(report);
 }
 
-function createResponseHandler({ response }: GatewayCall, request: ChatRequest, route: ModelRoute): ResponseHandler {
-  if (!request.stream) return new WholeResponse({ response, requiredMember: 'choices' });
+function createResponseHandler(call: GatewayCall, request: ChatRequest, route: ModelRoute): ResponseHandler {
+  const { response, answerHold } = call;
+  if (!request.stream) return new WholeResponse({ response, answerHold, requiredMember: 'choices' });
   const canContinue = route.onStreamFailure === 'continue' && isContinuable(request);
   const takesUsageOut = route.askUsage && !asksForUsage(request);
   return new EventStreamResponse({
     response,
+    answerHold,
     createInterpreter: () => new ChatStreamInterpreter(request.choices, canContinue, takesUsageOut),
     isHeldWhole: route.onStreamFailure === 'whole',
     canContinue,

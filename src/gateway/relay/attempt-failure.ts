@@ -20,6 +20,8 @@ export type AttemptFailure =
    * the answer ended early. `too-large`: the answer exceeds the limit.
    */
   | { readonly kind: 'broken'; readonly how: 'unreachable' | 'reset' | 'malformed' | 'unfinished' | 'too-large' }
+  /** The node has no room to hold the answer until it is whole. */
+  | { readonly kind: 'no-room' }
   | ProviderRefusal;
 
 /** The provider refused: by its status, or by an error inside an answer that began as a success. */
@@ -41,6 +43,8 @@ export const malformed: AttemptFailure = { kind: 'broken', how: 'malformed' };
 export const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 /** An answer that exceeds a limit. */
 export const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
+/** An answer for which the node has no room. */
+export const noRoom: AttemptFailure = { kind: 'no-room' };
 
 /** The most bytes of a refusal that are read. */
 export const maxRefusalBytes = 1024 * 1024;

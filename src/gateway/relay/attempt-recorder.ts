@@ -70,6 +70,11 @@ export class AttemptRecorder {
 
   /** @param isLast whether no other target of the call has a closed circuit */
   recordFailure(target: Target, failure: AttemptFailure, isLast: boolean): void {
+    // The fault of this node says nothing about the target.
+    if (failure.kind === 'no-room') {
+      this.recordAbandoned(target);
+      return;
+    }
     this.#probe = null;
     const error = attemptErrorOf(failure);
     const isRequestsFault = isRefusedFor(failure, 'request') || isRefusedFor(failure, 'context-length');

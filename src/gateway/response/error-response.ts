@@ -1,3 +1,4 @@
+import { answersFull } from '#application/responses/answer-failures.ts';
 import { type ErrorObject, errorCode, errorType, gatewayError } from '#application/responses/openai-error.ts';
 import { type Failure, failure, gatewayStatus } from '#domain/shared/failure.ts';
 import { isErrorType } from '#gateway/error-type.ts';
@@ -113,6 +114,8 @@ function failureOf(failed: AttemptFailure): Failure {
       return failure('provider-timeout', limitMessages[failed.limit]);
     case 'broken':
       return brokenFailure(failed.how);
+    case 'no-room':
+      return answersFull;
     case 'refused':
       return refusedFailure(failed);
   }

@@ -1,8 +1,16 @@
+import type { ByteHold } from '#application/access/byte-budget.ts';
 import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { providerErrorIn } from '#gateway/chat/chat-event.ts';
 import type { EventClassification, StreamInterpreter } from '#gateway/chat/stream-interpreter.ts';
 import type { ReportedConsumption } from '#gateway/cost.ts';
-import { type AttemptFailure, malformed, refusalInBody, tooLarge, unfinished } from '#gateway/relay/attempt-failure.ts';
+import {
+  type AttemptFailure,
+  malformed,
+  noRoom,
+  refusalInBody,
+  tooLarge,
+  unfinished,
+} from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { isPlain } from '#gateway/transport/content-encoding.ts';
 import { type SseBatch, SseSplitter } from '#gateway/wire/sse-splitter.ts';
@@ -12,6 +20,8 @@ import { createResponseHeaders, type ResponseHandler, type ResponseHead } from '
 
 export interface EventStreamResponseOptions {
   readonly response: ResponseSink;
+  /** Counts the bytes that are held. */
+  readonly answerHold: ByteHold;
   /** Makes the interpreter for the events of one attempt. */
   readonly createInterpreter: () => StreamInterpreter;
   /** Whether the answer is held until it is complete. */
@@ -160,6 +170,7 @@ class StreamConsumer implements BodyConsumer {
     // The answer is complete, so the end of the connection does not matter.
     if (!this.#isOver && this.#interpreter.isFinished) this.#complete(this.#interpreter.endMark);
     this.#isOver = true;
+    this.#stream.options.answerHold.resize(0);
   }
 
   readonly #flush = (): void => {
@@ -227,6 +238,7 @@ class StreamConsumer implements BodyConsumer {
     const { isHeldWhole } = this.#stream.options;
     const isWaiting = isHeldWhole || !this.#hasContent;
     if (isWaiting && this.#heldBytes > (isHeldWhole ? maxWholeBytes : maxHeldBytes)) this.#fail(tooLarge);
+    else if (!this.#stream.options.answerHold.takeBegun(bytes.length)) this.#fail(noRoom);
   }
 
   #write(bytes: Buffer): void {
@@ -243,6 +255,7 @@ class StreamConsumer implements BodyConsumer {
     const [first = noBytes] = this.#held;
     const all = this.#held.length === 1 && bytes.length === 0 ? first : Buffer.concat([...this.#held, bytes]);
     this.#held = [];
+    this.#stream.options.answerHold.resize(0);
     return all;
   }
 

@@ -1,7 +1,15 @@
+import type { ByteHold } from '#application/access/byte-budget.ts';
 import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { providerErrorIn, tokensIn } from '#gateway/chat/chat-event.ts';
 import { audioSecondsIn, nothingReported, type ReportedConsumption } from '#gateway/cost.ts';
-import { type AttemptFailure, malformed, refusalInBody, tooLarge, unfinished } from '#gateway/relay/attempt-failure.ts';
+import {
+  type AttemptFailure,
+  malformed,
+  noRoom,
+  refusalInBody,
+  tooLarge,
+  unfinished,
+} from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { contentOf } from '#gateway/transport/content-encoding.ts';
 import { isObject, parsedJson } from '#shared/json/json-value.ts';
@@ -9,6 +17,8 @@ import { createResponseHeaders, type ResponseHandler, type ResponseHead } from '
 
 export interface WholeResponseOptions {
   readonly response: ResponseSink;
+  /** Counts the bytes that are held. */
+  readonly answerHold: ByteHold;
   /** The member that a JSON answer must have; null if the answer may be of any kind. */
   readonly requiredMember: string | null;
 }
@@ -33,6 +43,7 @@ export class WholeResponse implements ResponseHandler {
   }
 
   receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
+    const { answerHold } = this.#options;
     const chunks: Buffer[] = [];
     let bytes = 0;
     let reported = nothingReported;
@@ -48,13 +59,16 @@ export class WholeResponse implements ResponseHandler {
         chunks.push(chunk);
         bytes += chunk.length;
         if (bytes > maxResponseBytes) attempt.fail(tooLarge);
+        else if (!answerHold.takeBegun(chunk.length)) attempt.fail(noRoom);
       },
       onEnd: () => {
         const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes);
         const failure = this.#deliver(head, body, report);
+        answerHold.resize(0);
         if (failure === null) attempt.complete();
         else attempt.fail(failure);
       },
+      onAbort: () => answerHold.resize(0),
     };
   }
 

@@ -2,10 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { requestContextOf } from '#http/server/request-context.ts';
-import { writeResponse } from './response.ts';
-
-/** The longest pause of a client, in ms, after its whole response was written. */
-const maxUnreadMs = 60_000;
+import { startResponse, writeResponse } from './response.ts';
 
 /** The response to an HTTP request, written to its connection. */
 export class HttpResponse implements ResponseSink {
@@ -23,7 +20,8 @@ export class HttpResponse implements ResponseSink {
     this.#headers = headers;
     this.#isDisconnected = ctx.res.destroyed;
     ctx.res.once('close', this.#handleClose);
-    // A streamed call has its own limits: the server's limits would end a call that waits long for a model.
+    // A streamed call has its own limits, and `OpenAnswers` ends one that is not read. The server's limits would end a
+    // call that waits long for a model.
     ctx.req.socket.setTimeout(0);
   }
 
@@ -37,19 +35,18 @@ export class HttpResponse implements ResponseSink {
 
   send(status: number, headers: ReadonlyArray<string>, body: string | Buffer): void {
     writeResponse(this.#ctx, status, [...this.#headers, ...headers], body);
-    this.#setWriteTimeout();
   }
 
   start(status: number, headers: ReadonlyArray<string>): void {
     if (this.#isDisconnected) return;
-    const { requestId } = requestContextOf(this.#ctx);
-    const always = ['X-Content-Type-Options', 'nosniff', 'X-Request-Id', requestId];
-    this.#res.writeHead(status, [...always, ...this.#headers, ...headers]);
+    startResponse(this.#ctx, status, [...this.#headers, ...headers]);
     if (this.#ctx.req.method === 'HEAD') this.#endHead();
   }
 
   write(bytes: Buffer | string): boolean {
-    return this.#isDisconnected || this.#res.write(bytes);
+    if (this.#isDisconnected || this.#res.write(bytes)) return true;
+    requestContextOf(this.#ctx).openAnswers?.count(this.#res);
+    return false;
   }
 
   onceDrained(listener: () => void): void {
@@ -60,7 +57,6 @@ export class HttpResponse implements ResponseSink {
   end(): void {
     if (this.#isDisconnected) return;
     this.#res.end();
-    this.#setWriteTimeout();
   }
 
   /** Closes the connection. */
@@ -80,12 +76,8 @@ export class HttpResponse implements ResponseSink {
     this.#onDisconnect?.();
   }
 
-  #setWriteTimeout(): void {
-    // Most responses are sent at once: after that the server's own limit applies.
-    if (!this.#res.writableFinished) this.#ctx.req.socket.setTimeout(maxUnreadMs);
-  }
-
   readonly #handleDrain = (): void => {
+    requestContextOf(this.#ctx).openAnswers?.count(this.#res);
     const listener = this.#onDrained;
     this.#onDrained = ignore;
     listener?.();

@@ -15,7 +15,10 @@ export const noStoreHeaders = ['Cache-Control', 'no-store'];
 /** The service reads and drops an unread body up to this size, so that it can keep the connection. */
 const discardedBytes = 64 * 1024;
 
-/** Above this size Node does not write strings faster than bytes. */
+/**
+ * Above this size Node does not write strings faster than bytes. Of a string that waits for its client, Node holds a copy
+ * that may be three times as large.
+ */
 const oneStringBytes = 16 * 1024;
 
 /** The time during which the rest of an unread body is dropped, so that the client can read its answer. */
@@ -41,14 +44,22 @@ export function writeResponse(
     headers.push('Connection', 'close');
     res.writeHead(status, headers);
     linger(ctx, body);
-    return;
+  } else {
+    res.writeHead(status, headers);
+    if (body === null) res.end();
+    else if (length > oneStringBytes) res.end(typeof body === 'string' ? Buffer.from(body) : body);
+    else if (typeof body === 'string' && length !== body.length) res.end(body);
+    // Bytes and ASCII text are sent as Latin-1 in one string with the headers, which is faster for small answers.
+    else res.end(body.toString('latin1'), 'latin1');
   }
-  res.writeHead(status, headers);
-  if (body === null) res.end();
-  else if (typeof body === 'string' && length !== body.length) res.end(body);
-  // Bytes and ASCII text are sent as Latin-1 in one string with the headers, which is faster for small answers.
-  else if (length <= oneStringBytes) res.end(body.toString('latin1'), 'latin1');
-  else res.end(body);
+  // Mostly the socket has taken everything at once.
+  if (res.writableLength > 0) followAnswer(ctx);
+}
+
+/** Counts the bytes of an answer that wait for the client, and ends it if the client takes none. */
+export function followAnswer(ctx: Context): void {
+  const { openAnswers, projectId } = requestContextOf(ctx);
+  openAnswers?.follow(ctx.res, projectId);
 }
 
 /**
@@ -59,6 +70,7 @@ export function startResponse(ctx: Context, status: number, fields: ReadonlyArra
   const { res } = ctx;
   if (res.headersSent || res.destroyed) return false;
   res.writeHead(status, [...always, 'X-Request-Id', requestContextOf(ctx).requestId, ...fields]);
+  followAnswer(ctx);
   return true;
 }
 

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import type Koa from 'koa';
 import type { Context } from 'koa';
 import type { Logger as PinoLogger } from 'pino';
+import { AnswerPlaces } from '#application/access/answer-places.ts';
 import { ByteBudget, type ByteHold } from '#application/access/byte-budget.ts';
 import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
 import type { CallTarget, Invocation, Invoke } from '#application/operations/invoke.ts';
@@ -9,6 +10,7 @@ import { openApiDocument } from '#application/operations/openapi.ts';
 import type { AnyOperation, Download, Plane, StreamingOperation } from '#application/operations/operation.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { failureOfError } from '#application/operations/unexpected-error.ts';
+import { answersFull, defaultAnswerByteLimits } from '#application/responses/answer-failures.ts';
 import type { TextStream } from '#application/responses/text-stream.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
@@ -17,6 +19,7 @@ import { OperationInputReader } from '#http/request/operation-input-reader.ts';
 import { presentedKeyOf, readDryRun, requestHeadersOf } from '#http/request/request-headers.ts';
 import { writeDownload } from '#http/response/download-response.ts';
 import { HttpResponse } from '#http/response/http-response.ts';
+import { OpenAnswers } from '#http/response/open-answers.ts';
 import { createResponseHeaders, isNotModified } from '#http/response/operation-response.ts';
 import { apiSecurityHeaders, writeResponse } from '#http/response/response.ts';
 import { answerText } from '#http/response/response-text.ts';
@@ -49,6 +52,12 @@ export interface AppOptions {
   };
   /** Counts the bytes that bodies hold. Default: a new budget with the default limits. */
   readonly bodies?: ByteBudget;
+  /** Counts the bytes of answers that clients have not taken yet. Default: a new budget with the default limits. */
+  readonly answers?: ByteBudget;
+  /** Limits the answers that are made at once. Default: new places in that budget. */
+  readonly places?: AnswerPlaces;
+  /** How long bytes may wait for a client that takes none. Default 60 s. */
+  readonly maxUnreadMs?: number;
   /** The planes whose operations this app answers; documentation belongs to the control plane. Default both. */
   readonly planes?: ReadonlySet<Plane>;
   /** Whether this app answers `/metrics`; false if it has its own port. Default true. */
@@ -99,6 +108,9 @@ class HttpAdapter {
   readonly #router: RequestRouter;
   readonly #gatewayPaths: RequestRouter;
   readonly #bodies: ByteBudget;
+  readonly #answers: ByteBudget;
+  readonly #openAnswers: OpenAnswers;
+  readonly #places: AnswerPlaces;
   readonly #findUnsupported: FindUnsupportedEndpoint;
 
   constructor(options: AppOptions) {
@@ -107,6 +119,9 @@ class HttpAdapter {
     const { maxBodyBytes, maxBodyValues } = options.limits;
     this.#inputs = new OperationInputReader(maxBodyBytes, maxBodyValues);
     this.#bodies = options.bodies ?? new ByteBudget(defaultBodyByteLimits);
+    this.#answers = options.answers ?? new ByteBudget(defaultAnswerByteLimits);
+    this.#places = options.places ?? new AnswerPlaces(this.#answers);
+    this.#openAnswers = new OpenAnswers(this.#answers, options.maxUnreadMs);
     this.#findUnsupported = createUnsupportedEndpoints(options.operations);
     const { planes = bothPlanes } = options;
     const routes = createRoutes([...options.operations, ...(options.endpoints ?? [])]).filter(({ operation }) =>
@@ -126,7 +141,7 @@ class HttpAdapter {
 
   /** Answers one request; never rejects. */
   async answer(ctx: Context): Promise<void> {
-    const context = createRequestContext(ctx);
+    const context = createRequestContext(ctx, this.#openAnswers);
     ctx.state = context;
     try {
       const found = await this.#router.handle(ctx, context.path);
@@ -136,6 +151,8 @@ class HttpAdapter {
       this.#refuse(context, failureOfError(error, { requestId, operation }, this.#options.log));
     } finally {
       context.body?.release();
+      context.wholeAnswer?.release();
+      context.leavePlace?.();
     }
     this.#requestLog.record(context);
   }
@@ -175,7 +192,11 @@ class HttpAdapter {
       requestId,
       requestTarget: `${method} ${path}`,
       headers: { ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(context.query) : {}) },
-      loadBody: (caller) => this.#inputs.read(context, target, () => this.#holdBody(context, caller)),
+      loadBody: async (caller) => {
+        const refusal = await this.#takePlace(context, target, caller);
+        if (refusal !== null) return E.left(refusal);
+        return this.#inputs.read(context, target, () => this.#holdBody(context, caller));
+      },
       openUpload: (caller) => ({
         caller,
         headers,
@@ -187,10 +208,12 @@ class HttpAdapter {
         query: context.query,
         body: new HttpBody(ctx),
         bodyHold: this.#holdBody(context, caller),
+        answerHold: this.#holdAnswer(context, caller),
         response: new HttpResponse(ctx, limitHeaders),
       }),
     });
     context.keyId = keyId;
+    context.projectId = projectId;
     context.limitFields = limitHeaders;
     await runFor(projectId ?? serviceOwner, () => this.#writeOutcome(context, target, outcome));
   }
@@ -206,10 +229,16 @@ class HttpAdapter {
       return;
     }
     const { status, body, stream } = result;
-    if (stream !== undefined) return this.#stream(context, stream);
+    if (stream !== undefined) {
+      context.leavePlace?.();
+      return this.#stream(context, stream);
+    }
     const fields = createResponseHeaders(context, target, result);
     if (isNotModified(context, target.route, result)) return writeResponse(ctx, 304, fields, null);
     const text = body === undefined ? null : await answerText(body);
+    // What a command has done is answered in any case.
+    const isRefused = target.route.operation.kind === 'query' && !this.#answers.hasRoomFor(text?.length ?? 0);
+    if (isRefused) return this.#refuse(context, answersFull, target);
     writeResponse(ctx, status, fields, text);
   }
 
@@ -232,6 +261,24 @@ class HttpAdapter {
     const hold = this.#bodies.hold(projectId);
     context.body = hold;
     return hold;
+  }
+
+  /** The bytes of a provider's answer count as they arrive, until it is whole and written. */
+  #holdAnswer(context: RequestContext, { projectId }: Caller): ByteHold {
+    const hold = this.#answers.hold(projectId);
+    context.projectId = projectId;
+    context.wholeAnswer = hold;
+    return hold;
+  }
+
+  /** Takes a place for the answer of a query or a command, until it is written. @returns why there is none */
+  async #takePlace(context: RequestContext, target: CallTarget, { projectId }: Caller): Promise<Failure | null> {
+    const kind = target.kind === 'operation' ? target.route.operation.kind : null;
+    if (kind !== 'query' && kind !== 'command') return null;
+    const place = await this.#places.enter(projectId, kind);
+    if (E.isLeft(place)) return place.left;
+    context.leavePlace = place.right;
+    return null;
   }
 
   /** Redirects a browser that asks for `/` to a page. */

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import type { ByteHold } from '#application/access/byte-budget.ts';
 import type { Plane, RelayReport } from '#application/operations/operation.ts';
 import { requestIdOf } from '#http/request/request-headers.ts';
+import type { OpenAnswers } from '#http/response/open-answers.ts';
 
 /** The data of a request while it is answered. */
 export interface RequestContext {
@@ -23,14 +24,22 @@ export interface RequestContext {
   /** The result of a call that the gateway relayed. */
   relayed: RelayReport | null;
   keyId: string | null;
+  /** The caller's home project; null until the caller is known. */
+  projectId: string | null;
   /** The bytes of its body; null until the caller is known. */
   body: ByteHold | null;
+  /** The bytes of an answer that is held until it is whole; null without one. */
+  wholeAnswer: ByteHold | null;
+  /** Ends the use of its place among the answers of its project that are made; null without a place. */
+  leavePlace: (() => void) | null;
+  /** Follows its answer while bytes of it wait for the client; null if nobody does. */
+  readonly openAnswers: OpenAnswers | null;
   /** Headers with the rest of the rate limit, names and values in turn; empty without a limit. */
   limitFields: ReadonlyArray<string>;
 }
 
 /** Makes the context of a request that has just arrived. */
-export function createRequestContext(ctx: Context): RequestContext {
+export function createRequestContext(ctx: Context, openAnswers: OpenAnswers | null = null): RequestContext {
   const url = ctx.req.url ?? '/';
   const mark = url.indexOf('?');
   return {
@@ -47,7 +56,11 @@ export function createRequestContext(ctx: Context): RequestContext {
     code: null,
     relayed: null,
     keyId: null,
+    projectId: null,
     body: null,
+    wholeAnswer: null,
+    leavePlace: null,
+    openAnswers,
     limitFields: [],
   };
 }

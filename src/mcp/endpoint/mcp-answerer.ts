@@ -1,5 +1,6 @@
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
 import * as E from 'fp-ts/lib/Either.js';
+import type { AnswerPlaces } from '#application/access/answer-places.ts';
 import type { ArrivalLimits } from '#application/bodies/body-source.ts';
 import { inexactIntegers, numberNotExact } from '#application/bodies/exact-numbers.ts';
 import { parseJsonObject } from '#application/bodies/json-body.ts';
@@ -18,6 +19,8 @@ import { mcpPath } from './mcp-path.ts';
 
 export interface McpEndpointOptions extends McpServerDependencies {
   readonly callers: AllowedCallers;
+  /** Limits the answers that are made at once. */
+  readonly places: AnswerPlaces;
   readonly limits: { readonly maxBodyBytes: number; readonly maxBodyValues: number; readonly arrival: ArrivalLimits };
 }
 
@@ -61,8 +64,14 @@ export class McpAnswerer {
     request.response.onDisconnect(() => aborted.abort());
     const { signal } = aborted;
     const exchange = { caller, requestId, filter: filter.right, wantsWholeText, signal, inputFault };
-    if (message.right.method === completeMethod) await this.#complete(request, exchange, message.right);
-    else await this.#exchange(request, exchange, message.right);
+    const place = await this.#options.places.enter(caller.projectId, 'query');
+    if (E.isLeft(place)) return sendProblem(request, place.left, mcpPath);
+    try {
+      if (message.right.method === completeMethod) await this.#complete(request, exchange, message.right);
+      else await this.#exchange(request, exchange, message.right);
+    } finally {
+      place.right();
+    }
   }
 
   /** Answers a completion in its key's turn, because one may read ten lists and clients ask with each letter. */

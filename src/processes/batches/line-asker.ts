@@ -82,8 +82,12 @@ export class LineAsker {
         if (outcome.kind === 'answer') {
           // Storing may wait for space, and no call should wait for it.
           held.release();
-          const answer = await this.#storeSpeech(line.customId, outcome);
-          return answeredLine(id, { number, customId: line.customId }, answer);
+          try {
+            const answer = await this.#storeSpeech(line.customId, outcome);
+            return answeredLine(id, { number, customId: line.customId }, answer);
+          } finally {
+            outcome.release();
+          }
         }
         held.refuse(outcome.afterMs);
         held = await this.acquireSlot();

@@ -12,7 +12,7 @@ export interface FinishedLine {
 export function answeredLine(
   batchId: string,
   { number, customId }: { readonly number: number; readonly customId: string },
-  { status, requestId, contentType, body }: Omit<LineAnswer, 'kind'>,
+  { status, requestId, contentType, body }: Omit<LineAnswer, 'kind' | 'release'>,
 ): FinishedLine {
   const head = JSON.stringify({ id: requestIdOf(batchId, customId), custom_id: customId });
   const response = `{"status_code":${status},"request_id":${JSON.stringify(requestId)},"body":`;

@@ -35,6 +35,35 @@ describe('ByteBudget', () => {
     assert.equal(budget.hold('one').shortageOf(201), 'project');
   });
 
+  it('counts bytes of what has begun beyond a project’s limit, and refuses them beyond the node’s', () => {
+    const budget = new ByteBudget(limits);
+    const one = budget.hold('one');
+    assert.equal(one.takeBegun(59), true);
+    assert.equal(budget.fullFor('one'), null);
+    assert.equal(one.takeBegun(40), true);
+    assert.equal(budget.fullFor('one'), 'project');
+    assert.equal(budget.fullFor('two'), null);
+    assert.equal(one.takeBegun(2), false);
+    assert.equal(budget.bytesOf('one'), 99);
+    assert.equal(budget.hold('two').takeBegun(1), true);
+    assert.equal(budget.fullFor('two'), 'node');
+    one.release();
+    assert.equal(one.takeBegun(1), false);
+    assert.equal(budget.fullFor('one'), null);
+  });
+
+  it('counts bytes that are in memory already whatever the limits are', () => {
+    const budget = new ByteBudget(limits);
+    const hold = budget.hold('one');
+    hold.resize(150);
+    assert.deepEqual([budget.bytes, budget.hasRoomFor(1)], [150, false]);
+    hold.resize(20);
+    assert.deepEqual([budget.bytesOf('one'), budget.hasRoomFor(80), budget.hasRoomFor(81)], [20, true, false]);
+    hold.release();
+    hold.resize(30);
+    assert.deepEqual([budget.bytes, budget.projects], [0, 0]);
+  });
+
   it('evicts the largest unfinished hold of the project that holds most, and never a finished one', () => {
     const budget = new ByteBudget(limits);
     const evicted: string[] = [];

@@ -86,6 +86,16 @@ const faults: ReadonlyArray<Fault> = [
       rateLimit: { take: async () => ({ refusal: failure('rate-limited', 'Later.'), headers: ['RateLimit', 'r=0'] }) },
     }),
   },
+  {
+    stage: '2. answers of the project in flight',
+    code: 'too-many-answer-bytes',
+    in: inDependencies({ answers: { fullFor: () => 'project' } }),
+  },
+  {
+    stage: '2. answers of the node in flight',
+    code: 'answers-full',
+    in: inDependencies({ answers: { fullFor: () => 'node' } }),
+  },
   { stage: '3. unknown path', code: 'path-not-found', in: (scenario) => ({ ...scenario, path: 'unknown' }) },
   { stage: '3. method', code: 'method-not-allowed', in: (scenario) => ({ ...scenario, path: 'other-method' }) },
   { stage: '3. id', code: 'flow-not-found', in: (scenario) => ({ ...scenario, flowId: 'no-cuid' }) },
@@ -130,6 +140,7 @@ describe('invoke', () => {
       dependencies: {
         authenticate: async () => callerOf('project'),
         rateLimit: null,
+        answers: null,
         metrics: { command: (name) => void steps.push(`metrics of ${name}`) },
         logger: { warn: log, error: log } as InvokeDependencies['logger'],
       },
@@ -212,7 +223,7 @@ describe('invoke', () => {
   }
 
   it('does not load the body of a request that is refused before its input', async () => {
-    for (const { in: put } of faults.slice(0, 9)) await send(put(scenario));
+    for (const { in: put } of faults.slice(0, 11)) await send(put(scenario));
     assert.ok(!steps.includes('loadBody'));
   });
 

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { ByteBudget } from '#application/access/byte-budget.ts';
 import { MemoryResponse } from '#application/responses/memory-response.ts';
+
+/** A hold without bytes, with room for a mebibyte. */
+const someRoom = () => new ByteBudget({ maxBytesPerProject: 2 ** 20, maxBytes: 2 ** 20 }).hold('project');
 
 describe('MemoryResponse', () => {
   it('has the headers of all writers by lower-case name, the last value of each, and no other', () => {
-    const response = new MemoryResponse(100);
+    const response = new MemoryResponse(100, someRoom());
     assert.deepEqual(response.headers, {});
     response.addHeaders(['X-Request-Id', 'r1', 'Content-Type', 'text/plain']);
     response.start(200, ['content-type', 'application/json', 'Retry-After', '3']);
@@ -15,7 +19,7 @@ describe('MemoryResponse', () => {
   });
 
   it('keeps the status and the body, and accepts nothing after its end', () => {
-    const response = new MemoryResponse(100);
+    const response = new MemoryResponse(100, someRoom());
     assert.deepEqual([response.status, response.isComplete], [null, false]);
     response.start(201, []);
     response.write('a');
@@ -33,7 +37,7 @@ describe('MemoryResponse', () => {
   });
 
   it('holds a body of exactly its limit, and disconnects its writer once at the first byte beyond', () => {
-    const response = new MemoryResponse(3);
+    const response = new MemoryResponse(3, someRoom());
     let disconnects = 0;
     response.onDisconnect(() => {
       disconnects += 1;
@@ -41,7 +45,7 @@ describe('MemoryResponse', () => {
     response.send(200, ['a', 'b'], 'abc');
     assert.deepEqual([response.isComplete, disconnects], [true, 0]);
     assert.deepEqual([response.status, response.headers, response.body.toString()], [200, { a: 'b' }, 'abc']);
-    const small = new MemoryResponse(3);
+    const small = new MemoryResponse(3, someRoom());
     small.onDisconnect(() => {
       disconnects += 1;
     });
@@ -58,7 +62,7 @@ describe('MemoryResponse', () => {
   });
 
   it('informs a writer that comes later that its receiver has left, and none that has turned away', () => {
-    const response = new MemoryResponse(3);
+    const response = new MemoryResponse(3, someRoom());
     let calls = 0;
     response.onDisconnect(() => {
       calls += 10;
@@ -72,13 +76,13 @@ describe('MemoryResponse', () => {
   });
 
   it('is incomplete when its writer destroys it', () => {
-    const response = new MemoryResponse(3);
+    const response = new MemoryResponse(3, someRoom());
     response.destroy();
     response.end();
     assert.deepEqual([response.isComplete, response.isDisconnected], [false, false]);
   });
 
   it('lets a writer continue that waits for room', async () => {
-    await new Promise<void>((resolve) => new MemoryResponse(3).onceDrained(resolve));
+    await new Promise<void>((resolve) => new MemoryResponse(3, someRoom()).onceDrained(resolve));
   });
 });

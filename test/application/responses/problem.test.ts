@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { ByteBudget } from '#application/access/byte-budget.ts';
 import { invalidInput } from '#application/operations/input-errors.ts';
 import { MemoryResponse } from '#application/responses/memory-response.ts';
 import { createErrorResponse, type RefusedRequest } from '#application/responses/problem.ts';
@@ -18,6 +19,9 @@ const faults = invalidInput([
   { pointer: '/10/a~1b', message: 'must be a text', input: 7 },
 ]);
 const memberOf = (refused: RefusedRequest, of: Failure, name: string) => createErrorResponse(of, refused).body[name];
+
+/** A hold without bytes, with room for a mebibyte. */
+const someRoom = () => new ByteBudget({ maxBytesPerProject: 2 ** 20, maxBytes: 2 ** 20 }).hold('project');
 
 describe('the answer to a refused request of the control plane', () => {
   it('has problem details, with the faults of the input and without its values', () => {
@@ -73,7 +77,7 @@ describe('the answer to a refused request of the control plane', () => {
 
   it('is sent as a whole by an operation that writes its own response, and is not cached', () => {
     const sent = (of: Failure) => {
-      const response = new MemoryResponse(10_000);
+      const response = new MemoryResponse(10_000, someRoom());
       sendProblem({ response, requestId: 'request-1' }, of, '/v1/flows');
       return response;
     };

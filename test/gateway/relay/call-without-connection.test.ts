@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { ByteBudget } from '#application/access/byte-budget.ts';
 import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
 import { MemoryBody } from '#application/bodies/memory-body.ts';
+import { defaultAnswerByteLimits } from '#application/responses/answer-failures.ts';
 import { MemoryResponse } from '#application/responses/memory-response.ts';
 import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import { defaultSpoolByteLimits } from '#gateway/audio/spool-limits.ts';
@@ -21,9 +22,11 @@ describe('a gateway call without a connection', () => {
   let gateway: Gateway;
   let records: CallRecord[];
   let bodies: ByteBudget;
+  let answers: ByteBudget;
 
   beforeEach(() => {
     records = [];
+    answers = new ByteBudget(defaultAnswerByteLimits);
     bodies = new ByteBudget(defaultBodyByteLimits);
     gateway = new Gateway({
       configuration: configurationOf(builtInConfiguration),
@@ -46,15 +49,17 @@ describe('a gateway call without a connection', () => {
     name: string,
     body: string | Buffer,
     headers: Record<string, string> = json,
-    response = new MemoryResponse(10_000_000),
+    response = new MemoryResponse(10_000_000, answers.hold(caller.projectId)),
   ): Promise<MemoryResponse> {
     const operation = gatewayOperations(gateway, usualLimits).find((each) => each.name === name);
     const bodyHold = bodies.hold(caller.projectId);
+    const answerHold = answers.hold(caller.projectId);
     await operation?.relay({
       headers,
       query: '',
       body: new MemoryBody(Buffer.from(body)),
       bodyHold,
+      answerHold,
       response,
       parameters: {},
       caller,
@@ -117,7 +122,7 @@ describe('a gateway call without a connection', () => {
       'complete_chat',
       JSON.stringify({ model: 'auto', messages, stream: true }),
       json,
-      new MemoryResponse(100),
+      new MemoryResponse(100, answers.hold(caller.projectId)),
     );
     assert.ok(!response.isComplete);
     assert.ok(response.isDisconnected);

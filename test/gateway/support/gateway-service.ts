@@ -7,6 +7,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { ByteBudget } from '#application/access/byte-budget.ts';
 import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
 import { createInvoke } from '#application/operations/invoke.ts';
+import { defaultAnswerByteLimits } from '#application/responses/answer-failures.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import { defaultSpoolByteLimits } from '#gateway/audio/spool-limits.ts';
@@ -53,6 +54,10 @@ export interface GatewayServiceOptions {
   readonly freeSpace?: FreeSpace;
   /** Counts the bytes of bodies in memory. Default: the usual limits. */
   readonly bodies?: ByteBudget;
+  /** Counts the bytes of answers that are not read yet. Default: the usual limits. */
+  readonly answers?: ByteBudget;
+  /** How long an answer may wait for a client that reads nothing. Default: the usual time. */
+  readonly maxUnreadMs?: number;
   /** Returns the holder of a key. Default: `caller` for `goodKey`. */
   readonly authenticate?: (key: string) => Promise<Caller | null>;
   /** A wait before each look-up of a key. */
@@ -85,6 +90,8 @@ export async function startGateway(
     freeSpace = new FreeSpace({ folders: [], minFreeBytes: 0 }),
     beforeKey = async () => null,
     bodies = new ByteBudget(defaultBodyByteLimits),
+    answers = new ByteBudget(defaultAnswerByteLimits),
+    maxUnreadMs = 60_000,
     authenticate,
   }: GatewayServiceOptions = {},
 ): Promise<GatewayService> {
@@ -122,6 +129,7 @@ export async function startGateway(
         return key === goodKey ? holder : null;
       },
       rateLimit: null,
+      answers,
       metrics,
       logger: log,
     }),
@@ -131,6 +139,8 @@ export async function startGateway(
     log,
     limits: { maxBodyBytes: 768 * 1024 },
     bodies,
+    answers,
+    maxUnreadMs,
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 }, serverLimits);
   return {

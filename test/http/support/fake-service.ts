@@ -1,10 +1,12 @@
 import { Writable } from 'node:stream';
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { ByteBudget } from '#application/access/byte-budget.ts';
 import type { RateLimit } from '#application/access/rate-limit.ts';
 import { createInvoke, type InvokeDependencies } from '#application/operations/invoke.ts';
 import { get, type Operation, patch, post, put, remove } from '#application/operations/operation.ts';
 import type { OperationRequest } from '#application/operations/operation-request.ts';
+import { defaultAnswerByteLimits } from '#application/responses/answer-failures.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { scopesOfKeyType } from '#domain/shared/scope.ts';
@@ -223,7 +225,7 @@ export interface FakeServiceOptions extends Partial<AppOptions> {
 
 /** Starts a service on a free port; options and limits replace the fakes. */
 export async function startFakeService(
-  { authenticate, rateLimit, ...more }: FakeServiceOptions = {},
+  { authenticate, rateLimit, answers = new ByteBudget(defaultAnswerByteLimits), ...more }: FakeServiceOptions = {},
   limits: ServerLimits = {},
 ): Promise<FakeService> {
   const seen: OperationRequest[] = [];
@@ -242,6 +244,7 @@ export async function startFakeService(
     invoke: createInvoke({
       authenticate: authenticate ?? (async (key) => (key === goodKey ? caller : null)),
       rateLimit: rateLimit ?? null,
+      answers,
       metrics,
       logger: log,
     }),
@@ -250,6 +253,7 @@ export async function startFakeService(
     metrics,
     log,
     limits: { maxBodyBytes: 4_096, maxBodyValues: 1_000 },
+    answers,
     ...more,
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 }, limits);

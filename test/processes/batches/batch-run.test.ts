@@ -45,6 +45,7 @@ const answer = (status = 200): LineOutcome => ({
   requestId: 'provider-1',
   contentType: 'application/json',
   body: Buffer.from(JSON.stringify({ status })),
+  release: () => undefined,
 });
 
 /** Batches of a service in memory, on a clock that the test moves. */

@@ -45,6 +45,7 @@ export async function invokeOperation(
   const invoke = createInvoke({
     authenticate: async () => caller,
     rateLimit: null,
+    answers: null,
     metrics: { command: ignore },
     logger: { info: ignore, warn: ignore, error: ignore },
   });

@@ -8,6 +8,8 @@ import { headersNamed } from './headers.ts';
 const commonFailures: ReadonlyArray<FailureCode> = [
   'key-required',
   'key-invalid',
+  'too-many-answer-bytes',
+  'answers-full',
   'internal-error',
   'unavailable',
   'disk-full',

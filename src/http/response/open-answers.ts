@@ -1,0 +1,101 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ByteBudget, ByteHold } from '#application/access/byte-budget.ts';
+
+/** How long bytes of an answer may wait for a client that takes none. */
+const defaultMaxUnreadMs = 60_000;
+
+/** How often open answers are looked at while no client takes a byte. */
+const checksWhileUnread = 60;
+
+/** An answer whose bytes may wait for its client. */
+interface OpenAnswer {
+  /** Null for an answer without a key. */
+  readonly hold: ByteHold | null;
+  /** The bytes that its socket had taken when it last took some. */
+  taken: number;
+  /** When that was, or when nothing waited, by the monotonic clock in ms. */
+  takenAt: number;
+}
+
+/**
+ * Follows the answers whose bytes may wait for their clients. It counts these bytes, and ends an answer whose client
+ * takes none for too long. Only bytes that the socket takes count as reading: neither bytes that the client sends nor
+ * further bytes that are written. While nothing waits, as long as a provider or a store makes the answer, no time runs.
+ */
+export class OpenAnswers {
+  readonly #budget: Pick<ByteBudget, 'hold'>;
+  readonly #maxUnreadMs: number;
+  readonly #open = new Map<ServerResponse, OpenAnswer>();
+  /** One timer for all answers. It runs while there is one. */
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(budget: Pick<ByteBudget, 'hold'>, maxUnreadMs = defaultMaxUnreadMs) {
+    this.#budget = budget;
+    this.#maxUnreadMs = maxUnreadMs;
+  }
+
+  /** The number of answers that are followed. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Counts the bytes of an answer from now until its socket has taken them or is closed.
+   * @param projectId whose bytes they are; null to count none, because answers without a key are shared pages
+   */
+  follow(res: ServerResponse, projectId: string | null): void {
+    if (this.#open.has(res)) return;
+    const hold = projectId === null ? null : this.#budget.hold(projectId);
+    this.#open.set(res, { hold, taken: bytesTakenBy(res.req.socket), takenAt: performance.now() });
+    res.once('close', () => this.#forget(res));
+    this.count(res);
+    this.#timer ??= setInterval(() => this.#checkAll(), Math.ceil(this.#maxUnreadMs / checksWhileUnread)).unref();
+  }
+
+  /** Counts the bytes that wait now. Otherwise they are counted with the next check. */
+  count(res: ServerResponse): void {
+    this.#open.get(res)?.hold?.resize(res.writableLength);
+  }
+
+  #checkAll(): void {
+    const now = performance.now();
+    for (const [res, answer] of this.#open) {
+      // Node closes no response that waits behind another one of its connection.
+      if (res.req.socket.destroyed) this.#forget(res);
+      else this.#check(res, answer, now);
+    }
+  }
+
+  #check(res: ServerResponse, answer: OpenAnswer, now: number): void {
+    const { socket } = res.req;
+    this.count(res);
+    const taken = bytesTakenBy(socket);
+    // Without a socket it waits for the response before it, which may wait for a provider.
+    if (res.writableLength > 0 && res.socket !== null && taken === answer.taken) {
+      if (now - answer.takenAt >= this.#maxUnreadMs) socket.destroy();
+      return;
+    }
+    answer.taken = taken;
+    answer.takenAt = now;
+  }
+
+  #forget(res: ServerResponse): void {
+    this.#open.get(res)?.hold?.release();
+    this.#open.delete(res);
+    if (this.#open.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+}
+
+/** Node shows the bytes that the system has not taken only here. */
+interface WithHandle {
+  readonly _handle: { readonly bytesWritten: number; readonly writeQueueSize: number } | null;
+}
+
+/** Returns how many bytes the system has taken for a connection, in the middle of a write too. */
+function bytesTakenBy(socket: Socket): number {
+  const { _handle: handle } = socket as unknown as WithHandle;
+  return handle === null ? 0 : handle.bytesWritten - handle.writeQueueSize;
+}
