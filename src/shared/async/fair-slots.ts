@@ -54,6 +54,11 @@ export class FairSlots {
     return this.#waiting.size;
   }
 
+  /** Calls of an owner that have a slot or wait. */
+  callsOf(owner: string): number {
+    return this.#takenOf(owner) + this.#waiting.sizeOf(owner);
+  }
+
   /** Takes a slot, at once or when it is the owner's turn. The caller must leave it. */
   async enter(owner: string): Promise<LeaveSlot | SlotRefusal> {
     if (this.#hasSlotFor(owner)) return this.#take(owner);
