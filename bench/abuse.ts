@@ -10,7 +10,10 @@ import { startService } from './http-processes/processes.ts';
 import { print, printResults, type Result } from './measure.ts';
 
 /** Files in `abuse/` that are not scenarios. */
-const helpers = new Set(['scenario', 'freeze', 'health-probe', 'large-commands', 'project-key', 'unfinished-request']);
+const helpers = new Set([
+  ...['scenario', 'freeze', 'health-probe', 'large-commands', 'many-flows', 'other-tenant', 'other-tenant-probe'],
+  ...['project-key', 'unfinished-request'],
+]);
 const idleMs = 2_000;
 const mebibyte = 1024 * 1024;
 

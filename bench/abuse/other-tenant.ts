@@ -1,0 +1,55 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { call, type Server } from '#bench/http-processes/processes.ts';
+import { print, type Result } from '#bench/measure.ts';
+
+/** What another tenant reads, one request after the other. */
+export interface TenantRequests {
+  readonly url: string;
+  readonly key: string;
+  readonly paths: ReadonlyArray<string>;
+}
+
+/** How long each request of the other tenant took, in ms, and how many were not answered with success. */
+export interface TenantTimes {
+  readonly times: ReadonlyArray<number>;
+  readonly failures: number;
+}
+
+const flows = 100;
+const maxP95Ms = 1_000;
+
+/** Makes a project with a hundred small flows and a key. @returns the requests of an ordinary client of it */
+export async function makeOtherTenant(service: Server): Promise<TenantRequests> {
+  const make = async <Answer>(path: string, body: object) =>
+    (await (await call(service, 'POST', path, body)).json()) as Answer;
+  const { id } = await make<{ id: string }>('/v1/projects', { name: 'Other tenant' });
+  const { key } = await make<{ key: string }>(`/v1/projects/${id}/keys`, { name: 'Key', keyType: 'project' });
+  let flow = '';
+  for (let number = 0; number < flows; number += 1)
+    flow = (await make<{ id: string }>(`/v1/projects/${id}/flows`, { name: 'Hours', flowSchema: { number } })).id;
+  const paths = [`/v1/flows/${flow}`, `/v1/projects/${id}/flows`, `/v1/flows/${flow}/history`, '/v1/audit?limit=20'];
+  return { url: service.url, key, paths };
+}
+
+/** Sends the other tenant's requests from another process while some work runs. @returns their 95th percentile */
+export async function timesDuring(
+  requests: TenantRequests,
+  title: string,
+  run: () => Promise<unknown>,
+): Promise<Result> {
+  const probe = fork(join(import.meta.dirname, 'other-tenant-probe.ts'), [JSON.stringify(requests)]);
+  await once(probe, 'message');
+  try {
+    await run();
+  } finally {
+    probe.send('end');
+  }
+  const [{ times, failures }] = (await once(probe, 'message')) as [TenantTimes];
+  await once(probe, 'exit');
+  if (failures > 0) throw new Error(`${failures} of ${times.length} requests of the other tenant failed`);
+  const p95 = times.toSorted((one, other) => one - other)[Math.ceil(times.length * 0.95) - 1] ?? Number.NaN;
+  print(`${title}: ${times.length} requests of another tenant`);
+  return { what: `${title}: p95 of another tenant`, figure: p95, unit: ' ms', required: maxP95Ms, aim: maxP95Ms / 2 };
+}
