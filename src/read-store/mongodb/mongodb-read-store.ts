@@ -5,6 +5,7 @@ import type {
   DocumentValue,
   Generation,
   Page,
+  PageKey,
   PageRequest,
   ProjectionStatus,
   ReadStore,
@@ -24,8 +25,10 @@ import { type DocumentRecord, documentsName, storedDocument, whereConditions } f
 const maxAnnouncementAgeMs = 20_000;
 /** How often a read is repeated because its generation was replaced meanwhile. */
 const maxAttempts = 5;
-/** The most documents that the server sends at once. */
-const batchSize = 500;
+/** The documents that the first call for a page reads, because each may be large. */
+const firstPart = 8;
+/** How many times as many documents the next call reads, if so many may fit. */
+const partGrowth = 8;
 
 /** Which generation of each read model queries read, as the node that writes them has announced it. */
 export interface AnnouncedGenerations {
@@ -77,7 +80,7 @@ class MongoDbReadStore implements ReadStore {
 
   async list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>> {
     const read = (documents: Documents, { indexes }: Generation) =>
-      pageOf<Value>(documents, { ...whereConditions(indexes, where), ...afterPlace(page) }, page);
+      pageOf<Value>(documents, whereConditions(indexes, where), page);
     return this.#reading(collection, read, ({ documents }) => documents.length === 0);
   }
 
@@ -155,32 +158,48 @@ function afterPlace({ after, newestFirst = false }: PageRequest): Filter<Documen
   };
 }
 
+/**
+ * Reads a page in parts. Each has about as many documents as still fit, so that hardly any are read in vain, and no
+ * cursor stays open.
+ */
 async function pageOf<Value extends DocumentValue>(
   collection: Documents,
-  filter: Filter<DocumentRecord<number>>,
-  { limit, maxBytes, newestFirst = false }: PageRequest,
+  conditions: Filter<DocumentRecord<number>>,
+  page: PageRequest,
 ): Promise<Page<Value>> {
+  const { limit, maxBytes } = page;
   const documents: StoredDocument<Value>[] = [];
   let bytes = 0;
-  const direction = newestFirst ? -1 : 1;
-  const cursor = collection.find(filter, {
-    sort: { 'state.order': direction, _id: direction },
-    limit: limit + 1,
-    batchSize: Math.min(limit + 1, batchSize),
-  });
-  try {
-    for await (const record of cursor) {
-      if (record.state.order === null) continue;
-      bytes += Buffer.byteLength(record.state.body);
-      const last = documents.at(-1);
-      if (last !== undefined && (documents.length === limit || bytes > maxBytes)) {
-        return { documents, next: { order: last.order, id: last.id } };
-      }
+  let after = page.after;
+  for (let wanted = firstPart; ; ) {
+    const count = Math.min(wanted, limit + 1 - documents.length);
+    const part = await partOf(collection, conditions, { ...page, ...(after && { after }), limit: count });
+    for (const record of part) {
       const document = storedDocument<Value>(record);
-      if (document !== null) documents.push(document);
+      if (document === null) continue;
+      bytes += Buffer.byteLength(document.text);
+      const last = documents.at(-1);
+      if (last !== undefined && (documents.length === limit || bytes > maxBytes))
+        return { documents, next: keyOf(last) };
+      documents.push(document);
     }
-    return { documents, next: null };
-  } finally {
-    await cursor.close();
+    const last = documents.at(-1);
+    if (part.length < count || last === undefined) return { documents, next: null };
+    after = keyOf(last);
+    const fitting = Math.ceil(((maxBytes - bytes) * documents.length) / bytes);
+    wanted = Math.max(1, Math.min(fitting, partGrowth * documents.length));
   }
 }
+
+function partOf(
+  collection: Documents,
+  conditions: Filter<DocumentRecord<number>>,
+  page: PageRequest,
+): Promise<ReadonlyArray<DocumentRecord<number>>> {
+  const { limit, newestFirst = false } = page;
+  const direction = newestFirst ? -1 : 1;
+  const sort = { 'state.order': direction, _id: direction } as const;
+  return collection.find({ ...conditions, ...afterPlace(page) }, { sort, limit, batchSize: limit }).toArray();
+}
+
+const keyOf = ({ order, id }: PageKey): PageKey => ({ order, id });
