@@ -6,18 +6,19 @@ import type { ServerResponse } from 'node:http';
  * @throws what the pieces throw; the connection is then closed, so that a part does not look like the whole
  */
 export async function writePieces(res: ServerResponse, pieces: AsyncIterable<string | Uint8Array>): Promise<void> {
-  let onTaken = ignore;
-  const onClose = () => onTaken();
+  let onLeft = ignore;
+  const onClose = () => onLeft();
   res.once('close', onClose);
+  const isTaken = (piece: string | Uint8Array) =>
+    new Promise<boolean>((resolve) => {
+      onLeft = () => resolve(false);
+      res.write(piece, (error) => resolve(error === null || error === undefined));
+    });
   try {
     for await (const piece of pieces) {
       if (res.destroyed) return;
-      if (piece.length === 0) continue;
-      await new Promise<void>((resolve) => {
-        onTaken = resolve;
-        res.write(piece, () => resolve());
-      });
-      if (res.destroyed) return;
+      // An empty piece would end a chunked answer.
+      if (piece.length > 0 && !(await isTaken(piece))) return;
     }
     res.end();
   } catch (error) {
