@@ -15,6 +15,7 @@ import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { UnknownEventType } from '#read-store/unknown-event-types.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { ListSizes } from './list-sizes.ts';
 import { currentGeneration, type ReadModelRecord, readModelsName } from './read-model-record.ts';
 import { type DocumentRecord, documentsName, storedDocument, whereConditions } from './stored-document.ts';
 
@@ -25,10 +26,8 @@ import { type DocumentRecord, documentsName, storedDocument, whereConditions } f
 const maxAnnouncementAgeMs = 20_000;
 /** How often a read is repeated because its generation was replaced meanwhile. */
 const maxAttempts = 5;
-/** The documents that the first call for a page reads, because each may be large. */
-const firstPart = 8;
-/** How many times as many documents the next call reads, if so many may fit. */
-const partGrowth = 8;
+/** The most documents of one read. Those of one read do not contradict each other. */
+const maxPart = 500;
 
 /** Which generation of each read model queries read, as the node that writes them has announced it. */
 export interface AnnouncedGenerations {
@@ -61,6 +60,7 @@ class MongoDbReadStore implements ReadStore {
   readonly #connection: MongoDbConnection;
   readonly #notes: ReadStoreNotes;
   readonly #announced: AnnouncedGenerations;
+  readonly #listSizes = new ListSizes();
   /** The last known current generations, by collection. */
   readonly #known = new Map<string, Generation>();
 
@@ -79,8 +79,13 @@ class MongoDbReadStore implements ReadStore {
   }
 
   async list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>> {
-    const read = (documents: Documents, { indexes }: Generation) =>
-      pageOf<Value>(documents, whereConditions(indexes, where), page);
+    const list = `${collection} ${JSON.stringify(where)}`;
+    const read = async (documents: Documents, { indexes }: Generation) => {
+      const expected = this.#listSizes.bytesOf(list);
+      const { bytes, ...found } = await pageOf<Value>(documents, whereConditions(indexes, where), page, expected);
+      if (found.documents.length > 0) this.#listSizes.remember(list, bytes / found.documents.length);
+      return found;
+    };
     return this.#reading(collection, read, ({ documents }) => documents.length === 0);
   }
 
@@ -159,35 +164,40 @@ function afterPlace({ after, newestFirst = false }: PageRequest): Filter<Documen
 }
 
 /**
- * Reads a page in parts. Each has about as many documents as still fit, so that hardly any are read in vain, and no
- * cursor stays open.
+ * Reads a page, in parts of as many documents as are expected to fit. Hardly any are read in vain, most pages are one
+ * part, and no cursor stays open.
+ * @param expected the bytes of a document
  */
 async function pageOf<Value extends DocumentValue>(
   collection: Documents,
   conditions: Filter<DocumentRecord<number>>,
   page: PageRequest,
-): Promise<Page<Value>> {
+  expected: number,
+): Promise<Page<Value> & { readonly bytes: number }> {
   const { limit, maxBytes } = page;
   const documents: StoredDocument<Value>[] = [];
   let bytes = 0;
   let after = page.after;
-  for (let wanted = firstPart; ; ) {
-    const count = Math.min(wanted, limit + 1 - documents.length);
+  for (;;) {
+    const bytesOfOne = documents.length === 0 ? expected : bytes / documents.length;
+    // One more shows whether the page is the last.
+    const fitting = Math.ceil((maxBytes - bytes) / bytesOfOne) + 1;
+    const count = Math.min(fitting, limit + 1 - documents.length, maxPart);
     const part = await partOf(collection, conditions, { ...page, ...(after && { after }), limit: count });
     for (const record of part) {
       const document = storedDocument<Value>(record);
       if (document === null) continue;
-      bytes += Buffer.byteLength(document.text);
+      const size = Buffer.byteLength(document.text);
       const last = documents.at(-1);
-      if (last !== undefined && (documents.length === limit || bytes > maxBytes))
-        return { documents, next: keyOf(last) };
+      if (last !== undefined && (documents.length === limit || bytes + size > maxBytes)) {
+        return { documents, next: keyOf(last), bytes };
+      }
+      bytes += size;
       documents.push(document);
     }
     const last = documents.at(-1);
-    if (part.length < count || last === undefined) return { documents, next: null };
+    if (part.length < count || last === undefined) return { documents, next: null, bytes };
     after = keyOf(last);
-    const fitting = Math.ceil(((maxBytes - bytes) * documents.length) / bytes);
-    wanted = Math.max(1, Math.min(fitting, partGrowth * documents.length));
   }
 }
 
