@@ -11,9 +11,9 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 const pageLimits: FairSlotsLimits = {
   maxSlots: 16,
   maxSlotsOfOwner: 4,
-  maxWaiting: 1_024,
-  maxWaitingOfOwner: 128,
-  maxWaitMs: 20_000,
+  maxWaiting: 4_096,
+  maxWaitingOfOwner: 512,
+  maxWaitMs: 30_000,
 };
 
 /** The limits of parts of exports. Each open export has one part at most, so connections limit those that wait. */
