@@ -1,21 +1,21 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { AuditEntry, auditEntries, type EntryReads, type EventPlace } from '#application/history/audit-entries.ts';
+import { AuditEntry, type EntryReads } from '#application/history/audit-entries.ts';
+import { entryTexts } from '#application/history/entry-texts.ts';
 import { eventFilters } from '#application/history/history-page.ts';
 import { get } from '#application/operations/operation.ts';
 import { encodeCursor, maxPageItems, pageAnswer, pageInput } from '#application/queries/paging.ts';
-import { type CollectionReader, query } from '#application/queries/query.ts';
+import { query } from '#application/queries/query.ts';
 import { examples } from '#domain/shared/examples.ts';
-import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
-import { type AuditDocument, audit } from '#projections/audit.ts';
+import type { Tenant } from '#domain/shared/tenancy.ts';
+import { audit } from '#projections/audit.ts';
 import { type ListOf, listOf } from '#queries/shared/list-of.ts';
 import type { PageKey } from '#read-store/read-store.ts';
-import type { StoredDocument } from '#read-store/stored-document.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { text } from '#shared/codecs/text.ts';
-import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
-import { exportEntries, exportTypes } from './shared/audit-export.ts';
-import { type AuditSearch, searchAudit } from './shared/audit-search.ts';
+import { EncodedJson } from '#shared/json/encoded-json.ts';
+import { type ExportForm, exportForm, exportTypes } from './shared/audit-export.ts';
+import { type AuditPart, searchAudit } from './shared/audit-search.ts';
 
 const Input = t.partial({
   ...pageInput,
@@ -25,8 +25,10 @@ const Input = t.partial({
 
 type Input = t.TypeOf<typeof Input>;
 
-/** The entries of a part of an export, which is in memory at one time. */
-const entriesPerPart = 200;
+/** The places that an export finds at once. */
+const placesPerPart = 100;
+/** A piece of an export. An unread one is in memory up to three times: as lines, as a whole and in the connection. */
+const pieceLimits = { maxBytes: 20 * 1024, mayExceed: true };
 
 export const listAuditEntries = query<Input, Tenant, ListOf<'entries', AuditEntry>, 'audit'>({
   name: 'list_audit_entries',
@@ -57,55 +59,51 @@ export const listAuditEntries = query<Input, Tenant, ListOf<'entries', AuditEntr
   }) => {
     const from = cursor ?? null;
     if (accept !== null) {
-      return E.right({ stream: exportEntries(accept, allEntries(reads, read.audit, caller, search, from)) });
+      const form = exportForm(accept);
+      const chunks = exportOf(
+        reads,
+        form,
+        (after) => searchAudit(read.audit, caller, search, after, placesPerPart),
+        from,
+      );
+      return E.right({ stream: { contentType: form.contentType, chunks } });
     }
-    const { found, next } = await searchAudit(read.audit, caller, search, from, limit);
-    return E.right(await pageOf(reads, found, next, maxPageBytes));
+    const part = await searchAudit(read.audit, caller, search, from, limit);
+    return E.right(await pageOf(reads, part, maxPageBytes));
   },
 });
 
-async function pageOf(
-  reads: EntryReads,
-  found: ReadonlyArray<StoredDocument<AuditDocument>>,
-  next: PageKey | null,
-  maxPageBytes: number,
-) {
+async function pageOf(reads: EntryReads, { found, next }: AuditPart, maxPageBytes: number) {
   const items: EncodedJson<AuditEntry>[] = [];
-  let characters = 0;
-  for (let index = 0; index < found.length; index += entriesPerPart) {
-    const documents = found.slice(index, index + entriesPerPart);
-    const entries = await auditEntries(reads, documents.map(placeOf));
-    const byPosition = new Map(entries.map((entry) => [entry.position, entry]));
-    for (const [offset, { order }] of documents.entries()) {
-      const entry = byPosition.get(order);
-      if (entry === undefined) continue;
-      const item = encodeJson(entry);
-      if (items.length > 0 && characters + item.text.length > maxPageBytes) {
-        const last = found[index + offset - 1];
-        return pageAnswer('entries', items, last === undefined ? null : encodeCursor(last));
-      }
-      items.push(item);
-      characters += item.text.length;
-    }
+  let bytes = 0;
+  let covered = 0;
+  const limits = () => ({ maxBytes: maxPageBytes - bytes, mayExceed: items.length === 0 });
+  for await (const part of entryTexts(reads, found, JSON.stringify, limits)) {
+    for (const text of part.texts) items.push(new EncodedJson<AuditEntry>(text));
+    bytes += part.bytes;
+    covered += part.covered;
+    if (part.isCut) break;
   }
-  return pageAnswer('entries', items, next === null ? null : encodeCursor(next));
+  const last = found[covered - 1];
+  const isCut = covered < found.length && last !== undefined;
+  const end = isCut ? { order: last.position, id: String(last.position) } : next;
+  return pageAnswer('entries', items, end === null ? null : encodeCursor(end));
 }
 
-async function* allEntries(
+/** Only places of entries and one piece are in memory while the client is waited for. */
+async function* exportOf(
   reads: EntryReads,
-  collection: CollectionReader,
-  caller: Caller,
-  search: AuditSearch,
+  { head, lineOf }: ExportForm,
+  search: (after: PageKey | null) => Promise<AuditPart>,
   from: PageKey | null,
-): AsyncGenerator<ReadonlyArray<AuditEntry>, void, void> {
+): AsyncGenerator<string, void, void> {
+  yield head;
   let after = from;
   do {
-    const { found, next } = await searchAudit(collection, caller, search, after, entriesPerPart);
-    yield await auditEntries(reads, found.map(placeOf));
+    const { found, next } = await search(after);
+    for await (const { texts } of entryTexts(reads, found, lineOf, () => pieceLimits)) yield texts.join('');
+    // The export's turn ends with each piece, even with an empty one.
+    if (found.length === 0) yield '';
     after = next;
   } while (after !== null);
-}
-
-function placeOf({ order, value: { stream, revision } }: StoredDocument<AuditDocument>): EventPlace {
-  return { position: order, stream, revision };
 }

@@ -31,6 +31,7 @@ export const listBatches = query<ObjectListInput, Tenant, ObjectList<BatchRecord
   },
   reads: { batches },
   subject: null,
+  readsMany: true,
   answer: ({ input: { limit = defaultLimit, ...page }, caller, read }) =>
     listObjects<BatchRecord>(read.batches, caller.projectId, { ...page, limit }, { newestFirst: true }),
 });

@@ -65,6 +65,7 @@ export const getActivityDashboard = query<t.TypeOf<typeof Input>, Tenant, Activi
   },
   reads,
   subject: null,
+  readsMany: true,
   answer: async ({ input, caller, time, read }) => {
     const owner = await figuresOwner(caller, input, read);
     if (E.isLeft(owner)) return owner;

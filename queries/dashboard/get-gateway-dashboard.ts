@@ -51,6 +51,7 @@ export const getGatewayDashboard = query<Input, Tenant, GatewayAnswer, keyof typ
   example: { output: gatewayExample },
   reads,
   subject: null,
+  readsMany: true,
   answer: async ({ input, caller, time, read, gatewayHealth }) => {
     const range = gatewayRange(input, time);
     if (E.isLeft(range)) return range;

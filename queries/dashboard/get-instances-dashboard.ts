@@ -74,6 +74,7 @@ export const getInstancesDashboard = query<t.TypeOf<typeof Input>, Tenant, Insta
   },
   reads,
   subject: null,
+  readsMany: true,
   answer: async ({ input, caller, time, read }) => {
     const owner = await figuresOwner(caller, input, read);
     if (E.isLeft(owner)) return owner;

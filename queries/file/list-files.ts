@@ -38,6 +38,7 @@ export const listFiles = query<t.TypeOf<typeof ListFilesInput>, Tenant, ObjectLi
   },
   reads: { files },
   subject: null,
+  readsMany: true,
   answer: ({ input: { purpose, order, ...page }, caller, read, time }) =>
     listObjects<FileRecord, FileDocument>(read.files, caller.projectId, page, {
       where: purpose === undefined ? {} : { purpose },

@@ -40,6 +40,7 @@ export const listStoreFiles = query<t.TypeOf<typeof Input>, StoreDocument, Objec
   },
   reads: { storeFiles },
   subject: { collection: stores, parameter: 'store_id', notFound: 'store-not-found' },
+  readsMany: true,
   answer: ({ input: { store_id, order, ...page }, subject, read }) => {
     const { listedIn, projectId } = subject.head;
     if (listedIn === null || projectId === null) return E.left(notFound('store-not-found', store_id));

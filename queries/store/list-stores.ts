@@ -27,5 +27,6 @@ export const listStores = query<ObjectListInput, Tenant, ObjectList<StoreRecord>
   },
   reads: { stores },
   subject: null,
+  readsMany: true,
   answer: ({ input, caller, read }) => listObjects(read.stores, caller.projectId, input),
 });

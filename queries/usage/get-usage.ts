@@ -10,10 +10,10 @@ import type { Tenant } from '#domain/shared/tenancy.ts';
 import { usageByDay, usageByHour } from '#projections/usage/usage-by-period.ts';
 import { type FiguresOwner, figuresOwner, narrowingReads } from '#queries/shared/figures-owner.ts';
 import { GroupBy, type Grouping, rollupFor } from './shared/group-by.ts';
-import { UsageAnswer } from './shared/usage-answer.ts';
+import { UsageAnswer, type UsageRow } from './shared/usage-answer.ts';
 import { usageCsv } from './shared/usage-csv.ts';
-import { hoursOrDays, keptSince, shifted, type UsageRange, wholeDaysAndHours } from './shared/usage-range.ts';
-import { readRollup, TooMuchUsageError } from './shared/usage-reader.ts';
+import { chunksOf, hoursOrDays, keptSince, shifted, type UsageRange, wholeDaysAndHours } from './shared/usage-range.ts';
+import { passRollup, TooMuchUsageError } from './shared/usage-reader.ts';
 import { UsageRows } from './shared/usage-rows.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -80,8 +80,15 @@ export const getUsage = query<Input, Tenant, UsageAnswer, keyof typeof reads>({
     const owner = await figuresOwner(caller, input, read);
     if (E.isLeft(owner)) return owner;
     try {
-      const rows = await rowsOf(wanted, owner.right, { hour: read.hours, day: read.days }, time);
-      if (accept !== null) return E.right({ stream: usageCsv(wanted.groupBy, rows.rows()) });
+      const ranges = rangesOf(wanted, time);
+      const rowsIn = (some: ReadonlyArray<UsageRange>) =>
+        rowsOf(wanted.groupBy, some, owner.right, { hour: read.hours, day: read.days });
+      // Rows of a time are made when the client has taken those of the time before.
+      if (accept !== null && isByTime(wanted)) {
+        return E.right({ stream: usageCsv(wanted.groupBy, partsOf(ranges.flatMap(chunksOf), rowsIn)) });
+      }
+      const rows = await rowsIn(ranges);
+      if (accept !== null) return E.right({ stream: usageCsv(wanted.groupBy, [rows.rows()]) });
       if (rows.size > maxRows) return E.left(tooMuch(`The answer has more than ${maxRows} rows`));
       const [from, until] = hoursOrDays(wanted.from, wanted.until, time);
       return E.right({ body: { from, until, rows: rows.rows() } });
@@ -122,30 +129,34 @@ function checkGroupBy({ groupBy }: UsageRequest, isOperator: boolean): Failure |
   return failure('key-type-not-allowed', 'groupBy=target is for operators: it needs a key of type admin.');
 }
 
+const isByTime = ({ groupBy }: UsageRequest) => groupBy.includes('hour') || groupBy.includes('day');
+
+async function* partsOf(
+  ranges: ReadonlyArray<UsageRange>,
+  rowsIn: (ranges: ReadonlyArray<UsageRange>) => Promise<UsageRows>,
+): AsyncGenerator<ReadonlyArray<UsageRow>, void, void> {
+  for (const range of ranges) yield (await rowsIn([range])).rows();
+}
+
 async function rowsOf(
-  { from, until, groupBy }: UsageRequest,
+  groupBy: ReadonlyArray<Grouping>,
+  ranges: ReadonlyArray<UsageRange>,
   owner: FiguresOwner,
-  collections: Readonly<Record<'hour' | 'day', Parameters<typeof readRollup>[0]>>,
-  now: string,
+  collections: Readonly<Record<'hour' | 'day', Parameters<typeof passRollup>[0]>>,
 ): Promise<UsageRows> {
   const rows = new UsageRows(groupBy);
   const rollup = rollupFor(groupBy, owner);
   let documentsLeft = maxDocuments;
-  for (const range of rangesOf(from, until, groupBy, now)) {
+  for (const range of ranges) {
     const collection = range.length === 'hour' ? collections.hour : collections.day;
-    const documents = await readRollup(collection, range, rollup, owner, documentsLeft);
-    documentsLeft -= documents.length;
-    for (const document of documents) rows.add(document);
+    documentsLeft -= await passRollup(collection, range, rollup, owner, documentsLeft, (document) =>
+      rows.add(document),
+    );
   }
   return rows;
 }
 
-function rangesOf(
-  from: string,
-  until: string,
-  groupBy: ReadonlyArray<Grouping>,
-  now: string,
-): ReadonlyArray<UsageRange> {
+function rangesOf({ from, until, groupBy }: UsageRequest, now: string): ReadonlyArray<UsageRange> {
   if (!groupBy.includes('hour')) return wholeDaysAndHours(from, until, now);
   const [start, end] = hoursOrDays(from, until, now);
   return [{ length: 'hour', from: start, until: end }];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { type BlobStore, BlobTooLargeError } from '#blob-store/blob-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
@@ -97,10 +98,12 @@ export function blobStoreContract(
       await store.put('file', from([randomBytes(3_000_000)]), maxBytes);
       const stream = await store.get('file');
       assert.ok(stream);
-      for await (const chunk of stream) {
-        assert.ok(chunk.byteLength > 0 && chunk.byteLength < 1_000_000);
-        break;
-      }
+      const chunks = stream.iterator({ destroyOnReturn: true });
+      const { value: first } = await chunks.next();
+      assert.ok(first.byteLength > 0 && first.byteLength <= 64 * 1024, String(first.byteLength));
+      await setTimeout(50);
+      assert.equal(stream.readableLength, 0);
+      await chunks.return?.();
       assert.equal(stream.destroyed, true);
       assert.equal((await read('file'))?.length, 3_000_000);
     });
@@ -112,6 +115,7 @@ export function blobStoreContract(
         [0, 1],
         [0, 700_001],
         [1, 300_000],
+        [65_535, 65_537],
         [261_119, 261_121],
         [700_000, 700_001],
         [5, 5],

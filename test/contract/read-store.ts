@@ -236,6 +236,34 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.equal((await store.reader.list('items', { group: 'none' }, everything)).next, null);
     });
 
+    it('makes the longest page that fits, whatever the sizes of its documents are', async () => {
+      const generation = await published();
+      const sizes = Array.from({ length: 60 }, (_, index) => (index % 30 < 20 ? 10 : 20_000));
+      const writes = sizes.map((size, index) => put(`d${index}`, index, { text: 'x'.repeat(size) }, index));
+      await commit(generation, sizes.length, ...writes);
+      const lengths = sizes.map((size) => JSON.stringify({ text: 'x'.repeat(size) }).length);
+      for (const newestFirst of [false, true]) {
+        const expected = newestFirst ? lengths.toReversed() : lengths;
+        let start = 0;
+        for (let after: PageKey | null | undefined; after !== null; ) {
+          const request = { limit: 25, maxBytes: 50_000, newestFirst, ...(after && { after }) };
+          const page = await store.reader.list('items', {}, request);
+          const count = page.documents.length;
+          assert.deepEqual(
+            page.documents.map(({ text }) => text.length),
+            expected.slice(start, start + count),
+          );
+          const bytes = sumOf(expected.slice(start, start + count));
+          const withNext = sumOf(expected.slice(start, start + count + 1));
+          assert.ok(bytes <= 50_000, `${bytes} bytes`);
+          assert.ok(page.next === null || count === 25 || withNext > 50_000, `${withNext} bytes with the next`);
+          start += count;
+          after = page.next;
+        }
+        assert.equal(start, sizes.length);
+      }
+    });
+
     it('serves the old generation until the new one is published, and then at once the new one', async () => {
       const old = await published();
       await commit(old, 5, put('a', 1, { from: 'old', group: 'g' }, 5), put('b', 2, { group: 'g' }, 5));
@@ -318,3 +346,5 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
 function put(id: string, order: number, value: DocumentValue, position: number): DocumentWrite {
   return { kind: 'put', id, order, value, body: JSON.stringify(value), position };
 }
+
+const sumOf = (numbers: ReadonlyArray<number>) => numbers.reduce((sum, number) => sum + number, 0);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { StreamHistory } from '#application/history/stream-history.ts';
+import { maxPageBytes } from '#application/queries/paging.ts';
 import type { TextStream } from '#application/responses/text-stream.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
@@ -27,6 +28,20 @@ interface Entry {
 const entriesOf = (body: Json) => (body as unknown as { readonly entries: ReadonlyArray<Entry> }).entries;
 const renamed = (name: string) => newEvent('FlowRenamed', { id: ids.flow, name });
 const flowStream = (...events: ReadonlyArray<ExampleEvent>) => ({ [`flow-${ids.flow}`]: [...begunFlow(), ...events] });
+
+const secondStream = (events: ReadonlyArray<ExampleEvent>) => ({
+  'flow-cflow20000': [...begunFlow({ id: 'cflow20000' }), ...events],
+});
+
+/** Versions with entries of about 60,000 characters. */
+function longVersions(count: number): ReadonlyArray<ExampleEvent> {
+  return Array.from({ length: count }, (_, index) =>
+    newEvent('FlowVersionCreated', {
+      ...{ id: versionOf(ids.flow, index + 2), flowId: ids.flow, version: index + 2, tag: `v${index + 2}` },
+      flowSchema: { say: 'x'.repeat(60_000) },
+    }),
+  );
+}
 
 /** The flow of one project and the phone number of another, of the same organization. */
 const twoProjects = {
@@ -136,6 +151,38 @@ describe('list_audit_entries', () => {
     );
   });
 
+  it('makes pages of long entries within 2 MiB, each as long as it can be', async () => {
+    const log = givenLog({ ...flowStream(...longVersions(80)), ...secondStream(longVersions(20)) });
+    const pages: Entry[][] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof log.ask>> = await log.ask(
+        listAuditEntries,
+        cursor === null ? {} : { cursor },
+      );
+      pages.push([...entriesOf(page.body)]);
+      assert.ok(JSON.stringify(page.body).length < maxPageBytes + 1_000);
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    assert.deepEqual(
+      pages.flat().map(({ position }) => position),
+      Array.from({ length: 106 }, (_, index) => 106 - index),
+    );
+    const longest = 61_000;
+    for (const page of pages.slice(0, -1)) {
+      assert.ok(JSON.stringify(page).length + longest > maxPageBytes, `${page.length} entries`);
+    }
+  });
+
+  it('makes few entries beyond those of a page', async () => {
+    const log = givenLog(flowStream(...longVersions(400)));
+    log.store.reads.length = 0;
+    const { body } = await log.ask(listAuditEntries);
+    // Each entry needs a read for its own data.
+    const reads = log.store.reads.length;
+    assert.ok(entriesOf(body).length < 40 && reads < 100, `${reads} reads`);
+  });
+
   it('omits changes of more than 64 KiB, which the history of the resource shows', async () => {
     const [created, , activated] = begunFlow();
     const large = newEvent('FlowVersionCreated', {
@@ -201,12 +248,40 @@ describe('export of the audit', () => {
     let longest = 0;
     let lines = 0;
     for await (const chunk of chunks) {
-      longest = Math.max(longest, chunk.split('\n').length - 1);
+      longest = Math.max(longest, chunk.length);
       lines += chunk.split('\n').length - 1;
       await nextTurn();
     }
     assert.equal(lines, 3_003);
-    assert.ok(longest <= 200, `${longest} entries in one piece`);
+    assert.ok(longest <= 20 * 1024, `${longest} characters in one piece`);
+  });
+
+  it('has one long entry in a piece, and all in their order', async () => {
+    const log = givenLog(flowStream(...longVersions(30), renamed('End')));
+    const { chunks } = await log.export(listAuditEntries, 'application/x-ndjson', {});
+    const positions: number[] = [];
+    for await (const chunk of chunks) {
+      const lines = chunk.split('\n').slice(0, -1);
+      positions.push(...lines.map((line) => (JSON.parse(line) as Entry).position));
+      assert.ok(chunk.length <= 20 * 1024 || lines.length === 1, `${chunk.length} characters in ${lines.length} lines`);
+    }
+    assert.deepEqual(
+      positions,
+      Array.from({ length: 34 }, (_, index) => 34 - index),
+    );
+  });
+
+  it('reads nothing while its client is waited for', async () => {
+    const log = givenLog(flowStream(...longVersions(200)));
+    const { chunks } = await log.export(listAuditEntries, 'application/x-ndjson', {});
+    const pieces = chunks[Symbol.asyncIterator]();
+    await pieces.next();
+    await pieces.next();
+    const read = log.store.reads.length;
+    await setTimeout(50);
+    assert.equal(log.store.reads.length, read);
+    assert.ok(read < 50, `${read} reads`);
+    await pieces.return?.();
   });
 });
 

@@ -4,6 +4,7 @@ import { PendingResources } from '#application/commands/pending-resources.ts';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
+import { PageMakers } from '#application/queries/page-makers.ts';
 import { listItems, maxPageBytes } from '#application/queries/paging.ts';
 import type { AnyQuery, CollectionReader } from '#application/queries/query.ts';
 import { queryOperation } from '#application/queries/query-handler.ts';
@@ -45,6 +46,7 @@ async function ask(
     history: new StreamHistory(log.store),
     keyUsage,
     personalData,
+    pageMakers: new PageMakers(),
     projectionStatus: async () => [],
     processStatus: async () => [],
     waitForPosition: async () => true,

@@ -1,21 +1,35 @@
 import { stringify } from 'csv-stringify/sync';
 import type { AuditEntry } from '#application/history/audit-entries.ts';
-import type { TextStream } from '#application/responses/text-stream.ts';
 
 /** The media types in which the audit is exported. */
 export const exportTypes = ['application/x-ndjson', 'text/csv'] as const;
 
-/** Makes an export of entries. @param parts the entries in parts, newest first */
-export function exportEntries(type: string, parts: AsyncIterable<ReadonlyArray<AuditEntry>>): TextStream {
-  return type === 'text/csv'
-    ? { contentType: 'text/csv; charset=utf-8; header=present', chunks: csvOf(parts) }
-    : { contentType: 'application/x-ndjson', chunks: ndjsonOf(parts) };
+/** The form of an export. */
+export interface ExportForm {
+  readonly contentType: string;
+  /** The text before the entries. */
+  readonly head: string;
+  /** Returns an entry with its line break. */
+  readonly lineOf: (entry: AuditEntry) => string;
 }
 
-async function* ndjsonOf(parts: AsyncIterable<ReadonlyArray<AuditEntry>>): AsyncGenerator<string, void, void> {
-  for await (const entries of parts) {
-    if (entries.length > 0) yield entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
-  }
+/** Returns the form of a media type. */
+export function exportForm(type: string): ExportForm {
+  return type === 'text/csv' ? csv() : ndjson;
+}
+
+const ndjson: ExportForm = {
+  contentType: 'application/x-ndjson',
+  head: '',
+  lineOf: (entry) => `${JSON.stringify(entry)}\n`,
+};
+
+function csv(): ExportForm {
+  return {
+    contentType: 'text/csv; charset=utf-8; header=present',
+    head: csvLine(columns),
+    lineOf: (entry) => csvLine(cellsOf(entry)),
+  };
 }
 
 const columns = [
@@ -31,14 +45,9 @@ const columns = [
   'changes',
 ];
 
-async function* csvOf(parts: AsyncIterable<ReadonlyArray<AuditEntry>>): AsyncGenerator<string, void, void> {
-  yield csvLines([columns]);
-  for await (const entries of parts) if (entries.length > 0) yield csvLines(entries.map(cellsOf));
-}
-
 /** Escapes cells that begin like a formula, so that a spreadsheet runs nothing that a client wrote. */
-function csvLines(rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
-  return stringify(rows as (string | number)[][], { escape_formulas: true, record_delimiter: 'windows' });
+function csvLine(cells: ReadonlyArray<string | number>): string {
+  return stringify([[...cells]], { escape_formulas: true, record_delimiter: 'windows' });
 }
 
 function cellsOf({ position, time, actor, requestId, resource, type, summary, changes }: AuditEntry) {

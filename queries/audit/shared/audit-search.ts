@@ -1,4 +1,6 @@
+import type { EventPlace } from '#application/history/audit-entries.ts';
 import type { EventFilters } from '#application/history/history-page.ts';
+import { readInTurn } from '#application/queries/paging.ts';
 import type { CollectionReader } from '#application/queries/query.ts';
 import { tenantFilter } from '#application/queries/tenant-filter.ts';
 import { isShownTo } from '#domain/history/audience.ts';
@@ -16,7 +18,7 @@ export interface AuditSearch extends EventFilters {
 
 /** The result of a part of a search, and the place where the next part begins. */
 export interface AuditPart {
-  readonly found: ReadonlyArray<StoredDocument<AuditDocument>>;
+  readonly found: ReadonlyArray<EventPlace>;
   /** Null at the end. */
   readonly next: PageKey | null;
 }
@@ -44,19 +46,21 @@ export async function searchAudit(
   const where = indexedCondition(caller, search);
   const fits = filterOf(caller, search);
   const oldest = search.since === undefined ? '' : shifted(search.since, -clockToleranceMs);
-  const found: StoredDocument<AuditDocument>[] = [];
+  const found: EventPlace[] = [];
   let after = from ?? (await placeBefore(audit, where, search.until));
   for (let seen = 0; seen < maxSeen; ) {
     const request: PageRequest = {
-      limit: maxDocumentsPerRead,
+      // A narrow search reads more and more at once.
+      limit: Math.min(maxDocumentsPerRead, Math.max(limit, seen)),
       maxBytes: maxBytesPerRead,
       newestFirst: true,
       ...(after && { after }),
     };
-    const { documents, next } = await audit.list<AuditDocument>(where, request);
+    const { documents, next } = await readInTurn<AuditDocument>(audit, where, request);
     for (const document of documents) {
-      if (document.value.time < oldest) return { found, next: null };
-      if (fits(document.value)) found.push(document);
+      const { order, value } = document;
+      if (value.time < oldest) return { found, next: null };
+      if (fits(value)) found.push({ position: order, stream: value.stream, revision: value.revision });
       if (found.length >= limit) return { found, next: isLast(document, documents) ? next : placeOf(document) };
     }
     if (next === null) return { found, next };

@@ -1,4 +1,4 @@
-import { keptMs, type PeriodLength, periodMs, periodOf } from '#projections/usage/period.ts';
+import { chunkOf, keptMs, type PeriodLength, periodMs, periodOf } from '#projections/usage/period.ts';
 
 /** A range of whole periods of one length. */
 export interface UsageRange {
@@ -29,6 +29,15 @@ export function periodsOf({ length, from, until }: UsageRange): ReadonlyArray<st
     periods.push(new Date(time).toISOString());
   }
   return periods;
+}
+
+/** Splits a range into the parts that one list reads: a day of hours, or a month of days. */
+export function chunksOf(range: UsageRange): ReadonlyArray<UsageRange> {
+  const { length, until } = range;
+  const starts = periodsOf(range).filter(
+    (period, index, periods) => index === 0 || chunkOf(length, period) !== chunkOf(length, periods[index - 1] ?? ''),
+  );
+  return starts.map((from, index) => ({ length, from, until: starts[index + 1] ?? until }));
 }
 
 /** Returns the time since which all documents of a length are kept; null if they are kept forever. */

@@ -21,26 +21,46 @@ export class TooMuchUsageError extends Error {
 }
 
 /** Reads the documents of one series in a range, in no order. @throws UnavailableError */
-export function readSeries(
+export async function readSeries(
   collection: CollectionReader,
   range: UsageRange,
   series: string,
 ): Promise<ReadonlyArray<UsageDocument>> {
-  return readChunks(collection, range, { series }, Number.MAX_SAFE_INTEGER);
+  const found: UsageDocument[] = [];
+  await readChunks(collection, range, { series }, Number.MAX_SAFE_INTEGER, (document) => found.push(document));
+  return found;
 }
 
 /**
  * Reads the documents of an owner's rollup in a range, in no order.
  * @param max the most documents @throws TooMuchUsageError if there are more; UnavailableError
  */
-export function readRollup(
+export async function readRollup(
   collection: CollectionReader,
   range: UsageRange,
   rollup: Rollup,
   owner: FiguresOwner,
   max: number,
 ): Promise<ReadonlyArray<UsageDocument>> {
-  return readChunks(collection, range, { rollup, ...ownedBy(owner) }, max);
+  const found: UsageDocument[] = [];
+  await passRollup(collection, range, rollup, owner, max, (document) => found.push(document));
+  return found;
+}
+
+/**
+ * Passes on the documents of an owner's rollup in a range, in no order. Only a page of them is in memory at a time.
+ * @param max the most documents
+ * @returns their number; @throws TooMuchUsageError if there are more; UnavailableError
+ */
+export function passRollup(
+  collection: CollectionReader,
+  range: UsageRange,
+  rollup: Rollup,
+  owner: FiguresOwner,
+  max: number,
+  pass: (document: UsageDocument) => void,
+): Promise<number> {
+  return readChunks(collection, range, { rollup, ...ownedBy(owner) }, max, pass);
 }
 
 async function readChunks(
@@ -48,19 +68,22 @@ async function readChunks(
   { length, from, until }: UsageRange,
   where: Where,
   max: number,
-): Promise<ReadonlyArray<UsageDocument>> {
-  const found: UsageDocument[] = [];
+  pass: (document: UsageDocument) => void,
+): Promise<number> {
+  let found = 0;
   for (const chunk of chunksBetween(length, from, until)) {
     let after: PageKey | null = null;
     do {
       const request: PageRequest = { limit: maxDocumentsPerRead, maxBytes: maxBytesPerRead, ...(after && { after }) };
       const page: Page<UsageDocument> = await readInTurn(collection, { ...where, chunk }, request);
-      for (const document of page.documents) {
-        // Documents of a chunk outside the range are not parsed.
-        const period = periodOfDocument(document.id);
-        if (period >= from && period < until) found.push(document.value);
-      }
-      if (found.length > max) throw new TooMuchUsageError();
+      // Documents of a chunk outside the range are not parsed.
+      const inRange = page.documents.filter(({ id }) => {
+        const period = periodOfDocument(id);
+        return period >= from && period < until;
+      });
+      found += inRange.length;
+      if (found > max) throw new TooMuchUsageError();
+      for (const { value } of inRange) pass(value);
       after = page.next;
     } while (after !== null);
   }

@@ -15,6 +15,7 @@ import { uploadOperation } from '#application/files/upload-operation.ts';
 import type { StreamHistory } from '#application/history/stream-history.ts';
 import type { AnyOperation } from '#application/operations/operation.ts';
 import { downloadOperation } from '#application/queries/content-query.ts';
+import { PageMakers } from '#application/queries/page-makers.ts';
 import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
 import { EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
@@ -129,6 +130,7 @@ function queryDependencies(
     history,
     keyUsage,
     personalData,
+    pageMakers: new PageMakers(),
     comparer,
     proveInclusion: digests.proveInclusion,
     webhooks: webhooks.reads,

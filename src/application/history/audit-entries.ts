@@ -75,16 +75,36 @@ export async function auditedEvents(
   places: ReadonlyArray<EventPlace>,
 ): Promise<ReadonlyArray<AuditedEvent>> {
   const byPosition = new Map<number, AuditedEvent>();
-  for (const [stream, wanted] of Map.groupBy(places, (place) => place.stream)) {
+  for await (const made of madeEvents(reads, places)) byPosition.set(made.entry.position, made);
+  return places.flatMap(({ position }) => byPosition.get(position) ?? []);
+}
+
+/**
+ * Makes the entries of events, those of one stream together and in its order.
+ * @param isWanted asked again before each entry is made
+ * @throws UnavailableError; UnreadableEventError for a stream that this release cannot read
+ */
+export async function* madeEvents(
+  reads: EntryReads,
+  places: ReadonlyArray<EventPlace>,
+  isWanted: (place: EventPlace) => boolean = () => true,
+): AsyncGenerator<AuditedEvent, void, void> {
+  for (const [stream, all] of Map.groupBy(places, (place) => place.stream)) {
     const history = historyOfStream(stream);
-    if (history === null) continue;
-    const positions = new Map(wanted.map(({ revision, position }) => [revision, position]));
-    for await (const { revision, eventId, entry } of entriesOf(reads, history, stream, [...positions.keys()])) {
-      const position = positions.get(revision);
-      if (position !== undefined) byPosition.set(position, { eventId, entry: { position, ...entry } });
+    const wanted = all.filter(isWanted);
+    if (history === null || wanted.length === 0) continue;
+    const byRevision = new Map(wanted.map((place) => [place.revision, place]));
+    const isRevisionWanted = (revision: number) => {
+      const place = byRevision.get(revision);
+      return place !== undefined && isWanted(place);
+    };
+    const revisions = [...byRevision.keys()];
+    for await (const made of entriesOf(reads, history, stream, revisions, isRevisionWanted)) {
+      const { revision, eventId, entry } = made;
+      const position = byRevision.get(revision)?.position;
+      if (position !== undefined) yield { eventId, entry: { position, ...entry } };
     }
   }
-  return places.flatMap(({ position }) => byPosition.get(position) ?? []);
 }
 
 type EntryWithoutPosition = Omit<AuditEntry, 'position'>;
@@ -100,15 +120,15 @@ async function* entriesOf(
   history: AnyEntityHistory,
   stream: string,
   revisions: ReadonlyArray<number>,
+  isWanted: (revision: number) => boolean,
 ): AsyncGenerator<EntryOfStream, void, void> {
   // The key of a stream is used as its id here, even if the entity has a different form of ids.
   const entity = { ...history.entity, streamKey: (key: string) => key };
   const key = streamKeyOf(stream);
   const data = streams.dataReader(entity, key);
-  const wanted = new Set(revisions);
   for (const { from, until } of runsOf(revisions)) {
     for await (const step of streams.steps(entity, key, from, until)) {
-      if (!wanted.has(step.event.revision)) continue;
+      if (!isWanted(step.event.revision)) continue;
       await turns.take(charactersOfEntry);
       const subject = personalSubjectOf(history, step);
       const open = await personalReader(subject === null ? [] : [subject]);

@@ -82,7 +82,7 @@ export async function readHistoryPage(
   const { history, entity, id, resource, reader, maxPageBytes } = wanted;
   const from = cursor === undefined ? 0 : cursor.order + 1;
   const events: EncodedJson<HistoryEvent>[] = [];
-  let characters = 0;
+  let bytes = 0;
   let seen = 0;
   const cursorBehind = ({ event }: HistoryStep<unknown>) => encodeCursor({ order: event.revision, id: pageId });
   let last: HistoryStep<unknown> | null = null;
@@ -94,11 +94,11 @@ export async function readHistoryPage(
       await turns.take(expectedCharacters);
       const described = await describeEvent(history, step, reader, resource ?? undefined);
       const item = described === null ? null : encoded(step.event, described);
-      if (last !== null && item !== null && characters + item.text.length > maxPageBytes && events.length > 0) {
+      if (last !== null && item !== null && bytes + Buffer.byteLength(item.text) > maxPageBytes && events.length > 0) {
         return { events, nextCursor: cursorBehind(last) };
       }
       if (item !== null) events.push(item);
-      characters += item?.text.length ?? 0;
+      bytes += Buffer.byteLength(item?.text ?? '');
       turns.spend((item?.text.length ?? 0) - expectedCharacters);
     }
     last = step;

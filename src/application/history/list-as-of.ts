@@ -50,7 +50,7 @@ export async function listAsOf<Name extends string, Record>(
   if (!past.entity.isLive(state, id)) return E.left(absentThen(notFound, id, asOf));
   const read = await pastReader(reads, past, id, state);
   const items: EncodedJson<Record>[] = [];
-  let characters = 0;
+  let bytes = 0;
   const newestFirst = sort === '-createdAt';
   const places = newestFirst ? [...past.items(state)].reverse() : past.items(state);
   let last = cursor?.order ?? (newestFirst ? Number.MAX_SAFE_INTEGER : 0);
@@ -58,10 +58,11 @@ export async function listAsOf<Name extends string, Record>(
     if (newestFirst ? number >= last : number <= last) continue;
     await turns.take(expectedCharacters);
     const item = encodeJson((await read(resource)) as unknown as Record);
-    const isFull = items.length >= limit || (items.length > 0 && characters + item.text.length > reads.maxPageBytes);
+    const itemBytes = Buffer.byteLength(item.text);
+    const isFull = items.length >= limit || (items.length > 0 && bytes + itemBytes > reads.maxPageBytes);
     if (isFull) return E.right(pageAnswer(name, items, encodeCursor({ order: last, id })));
     items.push(item);
-    characters += item.text.length;
+    bytes += itemBytes;
     turns.spend(item.text.length - expectedCharacters);
     last = number;
   }

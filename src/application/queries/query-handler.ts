@@ -22,6 +22,7 @@ import type { DocumentValue, PageRequest, ProjectionStatus, ReadStore, Where } f
 import { StoredDocument } from '#read-store/stored-document.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
+import type { PageMakers } from './page-makers.ts';
 import { maxPageBytes } from './paging.ts';
 import type { AnyQuery, CollectionReader, DocumentSubject, StreamSubject } from './query.ts';
 
@@ -35,6 +36,8 @@ export interface QueryDependencies {
   readonly history: StreamHistory;
   readonly keyUsage: KeyUsage;
   readonly personalData: PersonalData;
+  /** Limits the answers from many documents that are made at once. */
+  readonly pageMakers: PageMakers;
   readonly comparer: Pick<VersionComparer, 'compare'>;
   /** Proves that a stream is in the newest signed digest; null if it is in none. */
   readonly proveInclusion: (stream: string) => Promise<InclusionProof | null>;
@@ -191,31 +194,45 @@ async function answerWhenShown(
   return isLate ? E.left(notShown(valid.subject.id)) : result;
 }
 
+/** Whether every answer is made from many documents. One as of a time is made from a stream. */
+function readsManyDocuments({ paged, produces, readsMany }: AnyQuery): boolean {
+  return paged === true || produces !== undefined || readsMany === true;
+}
+
 async function answer(
   definition: AnyQuery,
   read: Readonly<Record<string, CollectionReader>>,
-  { documents, personalData, ...services }: QueryDependencies,
+  { documents, personalData, pageMakers, ...services }: QueryDependencies,
   { request, subject, input }: ValidRequest<StoredDocument<Tenant>>,
 ): Promise<E.Either<Failure, OperationResult>> {
-  if (subject instanceof AbsentSubject && (input as { readonly asOf?: unknown }).asOf === undefined) {
+  const isAboutPast = (input as { readonly asOf?: unknown }).asOf !== undefined;
+  if (subject instanceof AbsentSubject && !isAboutPast) {
     return E.left(subject.failure ?? notFound(definition.subject?.notFound ?? 'path-not-found', subject.id));
   }
   const maxBytes = Math.min(request.maxPageBytes ?? maxPageBytes, maxPageBytes);
-  const answered = await definition.answer({
-    ...services,
-    input,
-    subject,
-    caller: request.caller,
-    maxPageBytes: maxBytes,
-    accept: acceptedType(request.accept, definition.produces ?? []),
-    time: new Date().toISOString(),
-    read: withinPageBytes(read, maxBytes),
-    personalReader: (subjects) => personalData.readerOf(subjects),
-    unknownEvents: () => documents.unknownEvents(),
-  });
+  const { caller } = request;
+  const answerNow = async () =>
+    definition.answer({
+      ...services,
+      input,
+      subject,
+      caller,
+      maxPageBytes: maxBytes,
+      accept: acceptedType(request.accept, definition.produces ?? []),
+      time: new Date().toISOString(),
+      read: withinPageBytes(read, maxBytes),
+      personalReader: (subjects) => personalData.readerOf(subjects),
+      unknownEvents: () => documents.unknownEvents(),
+    });
+  const readsMany = isAboutPast || readsManyDocuments(definition);
+  const answered = readsMany ? await pageMakers.make(caller, answerNow) : await answerNow();
   if (E.isLeft(answered)) return answered;
   const { status } = definition.http;
-  if ('stream' in answered.right) return E.right({ status, body: undefined, stream: answered.right.stream });
+  if ('stream' in answered.right) {
+    const { contentType, chunks } = answered.right.stream;
+    const stream = { contentType, chunks: pageMakers.exportInTurn(caller, chunks) };
+    return E.right({ status, body: undefined, stream });
+  }
   const { body, revision, nextCursor } = answered.right;
   return E.right({
     status,

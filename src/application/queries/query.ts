@@ -142,6 +142,8 @@ export interface Query<Input extends object, Subject extends Tenant, Output, Rea
   readonly produces?: ReadonlyArray<string>;
   /** It answers pages: `limit` and `cursor` belong to its input. */
   readonly paged?: boolean;
+  /** It reads many documents, as pages and exports do, so that a node answers only some at once. */
+  readonly readsMany?: true;
   /** Whether the answer is one resource with an ETag. */
   readonly hasRevision?: boolean;
   /** Whether parts of the answer may change without the ETag. `If-None-Match` is then ignored. */

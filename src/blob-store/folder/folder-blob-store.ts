@@ -12,8 +12,8 @@ import {
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 
-/** The bytes that are read from a file at a time. */
-const readBytes = 512 * 1024;
+/** The bytes that are read from a file at a time: an unread download holds so many. */
+const readBytes = 64 * 1024;
 
 /** The system's error codes for a disk that is full, missing or not accessible. */
 const passingCodes = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE']);
@@ -74,10 +74,9 @@ class FolderBlobStore implements BlobStore {
     const file = this.#fileOf(id);
     const handle = await guarded(() => orNull(open(file)));
     if (handle === null) return null;
-    const stream = handle.createReadStream({ highWaterMark: readBytes, ...streamedRange(range) });
-    const checked = Readable.from(guardedChunks(stream), { objectMode: false });
-    // If one of the two streams ends or fails, the other does too, and the file is closed.
-    return checked.once('close', () => stream.destroy());
+    // Nothing is read ahead of the consumer.
+    const stream = Readable.from(chunksOf(handle, range), { objectMode: false, highWaterMark: 0 });
+    return stream.once('close', () => void handle.close().catch(() => undefined));
   }
 
   async size(id: string): Promise<number | null> {
@@ -149,12 +148,15 @@ async function syncFolder(folder: string): Promise<void> {
 
 const closed = () => new UnavailableError('The blob store is closed.');
 
-/** Node's streams name the last byte of a range, and cannot name an empty one. */
-function streamedRange(range: ByteRange | undefined): { readonly start?: number; readonly end?: number } {
-  if (range === undefined) return {};
-  return range.end > range.start
-    ? { start: range.start, end: range.end - 1 }
-    : { start: Number.MAX_SAFE_INTEGER - 1, end: Number.MAX_SAFE_INTEGER - 1 };
+async function* chunksOf(handle: FileHandle, range: ByteRange | undefined): AsyncGenerator<Buffer, void, void> {
+  const end = range?.end ?? Number.POSITIVE_INFINITY;
+  for (let start = range?.start ?? 0; start < end; ) {
+    const chunk = Buffer.allocUnsafeSlow(Math.min(readBytes, end - start));
+    const { bytesRead } = await guarded(() => handle.read(chunk, 0, chunk.length, start));
+    if (bytesRead === 0) return;
+    yield chunk.subarray(0, bytesRead);
+    start += bytesRead;
+  }
 }
 
 async function* guardedChunks<Item>(stream: AsyncIterable<Item>): AsyncIterable<Item> {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { type Db, GridFSBucket, type GridFSBucketWriteStream, MongoRuntimeError, ObjectId } from 'mongodb';
+import { type Binary, type Db, GridFSBucket, type GridFSBucketWriteStream, ObjectId } from 'mongodb';
 import {
   assertBlobId,
   type BlobStore,
@@ -11,6 +11,10 @@ import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongo
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 const bucketName = 'blobContents';
+/** The bytes of a chunk of a new file: an unread download holds one chunk. */
+const chunkSizeBytes = 64 * 1024;
+/** The bytes that an upload stores at once: four chunks, whose calls run together. */
+const writtenTogetherBytes = 4 * chunkSizeBytes;
 const blobsName = 'blobs';
 const leftoversName = 'blobLeftovers';
 /** The age of an upload that no longer runs, because its process has ended. */
@@ -25,6 +29,14 @@ interface BlobRecord {
   /** The file of GridFS. */
   readonly file: ObjectId;
   readonly bytes: number;
+}
+
+/** A part of a file's content, as GridFS stores it. */
+interface Chunk {
+  readonly files_id: ObjectId;
+  /** Counted from 0. */
+  readonly n: number;
+  readonly data: Binary;
 }
 
 /** A GridFS file that may be unreferenced: its upload is running or has failed, or it was replaced. */
@@ -68,14 +80,8 @@ class GridFsBlobStore implements BlobStore {
     if (blob === null) return null;
     const start = Math.min(range?.start ?? 0, blob.bytes);
     const end = Math.min(range?.end ?? blob.bytes, blob.bytes);
-    // For an empty part the driver would return one byte.
-    if (start >= end) return Readable.from([], { objectMode: false });
-    const stream = await this.#connection.call(async (database) =>
-      bucketOf(database).openDownloadStream(blob.file, { start, end }),
-    );
-    // The reader of the stream gets its failures too.
-    stream.on('error', () => undefined);
-    return Readable.from(this.#chunks(stream), { objectMode: false }).once('close', () => stream.destroy());
+    // Nothing is read ahead of the consumer, and no cursor stays open while it is waited for.
+    return Readable.from(this.#chunks(blob.file, start, end), { objectMode: false, highWaterMark: 0 });
   }
 
   async size(id: string): Promise<number | null> {
@@ -128,27 +134,46 @@ class GridFsBlobStore implements BlobStore {
 
   async #write(stream: GridFSBucketWriteStream, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
     let bytes = 0;
-    for await (const chunk of content) {
-      bytes += chunk.byteLength;
+    let pieces: Uint8Array[] = [];
+    let pieceBytes = 0;
+    const writePieces = async () => {
+      const together = Buffer.concat(pieces, pieceBytes);
+      [pieces, pieceBytes] = [[], 0];
+      await this.#connection.call(() => called((done) => stream.write(together, done)));
+    };
+    for await (const piece of content) {
+      bytes += piece.byteLength;
       if (bytes > maxBytes) throw new BlobTooLargeError(maxBytes);
-      await this.#connection.call(() => called((done) => stream.write(chunk, done)));
+      pieces.push(piece);
+      pieceBytes += piece.byteLength;
+      if (pieceBytes >= writtenTogetherBytes) await writePieces();
     }
+    if (pieceBytes > 0) await writePieces();
     await this.#connection.call(() => called((done) => stream.end(done)));
     return bytes;
   }
 
-  async *#chunks(stream: Readable): AsyncIterable<Uint8Array> {
-    const chunks = stream.iterator();
-    try {
-      for (;;) {
-        const next = await this.#connection.call(() => chunks.next());
-        if (next.done === true) return;
-        yield next.value;
-      }
-    } catch (error) {
-      if (!(error instanceof MongoRuntimeError)) throw error;
-      throw new UnavailableError('The file was replaced or deleted while it was read.');
+  async *#chunks(file: ObjectId, start: number, end: number): AsyncGenerator<Uint8Array, void, void> {
+    if (start >= end) return;
+    const size = await this.#chunkSizeOf(file);
+    for (let n = Math.floor(start / size); n * size < end; n += 1) {
+      const chunk = await this.#connection.call((database) =>
+        database.collection<Chunk>(`${bucketName}.chunks`).findOne({ files_id: file, n }),
+      );
+      if (chunk === null) throw replacedOrDeleted();
+      yield chunk.data.value().subarray(Math.max(start - n * size, 0), end - n * size);
     }
+  }
+
+  /** Releases before 0.4 stored larger chunks. */
+  async #chunkSizeOf(file: ObjectId): Promise<number> {
+    const found = await this.#connection.call((database) =>
+      database
+        .collection<{ readonly _id: ObjectId; readonly chunkSize: number }>(`${bucketName}.files`)
+        .findOne({ _id: file }),
+    );
+    if (found === null) throw replacedOrDeleted();
+    return found.chunkSize;
   }
 
   async #find(id: string): Promise<BlobRecord | null> {
@@ -200,8 +225,10 @@ class GridFsBlobStore implements BlobStore {
 }
 
 function bucketOf(database: Db): GridFSBucket {
-  return new GridFSBucket(database, { bucketName });
+  return new GridFSBucket(database, { bucketName, chunkSizeBytes });
 }
+
+const replacedOrDeleted = () => new UnavailableError('The file was replaced or deleted while it was read.');
 
 function called(call: (done: (error?: Error | null) => void) => unknown): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,3 @@
-import { pipeline } from 'node:stream/promises';
 import contentDisposition from 'content-disposition';
 import parseRange from 'range-parser';
 import type { Download } from '#application/operations/operation.ts';
@@ -7,6 +6,7 @@ import { isNamedIn } from '#http/request/request-headers.ts';
 import type { RequestContext } from '#http/server/request-context.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { apiSecurityHeaders, noStoreHeaders, startResponse, writeResponse } from './response.ts';
+import { writePieces } from './write-pieces.ts';
 
 /** A part of a file, `end` excluded. */
 interface Part {
@@ -44,7 +44,7 @@ export async function writeDownload(context: RequestContext, download: Download)
     return null;
   }
   // The answer has begun. If it breaks, the connection is closed, so that a part does not look like the whole file.
-  await pipeline(content, ctx.res).catch(() => undefined);
+  await writePieces(ctx.res, content).catch(() => undefined);
   return null;
 }
 

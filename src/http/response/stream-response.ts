@@ -1,8 +1,7 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { TextStream } from '#application/responses/text-stream.ts';
 import type { RequestContext } from '#http/server/request-context.ts';
 import { apiSecurityHeaders, noStoreHeaders, startResponse } from './response.ts';
+import { writePieces } from './write-pieces.ts';
 
 /**
  * Writes an answer piece by piece, as fast as the client reads it.
@@ -20,9 +19,8 @@ export async function writeStream(
     return;
   }
   try {
-    await pipeline(Readable.from(chunks, { highWaterMark: 4 }), ctx.res);
+    await writePieces(ctx.res, chunks);
   } catch (error) {
-    const hasLeft = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
-    if (!hasLeft) onFailure(error);
+    onFailure(error);
   }
 }

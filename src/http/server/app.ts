@@ -193,9 +193,11 @@ class HttpAdapter {
       requestTarget: `${method} ${path}`,
       headers: { ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(context.query) : {}) },
       loadBody: async (caller) => {
+        const input = await this.#inputs.read(context, target, () => this.#holdBody(context, caller));
+        if (E.isLeft(input)) return input;
+        // After the body, so that a client that sends it slowly has no place.
         const refusal = await this.#takePlace(context, target, caller);
-        if (refusal !== null) return E.left(refusal);
-        return this.#inputs.read(context, target, () => this.#holdBody(context, caller));
+        return refusal === null ? input : E.left(refusal);
       },
       openUpload: (caller) => ({
         caller,

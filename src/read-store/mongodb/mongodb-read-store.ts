@@ -5,6 +5,7 @@ import type {
   DocumentValue,
   Generation,
   Page,
+  PageKey,
   PageRequest,
   ProjectionStatus,
   ReadStore,
@@ -14,6 +15,7 @@ import type {
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { ListSizes } from './list-sizes.ts';
 import { currentGeneration, type ReadModelRecord, readModelsName } from './read-model-record.ts';
 import { type DocumentRecord, documentsName, storedDocument, whereConditions } from './stored-document.ts';
 
@@ -24,8 +26,8 @@ import { type DocumentRecord, documentsName, storedDocument, whereConditions } f
 const maxAnnouncementAgeMs = 20_000;
 /** How often a read is repeated because its generation was replaced meanwhile. */
 const maxAttempts = 5;
-/** The most documents that the server sends at once. */
-const batchSize = 500;
+/** The most documents of one read. Those of one read do not contradict each other. */
+const maxPart = 500;
 
 /** Which generation of each read model queries read, as the node that writes them has announced it. */
 export interface AnnouncedGenerations {
@@ -58,6 +60,7 @@ class MongoDbReadStore implements ReadStore {
   readonly #connection: MongoDbConnection;
   readonly #notes: ReadStoreNotes;
   readonly #announced: AnnouncedGenerations;
+  readonly #listSizes = new ListSizes();
   /** The last known current generations, by collection. */
   readonly #known = new Map<string, Generation>();
 
@@ -76,8 +79,13 @@ class MongoDbReadStore implements ReadStore {
   }
 
   async list<Value extends DocumentValue>(collection: string, where: Where, page: PageRequest): Promise<Page<Value>> {
-    const read = (documents: Documents, { indexes }: Generation) =>
-      pageOf<Value>(documents, { ...whereConditions(indexes, where), ...afterPlace(page) }, page);
+    const list = `${collection} ${JSON.stringify(where)}`;
+    const read = async (documents: Documents, { indexes }: Generation) => {
+      const expected = this.#listSizes.bytesOf(list);
+      const { bytes, ...found } = await pageOf<Value>(documents, whereConditions(indexes, where), page, expected);
+      if (found.documents.length > 0) this.#listSizes.remember(list, bytes / found.documents.length);
+      return found;
+    };
     return this.#reading(collection, read, ({ documents }) => documents.length === 0);
   }
 
@@ -164,32 +172,53 @@ function afterPlace({
   };
 }
 
+/**
+ * Reads a page, in parts of as many documents as are expected to fit. Hardly any are read in vain, most pages are one
+ * part, and no cursor stays open.
+ * @param expected the bytes of a document
+ */
 async function pageOf<Value extends DocumentValue>(
   collection: Documents,
-  filter: Filter<DocumentRecord<number>>,
-  { limit, maxBytes, newestFirst = false }: PageRequest,
-): Promise<Page<Value>> {
+  conditions: Filter<DocumentRecord<number>>,
+  page: PageRequest,
+  expected: number,
+): Promise<Page<Value> & { readonly bytes: number }> {
+  const { limit, maxBytes } = page;
   const documents: StoredDocument<Value>[] = [];
   let bytes = 0;
-  const direction = newestFirst ? -1 : 1;
-  const cursor = collection.find(filter, {
-    sort: { 'state.order': direction, _id: direction },
-    limit: limit + 1,
-    batchSize: Math.min(limit + 1, batchSize),
-  });
-  try {
-    for await (const record of cursor) {
-      if (record.state.order === null) continue;
-      bytes += Buffer.byteLength(record.state.body);
-      const last = documents.at(-1);
-      if (last !== undefined && (documents.length === limit || bytes > maxBytes)) {
-        return { documents, next: { order: last.order, id: last.id } };
-      }
+  let after = page.after;
+  for (;;) {
+    const bytesOfOne = documents.length === 0 ? expected : bytes / documents.length;
+    // One more shows whether the page is the last.
+    const fitting = Math.ceil((maxBytes - bytes) / bytesOfOne) + 1;
+    const count = Math.min(fitting, limit + 1 - documents.length, maxPart);
+    const part = await partOf(collection, conditions, { ...page, ...(after && { after }), limit: count });
+    for (const record of part) {
       const document = storedDocument<Value>(record);
-      if (document !== null) documents.push(document);
+      if (document === null) continue;
+      const size = Buffer.byteLength(document.text);
+      const last = documents.at(-1);
+      if (last !== undefined && (documents.length === limit || bytes + size > maxBytes)) {
+        return { documents, next: keyOf(last), bytes };
+      }
+      bytes += size;
+      documents.push(document);
     }
-    return { documents, next: null };
-  } finally {
-    await cursor.close();
+    const last = documents.at(-1);
+    if (part.length < count || last === undefined) return { documents, next: null, bytes };
+    after = keyOf(last);
   }
 }
+
+function partOf(
+  collection: Documents,
+  conditions: Filter<DocumentRecord<number>>,
+  page: PageRequest,
+): Promise<ReadonlyArray<DocumentRecord<number>>> {
+  const { limit, newestFirst = false } = page;
+  const direction = newestFirst ? -1 : 1;
+  const sort = { 'state.order': direction, _id: direction } as const;
+  return collection.find({ ...conditions, ...afterPlace(page) }, { sort, limit, batchSize: limit }).toArray();
+}
+
+const keyOf = ({ order, id }: PageKey): PageKey => ({ order, id });

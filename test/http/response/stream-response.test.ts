@@ -7,13 +7,13 @@ import { createRequestContext } from '#http/server/request-context.ts';
 import { SlimKoa } from '#http/server/slim-koa.ts';
 
 /** Serves one stream of text. @returns its address, and the error that broke it off */
-async function serve(chunks: () => AsyncIterable<string>) {
+async function serve(chunks: (ctx: Context) => AsyncIterable<string>) {
   const failures: unknown[] = [];
   const app = new SlimKoa();
   app.use(async (ctx: Context) => {
     const exchange = createRequestContext(ctx);
     ctx.state = exchange;
-    await writeStream(exchange, { contentType: 'text/csv', chunks: chunks() }, (error) => failures.push(error));
+    await writeStream(exchange, { contentType: 'text/csv', chunks: chunks(ctx) }, (error) => failures.push(error));
   });
   const server = createServer(app.callback());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -43,6 +43,41 @@ describe('writeStream', () => {
     });
     await assert.rejects(fetch(url).then((response) => response.text()));
     assert.match(String(failures), /the store is away/);
+    await close(server);
+  });
+
+  it('produces a piece only when the socket has taken the one before', async () => {
+    const waiting: number[] = [];
+    const { url, server, failures } = await serve(async function* (ctx) {
+      for (let made = 0; made < 100; made += 1) {
+        waiting.push(ctx.res.writableLength);
+        yield 'x'.repeat(100_000);
+      }
+    });
+    const response = await fetch(url);
+    let read = 0;
+    for await (const bytes of response.body ?? []) {
+      read += bytes.length;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    assert.deepEqual([read, failures], [10_000_000, []]);
+    assert.deepEqual([waiting.length, Math.max(...waiting)], [100, 0]);
+    await close(server);
+  });
+
+  it('ends the source when the client leaves', async () => {
+    const ended = Promise.withResolvers<void>();
+    const { url, server, failures } = await serve(async function* () {
+      try {
+        for (;;) yield 'x'.repeat(64 * 1024);
+      } finally {
+        ended.resolve();
+      }
+    });
+    const response = await fetch(url);
+    await response.body?.cancel();
+    await ended.promise;
+    assert.deepEqual(failures, []);
     await close(server);
   });
 

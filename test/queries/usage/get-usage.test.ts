@@ -247,4 +247,38 @@ describe('getUsage', () => {
       ],
     );
   });
+
+  it('answers the same rows as a table as it answers in JSON, for every grouping', async () => {
+    const calls = Array.from({ length: 60 }, (_, index) =>
+      some({
+        model: index % 3 === 0 ? 'large' : 'small',
+        untilMs: (index * 7 * dayMs) / 60,
+        key: index % 2 ? 'one' : 'two',
+      }),
+    );
+    const log = logOf(calls);
+    for (const groupBy of ['hour', 'day', 'day,model', 'hour,key,model', 'model', 'key,model']) {
+      const input = { from: at(-40 * dayMs), until: at(6 * dayMs), groupBy };
+      const wanted = groupBy.includes('hour') ? { ...input, from: at(-20 * dayMs) } : input;
+      const { body } = await log.ask(getUsage, wanted);
+      const { chunks } = await log.export(getUsage, 'text/csv', wanted);
+      let text = '';
+      for await (const chunk of chunks) text += chunk;
+      const members = groupBy.split(',');
+      const expected = (body as unknown as UsageAnswer).rows.map((row) =>
+        [...members.map((member) => row[member as 'day']), row.calls].join(','),
+      );
+      const lines = text.split('\r\n').slice(1, -1);
+      assert.deepEqual(
+        lines.map((line) =>
+          line
+            .split(',')
+            .slice(0, members.length + 1)
+            .join(','),
+        ),
+        expected,
+        groupBy,
+      );
+    }
+  });
 });

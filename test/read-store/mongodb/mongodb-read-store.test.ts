@@ -5,12 +5,13 @@ import type { DocumentWrite, Generation, ReadStore, ReadStoreWriter } from '#rea
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { type OpenReadStore, readStoreContract } from '#test/contract/read-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { describeOnFerretDb, describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 import {
   openCheckpointingWriter,
   openMongoDbReadStore,
   openMongoDbReadStoreWriter,
 } from '#test/support/service/mongodb-read-store.ts';
+import { ProxyListener } from '#test/support/service/proxy-listener.ts';
 
 /** Long, because these tests check results and not times. */
 const timeoutMs = 60_000;
@@ -321,6 +322,44 @@ describeOnMongoDb('read store on MongoDB', (server) => {
       assert.deepEqual((await reader.get('items', 'a'))?.value, { group: 'h' });
       await reader.close();
     });
+  });
+});
+
+describeOnFerretDb('a page of a read store on MongoDB', (ferret) => {
+  it('is hardly more than it holds when the server sends it again, and leaves no cursor open', async () => {
+    let sent = 0;
+    const proxy = new ProxyListener(ferret.port, ({ client, server }) => {
+      server.on('data', ({ length }: Buffer) => {
+        sent += length;
+      });
+      client.pipe(server);
+      server.pipe(client);
+    });
+    await proxy.listen();
+    const url = ferret.newUrl();
+    const store = openAt(url);
+    const commands: string[] = [];
+    const onCommand = ({ command }: { readonly command: string }) => commands.push(command);
+    const reader = openMongoDbReadStore({ url: proxy.through(url), timeoutMs, onCommand });
+    try {
+      const generation = await store.writer.begin(items, 0);
+      const writes = Array.from({ length: 100 }, (_, index) =>
+        put(`d${String(index).padStart(3, '0')}`, index, { text: 'x'.repeat(50_000) }),
+      );
+      await store.writer.commit([{ generation, writes, checkpoint: 100 }]);
+      await reader.list('items', {}, { limit: 1_000, maxBytes: 1_000_000 });
+      sent = 0;
+      commands.length = 0;
+      const page = await reader.list('items', {}, { limit: 1_000, maxBytes: 1_000_000 });
+      assert.equal(page.documents.length, 19);
+      assert.ok(sent < 1_200_000, `${sent} bytes`);
+      assert.deepEqual(commands.slice(0, 1), ['find']);
+      assert.ok(!commands.includes('getMore') && !commands.includes('killCursors'), commands.join());
+    } finally {
+      await reader.close();
+      await store.dispose();
+      await proxy.close();
+    }
   });
 });
 

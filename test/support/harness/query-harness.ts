@@ -4,6 +4,7 @@ import { PendingResources } from '#application/commands/pending-resources.ts';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
+import { PageMakers } from '#application/queries/page-makers.ts';
 import type { AnyQuery } from '#application/queries/query.ts';
 import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
 import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
@@ -50,6 +51,7 @@ export function queriesOn({ store, documents, pending, personalData, history, we
     streams: new StreamWriter({ store }),
     history: history ?? new StreamHistory(store),
     keyUsage: { touch: () => undefined, lastUsed: async () => new Map() } as unknown as QueryDependencies['keyUsage'],
+    pageMakers: new PageMakers(),
     comparer: new VersionComparer({ maxCharactersHere: Number.MAX_SAFE_INTEGER }),
     proveInclusion: async () => null,
     webhooks: webhooks ?? { deliveryOf: async () => null, deliveriesTo: async () => ({ deliveries: [], next: null }) },
