@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import { writeEvents } from '#application/commands/write-events.ts';
 import type { OrganizationEvents } from '#domain/organization/events.ts';
-import type { ProcessEvents } from '#domain/process/events.ts';
+import type { ProcessEvents } from '#domain/process/process-control.ts';
 import { processControl } from '#domain/process/process-control.ts';
 import { project } from '#domain/project/project.ts';
 import type { EventOf } from '#domain/shared/entity.ts';

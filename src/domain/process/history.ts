@@ -1,6 +1,6 @@
 import { entityHistory, type ResourceName } from '#domain/history/listed-event.ts';
 import type { OperatorRequestsState } from '#domain/shared/operator-requests.ts';
-import type { ProcessEvents } from './events.ts';
+import type { ProcessEvents } from './process-control.ts';
 import { processControl } from './process-control.ts';
 
 const itself = ({ process }: { readonly process: string }): ResourceName => ({ kind: 'process', id: process });

@@ -1,6 +1,14 @@
+import * as t from 'io-ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { operatorRequests } from '#domain/shared/operator-requests.ts';
-import type { ProcessEvents } from './events.ts';
+
+/** Operators' requests to a stopped process. Its runner follows them when it reads them from the log. */
+export const processEvents = {
+  ProcessRetried: t.type({ process: t.string }),
+  ProcessEventSkipped: t.type({ process: t.string, eventId: t.string }),
+};
+
+export type ProcessEvents = { [Type in keyof typeof processEvents]: t.TypeOf<(typeof processEvents)[Type]> };
 
 /** The operators' requests to one process. */
 export const processControl = operatorRequests<ProcessEvents>('process', 'process-not-found');

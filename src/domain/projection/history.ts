@@ -1,6 +1,6 @@
 import { entityHistory, type ResourceName } from '#domain/history/listed-event.ts';
 import type { OperatorRequestsState } from '#domain/shared/operator-requests.ts';
-import type { ProjectionEvents } from './events.ts';
+import type { ProjectionEvents } from './projection-control.ts';
 import { projectionControl } from './projection-control.ts';
 
 const itself = ({ projection }: { readonly projection: string }): ResourceName => ({

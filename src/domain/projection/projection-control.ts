@@ -1,6 +1,15 @@
+import * as t from 'io-ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { operatorRequests } from '#domain/shared/operator-requests.ts';
-import type { ProjectionEvents } from './events.ts';
+
+/** Operators' requests to a projection. The runner follows them when it reads them from the log. */
+export const projectionEvents = {
+  ProjectionRebuildRequested: t.type({ projection: t.string }),
+  ProjectionRetried: t.type({ projection: t.string }),
+  ProjectionEventSkipped: t.type({ projection: t.string, eventId: t.string }),
+};
+
+export type ProjectionEvents = { [Type in keyof typeof projectionEvents]: t.TypeOf<(typeof projectionEvents)[Type]> };
 
 /** The operators' requests to one projection. */
 export const projectionControl = operatorRequests<ProjectionEvents>('projection', 'projection-not-found');
