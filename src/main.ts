@@ -22,7 +22,6 @@ import { digestKeysRoute } from './http/routes/digest-keys.ts';
 import { createApp, createMetricsApp } from './http/server/app.ts';
 import { type HttpServer, listen } from './http/server/server.ts';
 import { createStartingApp } from './http/server/starting-app.ts';
-import { isLoopback } from './mcp/endpoint/loopback.ts';
 import { createMcpEndpoint } from './mcp/endpoint/mcp-endpoint.ts';
 import { StartupError } from './shared/errors/startup-error.ts';
 import { createLog } from './shared/logging/pino-logger.ts';
@@ -151,7 +150,7 @@ function mcpEndpointOf(
     routes: createRoutes(operations),
     invokeAs: createInvokeAs({ metrics, logger }),
     logger,
-    callers: { isLoopback: isLoopback(host), allowedOrigins },
+    callers: { host, allowedOrigins },
     limits: { maxBodyBytes, maxBodyValues, arrival: { idleMs: requestTimeoutMs, totalMs: requestTimeoutMs } },
   });
 }

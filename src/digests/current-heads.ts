@@ -1,5 +1,5 @@
 import type { Digest } from './digest.ts';
-import { DigestRefusedError } from './digest-refused-error.ts';
+import { DigestRefusedError } from './digest.ts';
 import type { DigestStore } from './digest-store.ts';
 import { mergeHeads, readHeads } from './heads-file.ts';
 import { MerkleTree } from './merkle-tree.ts';

@@ -4,7 +4,7 @@ import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { Digest } from './digest.ts';
-import { DigestRefusedError } from './digest-refused-error.ts';
+import { DigestRefusedError } from './digest.ts';
 import type { DigestWriter } from './digest-writer.ts';
 
 const hourMs = 60 * 60 * 1000;

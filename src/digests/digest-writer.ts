@@ -1,9 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { currentHeads } from './current-heads.ts';
-import { comparePlaces, type Digest, type DigestPlace, referenceTo, signDigest } from './digest.ts';
+import { comparePlaces, type Digest, type DigestPlace, DigestRefusedError, referenceTo, signDigest } from './digest.ts';
 import type { DigestFolder } from './digest-folder.ts';
-import { DigestRefusedError } from './digest-refused-error.ts';
 import type { DigestStore } from './digest-store.ts';
 import { headsFile } from './heads-file.ts';
 import { MerkleTree } from './merkle-tree.ts';

@@ -104,3 +104,8 @@ export function comparePlaces(one: DigestPlace, other: DigestPlace): number {
 function signedText(statement: object): Buffer {
   return Buffer.from(canonicalJson(statement));
 }
+
+/** A digest cannot be made, and an operator must act. The message says how. */
+export class DigestRefusedError extends Error {
+  override readonly name = 'DigestRefusedError';
+}

@@ -3,8 +3,7 @@ import { ChainHeads } from '#event-store/chain-heads.ts';
 import { type ChainHead, ChainVerifier, isChained, statedHeadBefore } from '#event-store/hash-chain.ts';
 import { describeBroken } from '#event-store/transfer/log-failure.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
-import { type Digest, emptySequence, sequenceAfter } from './digest.ts';
-import { DigestRefusedError } from './digest-refused-error.ts';
+import { type Digest, DigestRefusedError, emptySequence, sequenceAfter } from './digest.ts';
 import { type StreamHead, sortedStreams } from './stream-head.ts';
 
 /** A stream that has new events. */

@@ -3,8 +3,7 @@ import * as t from 'io-ts';
 import { type Operation, post } from '#application/operations/operation.ts';
 import type { ValidRequest } from '#application/operations/operation-request.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { Digest } from './digest.ts';
-import { DigestRefusedError } from './digest-refused-error.ts';
+import { Digest, DigestRefusedError } from './digest.ts';
 import type { DigestSchedule } from './digest-schedule.ts';
 
 const WriteDigestInput = t.partial({ afterRestore: t.boolean });

@@ -133,3 +133,13 @@ export type UsageEntry = t.TypeOf<typeof Usage>;
 /** An entry of a closed day: `hour` is its first moment, `2026-01-05T09:00:00.000Z`. */
 export type HourlyUsageEntry = UsageEvents['UsageDayClosed']['usage'][number];
 export type ClosedUsageStream = t.TypeOf<typeof ClosedStream>;
+
+/** The day (UTC) for which usage counts. @param until when its window ended, RFC 3339 in UTC */
+export function dayOf(until: string): string {
+  return until.slice(0, 10);
+}
+
+/** The first moment of the hour (UTC) for which usage counts. @param until when its window ended, RFC 3339 in UTC */
+export function hourOf(until: string): string {
+  return `${until.slice(0, 13)}:00:00.000Z`;
+}

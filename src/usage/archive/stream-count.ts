@@ -1,7 +1,7 @@
 import { hash as sha256 } from 'node:crypto';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import type { ClosedUsageStream, UsageEvents } from '#domain/usage/events.ts';
-import { hourOf } from '#domain/usage/usage-time.ts';
+import { hourOf } from '#domain/usage/events.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { recordedEvent } from '#event-store/lazy-event.ts';
 import { eventLine } from '#event-store/transfer/log-file/event-line.ts';
