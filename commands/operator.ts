@@ -3,12 +3,12 @@ import * as t from 'io-ts';
 import { command, type Lookup, type ProjectionSummary, type StoppableStatus } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import type { OperationEffect } from '#application/operations/operation-effect.ts';
-import { type ProcessEvents, processControl, unknownProcess } from '#domain/process/process-control.ts';
-import { type ProjectionEvents, projectionControl, unknownProjection } from '#domain/projection/projection-control.ts';
+import { type OperatorRequestsState, operatorTenant } from '#domain/operator/operator-requests.ts';
+import { type ProcessEvents, processControl, unknownProcess } from '#domain/operator/process-control.ts';
+import { type ProjectionEvents, projectionControl, unknownProjection } from '#domain/operator/projection-control.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { type Failure, type FailureCode, failure as refused } from '#domain/shared/failure.ts';
-import { type OperatorRequestsState, operatorTenant } from '#domain/shared/operator-requests.ts';
 import { text } from '#shared/codecs/text.ts';
 
 /** A group of things that an operator's request is about: the read models or the processes. */

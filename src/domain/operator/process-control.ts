@@ -1,6 +1,7 @@
 import * as t from 'io-ts';
+import { entityHistory, type ResourceName } from '#domain/history/listed-event.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { operatorRequests } from '#domain/shared/operator-requests.ts';
+import { type OperatorRequestsState, operatorRequests } from './operator-requests.ts';
 
 /** Operators' requests to a stopped process. Its runner follows them when it reads them from the log. */
 export const processEvents = {
@@ -17,3 +18,18 @@ export const processControl = operatorRequests<ProcessEvents>('process', 'proces
 export function unknownProcess(name: string): Failure {
   return failure('process-not-found', `There is no process ${name}. See GET /v1/processes.`);
 }
+
+const itself = ({ process }: { readonly process: string }): ResourceName => ({ kind: 'process', id: process });
+
+/** The history entries of operators' requests to a process. */
+export const processHistory = entityHistory<OperatorRequestsState, ProcessEvents>({
+  entity: processControl,
+  events: {
+    ProcessRetried: { resource: itself, summary: ({ process }) => `The process ${process} was tried again.` },
+    ProcessEventSkipped: {
+      resource: itself,
+      summary: ({ process, eventId }) => `The process ${process} was made to skip the event ${eventId}.`,
+    },
+  },
+  record: async () => null,
+});

@@ -1,6 +1,6 @@
-import type { Entity } from './entity.ts';
-import type { FailureCode } from './failure.ts';
-import type { Caller, Tenant } from './tenancy.ts';
+import type { Entity } from '../shared/entity.ts';
+import type { FailureCode } from '../shared/failure.ts';
+import type { Caller, Tenant } from '../shared/tenancy.ts';
 
 /** The number of operators' requests to one projection or process. The runner reports its status. */
 export interface OperatorRequestsState {
