@@ -1,8 +1,10 @@
 /**
  * Which folder may import which (docs/architecture.md draws it). A rule names folders, never files, but for the entry
- * points.
+ * points and for adapters of one file, which have the name of their port and of their store: `blob-store.gridfs.ts`.
  */
-const adapters = '^src/.+/(sqlite|mongodb|eventstoredb|folder|gridfs)/';
+const adapter =
+  'src/.+/(?:sqlite|mongodb|eventstoredb|folder|gridfs)/|src/.+\\.(?:sqlite|mongodb|eventstoredb|folder|gridfs)\\.ts$';
+const adapters = `^(?:${adapter})`;
 const entryPoints =
   '^src/main\\.ts$|^src/cli/[^/]+\\.ts$|^src/projection-engine/hosting/thread-entry\\.ts$|^examples/demo/demo\\.ts$|-thread\\.ts$|preload\\.mjs$|switchyard-mcp\\.mjs$';
 const anyProject = '^(src|commands|queries|projections)/';
@@ -140,8 +142,8 @@ module.exports = {
       name: 'no-adapter-imports-another',
       comment: 'An adapter shares code with another only through its port or src/mongodb.',
       severity: 'error',
-      from: { path: '^(src/.+/(?:sqlite|mongodb|eventstoredb|folder|gridfs))/' },
-      to: { path: adapters, pathNot: '^$1/' },
+      from: { path: `^(${adapter})` },
+      to: { path: adapters, pathNot: '^$1' },
     },
     {
       name: 'no-orphans',

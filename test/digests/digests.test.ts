@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { openFolderBlobStore } from '#blob-store/folder/folder-blob-store.ts';
+import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import { type Digest, DigestRefusedError, digestOf, textOf } from '#digests/digest.ts';
 import { DigestCheck } from '#digests/digest-check.ts';
 import { DigestFolder } from '#digests/digest-folder.ts';

@@ -2,15 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import {
-  assertBlobId,
-  type BlobStore,
-  BlobTooLargeError,
-  type ByteRange,
-  type ListedBlob,
-} from '#blob-store/blob-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
+import { assertBlobId, type BlobStore, BlobTooLargeError, type ByteRange, type ListedBlob } from './blob-store.ts';
 
 /** The bytes that are read from a file at a time. */
 const readBytes = 512 * 1024;

@@ -1,7 +1,7 @@
 import type { Collection } from 'mongodb';
-import type { LeaseStore, LeaseTerm, TermId } from '#leases/lease-store.ts';
 import { isDuplicateKey } from '#mongodb/duplicate-key.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import type { LeaseStore, LeaseTerm, TermId } from './lease-store.ts';
 
 /** The time limit of a call. A holder that waits longer has lost its lease meanwhile. */
 const defaultTimeoutMs = 1000;

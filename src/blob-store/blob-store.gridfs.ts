@@ -1,14 +1,8 @@
 import { Readable } from 'node:stream';
 import { type Db, GridFSBucket, type GridFSBucketWriteStream, MongoRuntimeError, ObjectId } from 'mongodb';
-import {
-  assertBlobId,
-  type BlobStore,
-  BlobTooLargeError,
-  type ByteRange,
-  type ListedBlob,
-} from '#blob-store/blob-store.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { assertBlobId, type BlobStore, BlobTooLargeError, type ByteRange, type ListedBlob } from './blob-store.ts';
 
 const bucketName = 'blobContents';
 const blobsName = 'blobs';

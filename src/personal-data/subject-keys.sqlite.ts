@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { type SubjectKeys, subjectKeyBytes } from '#personal-data/subject-keys.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { SqliteFile, type SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
+import { type SubjectKeys, subjectKeyBytes } from './subject-keys.ts';
 
 /** Rows are only added at the end, so that SQLite never copies a page with a key. */
 const schema = `
