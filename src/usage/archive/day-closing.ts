@@ -11,7 +11,6 @@ import { type ClosedDay, readClosedDay, usageDayStream } from './closed-day.ts';
 import { groupOf, HourlyTotals } from './hourly-totals.ts';
 import { storedEventsOf } from './metering-stream.ts';
 import { StreamCount } from './stream-count.ts';
-import { UsageArchiveError } from './usage-archive-error.ts';
 
 type Closing = UsageEvents['UsageDayClosed'];
 const type = 'UsageDayClosed';
@@ -221,4 +220,9 @@ function refusal(day: string, failure: Exclude<AppendFailure, { readonly kind: '
   return new UsageArchiveError(
     `The sums of ${day} take ${failure.bytes} bytes, and ${failure.maxBytes} may be appended: raise MAX_APPEND_BYTES. The day stays as it is.`,
   );
+}
+
+/** A day's usage cannot be archived, and an operator must act. Nothing was removed. */
+export class UsageArchiveError extends Error {
+  override readonly name = 'UsageArchiveError';
 }

@@ -23,8 +23,8 @@ import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-doub
 import { callRecord } from '#test/usage/call-records.ts';
 import { archiveSource } from '#usage/archive/archive-file.ts';
 import { readClosedDay, usageDayStream } from '#usage/archive/closed-day.ts';
+import { UsageArchiveError } from '#usage/archive/day-closing.ts';
 import { UsageArchive } from '#usage/archive/usage-archive.ts';
-import { UsageArchiveError } from '#usage/archive/usage-archive-error.ts';
 import { UsageWindow } from '#usage/usage-window.ts';
 import { usageRows } from './usage-rows.ts';
 
