@@ -3,7 +3,7 @@ import { createPrivateKey } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openFolderBlobStore } from '#blob-store/folder/folder-blob-store.ts';
+import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import { StoredEventDecoder } from '#cli/events/stored-event-decoder.ts';
 import { openLog } from '#cli/stores/event-logs.ts';
 import { DigestCheck } from '#digests/digest-check.ts';

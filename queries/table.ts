@@ -1,15 +1,12 @@
 import type { AnyContentQuery } from '#application/queries/content-query.ts';
 import type { AnyQuery } from '#application/queries/query.ts';
 import { getAgentProfile } from './agent-profile/get-agent-profile.ts';
-import { getAgentProfileHistory } from './agent-profile/get-agent-profile-history.ts';
 import { listAgentProfiles } from './agent-profile/list-agent-profiles.ts';
 import { getApiKey } from './api-key/get-api-key.ts';
-import { getApiKeyHistory } from './api-key/get-api-key-history.ts';
 import { introspectKey } from './api-key/introspect-key.ts';
 import { listApiKeys } from './api-key/list-api-keys.ts';
 import { listAuditEntries } from './audit/list-audit-entries.ts';
 import { getBatch } from './batch/get-batch.ts';
-import { getBatchHistory } from './batch/get-batch-history.ts';
 import { listBatches } from './batch/list-batches.ts';
 import { getCustomer } from './customer/get-customer.ts';
 import { listCustomers } from './customer/list-customers.ts';
@@ -20,44 +17,49 @@ import { getInstancesDashboard } from './dashboard/get-instances-dashboard.ts';
 import { getProjectionsDashboard } from './dashboard/get-projections-dashboard.ts';
 import { getFile } from './file/get-file.ts';
 import { getFileContent } from './file/get-file-content.ts';
-import { getFileHistory } from './file/get-file-history.ts';
 import { listFiles } from './file/list-files.ts';
 import { getFlow } from './flow/get-flow.ts';
-import { getFlowHistory } from './flow/get-flow-history.ts';
 import { listFlows } from './flow/list-flows.ts';
 import { diffFlowVersions } from './flow-version/diff-flow-versions.ts';
 import { getFlowVersion } from './flow-version/get-flow-version.ts';
 import { listFlowVersions } from './flow-version/list-flow-versions.ts';
+import {
+  getAgentProfileHistory,
+  getApiKeyHistory,
+  getBatchHistory,
+  getFileHistory,
+  getFlowHistory,
+  getInstanceHistory,
+  getOrganizationHistory,
+  getPhoneNumberHistory,
+  getProjectHistory,
+  getStoreHistory,
+  getTemplateHistory,
+  getWebhookEndpointHistory,
+} from './histories.ts';
 import { getInstance } from './instance/get-instance.ts';
-import { getInstanceHistory } from './instance/get-instance-history.ts';
 import { listInstances } from './instance/list-instances.ts';
 import { previewUpgrade } from './instance/preview-upgrade.ts';
 import { getOrganization } from './organization/get-organization.ts';
-import { getOrganizationHistory } from './organization/get-organization-history.ts';
 import { listOrganizations } from './organization/list-organizations.ts';
 import { getPhoneNumber } from './phone-number/get-phone-number.ts';
-import { getPhoneNumberHistory } from './phone-number/get-phone-number-history.ts';
 import { listPhoneNumbers } from './phone-number/list-phone-numbers.ts';
 import { listProcesses } from './process/list-processes.ts';
 import { getProject } from './project/get-project.ts';
-import { getProjectHistory } from './project/get-project-history.ts';
 import { listProjects } from './project/list-projects.ts';
 import { listProjections } from './projection/list-projections.ts';
 import { getHistoryProof } from './shared/get-history-proof.ts';
 import { getStore } from './store/get-store.ts';
 import { getStoreFile } from './store/get-store-file.ts';
-import { getStoreHistory } from './store/get-store-history.ts';
 import { listStoreFiles } from './store/list-store-files.ts';
 import { listStores } from './store/list-stores.ts';
 import { getTemplate } from './template/get-template.ts';
-import { getTemplateHistory } from './template/get-template-history.ts';
 import { listTemplates } from './template/list-templates.ts';
 import { diffTemplateVersions } from './template-version/diff-template-versions.ts';
 import { getTemplateVersion } from './template-version/get-template-version.ts';
 import { listTemplateVersions } from './template-version/list-template-versions.ts';
 import { getUsage } from './usage/get-usage.ts';
 import { getWebhookEndpoint } from './webhook-endpoint/get-webhook-endpoint.ts';
-import { getWebhookEndpointHistory } from './webhook-endpoint/get-webhook-endpoint-history.ts';
 import { listWebhookDeliveries } from './webhook-endpoint/list-webhook-deliveries.ts';
 import { listWebhookEndpoints } from './webhook-endpoint/list-webhook-endpoints.ts';
 

@@ -23,7 +23,6 @@ import { digestKeysRoute } from './http/routes/digest-keys.ts';
 import { createApp, createMetricsApp } from './http/server/app.ts';
 import { type HttpServer, listen } from './http/server/server.ts';
 import { createStartingApp } from './http/server/starting-app.ts';
-import { isLoopback } from './mcp/endpoint/loopback.ts';
 import { createMcpEndpoint } from './mcp/endpoint/mcp-endpoint.ts';
 import { StartupError } from './shared/errors/startup-error.ts';
 import { createLog } from './shared/logging/pino-logger.ts';
@@ -157,7 +156,7 @@ function mcpEndpointOf(
     invokeAs: createInvokeAs({ metrics, logger }),
     logger,
     places,
-    callers: { isLoopback: isLoopback(host), allowedOrigins },
+    callers: { host, allowedOrigins },
     limits: { maxBodyBytes, maxBodyValues, arrival: { idleMs: requestTimeoutMs, totalMs: requestTimeoutMs } },
   });
 }

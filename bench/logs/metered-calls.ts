@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { usageStreamKind } from '#domain/stream-kinds.ts';
 import type { UsageEntry, UsageEvents } from '#domain/usage/events.ts';
-import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
-import { dayOf } from '#domain/usage/usage-time.ts';
+import { dayOf } from '#domain/usage/events.ts';
+import { LatencySketch, relativeAccuracy } from '#domain/usage/latency-bins.ts';
 import { type EventStore, noStream } from '#event-store/event-store.ts';
-import { LatencySketch } from '#usage/latency-sketch.ts';
 import { usageMetadata } from '#usage/meter.ts';
 
 type UsageWindowData = UsageEvents['UsageRecorded'];

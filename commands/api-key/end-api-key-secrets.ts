@@ -4,9 +4,9 @@ import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { allKeys, keyCutoff } from '#domain/api-key/cutoff.ts';
 import { instant, timestamp } from '#domain/codecs/time.ts';
+import { operatorTenant } from '#domain/operator/operator-requests.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { failure } from '#domain/shared/failure.ts';
-import { operatorTenant } from '#domain/shared/operator-requests.ts';
 
 export const endApiKeySecrets = command({
   name: 'end_api_key_secrets',

@@ -14,7 +14,7 @@ import { project } from '#domain/project/project.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { canAccess } from '#domain/shared/tenancy.ts';
-import { archived } from '#domain/template/refusals.ts';
+import { archived } from '#domain/template/template.ts';
 import { text } from '#shared/codecs/text.ts';
 import { filledFaults } from './shared/filled-limit.ts';
 import { newTarget } from './shared/new-target.ts';

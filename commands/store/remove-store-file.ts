@@ -6,8 +6,7 @@ import { deletedObject, deletionOf } from '#application/queries/object-list.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { fileId } from '#domain/file/record.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { notInStore } from '#domain/store/not-in-store.ts';
-import { store, storeFileRemoved } from '#domain/store/store.ts';
+import { notInStore, store, storeFileRemoved } from '#domain/store/store.ts';
 
 export const removeStoreFile = command({
   name: 'remove_store_file',

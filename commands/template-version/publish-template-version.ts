@@ -8,8 +8,7 @@ import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { templateVersionRecord } from '#domain/template/record-of-state.ts';
-import { archived } from '#domain/template/refusals.ts';
-import { templateVersion } from '#domain/template/template.ts';
+import { archived, templateVersion } from '#domain/template/template.ts';
 
 export const publishTemplateVersion = command({
   name: 'publish_template_version',

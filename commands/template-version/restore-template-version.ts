@@ -9,8 +9,7 @@ import { examples } from '#domain/shared/examples.ts';
 import type { TemplateEvents } from '#domain/template/events.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { templateVersionRecord } from '#domain/template/record-of-state.ts';
-import { archived } from '#domain/template/refusals.ts';
-import { templateVersion } from '#domain/template/template.ts';
+import { archived, templateVersion } from '#domain/template/template.ts';
 
 type Contents = Pick<TemplateEvents['TemplateVersionCreated'], 'payload' | 'fieldsSchema'>;
 

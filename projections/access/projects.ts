@@ -1,4 +1,4 @@
-import type { ProjectEvents } from '#domain/project/events.ts';
+import type { ProjectEvents } from '#domain/project/project.ts';
 import type { ProjectRecord } from '#domain/project/record.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import { projection } from '#projection-engine/projection.ts';

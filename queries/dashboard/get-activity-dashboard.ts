@@ -4,7 +4,7 @@ import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import type { ResourceKind } from '#domain/history/listed-event.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
-import type { Counts } from '#domain/usage/usage-sums.ts';
+import type { Counts } from '#domain/usage/counters.ts';
 import { type ActivityDocument, activity, everId, otherActors } from '#projections/figures/activity.ts';
 import { scopeOf } from '#projections/figures/figures-scope.ts';
 import { figuresOwner, narrowingReads } from '#queries/shared/figures-owner.ts';

@@ -1,57 +1,52 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { eventFilters, HistoryEvent, type HistoryInput, readHistoryPage } from '#application/history/history-page.ts';
-import { get, type Plane } from '#application/operations/operation.ts';
+import { get } from '#application/operations/operation.ts';
 import { pageAnswer, pageInput } from '#application/queries/paging.ts';
-import { type Query, query } from '#application/queries/query.ts';
+import { type AnyQuery, type Query, query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import type { AnyEntityHistory, ResourceKind } from '#domain/history/listed-event.ts';
 import { examples } from '#domain/shared/examples.ts';
-import type { FailureCode } from '#domain/shared/failure.ts';
-import type { Scope } from '#domain/shared/scope.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
 import { type ListOf, listOf } from './list-of.ts';
 
-/** The parts of a history that differ between kinds of resources. */
-interface HistoryOf {
-  readonly name: string;
-  readonly summary: string;
-  readonly group: string;
-  readonly plane?: Plane;
-  readonly path: `/v1/${string}/history`;
-  readonly scope: Scope;
-  /** The path parameter with the id. */
-  readonly parameter: string;
-  /** The codec of ids that are not cuids. */
-  readonly idCodec?: t.Mixed;
-  readonly notFound: FailureCode;
-  readonly history: AnyEntityHistory;
+/** What a history does not share with the query for its resource. */
+interface HistoryOptions {
+  /** The resource in the summary; default as in the summary of its query. */
+  readonly noun?: string;
   /** The kind of resource if its stream has several resources and only the events of one are listed. */
   readonly oneOf?: ResourceKind;
+  /** The codec of ids that are not cuids. */
+  readonly idCodec?: t.Mixed;
 }
 
-/** Defines the query for a resource's history. It reads the stream, so that a deleted resource keeps its history. */
-export function getHistory({
-  path,
-  parameter,
-  notFound,
-  history,
-  oneOf,
-  idCodec = cuid,
-  ...described
-}: HistoryOf): Query<HistoryInput, Tenant, ListOf<'events', HistoryEvent>> {
+/**
+ * Defines the query for a resource's history. It reads the stream, so that a deleted resource keeps its history.
+ * @param resource the query that reads the resource itself, which gives group, path, scope and parameter
+ */
+export function getHistory(
+  { name, summary, group, plane, http, scope, subject: named }: AnyQuery,
+  history: AnyEntityHistory,
+  { noun = summary.replace(/^Read /, ''), oneOf, idCodec = cuid }: HistoryOptions = {},
+): Query<HistoryInput, Tenant, ListOf<'events', HistoryEvent>> {
+  if (named === null) throw new Error(`${name} reads no resource.`);
+  const { parameter, notFound } = named;
   // TypeScript does not keep the name of a computed member in the type.
   const input = t.intersection([
     t.type({ [parameter]: idCodec }),
     t.partial({ ...pageInput, ...eventFilters }),
   ]) as unknown;
   return query<HistoryInput, Tenant, ListOf<'events', HistoryEvent>>({
-    ...described,
+    name: `${name}_history`,
+    summary: `Read the history of ${noun}`,
+    group,
+    ...(plane === undefined ? {} : { plane }),
+    scope,
     description:
       'Every event, oldest first: who, when, in which request, one sentence, and `changes` as a JSON Patch from the ' +
       'record before to the record after (null if there is none). A page may be empty and not the last: follow ' +
       '`nextCursor`.',
-    http: get(path),
+    http: get(`${http.path}/history`),
     input: input as t.Type<HistoryInput, unknown, unknown>,
     output: listOf('events', HistoryEvent),
     failures: [notFound],

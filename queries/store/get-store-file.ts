@@ -7,7 +7,7 @@ import { cuid } from '#domain/codecs/id.ts';
 import { fileId } from '#domain/file/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { StoreFileRecord } from '#domain/store/file-record.ts';
-import { notInStore } from '#domain/store/not-in-store.ts';
+import { notInStore } from '#domain/store/store.ts';
 import { type StoreFileDocument, storeFileKey, storeFiles } from '#projections/files/store-files.ts';
 import { type StoreDocument, stores } from '#projections/files/stores.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';

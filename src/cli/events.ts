@@ -2,7 +2,7 @@ import { keepNewFilesPrivate } from '#app/files/private-files.ts';
 import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { UsageArchiveError } from '#usage/archive/usage-archive-error.ts';
+import { UsageArchiveError } from '#usage/archive/day-closing.ts';
 import { printDigestKey, writeDigest } from './events/digests.ts';
 import { readEventsArguments } from './events/events-arguments.ts';
 import { exportEvents } from './events/export-events.ts';

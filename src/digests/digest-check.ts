@@ -1,14 +1,15 @@
 import type { KeyObject } from 'node:crypto';
+import type { Digest, StreamHead } from '#domain/history/digest.ts';
 import type { ReadonlyChainHeads } from '#event-store/chain-heads.ts';
 import { type ChainHead, isChained } from '#event-store/hash-chain.ts';
 import { LogError } from '#event-store/transfer/log-failure.ts';
 import type { RawEvent } from '#event-store/transfer/raw-log.ts';
-import { type Digest, emptySequence, isSignedBy, referenceTo, sequenceAfter } from './digest.ts';
+import { emptySequence, isSignedBy, referenceTo, sequenceAfter } from './digest.ts';
 import type { DigestFolder } from './digest-folder.ts';
 import { keyIdOf } from './digest-keys.ts';
 import { readHeads } from './heads-file.ts';
 import { MerkleTree } from './merkle-tree.ts';
-import { leafOf, type StreamHead, sortedStreams } from './stream-head.ts';
+import { leafOf, sortedStreams } from './stream-head.ts';
 
 /** The streams of a log, each with its last event. */
 type Heads = ReadonlyChainHeads;

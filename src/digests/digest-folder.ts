@@ -2,8 +2,9 @@ import { createReadStream, existsSync } from 'node:fs';
 import { open, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { Digest, DigestPlace } from '#domain/history/digest.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
-import { comparePlaces, type Digest, type DigestPlace, digestOf, textOf } from './digest.ts';
+import { comparePlaces, digestOf, textOf } from './digest.ts';
 
 /** The name of a digest's file. Names sort in the order of the digests. */
 const namePattern = /^digest-(\d{6})-(\d{8})\.json$/;

@@ -1,10 +1,10 @@
+import type { Digest } from '#domain/history/digest.ts';
 import type { Leases } from '#leases/leases.ts';
 import { ExclusiveTurns } from '#leases/once-under-lease.ts';
 import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import type { Digest } from './digest.ts';
-import { DigestRefusedError } from './digest-refused-error.ts';
+import { DigestRefusedError } from './digest.ts';
 import type { DigestWriter } from './digest-writer.ts';
 
 const hourMs = 60 * 60 * 1000;

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { text as textFrom } from 'node:stream/consumers';
 import type { BlobStore } from '#blob-store/blob-store.ts';
-import { type Digest, type DigestPlace, digestOf, textOf } from './digest.ts';
+import type { Digest, DigestPlace } from '#domain/history/digest.ts';
+import { digestOf, textOf } from './digest.ts';
 import type { HeadsFile } from './heads-file.ts';
 
 /** The digests in the blob store, each with its file of heads. */

@@ -1,14 +1,14 @@
 import type { KeyObject } from 'node:crypto';
+import type { Digest, DigestPlace, StreamHead } from '#domain/history/digest.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { currentHeads } from './current-heads.ts';
-import { comparePlaces, type Digest, type DigestPlace, referenceTo, signDigest } from './digest.ts';
+import { comparePlaces, DigestRefusedError, referenceTo, signDigest } from './digest.ts';
 import type { DigestFolder } from './digest-folder.ts';
-import { DigestRefusedError } from './digest-refused-error.ts';
 import type { DigestStore } from './digest-store.ts';
 import { headsFile } from './heads-file.ts';
 import { MerkleTree } from './merkle-tree.ts';
 import { type NewHeads, readNewHeads } from './new-heads.ts';
-import { leafOf, type StreamHead } from './stream-head.ts';
+import { leafOf } from './stream-head.ts';
 
 /** The interval of digests with a file of all heads. It limits the files that must be read for the present heads. */
 const digestsPerFullFile = 24;

@@ -1,26 +1,9 @@
-import * as t from 'io-ts';
+import type { InclusionProof } from '#domain/history/digest.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { headsAsOf } from './current-heads.ts';
-import { Digest } from './digest.ts';
 import type { DigestStore } from './digest-store.ts';
 import { MerkleTree } from './merkle-tree.ts';
-import { leafOf, StreamHead } from './stream-head.ts';
-
-/** The proof that a digest contains a stream's head (RFC 9162, 2.1.3). */
-export const InclusionProof = t.type(
-  {
-    digest: Digest,
-    /** The stream's head. The leaf is its canonical JSON (RFC 8785). */
-    head: StreamHead,
-    /** The index of the leaf, from 0. */
-    index: t.number,
-    /** Hashes in hex, from the leaf's sibling up. */
-    path: t.readonlyArray(t.string),
-  },
-  'InclusionProof',
-);
-
-export type InclusionProof = Readonly<t.TypeOf<typeof InclusionProof>>;
+import { leafOf } from './stream-head.ts';
 
 /** The most waiting proofs. Each reads the heads of all streams. */
 const maxWaiting = 16;

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Digest, StreamHead } from '#domain/history/digest.ts';
 import { ChainHeads } from '#event-store/chain-heads.ts';
 import { type ChainHead, ChainVerifier, isChained, statedHeadBefore } from '#event-store/hash-chain.ts';
 import { describeBroken } from '#event-store/transfer/log-failure.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
-import { type Digest, emptySequence, sequenceAfter } from './digest.ts';
-import { DigestRefusedError } from './digest-refused-error.ts';
-import { type StreamHead, sortedStreams } from './stream-head.ts';
+import { DigestRefusedError, emptySequence, sequenceAfter } from './digest.ts';
+import { sortedStreams } from './stream-head.ts';
 
 /** A stream that has new events. */
 export interface ChangedHead extends StreamHead {

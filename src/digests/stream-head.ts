@@ -1,11 +1,6 @@
-import * as t from 'io-ts';
+import { StreamHead } from '#domain/history/digest.ts';
 import type { ReadonlyChainHeads } from '#event-store/chain-heads.ts';
 import { canonicalJson } from '#shared/json/canonical-json.ts';
-
-/** The last event of a stream, whose hash covers all events of the stream. */
-export const StreamHead = t.type({ hash: t.string, revision: t.number, stream: t.string });
-
-export type StreamHead = Readonly<t.TypeOf<typeof StreamHead>>;
 
 /** A head as a leaf of the Merkle tree and as a line of a file, without the line's end: canonical JSON (RFC 8785). */
 export function leafOf({ hash, revision, stream }: StreamHead): string {

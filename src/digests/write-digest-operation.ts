@@ -2,9 +2,9 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { type Operation, post } from '#application/operations/operation.ts';
 import type { ValidRequest } from '#application/operations/operation-request.ts';
+import { Digest, exampleDigest } from '#domain/history/digest.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { Digest } from './digest.ts';
-import { DigestRefusedError } from './digest-refused-error.ts';
+import { DigestRefusedError } from './digest.ts';
 import type { DigestSchedule } from './digest-schedule.ts';
 
 const WriteDigestInput = t.partial({ afterRestore: t.boolean });
@@ -51,22 +51,3 @@ async function write(
 }
 
 const noSigningKey = failure('no-digest', 'This service signs no digests: DIGEST_SIGNING_KEY is not set.');
-
-/** A believable digest, for documentation. */
-export const exampleDigest: Digest = {
-  chain: 1,
-  number: 12,
-  time: '2026-01-05T09:30:00.000Z',
-  events: 4211,
-  lastEvent: '0b9c1c34-6f0e-4a55-9f3e-2d1f5a8c7e61',
-  position: 4873,
-  positionBefore: 4872,
-  sequence: '5f'.repeat(32),
-  streams: 318,
-  root: 'a1'.repeat(32),
-  headsHash: '3c'.repeat(32),
-  headsOf: 'changed',
-  previous: { chain: 1, number: 11, hash: '9d'.repeat(32) },
-  key: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k',
-  signature: 'b3'.repeat(43),
-};

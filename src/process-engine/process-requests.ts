@@ -1,4 +1,4 @@
-import type { ProcessEvents } from '#domain/process/events.ts';
+import type { ProcessEvents } from '#domain/operator/process-control.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';

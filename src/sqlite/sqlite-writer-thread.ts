@@ -1,6 +1,5 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
-import { inTransaction } from '#shared/database/in-transaction.ts';
 import type { FromSqliteWriter, SqlWrite, ToSqliteWriter, WriteAnswer, WriteMessage } from './writer-messages.ts';
 
 /** The thread that writes the small SQLite files. `sqlite-writer.ts` starts it. */
@@ -119,4 +118,18 @@ function answer(answers: FromSqliteWriter): void {
 function close(): void {
   for (const { database } of files.values()) database.close();
   parentPort?.close();
+}
+
+/** Does work in a transaction, which is rolled back if the work or the commit throws. @throws what they throw */
+function inTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    // Some errors, such as a full disk, roll the transaction back themselves.
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
 }

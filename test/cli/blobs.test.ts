@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MongoClient, ObjectId } from 'mongodb';
-import { openGridFsBlobStore } from '#blob-store/gridfs/gridfs-blob-store.ts';
+import { openGridFsBlobStore } from '#blob-store/blob-store.gridfs.ts';
 import { compileCache } from '#test/support/run/compile-cache.ts';
 import { long } from '#test/support/run/long.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { openApiDocument } from '#application/operations/openapi.ts';
-import { DigestRefusedError } from '#digests/digest-refused-error.ts';
-import { exampleDigest, writeDigestOperation } from '#digests/write-digest-operation.ts';
+import { DigestRefusedError } from '#digests/digest.ts';
+import { writeDigestOperation } from '#digests/write-digest-operation.ts';
+import { exampleDigest } from '#domain/history/digest.ts';
 
 const run = (write: ((afterRestore: boolean) => Promise<typeof exampleDigest | null>) | null, input: object = {}) =>
   writeDigestOperation(write === null ? null : { write }).execute({ input } as never);

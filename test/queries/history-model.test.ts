@@ -21,12 +21,11 @@ import { publishTemplateVersion } from '#commands/template-version/publish-templ
 import { restoreTemplateVersion } from '#commands/template-version/restore-template-version.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { getFlow } from '#queries/flow/get-flow.ts';
-import { getFlowHistory } from '#queries/flow/get-flow-history.ts';
 import { diffFlowVersions } from '#queries/flow-version/diff-flow-versions.ts';
 import { getFlowVersion } from '#queries/flow-version/get-flow-version.ts';
 import { listFlowVersions } from '#queries/flow-version/list-flow-versions.ts';
+import { getFlowHistory, getTemplateHistory } from '#queries/histories.ts';
 import { getTemplate } from '#queries/template/get-template.ts';
-import { getTemplateHistory } from '#queries/template/get-template-history.ts';
 import { getTemplateVersion } from '#queries/template-version/get-template-version.ts';
 import { listTemplateVersions } from '#queries/template-version/list-template-versions.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import patches, { type Operation } from 'fast-json-patch';
 import { newEvent } from '#domain/shared/event.ts';
-import { getAgentProfileHistory } from '#queries/agent-profile/get-agent-profile-history.ts';
-import { getApiKeyHistory } from '#queries/api-key/get-api-key-history.ts';
-import { getFlowHistory } from '#queries/flow/get-flow-history.ts';
-import { getOrganizationHistory } from '#queries/organization/get-organization-history.ts';
-import { getProjectHistory } from '#queries/project/get-project-history.ts';
-import { getTemplateHistory } from '#queries/template/get-template-history.ts';
+import {
+  getAgentProfileHistory,
+  getApiKeyHistory,
+  getFlowHistory,
+  getOrganizationHistory,
+  getProjectHistory,
+  getTemplateHistory,
+} from '#queries/histories.ts';
 import type { Json } from '#shared/json/json.ts';
 import { defaultMoved, profileCreated, profileDeleted } from '#test/support/events/agent-profile-events.ts';
 import {

@@ -8,7 +8,7 @@ import { PageMakers } from '#application/queries/page-makers.ts';
 import { listItems, maxPageBytes } from '#application/queries/paging.ts';
 import type { AnyQuery, CollectionReader } from '#application/queries/query.ts';
 import { queryOperation } from '#application/queries/query-handler.ts';
-import { exampleDigest } from '#digests/write-digest-operation.ts';
+import { exampleDigest } from '#domain/history/digest.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import { Positions } from '#positions/positions.ts';
 import { getFlow } from '#queries/flow/get-flow.ts';

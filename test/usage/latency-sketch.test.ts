@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import type { LatencyDistribution } from '#domain/usage/events.ts';
-import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
-import { LatencySketch } from '#usage/latency-sketch.ts';
+import { LatencySketch, relativeAccuracy } from '#domain/usage/latency-bins.ts';
 
 /** Computes a quantile only from the stored form that the event's codec describes. */
 function quantile({ count, bins }: LatencyDistribution, of: number): number {

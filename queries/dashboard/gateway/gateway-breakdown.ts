@@ -1,4 +1,4 @@
-import { addCounts, type Counts } from '#domain/usage/usage-sums.ts';
+import { addCounts, type Counts, entriesOfTries } from '#domain/usage/counters.ts';
 import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
 import type { GatewayAnswer } from '../answers/gateway-answer.ts';
 import { gatewayFiguresOf, sumsByPeriod, totalOf } from './gateway-series.ts';
@@ -34,11 +34,6 @@ export function failedTriesOf(documents: ReadonlyArray<UsageDocument>): NonNulla
   for (const { model, sums } of documents) {
     if (model !== null) byModel.set(model, addCounts(byModel.get(model) ?? {}, sums.failedTries));
   }
-  const tries = [...byModel].flatMap(([model, counts]) =>
-    Object.entries(counts).map(([kind, count]) => {
-      const [target = '', errorType = ''] = kind.split('\n');
-      return { model, target, errorType, tries: count };
-    }),
-  );
+  const tries = [...byModel].flatMap(([model, counts]) => entriesOfTries(counts).map((entry) => ({ model, ...entry })));
   return tries.sort((one, other) => other.tries - one.tries).slice(0, maxNames);
 }

@@ -1,6 +1,6 @@
 import type { Config } from '#app/config.ts';
+import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
-import { openFolderBlobStore } from '#blob-store/folder/folder-blob-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { MongoDbConnections } from './mongodb-connections.ts';
@@ -11,7 +11,7 @@ export async function openBlobStore(
   mongoDb: MongoDbConnections,
 ): Promise<BlobStore> {
   if (blobStore.kind === 'gridfs') {
-    const { openGridFsBlobStore } = await import('#blob-store/gridfs/gridfs-blob-store.ts');
+    const { openGridFsBlobStore } = await import('#blob-store/blob-store.gridfs.ts');
     return openGridFsBlobStore({ connection: await mongoDb.to(blobStore.url, 'BLOB_STORE_URL', 'blobs') });
   }
   try {

@@ -104,7 +104,7 @@ async function openShared(
   const [{ openMongoDbReadStore }, { openMongoDbRecordStore }, { openMongoDbLeaseStore }] = await Promise.all([
     import('#read-store/mongodb/mongodb-read-store.ts'),
     import('#records/mongodb/mongodb-record-store.ts'),
-    import('#leases/mongodb/mongodb-lease-store.ts'),
+    import('#leases/lease-store.mongodb.ts'),
   ]);
   const positions = new Positions();
   opened.defer(() => positions.close());

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys.ts';
+import { openSqliteSubjectKeys } from '#personal-data/subject-keys.sqlite.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { SmallStoresPlace } from './open-records.ts';
@@ -24,7 +24,7 @@ export async function openSubjectKeys(
   { isLogBegun, isReadOnly = false, log }: SubjectKeysDependencies,
 ): Promise<SubjectKeys> {
   if (place.kind === 'shared') {
-    const { openMongoDbSubjectKeys } = await import('#personal-data/mongodb/mongodb-subject-keys.ts');
+    const { openMongoDbSubjectKeys } = await import('#personal-data/subject-keys.mongodb.ts');
     return openMongoDbSubjectKeys({ connection: place.connection });
   }
   const file = join(place.dataDir, 'subject-keys.db');

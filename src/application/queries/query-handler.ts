@@ -10,7 +10,7 @@ import { describeOperation, type Operation } from '#application/operations/opera
 import type { OperationRequest, OperationResult, ValidRequest } from '#application/operations/operation-request.ts';
 import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { WebhookReads } from '#application/webhooks/webhook-reads.ts';
-import type { InclusionProof } from '#digests/inclusion-proof.ts';
+import type { InclusionProof } from '#domain/history/digest.ts';
 import { type Failure, failure, failures } from '#domain/shared/failure.ts';
 import { isConcealedFor } from '#domain/shared/scope.ts';
 import { type Caller, canAccess, type Tenant } from '#domain/shared/tenancy.ts';

@@ -8,7 +8,7 @@ import type { HttpRoute, Plane } from '#application/operations/operation.ts';
 import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { TextStream } from '#application/responses/text-stream.ts';
 import type { WebhookReads } from '#application/webhooks/webhook-reads.ts';
-import type { InclusionProof } from '#digests/inclusion-proof.ts';
+import type { InclusionProof } from '#domain/history/digest.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { Scope } from '#domain/shared/scope.ts';

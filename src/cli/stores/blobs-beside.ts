@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import type { BlobStoreConfig } from '#app/store-config.ts';
 import { checkFolderFormat } from '#app/stored-format.ts';
+import { openFolderBlobStoreBeside } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
-import { openFolderBlobStoreBeside } from '#blob-store/folder/folder-blob-store.ts';
 
 /**
  * Opens a blob store that a service may have open. It does not clear up anything.
@@ -13,6 +13,6 @@ export async function openBlobsBeside(config: BlobStoreConfig): Promise<BlobStor
     checkFolderFormat(dirname(config.path));
     return openFolderBlobStoreBeside(config.path);
   }
-  const { openGridFsBlobStore } = await import('#blob-store/gridfs/gridfs-blob-store.ts');
+  const { openGridFsBlobStore } = await import('#blob-store/blob-store.gridfs.ts');
   return openGridFsBlobStore({ url: config.url });
 }

@@ -1,4 +1,7 @@
 import type { Entity } from '#domain/shared/entity.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { effectiveScopes } from '#domain/shared/scope.ts';
+import type { Caller } from '#domain/shared/tenancy.ts';
 import type { ApiKeyEvents } from './events.ts';
 import type { ApiKeyRecord } from './record.ts';
 
@@ -85,4 +88,35 @@ export function newestSecretOf(state: ApiKeyState): string | null {
 export function apiKeyRecord(state: ApiKeyState): Omit<ApiKeyRecord, 'lastUsedAt'> {
   if (state === null) throw new Error('an answer about an API key needs one');
   return state.record;
+}
+
+/**
+ * Why a key cannot expire at a time; null if it can.
+ * @param expiresAt RFC 3339 in UTC with milliseconds; null for a key that does not expire
+ * @param now in the same form
+ */
+export function expiryRefusal(expiresAt: string | null, now: string): Failure | null {
+  if (expiresAt === null || expiresAt > now) return null;
+  const errors = [{ pointer: '/expiresAt', message: `is ${expiresAt}, which is not in the future` }];
+  return failure('invalid-input', `A key cannot end at ${expiresAt}: name a time in the future, or null.`, { errors });
+}
+
+const rank = { project: 0, organization: 1, partner: 2, admin: 3 } as const;
+
+/**
+ * Why a key may not rotate or revoke another key with more rights; null if it may.
+ */
+export function checkMayManage(caller: Caller, state: ApiKeyState): Failure | null {
+  if (state === null || state.record.id === caller.keyId) return null;
+  const { keyType, scopes } = state.record;
+  if (rank[keyType] > rank[caller.keyType]) {
+    return failure('key-type-not-allowed', `A key of type ${caller.keyType} cannot manage one of type ${keyType}.`);
+  }
+  const wider = [...effectiveScopes(keyType, scopes)].find((scope) => !caller.scopes.has(scope));
+  if (wider !== undefined) {
+    return failure('scope-required', `A key cannot manage one that has a scope it lacks itself: ${wider}.`);
+  }
+  return scopes === null && !caller.hasAllScopes
+    ? failure('scope-required', 'A key with a list of scopes cannot manage one that has all scopes of its type.')
+    : null;
 }

@@ -1,4 +1,6 @@
+import type { FlowState } from '#domain/flow/flow.ts';
 import type { Entity } from '#domain/shared/entity.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type DataAt, readText, referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { PhoneNumberClaimEvents, PhoneNumberEvents } from './events.ts';
 import type { PhoneNumberRecord } from './record.ts';
@@ -89,3 +91,9 @@ export const phoneNumberClaim: Entity<PhoneNumberClaimState, PhoneNumberClaimEve
   notFound: 'phone-number-not-found',
   evolve: (_, { data, metadata }) => ({ phoneNumberId: data.phoneNumberId, since: metadata.time }),
 };
+
+/** Why a phone number of a project cannot point at a flow: it is unknown, deleted or another project's. */
+export function checkAttachable(flow: FlowState, flowId: string, projectId: string): Failure | null {
+  if (flow !== null && !flow.deleted && flow.record.projectId === projectId) return null;
+  return failure('flow-not-found', `There is no flow ${flowId} in this project.`);
+}

@@ -1,5 +1,5 @@
 import { entityHistory, quote } from '#domain/history/listed-event.ts';
-import type { ProjectEvents } from './events.ts';
+import type { ProjectEvents } from './project.ts';
 import { type ProjectState, project, projectRecord } from './project.ts';
 
 /** The history entries of a project. */

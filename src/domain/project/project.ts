@@ -1,7 +1,15 @@
+import * as t from 'io-ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import { type DataAt, readText, referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
-import type { ProjectEvents } from './events.ts';
 import type { ProjectRecord } from './record.ts';
+
+/** The events of a project's stream. */
+export const projectEvents = {
+  ProjectCreated: t.type({ id: t.string, organizationId: t.string, name: t.string }),
+  ProjectRenamed: t.type({ name: t.string }),
+};
+
+export type ProjectEvents = { [Type in keyof typeof projectEvents]: t.TypeOf<(typeof projectEvents)[Type]> };
 
 /** A project as decisions need it, or null before it was created. */
 export type ProjectState = (Omit<ProjectRecord, 'name'> & { readonly name: TextReference }) | null;

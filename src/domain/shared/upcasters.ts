@@ -1,6 +1,5 @@
 import { withDescendantsOfKey, withMakerOfKey, withRotatorOfKey } from '#domain/api-key/old-shapes.ts';
-import { withAudio } from '#domain/usage/with-audio.ts';
-import { withTenant } from '#domain/usage/with-tenant.ts';
+import { withAudio, withTenant } from '#domain/usage/old-shapes.ts';
 
 /**
  * The upcasters of each event type: the step at index n - 1 leads from schema version n to n + 1. A frozen fixture of

@@ -1,6 +1,7 @@
 import { Map as PersistentMap } from 'immutable';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type DataAt, referenceTo, refersTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { StoreEvents } from './events.ts';
 import type { StoreRecord } from './record.ts';
@@ -123,4 +124,9 @@ export async function storeRecord(state: StoreState, dataAt: DataAt): Promise<St
   const { id, contents, createdAt, updatedAt } = state;
   const { name, description } = (await dataAt(contents.revision)) as unknown as StoreContents;
   return { id, name, description, status: 'ready', createdAt, updatedAt };
+}
+
+/** The failure for a file that is not in a store, although it may exist. */
+export function notInStore(storeId: string, fileId: string): Failure {
+  return failure('file-not-found', `The store ${storeId} has no file ${fileId}.`);
 }

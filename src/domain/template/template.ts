@@ -1,5 +1,6 @@
 import { Map as PersistentMap } from 'immutable';
 import { type Entity, parentId, type Recorded, type RecordedEventOf } from '#domain/shared/entity.ts';
+import { failure } from '#domain/shared/failure.ts';
 import { referenceTo, type TextReference } from '#domain/shared/text-reference.ts';
 import type { TemplateEvents } from './events.ts';
 import type { TemplateRecord, TemplateVersionRecord } from './record.ts';
@@ -106,3 +107,9 @@ export function knownTemplate(state: TemplateState): NonNullable<TemplateState> 
 export function versionsInOrder(state: TemplateState): ReadonlyArray<TemplateVersionState> {
   return [...(state?.versions.values() ?? [])].sort((one, other) => one.version - other.version);
 }
+
+/** The refusal of new versions and instances of an archived template. */
+export const archived = failure(
+  'template-archived',
+  'The template is archived, which cannot be undone. Use another template.',
+);

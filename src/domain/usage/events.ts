@@ -24,6 +24,18 @@ const FailedTries = t.type({
   tries: t.number,
 });
 
+/** The amounts that calls use. A new amount is named only here; `usage-window.ts` measures it. */
+const amounts = {
+  /** The number of calls with known tokens. The sums also cover what attempts had consumed when they broke. */
+  callsWithTokens: t.number,
+  inputTokens: t.number,
+  outputTokens: t.number,
+  /** Unicode characters of spoken texts. */
+  characters: t.number,
+  /** Seconds of transcribed audio, where providers reported its length. */
+  audioSeconds: t.number,
+};
+
 /** The sums of one key's calls to one target, by outcome. */
 const Usage = t.type({
   keyId: t.string,
@@ -44,14 +56,7 @@ const Usage = t.type({
   attempts: t.number,
   /** The failed attempts of these calls, at the target above and at earlier ones. */
   failedTries: t.readonlyArray(FailedTries),
-  /** The number of calls with known tokens. The sums also cover what attempts had consumed when they broke. */
-  callsWithTokens: t.number,
-  inputTokens: t.number,
-  outputTokens: t.number,
-  /** Unicode characters of spoken texts. */
-  characters: t.number,
-  /** Seconds of transcribed audio, where providers reported its length. */
-  audioSeconds: t.number,
+  ...amounts,
   /** By the configured price, in its currency; null if no call has a price. */
   cost: nullable(t.number),
   headersMs: nullable(Latencies),
@@ -117,6 +122,10 @@ export const usageEvents = {
   }),
 };
 
+/** The names of the amounts, in the order in which events and read models list them. */
+export const amountNames = Object.keys(amounts) as ReadonlyArray<AmountName>;
+
+export type AmountName = keyof typeof amounts;
 export type UsageEvents = { [Type in keyof typeof usageEvents]: t.TypeOf<(typeof usageEvents)[Type]> };
 export type LatencyDistribution = t.TypeOf<typeof Latencies>;
 export type FailedTriesEntry = t.TypeOf<typeof FailedTries>;
@@ -124,3 +133,13 @@ export type UsageEntry = t.TypeOf<typeof Usage>;
 /** An entry of a closed day: `hour` is its first moment, `2026-01-05T09:00:00.000Z`. */
 export type HourlyUsageEntry = UsageEvents['UsageDayClosed']['usage'][number];
 export type ClosedUsageStream = t.TypeOf<typeof ClosedStream>;
+
+/** The day (UTC) for which usage counts. @param until when its window ended, RFC 3339 in UTC */
+export function dayOf(until: string): string {
+  return until.slice(0, 10);
+}
+
+/** The first moment of the hour (UTC) for which usage counts. @param until when its window ended, RFC 3339 in UTC */
+export function hourOf(until: string): string {
+  return `${until.slice(0, 13)}:00:00.000Z`;
+}

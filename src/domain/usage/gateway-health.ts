@@ -1,6 +1,29 @@
 import * as t from 'io-ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
-import { TargetStatus } from './target-status.ts';
+import { integer } from '#shared/codecs/number.ts';
+
+const count = integer(0, Number.MAX_SAFE_INTEGER);
+
+/** A target of the gateway and its recent health, as the answering node sees it. */
+export const TargetStatus = t.type(
+  {
+    /** `provider/model`. */
+    target: t.string,
+    provider: t.string,
+    model: t.string,
+    /** The tags of the catalogue, and the voices, that it serves. */
+    servesModels: t.readonlyArray(t.string),
+    circuit: oneOf('closed', 'open', 'half-open'),
+    attempts: t.type({ served: count, refused: count, failed: count, abandoned: count }),
+    successRate: nullable(t.number),
+    p50Ms: nullable(t.number),
+    p95Ms: nullable(t.number),
+    lastFailure: nullable(
+      t.type({ time: t.string, code: t.string, status: nullable(integer(100, 599)), requestId: t.string }),
+    ),
+  },
+  'TargetStatus',
+);
 
 /** The health of targets as one node's gateway sees it. Nodes do not share it. */
 export const GatewayHealth = t.type(

@@ -5,6 +5,9 @@ export const relativeAccuracy = 0.02;
 
 const gamma = (1 + relativeAccuracy) / (1 - relativeAccuracy);
 
+/** Shorter latencies count as this one, because the clock is not more precise. */
+const leastMs = 0.001;
+
 /**
  * The bins of a latency sketch without gaps, as read models keep them: the index of the first bin, then the count of it
  * and of each one after it. Empty without latencies. See `LatencyDistribution` for what a bin counts.
@@ -16,6 +19,45 @@ export const noBins: LatencyBins = [];
 
 /** The recorded distribution of no latencies. */
 export const noLatencies: LatencyDistribution = { count: 0, sum: 0, min: 0, max: 0, bins: [] };
+
+/** The distribution of one latency, in ms. */
+export function latencyOf(milliseconds: number): LatencyDistribution {
+  const latency = Math.max(leastMs, milliseconds);
+  return { count: 1, sum: latency, min: latency, max: latency, bins: [[binOf(latency), 1]] };
+}
+
+/** Collects latencies, and merges distributions of the same accuracy. */
+export class LatencySketch {
+  readonly #bins = new Map<number, number>();
+  #count = 0;
+  #sum = 0;
+  #min = Number.POSITIVE_INFINITY;
+  #max = 0;
+
+  /** Adds one latency, in ms. */
+  add(milliseconds: number): void {
+    this.merge(latencyOf(milliseconds));
+  }
+
+  /** Adds a recorded distribution; null adds nothing. */
+  merge(distribution: LatencyDistribution | null): void {
+    if (distribution === null || distribution.count === 0) return;
+    const { count, sum, min, max, bins } = distribution;
+    this.#count += count;
+    this.#sum += sum;
+    this.#min = Math.min(this.#min, min);
+    this.#max = Math.max(this.#max, max);
+    for (const [index, latencies] of bins) this.#bins.set(index, (this.#bins.get(index) ?? 0) + latencies);
+  }
+
+  /** The distribution so far; null without latencies. */
+  distribution(): LatencyDistribution | null {
+    if (this.#count === 0) return null;
+    const bins = [...this.#bins].sort(([one], [other]) => one - other);
+    const [sum, min, max] = [rounded(this.#sum), rounded(this.#min), rounded(this.#max)];
+    return { count: this.#count, sum, min, max, bins };
+  }
+}
 
 /**
  * The bins of a recorded distribution.
@@ -62,6 +104,11 @@ export function quantileOf(bins: LatencyBins, part: number): number | null {
   return null;
 }
 
+/** The bin that counts a latency, in ms. */
+function binOf(latency: number): number {
+  return Math.ceil(Math.log(latency) / Math.log(gamma));
+}
+
 /** The latency that is within the accuracy of all in a bin. */
 function middleOf(bin: number): number {
   return (2 * gamma ** bin) / (gamma + 1);
@@ -71,7 +118,7 @@ function rebinned(bins: LatencyDistribution['bins'], accuracy: number): LatencyD
   const from = (1 + accuracy) / (1 - accuracy);
   const counts = new Map<number, number>();
   for (const [bin, count] of bins) {
-    const ours = Math.ceil(Math.log((2 * from ** bin) / (from + 1)) / Math.log(gamma));
+    const ours = binOf((2 * from ** bin) / (from + 1));
     counts.set(ours, (counts.get(ours) ?? 0) + count);
   }
   return [...counts].sort(([one], [other]) => one - other);
@@ -101,4 +148,9 @@ function trimmed(first: number, counts: ReadonlyArray<number>): LatencyBins {
   if (start < 0) return noBins;
   const end = counts.findLastIndex((count) => count !== 0);
   return [first + start, ...counts.slice(start, end + 1)];
+}
+
+/** To the microsecond; further digits are noise. */
+function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 1_000) / 1_000;
 }

@@ -1,4 +1,4 @@
-import { DDSketch } from '@datadog/sketches-js';
+import { binsOf, LatencySketch, quantileOf, relativeAccuracy } from '#domain/usage/latency-bins.ts';
 import type { AttemptReport, AttemptResult } from './attempt-report.ts';
 
 /** The number of time slices, and the length of each. */
@@ -7,10 +7,6 @@ const sliceMs = 30_000;
 
 /** How far back counts and latencies go. */
 export const healthWindowMs = slices * sliceMs;
-
-/** Quantiles are found within 2%. */
-const relativeAccuracy = 0.02;
-const minDurationMs = 0.001;
 
 /** The last failure of a target since the start of the node. */
 export interface LastFailure {
@@ -35,7 +31,7 @@ export interface TargetRecord {
 interface Slice {
   readonly startedAt: number;
   readonly attempts: Record<AttemptResult, number>;
-  readonly durations: DDSketch;
+  readonly durations: LatencySketch;
 }
 
 interface History {
@@ -57,7 +53,7 @@ export class TargetHealth {
     const history = this.#historyOf(target.id);
     const slice = this.#sliceOf(history);
     slice.attempts[result] += 1;
-    if (result === 'served') slice.durations.accept(Math.max(minDurationMs, durationMs));
+    if (result === 'served') slice.durations.add(durationMs);
     if (error !== null) history.lastFailure = { time: new Date(this.#now()).toISOString(), ...error, requestId };
   }
 
@@ -65,17 +61,18 @@ export class TargetHealth {
     const history = this.#histories.get(target);
     const recent = history?.recent.filter(({ startedAt }) => this.#isRecent(startedAt)) ?? [];
     const attempts = { ...noAttempts };
-    const durations = new DDSketch({ relativeAccuracy });
+    const durations = new LatencySketch();
     for (const slice of recent) {
       for (const result of results) attempts[result] += slice.attempts[result];
-      durations.merge(slice.durations);
+      durations.merge(slice.durations.distribution());
     }
+    const bins = binsOf(durations.distribution(), relativeAccuracy);
     const judged = attempts.served + attempts.failed;
     return {
       attempts,
       successRate: judged === 0 ? null : attempts.served / judged,
-      p50Ms: quantile(durations, 0.5),
-      p95Ms: quantile(durations, 0.95),
+      p50Ms: quantileOf(bins, 0.5),
+      p95Ms: quantileOf(bins, 0.95),
       lastFailure: history?.lastFailure ?? null,
     };
   }
@@ -97,7 +94,7 @@ export class TargetHealth {
     const now = this.#now();
     const last = history.recent.at(-1);
     if (last !== undefined && now - last.startedAt < sliceMs) return last;
-    const slice = { startedAt: now, attempts: { ...noAttempts }, durations: new DDSketch({ relativeAccuracy }) };
+    const slice = { startedAt: now, attempts: { ...noAttempts }, durations: new LatencySketch() };
     history.recent = [...history.recent.filter(({ startedAt }) => this.#isRecent(startedAt)), slice];
     return slice;
   }
@@ -109,13 +106,3 @@ export class TargetHealth {
 
 const noAttempts: Readonly<Record<AttemptResult, number>> = { served: 0, refused: 0, failed: 0, abandoned: 0 };
 const results = Object.keys(noAttempts) as ReadonlyArray<AttemptResult>;
-
-/** Returns a quantile by nearest rank, in ms to the tenth; null without durations. */
-function quantile(durations: DDSketch, part: number): number | null {
-  const { count } = durations;
-  if (count === 0) return null;
-  // The sketch finds the value at `part * (count - 1)`, rounded down, which leaves out the slowest call.
-  const rank = Math.max(0, Math.ceil(part * count) - 1);
-  const sketchPart = count === 1 ? 0 : Math.min(1, (rank + Number.EPSILON * count) / (count - 1));
-  return Math.round(durations.getValueAtQuantile(sketchPart) * 10) / 10;
-}

@@ -1,6 +1,6 @@
 import * as t from 'io-ts';
 import { get, type StreamingOperation } from '#application/operations/operation.ts';
-import { TargetStatus } from '#domain/usage/target-status.ts';
+import { TargetStatus } from '#domain/usage/gateway-health.ts';
 import { integer } from '#shared/codecs/number.ts';
 import { targetWindowSeconds } from './target-list.ts';
 

@@ -4,8 +4,8 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 
 /** The callers that may use `/mcp` from a browser. */
 export interface AllowedCallers {
-  /** Whether the service listens only on this machine. */
-  readonly isLoopback: boolean;
+  /** The address to listen on. */
+  readonly host: string;
   /** Further origins beside the service's own, such as `https://app.example.com`. */
   readonly allowedOrigins: ReadonlySet<string>;
 }
@@ -18,10 +18,10 @@ export interface AllowedCallers {
  */
 export function checkCallers(
   headers: IncomingHttpHeaders,
-  { isLoopback, allowedOrigins }: AllowedCallers,
+  { host: listening, allowedOrigins }: AllowedCallers,
 ): Failure | null {
   const { origin, host } = headers;
-  if (isLoopback && !validateHostHeader(host, hostnames(allowedOrigins)).ok) {
+  if (isLoopback(listening) && !validateHostHeader(host, hostnames(allowedOrigins)).ok) {
     return failure(
       'origin-not-allowed',
       'The Host header names another machine. Call localhost, or set MCP_ALLOWED_ORIGINS where a proxy forwards to it.',
@@ -41,4 +41,9 @@ function hostnames(allowedOrigins: ReadonlySet<string>): string[] {
 /** Whether an origin is the service itself. A proxy in front of it may use another scheme. */
 function isOwn(origin: string, host: string | undefined): boolean {
   return host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);
+}
+
+/** Whether an address to listen on can be reached only from this machine. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

@@ -15,7 +15,6 @@ import { FairSlots } from '#shared/async/fair-slots.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { type AllowedCallers, checkCallers } from './allowed-callers.ts';
 import { jsonRpcError, rpcErrorOf } from './json-rpc-error.ts';
-import { mcpPath } from './mcp-path.ts';
 
 export interface McpEndpointOptions extends McpServerDependencies {
   readonly callers: AllowedCallers;
@@ -27,13 +26,18 @@ export interface McpEndpointOptions extends McpServerDependencies {
 /** Answers the endpoint's messages with the official MCP server. */
 export class McpAnswerer {
   readonly #options: McpEndpointOptions;
+  readonly #path: string;
   readonly #servers: McpServers;
   readonly #handler: McpHttpHandler;
   readonly #completions = new FairSlots(completionLimits);
 
-  /** @throws Error if no tool can be made of an operation */
-  constructor(options: McpEndpointOptions) {
+  /**
+   * @param path of the endpoint
+   * @throws Error if no tool can be made of an operation
+   */
+  constructor(options: McpEndpointOptions, path: string) {
     this.#options = options;
+    this.#path = path;
     this.#servers = new McpServers(options);
     this.#handler = createMcpHandler(({ authInfo }) => this.#servers.create(exchangeOf(authInfo)), {
       // The server sends no notifications, so there is nothing to subscribe to.
@@ -46,13 +50,13 @@ export class McpAnswerer {
   async answer(request: StreamingRequest): Promise<void> {
     const { headers, query, caller, requestId } = request;
     const refusal = checkCallers(headers, this.#options.callers);
-    if (refusal !== null) return sendProblem(request, refusal, mcpPath);
+    if (refusal !== null) return sendProblem(request, refusal, this.#path);
     const parameters = new URLSearchParams(query);
     const filter = readToolFilter(parameters, headers['x-switchyard-readonly'], this.#servers.resourceNames);
-    if (E.isLeft(filter)) return sendProblem(request, filter.left, mcpPath);
+    if (E.isLeft(filter)) return sendProblem(request, filter.left, this.#path);
     const { maxBodyBytes: maxBytes, maxBodyValues, arrival } = this.#options.limits;
     const bytes = await readJsonBytes(request, { maxBytes, arrival });
-    if (E.isLeft(bytes)) return sendProblem(request, bytes.left, mcpPath);
+    if (E.isLeft(bytes)) return sendProblem(request, bytes.left, this.#path);
     const message = await parseJsonObject(bytes.right, maxBodyValues);
     if (E.isLeft(message)) return send(request, jsonRpcError(rpcErrorOf(message.left)));
     // Clients of protocols without structured content read only text. These are also the clients that do not name
@@ -77,7 +81,7 @@ export class McpAnswerer {
   /** Answers a completion in its key's turn, because one may read ten lists and clients ask with each letter. */
   async #complete(request: StreamingRequest, exchange: McpExchange, message: JsonObject): Promise<void> {
     const leave = await this.#completions.enter(exchange.caller.keyId);
-    if (typeof leave === 'string') return sendProblem(request, completionRunning, mcpPath);
+    if (typeof leave === 'string') return sendProblem(request, completionRunning, this.#path);
     try {
       await this.#exchange(request, exchange, message);
     } finally {
@@ -87,7 +91,7 @@ export class McpAnswerer {
 
   async #exchange(request: StreamingRequest, exchange: McpExchange, message: JsonObject): Promise<void> {
     if (message.method === listenMethod) return send(request, jsonRpcError(nothingToListenTo(message.id)));
-    const asked = new Request(`http://localhost${mcpPath}`, {
+    const asked = new Request(`http://localhost${this.#path}`, {
       method: 'POST',
       headers: forwarded(request.headers),
       signal: exchange.signal,

@@ -1,7 +1,9 @@
 import * as t from 'io-ts';
 import { post, type RelayReport, type StreamingOperation } from '#application/operations/operation.ts';
 import type { McpAnswerer, McpEndpointOptions } from './mcp-answerer.ts';
-import { mcpPath } from './mcp-path.ts';
+
+/** The path of the MCP server. */
+const mcpPath = '/mcp';
 
 /**
  * The endpoint of MCP's "Streamable HTTP", without sessions. Each request is authenticated and rate-limited like a
@@ -43,7 +45,7 @@ const relayed: RelayReport = { kind: 'relayed', status: null, code: null, model:
  */
 function loadAtFirstUse(options: McpEndpointOptions): () => Promise<McpAnswerer> {
   let loaded: Promise<McpAnswerer> | null = null;
-  const load = async () => new (await import('./mcp-answerer.ts')).McpAnswerer(options);
+  const load = async () => new (await import('./mcp-answerer.ts')).McpAnswerer(options, mcpPath);
   return () => {
     loaded ??= load();
     return loaded;

@@ -1,3 +1,8 @@
+import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { readText } from '#mcp/resources/read-resource.ts';
+import { type McpResource, resourceType, uriOf } from '#mcp/resources/resource-catalogue.ts';
+import type { AskOperation } from '#mcp/server/ask-operation.ts';
+import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
 import type { Json } from '#shared/json/json.ts';
 
 /** An argument of a prompt. */
@@ -32,4 +37,73 @@ export interface PromptDefinition {
   readonly needs: ReadonlyArray<string>;
   readonly read: (reader: PromptReader, given: GivenArguments) => Promise<void>;
   readonly text: (given: GivenArguments) => string;
+}
+
+/** A prompt in the list for clients. */
+export function listedPrompt({ name, title, description, arguments: described }: PromptDefinition): Prompt {
+  const listed = described.map(({ name, description, required }) => ({ name, description, required }));
+  return { name, title, description, arguments: listed };
+}
+
+/** Returns the prompts whose queries a caller may use. */
+export function visiblePrompts(
+  table: ReadonlyArray<PromptDefinition>,
+  visible: ReadonlyArray<McpResource>,
+): ReadonlyArray<PromptDefinition> {
+  const names = new Set(visible.map(({ tool }) => tool.tool.name));
+  return table.filter(({ needs }) => needs.every((name) => names.has(name)));
+}
+
+/**
+ * Makes a prompt: its text, followed by the records that it is about.
+ * @param visible the queries that the caller may use
+ * @throws ProtocolError for a missing argument, and for a record that cannot be read
+ */
+export async function getPrompt(
+  ask: AskOperation,
+  exchange: McpExchange,
+  visible: ReadonlyArray<McpResource>,
+  definition: PromptDefinition,
+  given: GivenArguments,
+): Promise<GetPromptResult> {
+  const missing = definition.arguments.find(({ name, required }) => required && (given[name] ?? '') === '');
+  if (missing !== undefined) {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The argument ${missing.name} is required.`);
+  }
+  const messages: GetPromptResult['messages'] = [
+    { role: 'user', content: { type: 'text', text: definition.text(given) } },
+  ];
+  const include = (uri: string, text: string) =>
+    messages.push({ role: 'user', content: { type: 'resource', resource: { uri, mimeType: resourceType, text } } });
+  await definition.read(readerOf(ask, exchange, visible, include), withoutEmpty(given));
+  return { description: definition.description, messages };
+}
+
+function readerOf(
+  ask: AskOperation,
+  exchange: McpExchange,
+  visible: ReadonlyArray<McpResource>,
+  include: (uri: string, text: string) => void,
+): PromptReader {
+  const named = (query: string) => visible.find(({ tool }) => tool.tool.name === query);
+  const read = async (query: string, input: GivenArguments) => {
+    const resource = named(query);
+    if (resource === undefined) throw new Error(`The prompt asks ${query}, which it does not need`);
+    const uri = uriOf(resource, input);
+    return { uri, text: await readText(ask, exchange, resource.tool.route, input, uri) };
+  };
+  return {
+    canAsk: (query) => named(query) !== undefined,
+    ask: async (query, input) => JSON.parse((await read(query, input)).text) as Json,
+    include: async (query, input) => {
+      const { uri, text } = await read(query, input);
+      include(uri, text);
+      return JSON.parse(text) as Json;
+    },
+  };
+}
+
+/** An empty optional argument counts as missing, because forms send empty texts. */
+function withoutEmpty(given: GivenArguments): GivenArguments {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
 }

@@ -1,9 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { isObject, parsedJson } from '#shared/json/json-value.ts';
-import { messageHeaders, protocolOf } from './message-headers.ts';
+import { messageHeaders, messagesOf, protocolOf } from './http-messages.ts';
 import { readLines } from './read-lines.ts';
-import { messagesOf } from './response-messages.ts';
 
 /** The options of the proxy. */
 export interface StdioProxyOptions {

@@ -2,8 +2,8 @@ import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/
 import * as E from 'fp-ts/lib/Either.js';
 import type { InvokeAs } from '#application/operations/invoke.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';
-import { getPrompt, listedPrompt, visiblePrompts } from '#mcp/prompts/get-prompt.ts';
-import { prompts } from '#mcp/prompts/prompt-table.ts';
+import { getPrompt, listedPrompt, visiblePrompts } from '#mcp/prompts/prompt.ts';
+import { prompts } from '#mcp/prompts/prompts.ts';
 import { completeArgument } from '#mcp/resources/complete-argument.ts';
 import { readResource } from '#mcp/resources/read-resource.ts';
 import {

@@ -1,4 +1,4 @@
-import { projectionControl } from '#domain/projection/projection-control.ts';
+import { projectionControl } from '#domain/operator/projection-control.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { ensureReadable } from '#event-store/lazy-event.ts';
 import type { LogTail } from '#event-store/log-tail.ts';

@@ -2,8 +2,8 @@ import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { dayOfArchive, verifyArchive } from './archive-file.ts';
 import { readClosedDay } from './closed-day.ts';
+import { UsageArchiveError } from './day-closing.ts';
 import { archiveLine, emptyHash, hashAfter, lineHashOf } from './stream-count.ts';
-import { UsageArchiveError } from './usage-archive-error.ts';
 
 /** Receives the findings: a valid archive, or a fault. */
 export interface ArchiveFindings {

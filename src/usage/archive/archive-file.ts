@@ -8,10 +8,9 @@ import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import { checkLogFile, type LogFileSource } from '#event-store/transfer/log-file/import-log.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { firstLine, lastLine } from '#event-store/transfer/log-file/log-file.ts';
-import type { CountedStream } from './day-closing.ts';
+import { type CountedStream, UsageArchiveError } from './day-closing.ts';
 import { storedEventsOf } from './metering-stream.ts';
 import { archiveLine } from './stream-count.ts';
-import { UsageArchiveError } from './usage-archive-error.ts';
 
 // An archive is a log file (`transfer/log-file`) of metering streams of one day, one stream after the other, compressed
 // by gzip: `events import` takes it.

@@ -5,8 +5,8 @@ import type { ValidRequest } from '#application/operations/operation-request.ts'
 import { instant } from '#domain/codecs/time.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { UsageArchiveError } from './day-closing.ts';
 import type { ArchivedDay } from './usage-archive.ts';
-import { UsageArchiveError } from './usage-archive-error.ts';
 
 const ArchiveUsageInput = t.type({ before: instant });
 

@@ -1,7 +1,7 @@
 import { usageDayStreamKind } from '#domain/stream-kinds.ts';
 import type { ClosedUsageStream, HourlyUsageEntry, UsageEvents } from '#domain/usage/events.ts';
 import { type EventStore, noStream, type RecordedEvent } from '#event-store/event-store.ts';
-import { groupOf } from './usage-sums.ts';
+import { groupOf } from './hourly-totals.ts';
 
 type Closing = UsageEvents['UsageDayClosed'];
 

@@ -8,10 +8,9 @@ import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { usageMetadata } from '#usage/meter.ts';
 import { type ClosedDay, readClosedDay, usageDayStream } from './closed-day.ts';
+import { groupOf, HourlyTotals } from './hourly-totals.ts';
 import { storedEventsOf } from './metering-stream.ts';
 import { StreamCount } from './stream-count.ts';
-import { UsageArchiveError } from './usage-archive-error.ts';
-import { groupOf, UsageSums } from './usage-sums.ts';
 
 type Closing = UsageEvents['UsageDayClosed'];
 const type = 'UsageDayClosed';
@@ -130,7 +129,7 @@ class DayCount {
   callsLost = 0;
   readonly #closed: ClosedDay;
   readonly #accuracies = new Set<number>();
-  readonly #sums = new UsageSums();
+  readonly #sums = new HourlyTotals();
 
   constructor(closed: ClosedDay) {
     this.#closed = closed;
@@ -159,7 +158,7 @@ class DayCount {
   /** The whole sums of each group that has something new. */
   *changedGroups(): Generator<ReadonlyArray<HourlyUsageEntry>, void, void> {
     for (const group of this.#sums.groups()) {
-      const whole = new UsageSums();
+      const whole = new HourlyTotals();
       for (const entry of this.#closed.entries.get(group) ?? []) whole.add(entry);
       for (const entry of this.#sums.entries(group)) whole.add(entry);
       yield whole.entries(group);
@@ -221,4 +220,9 @@ function refusal(day: string, failure: Exclude<AppendFailure, { readonly kind: '
   return new UsageArchiveError(
     `The sums of ${day} take ${failure.bytes} bytes, and ${failure.maxBytes} may be appended: raise MAX_APPEND_BYTES. The day stays as it is.`,
   );
+}
+
+/** A day's usage cannot be archived, and an operator must act. Nothing was removed. */
+export class UsageArchiveError extends Error {
+  override readonly name = 'UsageArchiveError';
 }

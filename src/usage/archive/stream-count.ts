@@ -1,12 +1,12 @@
 import { hash as sha256 } from 'node:crypto';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import type { ClosedUsageStream, UsageEvents } from '#domain/usage/events.ts';
-import { hourOf } from '#domain/usage/usage-time.ts';
+import { hourOf } from '#domain/usage/events.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { recordedEvent } from '#event-store/lazy-event.ts';
 import { eventLine } from '#event-store/transfer/log-file/event-line.ts';
 import { upcastWith } from '#event-store/upcasting.ts';
-import { UsageSums } from './usage-sums.ts';
+import { HourlyTotals } from './hourly-totals.ts';
 
 /** The hash of a stream without counted events. */
 export const emptyHash = '0'.repeat(64);
@@ -37,7 +37,7 @@ export class StreamCount {
   /** The count of earlier closings; null without one. */
   readonly #closed: ClosedUsageStream | null;
   readonly #accuracies = new Set<number>();
-  #sums = new UsageSums();
+  #sums = new HourlyTotals();
   #callsLost = 0;
   #events = 0;
   #hash: string;
@@ -66,7 +66,7 @@ export class StreamCount {
   }
 
   /** The sums of its new events. */
-  get sums(): UsageSums {
+  get sums(): HourlyTotals {
     return this.#sums;
   }
 
@@ -81,7 +81,7 @@ export class StreamCount {
   }
 
   #beginAgain(hash: string): void {
-    this.#sums = new UsageSums();
+    this.#sums = new HourlyTotals();
     this.#callsLost = 0;
     this.#events = 0;
     this.#hash = hash;

@@ -4,9 +4,8 @@ import type { StoredEvent } from '#event-store/hash-chain.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { archiveId, archivePrefix, verifyArchive, writeArchive } from './archive-file.ts';
-import { type CountedStream, DayClosing } from './day-closing.ts';
+import { type CountedStream, DayClosing, UsageArchiveError } from './day-closing.ts';
 import { dayOfStream, meteringPrefix } from './metering-stream.ts';
-import { UsageArchiveError } from './usage-archive-error.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 

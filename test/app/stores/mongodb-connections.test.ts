@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { MongoDbConnections } from '#app/stores/mongodb-connections.ts';
-import { openGridFsBlobStore } from '#blob-store/gridfs/gridfs-blob-store.ts';
-import { openMongoDbLeaseStore } from '#leases/mongodb/mongodb-lease-store.ts';
+import { openGridFsBlobStore } from '#blob-store/blob-store.gridfs.ts';
+import { openMongoDbLeaseStore } from '#leases/lease-store.mongodb.ts';
 import { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
 import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';

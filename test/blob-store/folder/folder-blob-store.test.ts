@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openFolderBlobStore } from '#blob-store/folder/folder-blob-store.ts';
+import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import { blobStoreContract } from '#test/contract/blob-store.ts';
 import { blobSweepContract } from '#test/contract/blob-sweep.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
 import { MongoClient, ObjectId } from 'mongodb';
+import { openGridFsBlobStore } from '#blob-store/blob-store.gridfs.ts';
 import { BlobTooLargeError } from '#blob-store/blob-store.ts';
-import { openGridFsBlobStore } from '#blob-store/gridfs/gridfs-blob-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { blobStoreContract } from '#test/contract/blob-store.ts';
 import { blobSweepContract } from '#test/contract/blob-sweep.ts';

@@ -1,4 +1,4 @@
-import { retryProcess } from '#commands/process/retry-process.ts';
+import { retryProcess } from '#commands/operator.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';

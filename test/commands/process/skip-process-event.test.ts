@@ -1,4 +1,4 @@
-import { skipProcessEvent } from '#commands/process/skip-process-event.ts';
+import { skipProcessEvent } from '#commands/operator.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { givenHistory } from '#test/support/harness/command-harness.ts';

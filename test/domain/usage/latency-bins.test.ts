@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
 import {
   addBins,
   binsOf,
   countOf,
+  LatencySketch,
   noBins,
   noLatencies,
   quantileOf,
@@ -106,5 +108,51 @@ describe('binsOf', () => {
       9,
       'several fall into one bin',
     );
+  });
+});
+
+describe('LatencySketch and quantileOf', () => {
+  const sketchOf = (latencies: ReadonlyArray<number>) => {
+    const sketch = new LatencySketch();
+    for (const each of latencies) sketch.add(each);
+    return sketch;
+  };
+  const latencies = fc.array(fc.double({ min: 0.01, max: 700_000, noNaN: true }), { minLength: 1, maxLength: 200 });
+  const part = fc.double({ min: 0, max: 1, noNaN: true });
+
+  /** Checks that a quantile is within the accuracy of the exact one, apart from its rounding to the tenth. */
+  const assertQuantile = (sketch: LatencySketch, exactOf: ReadonlyArray<number>, of: number) => {
+    const rank = Math.max(0, Math.ceil(of * exactOf.length) - 1);
+    const exact = exactOf.toSorted((one, other) => one - other)[rank] ?? Number.NaN;
+    const found = quantileOf(binsOf(sketch.distribution(), relativeAccuracy), of) ?? Number.NaN;
+    assert.ok(Math.abs(found - exact) <= exact * relativeAccuracy + 0.050_001, `${found} for ${exact}`);
+  };
+
+  it('find every quantile within the accuracy', () => {
+    fc.assert(fc.property(latencies, part, (given, of) => assertQuantile(sketchOf(given), given, of)));
+  });
+
+  it('find every quantile within the accuracy after sketches are merged', () => {
+    fc.assert(
+      fc.property(latencies, latencies, part, (some, others, of) => {
+        const merged = sketchOf(some);
+        merged.merge(sketchOf(others).distribution());
+        assertQuantile(merged, [...some, ...others], of);
+      }),
+    );
+  });
+
+  it('count latencies in the bins in which earlier releases have stored them', () => {
+    const stored: ReadonlyArray<[latencyMs: number, bin: number]> = [
+      [0.001, -172],
+      [0.5, -17],
+      [1, 0],
+      [52, 99],
+      [820.5, 168],
+      [3_000, 201],
+      [60_000, 276],
+      [700_000, 337],
+    ];
+    for (const [latency, bin] of stored) assert.deepEqual(sketchOf([latency]).distribution()?.bins, [[bin, 1]]);
   });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { MongoClient } from 'mongodb';
-import { openMongoDbLeaseStore } from '#leases/mongodb/mongodb-lease-store.ts';
+import { openMongoDbLeaseStore } from '#leases/lease-store.mongodb.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { leaseStoreContract } from '#test/contract/lease-store.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';

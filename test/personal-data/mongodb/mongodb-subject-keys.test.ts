@@ -1,4 +1,4 @@
-import { openMongoDbSubjectKeys } from '#personal-data/mongodb/mongodb-subject-keys.ts';
+import { openMongoDbSubjectKeys } from '#personal-data/subject-keys.mongodb.ts';
 import { subjectKeysContract } from '#test/contract/subject-keys.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';

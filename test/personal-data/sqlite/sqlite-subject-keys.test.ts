@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { openSqliteSubjectKeys } from '#personal-data/sqlite/sqlite-subject-keys.ts';
+import { openSqliteSubjectKeys } from '#personal-data/subject-keys.sqlite.ts';
 import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { subjectKeysContract } from '#test/contract/subject-keys.ts';
 

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { openMongoDbLeaseStore } from '#leases/mongodb/mongodb-lease-store.ts';
+import { openMongoDbLeaseStore } from '#leases/lease-store.mongodb.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
 import { runProjectionsUnderLease } from '#projection-engine/hosting/leased-projections.ts';
 import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';

@@ -1,6 +1,5 @@
 import type { UsageEntry, UsageEvents } from '#domain/usage/events.ts';
-import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
-import { LatencySketch } from '#usage/latency-sketch.ts';
+import { LatencySketch, relativeAccuracy } from '#domain/usage/latency-bins.ts';
 import { ids, tenants } from './tenants.ts';
 
 /** An entry of a window of calls. @param latencies of the whole answers in ms, one for each call */

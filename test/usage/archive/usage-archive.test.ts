@@ -4,8 +4,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
-import { openFolderBlobStore } from '#blob-store/folder/folder-blob-store.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
 import { type EventStore, type EventToAppend, noStream } from '#event-store/event-store.ts';
@@ -23,8 +23,8 @@ import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-doub
 import { callRecord } from '#test/usage/call-records.ts';
 import { archiveSource } from '#usage/archive/archive-file.ts';
 import { readClosedDay, usageDayStream } from '#usage/archive/closed-day.ts';
+import { UsageArchiveError } from '#usage/archive/day-closing.ts';
 import { UsageArchive } from '#usage/archive/usage-archive.ts';
-import { UsageArchiveError } from '#usage/archive/usage-archive-error.ts';
 import { UsageWindow } from '#usage/usage-window.ts';
 import { usageRows } from './usage-rows.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { type HourlyUsageEntry, type UsageEvents, usageEvents } from '#domain/usage/events.ts';
-import { hourOf } from '#domain/usage/usage-time.ts';
+import { type HourlyUsageEntry, hourOf, type UsageEvents, usageEvents } from '#domain/usage/events.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 
 /** Sums of one key, model and target in an hour, as a read model keeps them. */
