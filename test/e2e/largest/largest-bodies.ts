@@ -4,16 +4,20 @@ import { below, jsonBytes, largestText, type Random, randomJson, randomText } fr
 
 /** The limits of a control-plane body, as docs/security.md states them. */
 export const maxBodyBytes = 768 * 1024;
-export const maxBodyValues = 50_000;
-/** The part of a limit that the largest input must reach. */
-export const leastPart = 0.9;
+const maxBodyValues = 50_000;
 
-/** What a body is filled to, in bytes and in values: near the limits, with room for what an operation adds. */
-const filledBytes = 0.97 * maxBodyBytes;
-const filledValues = 0.97 * maxBodyValues;
+/** The size of a body. */
+export interface BodySize {
+  readonly bytes: number;
+  /** The most values in it. */
+  readonly values: number;
+}
 
-/** Fills a body whose other members have their values. @param bytes what is left for the member */
-type Fill = (random: Random, bytes: number) => JsonObject;
+/** Near the limits, with room for what an operation adds. */
+export const largestSize: BodySize = { bytes: 0.97 * maxBodyBytes, values: 0.96 * maxBodyValues };
+
+/** Fills a body whose other members have their values. @param left what is left for the member */
+type Fill = (random: Random, left: BodySize) => JsonObject;
 
 /** Returns the members with limits of their own, at their largest. */
 type Members = (random: Random) => JsonObject;
@@ -33,19 +37,19 @@ interface Filling {
 /** A member that no operation knows. It is read and left out. */
 const padding: Filling = {
   of: ['padding'],
-  make: (random, bytes) => ({ padding: anyJson(random, bytes) }),
+  make: (random, left) => ({ padding: anyJson(random, left) }),
 };
 
 /** Many small values, some, or few long ones. */
-function anyJson(random: Random, bytes: number): Json[] {
+function anyJson(random: Random, { bytes, values }: BodySize): Json[] {
   const parts = [1, 1, 0.2, 0.002];
-  return randomJson(random, bytes, Math.max(20, Math.floor(filledValues * (parts[below(random, 4)] ?? 1)) - 200));
+  return randomJson(random, bytes, Math.max(20, Math.floor(values * (parts[below(random, 4)] ?? 1))));
 }
 
-function texts(random: Random, bytes: number, most = filledValues - 200): string[] {
-  const each = Math.max(12, Math.floor(bytes / (1 + below(random, most))));
+function texts(random: Random, { bytes, values }: BodySize): string[] {
+  const each = Math.max(12, Math.floor(bytes / (1 + below(random, values))));
   const found: string[] = [];
-  for (let left = bytes - 4; left > each + 3 && found.length < most; ) {
+  for (let left = bytes - 4; left > each + 3 && found.length < values; ) {
     const text = randomText(random, each);
     found.push(text);
     left -= jsonBytes(text) + 1;
@@ -56,9 +60,9 @@ function texts(random: Random, bytes: number, most = filledValues - 200): string
 const name: Members = (random) => ({ name: largestText(random, 200) });
 const profile: Filling = {
   of: ['name', 'supportedInputLanguages', 'reasoningMode', 'outputVoiceId'],
-  make: (random, bytes) => ({
+  make: (random, { bytes, values }) => ({
     name: randomText(random, bytes / 4),
-    supportedInputLanguages: texts(random, bytes / 2),
+    supportedInputLanguages: texts(random, { bytes: bytes / 2, values }),
     reasoningMode: randomText(random, bytes / 8),
     outputVoiceId: randomText(random, bytes / 8),
   }),
@@ -70,7 +74,7 @@ const fieldKey = (index: number) => `field_${index}`;
 const maxDefaultValue = 200;
 
 /** A payload of two flows, one of them full of placeholders, and fields with default values. */
-const makeTemplate: Fill = (random, bytes) => {
+const makeTemplate: Fill = (random, { bytes, values }) => {
   const placeholders = Array.from({ length: 200 }, () => `{{fields.${fieldKey(below(random, templateFields))}}}`);
   const fieldsSchema = Array.from({ length: templateFields }, (_, index) => ({
     key: fieldKey(index),
@@ -83,12 +87,12 @@ const makeTemplate: Fill = (random, bytes) => {
   const agentProfile = {
     name: largestText(random, 200),
     reasoningMode: 'fast',
-    supportedInputLanguages: texts(random, bytes / 16, 1_000),
+    supportedInputLanguages: texts(random, { bytes: bytes / 16, values: values / 50 }),
     outputVoiceId: 'narrator',
   };
   const rest = bytes - jsonBytes(fieldsSchema) - jsonBytes(agentProfile) - jsonBytes(placeholders) - 3_000;
-  const values = filledValues - 5 * templateFields - 2_000;
-  const flows = [flow('filled', placeholders), flow('any', randomJson(random, rest, values))];
+  const others = 6 * templateFields + placeholders.length + values / 50;
+  const flows = [flow('filled', placeholders), flow('any', randomJson(random, rest, values - others))];
   const knowledgeBases = [{ key: 'faq', name: 'Questions', description: 'Answers' }];
   const phoneNumberRequirements = [{ key: 'main', label: 'Main line', description: 'Where people call' }];
   return { payload: { flows, agentProfile, knowledgeBases, phoneNumberRequirements }, fieldsSchema };
@@ -97,7 +101,7 @@ const makeTemplate: Fill = (random, bytes) => {
 /** Values for the fields of the largest template. */
 const values = (member: string): Filling => ({
   of: [member],
-  make: (random, bytes) => {
+  make: (random, { bytes }) => {
     const each = bytes / templateFields - 24;
     const keys = Array.from({ length: templateFields }, (_, index) => fieldKey(index));
     return { [member]: Object.fromEntries(keys.map((key) => [key, randomText(random, each)])) };
@@ -113,7 +117,7 @@ const metadata: Members = (random) => {
 const rareType = 'ProcessEventSkipped';
 const eventTypes: Filling = {
   of: ['eventTypes'],
-  make: (random, bytes) => {
+  make: (random, { bytes }) => {
     const most = Math.floor(bytes / (rareType.length + 3));
     return { eventTypes: Array.from({ length: most - below(random, 100) }, () => rareType) };
   },
@@ -121,7 +125,7 @@ const eventTypes: Filling = {
 const endpoint: Members = (random) => ({ description: largestText(random, 1_000) });
 const largestUrl = `https://127.0.0.1/${'u'.repeat(maxUrlCharacters - 18)}`;
 
-const flowSchema: Filling = { of: ['flowSchema'], make: (random, bytes) => ({ flowSchema: anyJson(random, bytes) }) };
+const flowSchema: Filling = { of: ['flowSchema'], make: (random, left) => ({ flowSchema: anyJson(random, left) }) };
 
 const bodies: Readonly<Record<string, LargestBody>> = {
   create_flow: {
@@ -138,7 +142,7 @@ const bodies: Readonly<Record<string, LargestBody>> = {
     members: name,
     fill: {
       of: ['externalPhoneFields'],
-      make: (random, bytes) => ({ externalPhoneFields: { any: anyJson(random, bytes) } }),
+      make: (random, left) => ({ externalPhoneFields: { any: anyJson(random, left) } }),
     },
   },
   update_phone_number: { members: name },
@@ -158,7 +162,7 @@ const bodies: Readonly<Record<string, LargestBody>> = {
   create_store: {
     fill: {
       of: ['name', 'description'],
-      make: (random, bytes) => ({ name: randomText(random, bytes / 2), description: randomText(random, bytes / 2) }),
+      make: (random, { bytes }) => ({ name: randomText(random, bytes / 2), description: randomText(random, bytes / 2) }),
     },
   },
   create_webhook_endpoint: {
@@ -169,19 +173,28 @@ const bodies: Readonly<Record<string, LargestBody>> = {
 };
 
 /**
- * Makes the largest body of a control-plane operation: its members at their limits, and up to the limits of all bodies
- * a member without one, or else one that the operation does not know.
+ * Makes the body of a control-plane operation: its members at their limits, and up to the size a member without a
+ * limit, or else one that the operation does not know.
  * @param given members that the operation needs as they are
  */
-export function largestBody(operation: string, random: Random, example: JsonObject, given: JsonObject): JsonObject {
+export function bodyOf(
+  operation: string,
+  random: Random,
+  size: BodySize,
+  { example, given }: { readonly example: JsonObject; readonly given: JsonObject },
+): JsonObject {
   const { members, fill } = bodies[operation] ?? {};
   const named: JsonObject = { ...example, ...members?.(random), ...given };
-  // What is given stays as it is.
   const filling = fill === undefined || fill.of.some((member) => member in given) ? padding : fill;
-  const kept = Object.entries(named).filter(([member]) => !filling.of.includes(member));
-  const body = Object.fromEntries(kept);
-  return { ...body, ...filling.make(random, filledBytes - jsonBytes(body) - namesBytes * filling.of.length) };
+  const body = Object.fromEntries(Object.entries(named).filter(([member]) => !filling.of.includes(member)));
+  const bytes = size.bytes - jsonBytes(body) - namesBytes * filling.of.length;
+  if (bytes < leastFilling) return named;
+  return { ...body, ...filling.make(random, { bytes, values: size.values - otherValues }) };
 }
 
 /** More than the bytes of a member's name. */
 const namesBytes = 40;
+/** Below it, a body is large enough without a filling. */
+const leastFilling = 1_000;
+/** More than the values of the members with limits. */
+const otherValues = 200;
