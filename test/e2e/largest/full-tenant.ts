@@ -14,12 +14,15 @@ const smallSize = { bytes: 0, values: 0 };
 /** So many of this size fill a page of 2 MiB, and more follow. */
 const manySize = { bytes: 60 * 1024, values: 3_500 };
 const many = 42;
+/** So many of the largest size fill a page. Histories begin with them, lists with the others. */
+const largestOfPage = 3;
 /** One more than a page may hold. */
 const moreThanPage = 1_001;
 /** The most webhook endpoints of a project. */
 const maxEndpoints = 100;
 const callsAtOnce = 8;
-const longFilename = 'f'.repeat(7_000);
+/** The longest that is kept: longer ones are cut. */
+const longFilename = '\u{1f4de}'.repeat(255);
 
 /** Resources whose lists, histories and records are at their largest. Each is made when it is first asked for. */
 export class FullTenant {
@@ -69,6 +72,7 @@ export class FullTenant {
   flowOfVersions = this.#once('flow of versions', async () => {
     const flowId = await this.#create('create_flow', { projectId: this.#projectId });
     await this.#times(many, () => this.#create('create_flow_version', { flowId }));
+    await this.#times(largestOfPage, () => this.#createLargest('create_flow_version', { flowId }));
     return flowId;
   });
 
@@ -90,7 +94,7 @@ export class FullTenant {
     const members = { flowIds: [], isDefault: true };
     const agentProfileId = await this.#create('create_agent_profile', { projectId: this.#projectId }, members);
     await this.#times(many, () => this.#many.call('replace_agent_profile', { agentProfileId }, members));
-    await this.#largest.call('replace_agent_profile', { agentProfileId }, members);
+    await this.#times(largestOfPage, () => this.#largest.call('replace_agent_profile', { agentProfileId }, members));
     return agentProfileId;
   });
 
@@ -102,8 +106,8 @@ export class FullTenant {
   /** A template with more versions, and more changes, than fit in a page. */
   templateOfVersions = this.#once('template of versions', async () => {
     const templateId = await this.#create('create_template');
-    // The fields of a version take more than the other resources have.
-    await this.#times(8, () => this.#createLargest('create_template_version', { templateId }));
+    await this.#times(many, () => this.#create('create_template_version', { templateId }));
+    await this.#times(largestOfPage, () => this.#createLargest('create_template_version', { templateId }));
     return templateId;
   });
 
@@ -152,7 +156,7 @@ export class FullTenant {
   apiKey = this.#once('key', () => this.#createLargest('create_api_key', { projectId: this.#projectId }));
 
   listOfFiles = this.#once('files', async () => {
-    await this.#times(320, () => this.#upload(longFilename));
+    await this.#times(2_200, () => this.#upload(longFilename));
     return '';
   });
 

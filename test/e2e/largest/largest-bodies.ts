@@ -48,8 +48,8 @@ function anyJson(random: Random, { bytes, values }: BodySize): Json[] {
 
 function texts(random: Random, { bytes, values }: BodySize): string[] {
   const each = Math.max(12, Math.floor(bytes / (1 + below(random, values))));
-  const found: string[] = [];
-  for (let left = bytes - 4; left > each + 3 && found.length < values; ) {
+  const found = ['en'];
+  for (let left = bytes - 9; left > each + 3 && found.length < values; ) {
     const text = randomText(random, each);
     found.push(text);
     left -= jsonBytes(text) + 1;
@@ -83,7 +83,12 @@ const makeTemplate: Fill = (random, { bytes, values }) => {
     required: false,
     defaultValue: randomText(random, maxDefaultValue),
   }));
-  const flow = (key: string, flowSchema: Json) => ({ key, name: largestText(random, 200), flowType: 'simple', flowSchema });
+  const flow = (key: string, flowSchema: Json) => ({
+    key,
+    name: largestText(random, 200),
+    flowType: 'simple',
+    flowSchema,
+  });
   const agentProfile = {
     name: largestText(random, 200),
     reasoningMode: 'fast',
@@ -109,7 +114,10 @@ const values = (member: string): Filling => ({
 });
 
 const metadata: Members = (random) => {
-  const members = Array.from({ length: 16 }, (_, index) => [`${index}${largestText(random, 62)}`, largestText(random, 512)]);
+  const members = Array.from({ length: 16 }, (_, index) => [
+    `${index}${largestText(random, 62)}`,
+    largestText(random, 512),
+  ]);
   return { metadata: Object.fromEntries(members) };
 };
 
@@ -150,7 +158,10 @@ const bodies: Readonly<Record<string, LargestBody>> = {
   replace_agent_profile: { fill: profile },
   create_template: { members: (random) => ({ ...name(random), description: largestText(random, 2_000) }) },
   update_template: { members: (random) => ({ ...name(random), description: largestText(random, 2_000) }) },
-  create_template_version: { members: (random) => ({ tag: largestText(random, 100) }), fill: { of: ['payload', 'fieldsSchema'], make: makeTemplate } },
+  create_template_version: {
+    members: (random) => ({ tag: largestText(random, 100) }),
+    fill: { of: ['payload', 'fieldsSchema'], make: makeTemplate },
+  },
   create_instance: { members: name, fill: values('fieldValues') },
   upgrade_instance: { fill: values('newFieldValues') },
   create_project: { members: name },
@@ -162,7 +173,10 @@ const bodies: Readonly<Record<string, LargestBody>> = {
   create_store: {
     fill: {
       of: ['name', 'description'],
-      make: (random, { bytes }) => ({ name: randomText(random, bytes / 2), description: randomText(random, bytes / 2) }),
+      make: (random, { bytes }) => ({
+        name: randomText(random, bytes / 2),
+        description: randomText(random, bytes / 2),
+      }),
     },
   },
   create_webhook_endpoint: {

@@ -4,7 +4,7 @@ import { seededRandom } from '#test/soak/random.ts';
 import type { Client, RawRequest } from '#test/support/service/client.ts';
 import { FullTenant } from './full-tenant.ts';
 import { maxBodyBytes } from './largest-bodies.ts';
-import { type LargestRead, largestReads } from './largest-reads.ts';
+import { furtherReads, type LargestRead, largestReads } from './largest-reads.ts';
 import { LargestRequests, maxHeaderBytes } from './largest-requests.ts';
 import {
   fileBytes,
@@ -80,7 +80,9 @@ function streamed({ client, operations, projectId, seed }: CaseContext): Readonl
     make: async () => largestUpload(path, fields),
   });
   const flowOfTool = async () => {
-    const { body } = new LargestRequests(client, operations, seededRandom(seed)).requestOf('create_flow', { projectId });
+    const { body } = new LargestRequests(client, operations, seededRandom(seed)).requestOf('create_flow', {
+      projectId,
+    });
     return toolCall('create_flow', `{"projectId":"${projectId}",${String(body).slice(1)}`);
   };
   return [
@@ -100,15 +102,27 @@ function streamed({ client, operations, projectId, seed }: CaseContext): Readonl
 function reads({ client, operations, projectId, seed }: CaseContext): ReadonlyArray<LargestCase> {
   const tenant = new FullTenant(client, operations, seededRandom(seed), projectId);
   const requests = new LargestRequests(client, operations, seededRandom(seed));
-  return Object.entries(largestReads).map(([name, { of, query, page }]) => ({
-    name,
-    operation: name,
+  const caseOf = (operation: string, what: string, { of, query, accept, page }: LargestRead): LargestCase => ({
+    name: `${operation}${what}`,
+    operation,
     limitBytes: maxHeaderBytes,
     ...(page === undefined ? {} : { page }),
     make: async () => {
-      const request = requests.requestOf(name, await of(tenant));
+      const { path, headers, ...request } = requests.requestOf(operation, await of(tenant));
       const asked = await query?.(tenant);
-      return asked === undefined ? request : { ...request, path: `${request.path}?${asked}` };
+      return {
+        ...request,
+        path: asked === undefined ? path : `${path}?${asked}`,
+        headers: { ...headers, ...(accept === undefined ? {} : { accept }) },
+      };
     },
-  }));
+  });
+  return [
+    ...Object.entries(largestReads).map(([operation, read]) => caseOf(operation, '', read)),
+    ...furtherReads.map(({ operation, what, more }) => {
+      const read = largestReads[operation];
+      if (read === undefined) throw new Error(`${operation} is not read`);
+      return caseOf(operation, ` ${what}`, { ...read, ...more });
+    }),
+  ];
 }

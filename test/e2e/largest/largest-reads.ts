@@ -6,8 +6,10 @@ export interface LargestRead {
   readonly of: (tenant: FullTenant) => Promise<Readonly<Record<string, string>>>;
   /** @returns the parameters of the query */
   readonly query?: (tenant: FullTenant) => Promise<string> | string;
+  /** The media type that it asks for; absent for JSON. */
+  readonly accept?: string;
   /** `full`: the answer is a page, and more follow. `all`: it is a list that fits in one page. Absent for any other. */
-  readonly page?: 'full' | 'all';
+  readonly page?: 'full' | 'all' | undefined;
 }
 
 type Make = () => Promise<string>;
@@ -114,7 +116,7 @@ export const largestReads: Readonly<Record<string, LargestRead>> = {
   get_file: one('file_id', (tenant) => tenant.largestFile),
   get_file_content: one('file_id', (tenant) => tenant.largestFile),
   ...history('file', 'file_id', (tenant) => tenant.largestFile),
-  list_batches: all((tenant) => tenant.listOfBatches),
+  list_batches: { ...all((tenant) => tenant.listOfBatches), query: () => 'limit=10000' },
   get_batch: one('batch_id', (tenant) => tenant.batch),
   ...history('batch', 'batch_id', (tenant) => tenant.batch),
   list_stores: all((tenant) => tenant.listOfStores),
@@ -130,3 +132,36 @@ export const largestReads: Readonly<Record<string, LargestRead>> = {
   list_webhook_deliveries: one('webhookEndpointId', (tenant) => tenant.webhookEndpoint),
   ...history('webhook_endpoint', 'webhookEndpointId', (tenant) => tenant.webhookEndpoint),
 };
+
+/** Another input of a read. */
+interface FurtherRead {
+  readonly operation: string;
+  readonly what: string;
+  readonly more: Partial<LargestRead>;
+}
+
+/** Further inputs of reads, which make more work: as of a time, and everything without pages. */
+export const furtherReads: ReadonlyArray<FurtherRead> = [
+  ...[
+    'get_flow',
+    'list_flow_versions',
+    'get_flow_version',
+    'get_phone_number',
+    'get_agent_profile',
+    'get_template',
+    'list_template_versions',
+    'get_template_version',
+    'get_instance',
+    'get_store',
+    'get_webhook_endpoint',
+  ].map((operation) => ({ operation, what: 'as of now', more: { query: () => `asOf=${new Date().toISOString()}` } })),
+  ...['application/x-ndjson', 'text/csv'].map((accept) => ({
+    operation: 'list_audit_entries',
+    what: `as ${accept}`,
+    more: {
+      query: async (tenant: FullTenant) => `resource=${await tenant.flowOfVersions()}`,
+      accept,
+      page: undefined,
+    },
+  })),
+];

@@ -96,14 +96,19 @@ function faultsOf(
   ];
 }
 
-/** A full page holds nearly its most bytes or its most items. */
+/** A full page holds nearly its most bytes or its most items, or what is stored beside its many items fills it. */
 function faultsOfPage(page: 'full' | 'all', { text, body }: Reply<unknown>): ReadonlyArray<string> {
-  const items = Object.values(body as object).find((member) => Array.isArray(member)) ?? [];
-  if (page === 'all') return items.length === 0 ? ['the list is empty'] : [];
+  const answer = body as { readonly nextCursor?: string; readonly has_more?: boolean };
+  const { length } = Object.values(answer).find((member) => Array.isArray(member)) ?? [];
+  if (page === 'all') return length === 0 ? ['the list is empty'] : [];
   const bytes = Buffer.byteLength(text);
-  const isFull = bytes >= leastPart * maxPageBytes || items.length >= leastPart * maxPageItems;
-  return isFull ? [] : [`the page has ${bytes} bytes and ${items.length} items`];
+  const moreFollow = answer.nextCursor !== undefined || answer.has_more === true;
+  const isFull = bytes >= leastPart * maxPageBytes || length >= leastPart * maxPageItems;
+  return isFull || (moreFollow && length >= manyItems) ? [] : [`the page has ${bytes} bytes and ${length} items`];
 }
+
+/** What does not fit into a page after so many items is less than a tenth of it. */
+const manyItems = 10;
 
 /** The bytes of a body, or of the headers without one. */
 function bytesOf({ path, headers = {}, body }: RawRequest): number {

@@ -3,8 +3,17 @@ import type { Json } from '#shared/json/json.ts';
 /** Returns numbers from 0 to 1, 1 excluded. */
 export type Random = () => number;
 
+/** The bytes of a value as JSON. */
+export function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
 /** Characters of one to four bytes, with some that JSON escapes. */
-const characters = [...'abcdefghij KLMNOP 0123456789 "\\/\n\t{}[]:, éüßñ 日本語 \u{1f4de}\u{1f600}'];
+const characters = [...'abcdefghij KLMNOP 0123456789 "\\/\n\t{}[]:, éüßñ 日本語 \u{1f4de}\u{1f600}'].map(
+  (character) => {
+    return { character, bytes: jsonBytes(character) - 2 };
+  },
+);
 /** A character of four bytes, the largest that a text with a limit in characters can hold. */
 const largest = '\u{1f4de}';
 const maxDepth = 200;
@@ -12,11 +21,6 @@ const maxDepth = 200;
 /** A whole number from 0 to below a limit. */
 export function below(random: Random, limit: number): number {
   return Math.floor(random() * limit);
-}
-
-/** The bytes of a value as JSON. */
-export function jsonBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
 }
 
 /** A text with so many characters of four bytes: the largest with a limit in characters. */
@@ -28,11 +32,10 @@ export function largestText(random: Random, maxCharacters: number): string {
 export function randomText(random: Random, bytes: number): string {
   let text = '';
   for (let left = bytes - 2; left > 0; ) {
-    const next = characters[below(random, characters.length)] ?? '';
-    const size = jsonBytes(next) - 2;
-    if (size > left) return text;
-    text += next;
-    left -= size;
+    const next = characters[below(random, characters.length)];
+    if (next === undefined || next.bytes > left) return text;
+    text += next.character;
+    left -= next.bytes;
   }
   return text;
 }
