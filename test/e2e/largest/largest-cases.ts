@@ -20,6 +20,8 @@ export interface LargestCase {
   /** The operation, and what fills it where several inputs are tried. */
   readonly name: string;
   readonly operation: string;
+  /** Sends the request. */
+  readonly client: Client;
   /** The documented limit of its body, or of its headers if it has no body. */
   readonly limitBytes: number;
   readonly page?: LargestRead['page'];
@@ -32,7 +34,10 @@ export interface CaseContext {
   /** A client with the admin key, of a service with `writableEnvironment`. */
   readonly client: Client;
   readonly operations: DocumentedOperations;
+  /** The project of the resources that writes need. */
   readonly projectId: string;
+  /** A client with an admin key of another project, for the resources that reads need. */
+  readonly reader: { readonly client: Client; readonly projectId: string };
   readonly seed: number;
 }
 
@@ -56,9 +61,11 @@ function controlWrites({ client, operations, projectId, seed }: CaseContext): Re
   return names.map((name) => ({
     name,
     operation: name,
+    client,
     limitBytes: operations.named(name).method === 'delete' ? maxHeaderBytes : maxBodyBytes,
     make: async () => {
       const requests = new LargestRequests(client, operations, seededRandom(seed));
+      if (name === 'write_digest') await makeNews(requests, projectId);
       const input = await writeInputs({ client, operations: requests, projectId })[name]?.();
       if (input === undefined) throw new Error(`${name} has no input`);
       return requests.requestOf(name, input.path, input.body);
@@ -66,16 +73,23 @@ function controlWrites({ client, operations, projectId, seed }: CaseContext): Re
   }));
 }
 
+/** A digest is of what is new: what a busy hour has stored. */
+async function makeNews(requests: LargestRequests, projectId: string): Promise<void> {
+  for (let made = 0; made < 8; made += 1) await requests.call('create_flow', { projectId });
+}
+
 function streamed({ client, operations, projectId, seed }: CaseContext): ReadonlyArray<LargestCase> {
   const chats = Object.entries(largestChats).map(([of, make]) => ({
     name: `complete_chat of ${of}`,
     operation: 'complete_chat',
+    client,
     limitBytes: maxGatewayBytes,
     make: async () => make(seededRandom(seed)),
   }));
   const upload = (operation: string, path: string, fields: Readonly<Record<string, string>>) => ({
     name: operation,
     operation,
+    client,
     limitBytes: fileBytes,
     make: async () => largestUpload(path, fields),
   });
@@ -90,21 +104,23 @@ function streamed({ client, operations, projectId, seed }: CaseContext): Readonl
     {
       name: 'create_speech',
       operation: 'create_speech',
+      client,
       limitBytes: maxGatewayBytes,
       make: async () => largestSpeech(seededRandom(seed)),
     },
     upload('create_file', '/v1/files', { purpose: 'user_data' }),
     upload('create_transcription', '/v1/audio/transcriptions', { model: 'sandbox' }),
-    { name: 'create_flow as a tool of MCP', operation: 'mcp', limitBytes: maxBodyBytes, make: flowOfTool },
+    { name: 'create_flow as a tool of MCP', operation: 'mcp', client, limitBytes: maxBodyBytes, make: flowOfTool },
   ];
 }
 
-function reads({ client, operations, projectId, seed }: CaseContext): ReadonlyArray<LargestCase> {
-  const tenant = new FullTenant(client, operations, seededRandom(seed), projectId);
-  const requests = new LargestRequests(client, operations, seededRandom(seed));
+function reads({ reader, operations, seed }: CaseContext): ReadonlyArray<LargestCase> {
+  const tenant = new FullTenant(reader.client, operations, seededRandom(seed), reader.projectId);
+  const requests = new LargestRequests(reader.client, operations, seededRandom(seed));
   const caseOf = (operation: string, what: string, { of, query, accept, page }: LargestRead): LargestCase => ({
     name: `${operation}${what}`,
     operation,
+    client: reader.client,
     limitBytes: maxHeaderBytes,
     ...(page === undefined ? {} : { page }),
     make: async () => {

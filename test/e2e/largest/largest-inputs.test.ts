@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomInt } from 'node:crypto';
 import { DocumentedOperations } from '#test/e2e/support/documented-operations.ts';
-import { newProject } from '#test/e2e/support/tenants.ts';
+import { newHolder, newProject } from '#test/e2e/support/tenants.ts';
 import { writableEnvironment } from '#test/e2e/support/write-inputs.ts';
 import { seededRandom } from '#test/soak/random.ts';
 import { ProbedService } from '#test/support/probe/probed-service.ts';
@@ -15,7 +15,7 @@ const longTestMs = 1_800_000;
 const sampleTestMs = 180_000;
 const sampled = 20;
 
-/** Each other input is random too. It is printed, so that a failure can be repeated. */
+/** Of all random values. It is printed, so that a failure can be repeated. */
 const seed = Number(process.env.LARGEST_INPUTS_SEED ?? randomInt(2 ** 31));
 
 const environment = {
@@ -36,7 +36,9 @@ describe('the largest input of an operation', () => {
     const { client } = probed.service;
     const operations = await DocumentedOperations.of(client);
     documented = operations.names;
-    cases = largestCases({ client, operations, projectId: await newProject(client), seed });
+    const projectOfReads = await newProject(client);
+    const reader = { client: await newHolder(client, projectOfReads, 'admin'), projectId: projectOfReads };
+    cases = largestCases({ client, operations, projectId: await newProject(client), reader, seed });
   });
 
   after(() => probed?.stop());

@@ -93,7 +93,8 @@ export const largestReads: Readonly<Record<string, LargestRead>> = {
     },
   },
 
-  list_instances: all((tenant) => tenant.listOfInstances),
+  // An admin key sees the instances of all projects, and these are the newest.
+  list_instances: { ...all((tenant) => tenant.listOfInstances), query: () => 'sort=-createdAt' },
   get_instance: one('instanceId', (tenant) => tenant.instance),
   preview_instance_upgrade: one('instanceId', (tenant) => tenant.instance, {
     query: async (tenant) => `targetTemplateVersionId=${await tenant.targetVersion()}`,
@@ -158,10 +159,6 @@ export const furtherReads: ReadonlyArray<FurtherRead> = [
   ...['application/x-ndjson', 'text/csv'].map((accept) => ({
     operation: 'list_audit_entries',
     what: `as ${accept}`,
-    more: {
-      query: async (tenant: FullTenant) => `resource=${await tenant.flowOfVersions()}`,
-      accept,
-      page: undefined,
-    },
+    more: { accept, page: undefined },
   })),
 ];
