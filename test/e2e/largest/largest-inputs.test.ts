@@ -33,7 +33,7 @@ describe('the largest input of an operation', () => {
   before(async function () {
     this.timeout(sampleTestMs);
     probed = await ProbedService.start(environment);
-    const { client } = probed.service;
+    const { client } = probed;
     const operations = await DocumentedOperations.of(client);
     documented = operations.names;
     const projectOfReads = await newProject(client);
@@ -94,10 +94,11 @@ const mib = (bytes: number) => (bytes / 1024 / 1024).toFixed(2);
 /** A line for each operation: bytes sent and answered, milliseconds, and memory above idle. */
 function tableOf(measured: ReadonlyArray<Measured>): string {
   const lines = measured.map((one) => {
-    const { name, sentBytes, answeredBytes, longestMs, allowedMs, heldBytes, allowedBytes } = one;
+    const { name, sentBytes, answeredBytes, longestMs, pausedMs, allowedMs, heldBytes, allowedBytes } = one;
     const bytes = `${String(sentBytes).padStart(10)} B sent ${String(answeredBytes).padStart(9)} B answered`;
     const time = `${longestMs.toFixed(0).padStart(5)} of ${allowedMs.toFixed(0)} ms`;
-    return `  ${name.padEnd(36)} ${bytes} ${time.padEnd(16)} at most ${mib(heldBytes)} of ${mib(allowedBytes)} MiB held`;
+    const paused = `${pausedMs.toFixed(0).padStart(4)} ms of pauses`;
+    return `  ${name.padEnd(42)} ${bytes} ${time.padEnd(16)} ${paused} at most ${mib(heldBytes)} of ${mib(allowedBytes)} MiB held`;
   });
   const omitted = Object.entries(leftOut).map(([name, reason]) => `  ${name}: left out, because ${reason}`);
   return `${[`  seed ${seed}`, ...lines, ...omitted].join('\n')}\n`;

@@ -2,6 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
+import { Pool } from 'undici';
+import { adminKey } from '#test/support/service/admin-key.ts';
+import { Client } from '#test/support/service/client.ts';
 import {
   type ServiceEnvironment,
   type ServiceProcess,
@@ -12,18 +15,22 @@ import type { ProbeCommand, ProbeReport } from './probe-messages.ts';
 
 const probeFile = resolve(import.meta.dirname, 'turn-probe.ts');
 
-/** The limit of an answer of the probe. It only keeps a test from hanging. */
-const maxWaitMs = 60_000;
+/** The limit of an answer of the service and of the probe, on a busy machine. It only keeps a test from hanging. */
+const maxWaitMs = 300_000;
 
 /** A service on embedded stores, in a process of its own, whose main thread is measured. */
 export class ProbedService {
-  readonly service: ServiceProcess;
+  /** A client with the admin key. */
+  readonly client: Client;
+  readonly #service: ServiceProcess;
   readonly #socket: Socket;
   readonly #lines: Interface;
   readonly #remove: () => void;
 
   private constructor(service: ServiceProcess, socket: Socket, remove: () => void) {
-    this.service = service;
+    this.#service = service;
+    const limits = { headersTimeout: maxWaitMs, bodyTimeout: maxWaitMs };
+    this.client = new Client(new Pool(service.url, { connections: 64, ...limits }), adminKey);
     this.#socket = socket;
     this.#lines = createInterface({ input: socket });
     this.#remove = remove;
@@ -62,7 +69,8 @@ export class ProbedService {
   async stop(): Promise<void> {
     this.#lines.close();
     this.#socket.destroy();
-    await this.service.kill();
+    await this.client.close();
+    await this.#service.kill();
     this.#remove();
   }
 

@@ -102,15 +102,22 @@ class MeasuredTurns {
     await new Promise((resolve) => setTimeout(resolve, 5));
     this.#take(this.#observer.takeRecords());
     this.#observer.disconnect();
-    const pausedMs = this.#pauses.reduce((sum, { ms }) => sum + ms, 0);
-    const longestMs = this.#turns.reduce((longest, turn) => Math.max(longest, this.#workOf(turn)), 0);
-    return { longestMs, pausedMs, heldBytes: this.#heldBytes };
+    const pausedMs = this.#turns.reduce((sum, turn) => sum + this.#pausedIn(turn), 0);
+    const worked = this.#turns.map((turn) => turn.cpuMs - this.#pausedIn(turn));
+    return {
+      longestMs: worked.reduce((longest, ms) => Math.max(longest, ms), 0),
+      pausedMs,
+      heldBytes: this.#heldBytes,
+    };
   }
 
-  /** A pause by the clock may be longer than its processor time on a busy machine, never shorter. */
-  #workOf({ from, until, cpuMs }: Turn): number {
+  /**
+   * The pauses of the garbage collector in a turn, without the collections of the probe, which come between turns. A
+   * pause by the clock may be longer than its processor time on a busy machine, never shorter.
+   */
+  #pausedIn({ from, until }: Turn): number {
     const inside = this.#pauses.filter((pause) => pause.from >= from && pause.from < until);
-    return Math.max(0, cpuMs - inside.reduce((sum, { ms }) => sum + ms, 0));
+    return inside.reduce((sum, { ms }) => sum + ms, 0);
   }
 
   /**
