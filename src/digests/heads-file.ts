@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -33,6 +32,17 @@ export function headsFile(heads: AsyncIterable<StreamHead>): HeadsFile {
   return { content: gzip, hash: () => lines.copy().digest('hex') };
 }
 
+/** Splits a text into lines. It holds one chunk, where `readline` would hold a thousand lines of each open file. */
+async function* linesOf(text: Readable): AsyncGenerator<string, void, void> {
+  let rest = '';
+  for await (const chunk of text.setEncoding('utf8')) {
+    const lines = `${rest}${chunk}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
 /**
  * Reads a file of heads.
  * @param onEnd is called with the SHA-256 in hex of its uncompressed lines
@@ -48,7 +58,7 @@ export async function* readHeads(
   // The end of the loop waits for it. A reader that stops early ignores its failure.
   unpacking.catch(() => undefined);
   try {
-    for await (const line of createInterface({ input: unpacked, crlfDelay: Number.POSITIVE_INFINITY })) {
+    for await (const line of linesOf(unpacked)) {
       lines.update(`${line}\n`);
       yield headOfLine(line);
     }

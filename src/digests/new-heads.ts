@@ -21,8 +21,10 @@ export interface NewHeads extends Pick<Digest, 'events' | 'lastEvent' | 'positio
 
 type ReadPart = Omit<NewHeads, 'changed'>;
 
-/** The events that are read in one turn of the event loop. Requests are answered between turns. */
+/** The most events that are verified in one turn of the event loop. Requests are answered between turns. */
 const eventsPerTurn = 200;
+/** The most characters of events that are verified in one turn; the last event of a turn may exceed it. */
+const charactersPerTurn = 256 * 1024;
 
 /**
  * Reads a log from a digest on, and verifies every event.
@@ -37,11 +39,25 @@ export async function readNewHeads(log: RawLog, since: Digest | null, signal: Ab
   for (let position = since?.position ?? 0; position < end; ) {
     signal.throwIfAborted();
     const page = await log.readRawLog(position, eventsPerTurn);
-    for (const event of page) if (event.position <= end) collector.add(event);
+    await verify(page, end, collector);
     position = page.at(-1)?.position ?? end;
     await nextTurn();
   }
   return collector.result();
+}
+
+/** Verifies the events of a page up to a position. One event has up to a megabyte, and a page several. */
+async function verify(page: ReadonlyArray<RawEvent>, end: number, collector: HeadCollector): Promise<void> {
+  let left = charactersPerTurn;
+  for (const event of page) {
+    if (event.position > end) return;
+    if (left <= 0) {
+      await nextTurn();
+      left = charactersPerTurn;
+    }
+    collector.add(event);
+    left -= event.data.length + event.metadata.length;
+  }
 }
 
 /** A restored log may end earlier, or have other events than the digest. */

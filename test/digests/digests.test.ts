@@ -14,6 +14,7 @@ import { DigestStore } from '#digests/digest-store.ts';
 import { DigestWriter } from '#digests/digest-writer.ts';
 import { InclusionProofs } from '#digests/inclusion-proof.ts';
 import { rootOfProof } from '#digests/merkle-tree.ts';
+import { readNewHeads } from '#digests/new-heads.ts';
 import { leafOf } from '#digests/stream-head.ts';
 import type { Digest } from '#domain/history/digest.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
@@ -23,6 +24,7 @@ import { NodeLeases } from '#leases/node-leases.ts';
 import { forgedStream, SealedLog } from '#test/support/events/sealed-log.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 import { MemoryLog } from '#test/support/fakes/in-memory-log.ts';
+import { countTurns } from '#test/support/harness/turns.ts';
 
 const metering = { stream: 'usage-1', revision: 0, id: 'u', type: 'Done', data: '{}', metadata: '{}' };
 const never = new AbortController().signal;
@@ -81,6 +83,20 @@ describe('signed digests', () => {
       notes: [],
       held: '2 digests, the last of 2026-01-05T09:30:00.000Z',
     });
+  });
+
+  it('answers other requests between events that are large', async () => {
+    const large = {
+      stream: 'usage-1',
+      type: 'Done',
+      data: JSON.stringify({ text: 'x'.repeat(300_000) }),
+      metadata: '{}',
+    };
+    await log.store(Array.from({ length: 20 }, (_, revision) => ({ ...large, revision, id: `u${revision}` })));
+    const turns = countTurns();
+    await readNewHeads(log, null, never);
+    turns.end();
+    assert.ok(turns.now() >= 19, `only ${turns.now()} turns`);
   });
 
   it('match the same log in another store with other positions', async () => {

@@ -39,6 +39,11 @@ export class DocumentedOperations {
     return new DocumentedOperations(client, expectStatus(await client.get<Specification>('/openapi.json'), 200));
   }
 
+  /** The names of all operations. */
+  get names(): ReadonlyArray<string> {
+    return [...this.#byName.keys()];
+  }
+
   /** The names of the operations that change something or call a provider. */
   get writes(): ReadonlyArray<string> {
     return [...this.#byName.values()].filter(({ method }) => method !== 'get').map(({ name }) => name);

@@ -59,7 +59,8 @@ export const refusedWrites: Readonly<
 export interface WriteContext {
   /** A client with the admin key, of a service with `writableEnvironment`. */
   readonly client: Client;
-  readonly operations: DocumentedOperations;
+  /** Creates the resources that inputs need. */
+  readonly operations: Pick<DocumentedOperations, 'call'>;
   /** The project of the key. */
   readonly projectId: string;
 }

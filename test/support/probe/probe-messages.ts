@@ -1,0 +1,12 @@
+/** What a client asks the probe in a service, a line of JSON each. */
+export type ProbeCommand = { readonly ask: 'begin'; readonly maxHeldBytes: number } | { readonly ask: 'end' };
+
+/** What the probe has measured between `begin` and `end`. */
+export interface ProbeReport {
+  /** The longest processor time of a turn of the event loop, without the pauses of the garbage collector. */
+  readonly longestMs: number;
+  /** The pauses of the garbage collector in turns of at least 2 ms, together. */
+  readonly pausedMs: number;
+  /** The most bytes above idle: exact beyond the asked maximum, and at most so many below it. */
+  readonly heldBytes: number;
+}
