@@ -69,7 +69,7 @@ export class McpAnswerer {
     const { signal } = aborted;
     const exchange = { caller, requestId, filter: filter.right, wantsWholeText, signal, inputFault };
     const place = await this.#options.places.enter(caller.projectId, 'query');
-    if (E.isLeft(place)) return sendProblem(request, place.left, mcpPath);
+    if (E.isLeft(place)) return sendProblem(request, place.left, this.#path);
     try {
       if (message.right.method === completeMethod) await this.#complete(request, exchange, message.right);
       else await this.#exchange(request, exchange, message.right);
