@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Client } from '#test/support/service/client.ts';
-import { describeContract } from '#test/support/service/engines.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
 import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 import { WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { expectProblem, expectStatus } from '../support/expect.ts';
@@ -16,7 +16,7 @@ const endpointsOf = async (client: Client) =>
   expectStatus(await client.get<{ webhookEndpoints: Array<{ id: string }> }>('/v1/webhook-endpoints?limit=1000'), 200)
     .webhookEndpoints;
 
-describeContract('the limit of webhook endpoints, with the default of 100 for a project', (engines) => {
+describeOnEngines('the limit of webhook endpoints, with the default of 100 for a project', (engines) => {
   // FerretDB reads a whole collection for each write, and no creation waits longer than ten seconds.
   const [limit, atOnce] = engines.quick ? [100, 300] : [10, 30];
   const running = runningService(engines, {
@@ -44,7 +44,7 @@ describeContract('the limit of webhook endpoints, with the default of 100 for a 
   });
 });
 
-describeContract('lowered limits of webhook endpoints', (engines) => {
+describeOnEngines('lowered limits of webhook endpoints', (engines) => {
   const folder = temporaryFolder();
   const receiver = new WebhookReceiver();
   let service: ServiceProcess;
