@@ -6,7 +6,7 @@ import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
 import { runningService } from '#test/e2e/support/running-service.ts';
 import { newProject } from '#test/e2e/support/tenants.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
-import { describeContract } from '#test/support/service/engines.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
 import { poll } from '#test/support/service/service-process.ts';
 
 /** The limit of a wait. It only keeps a test from hanging, because a process may be late on a busy machine. */
@@ -16,7 +16,7 @@ const effectsTimeoutMs = 60_000;
 const effectsMs = 2_000;
 const maxAttempts = 5;
 
-describeContract('rules across resources under concurrent requests', (engines) => {
+describeOnEngines('rules across resources under concurrent requests', (engines) => {
   const running = runningService(engines);
   let client: Client;
   let projectId: string;
