@@ -1,7 +1,6 @@
-import { call } from '#bench/http-processes/processes.ts';
-import { makeOtherTenant, type TenantRequests, timesDuring } from './other-tenant.ts';
-import { newProjectKey, repeat } from './project-key.ts';
-import type { AbuseScenario } from './scenario.ts';
+import { call, type Server } from '#bench/http-processes/processes.ts';
+import { besideOtherTenant } from './other-tenant.ts';
+import { repeat } from './project-key.ts';
 
 const schemaValues = 40_000;
 const schemaBytes = 650 * 1024;
@@ -10,40 +9,17 @@ const comparisons = 1_000;
 const comparisonsAtOnce = 30;
 const lists = 200;
 const listsAtOnce = 10;
-const title = `${comparisonsAtOnce} comparisons and ${listsAtOnce} large lists of one project at once`;
 let versionIds: ReadonlyArray<string> = [];
 let list = '';
-let other: TenantRequests;
 
 /** Comparisons of large versions and lists of them in pages of 2 MiB, while another tenant reads as usual. */
-const manyComparisons: AbuseScenario = {
-  title,
-  maxFreezeMs: 300,
-  maxBytesAboveIdle: 300 * 1024 * 1024,
-  prepare: async (service) => {
-    other = await makeOtherTenant(service);
-    const { projectId } = (await (await call(service, 'GET', '/v1/me')).json()) as { projectId: string };
-    const schemaOf = (version: number) =>
-      Array.from({ length: schemaValues }, (_, at) =>
-        `${version} ${at}`.padEnd(Math.floor(schemaBytes / schemaValues), 'x'),
-      );
-    const flow = { name: 'Large', flowSchema: schemaOf(0) };
-    const { id } = (await (await call(service, 'POST', `/v1/projects/${projectId}/flows`, flow)).json()) as {
-      id: string;
-    };
-    list = `/v1/flows/${id}/versions`;
-    const ids: string[] = [];
-    for (let version = 1; version < versions; version += 1) {
-      const made = await call(service, 'POST', list, { flowSchema: schemaOf(version) });
-      ids.push(((await made.json()) as { id: string }).id);
-    }
-    versionIds = ids;
-  },
-  attack: async (service) => {
-    const { key } = await newProjectKey(service);
+export default besideOtherTenant({
+  title: `${comparisonsAtOnce} comparisons and ${listsAtOnce} large lists of one project at once`,
+  prepare: makeLargeVersions,
+  attack: async ({ url }, { key }) => {
     const statuses = new Map<number, number>();
     const ask = async (path: string) => {
-      const answer = await fetch(service.url + path, { headers: { authorization: `Bearer ${key}` } });
+      const answer = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
       await answer.arrayBuffer();
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
     };
@@ -51,13 +27,26 @@ const manyComparisons: AbuseScenario = {
       const [one, another] = [number, number + 1].map((at) => versionIds[at % versionIds.length]);
       return ask(`/v1/flow-versions/${one}/diff/${another}`);
     };
-    const result = await timesDuring(other, title, () =>
-      Promise.all([repeat(comparisons, comparisonsAtOnce, compare), repeat(lists, listsAtOnce, () => ask(list))]),
-    );
+    await Promise.all([repeat(comparisons, comparisonsAtOnce, compare), repeat(lists, listsAtOnce, () => ask(list))]);
     if (!statuses.has(200) || [...statuses.keys()].some((status) => status !== 200 && status !== 429))
       throw new Error(`It was answered with ${JSON.stringify([...statuses])}`);
-    return [result];
   },
-};
+});
 
-export default manyComparisons;
+async function makeLargeVersions(service: Server): Promise<void> {
+  const { projectId } = (await (await call(service, 'GET', '/v1/me')).json()) as { projectId: string };
+  const schemaOf = (version: number) =>
+    Array.from({ length: schemaValues }, (_, at) =>
+      `${version} ${at}`.padEnd(Math.floor(schemaBytes / schemaValues), 'x'),
+    );
+  const flow = { name: 'Large', flowSchema: schemaOf(0) };
+  const made = await call(service, 'POST', `/v1/projects/${projectId}/flows`, flow);
+  const { id } = (await made.json()) as { id: string };
+  list = `/v1/flows/${id}/versions`;
+  const ids: string[] = [];
+  for (let version = 1; version < versions; version += 1) {
+    const added = await call(service, 'POST', list, { flowSchema: schemaOf(version) });
+    ids.push(((await added.json()) as { id: string }).id);
+  }
+  versionIds = ids;
+}

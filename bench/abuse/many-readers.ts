@@ -1,8 +1,7 @@
 import type { Server } from '#bench/http-processes/processes.ts';
 import { makeManyFlows } from './many-flows.ts';
-import { makeOtherTenant, type TenantRequests, timesDuring } from './other-tenant.ts';
-import { newProjectKey, type ProjectKey } from './project-key.ts';
-import type { AbuseScenario } from './scenario.ts';
+import { besideOtherTenant } from './other-tenant.ts';
+import type { ProjectKey } from './project-key.ts';
 
 const dashboards = 20;
 const flowReaders = 64;
@@ -10,24 +9,14 @@ const auditReaders = 8;
 const exports = 16;
 const readsOfEach = 10;
 const dayMs = 86_400_000;
-const title = `${dashboards} dashboards, ${flowReaders} readers of flows, ${auditReaders} of the audit, ${exports} exports`;
-let other: TenantRequests | null = null;
 
 /** What one key may do at once with default limits. Any refusal fails the row. */
-const manyReaders: AbuseScenario = {
-  title,
-  maxBytesAboveIdle: 300 * 1024 * 1024,
-  prepare: async (service) => {
-    await makeManyFlows(service);
-    other = await makeOtherTenant(service);
-  },
-  attack: async (service) => {
-    if (other === null) throw new Error('The service is not prepared');
-    const reader = await newProjectKey(service);
-    const result = await timesDuring(other, title, () => readAll(service, reader));
-    return [result];
-  },
-};
+export default besideOtherTenant({
+  title: `${dashboards} dashboards, ${flowReaders} readers of flows, ${auditReaders} of the audit, ${exports} exports`,
+  limitsFreeze: false,
+  prepare: makeManyFlows,
+  attack: readAll,
+});
 
 async function readAll({ url }: Server, { key, projectId }: ProjectKey): Promise<void> {
   const read = async (path: string, accept = 'application/json') => {
@@ -63,5 +52,3 @@ function openDashboard(read: (path: string) => Promise<void>): Promise<unknown> 
 function times<Value>(count: number, make: () => Value): ReadonlyArray<Value> {
   return Array.from({ length: count }, make);
 }
-
-export default manyReaders;

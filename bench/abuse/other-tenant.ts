@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { call, type Server } from '#bench/http-processes/processes.ts';
 import { print, type Result } from '#bench/measure.ts';
+import { newProjectKey, type ProjectKey } from './project-key.ts';
+import type { AbuseScenario } from './scenario.ts';
 
 /** What another tenant reads, one request after the other. */
 export interface TenantRequests {
@@ -17,11 +19,42 @@ export interface TenantTimes {
   readonly failures: number;
 }
 
+/** An attack with one ordinary key, while another tenant reads as usual. */
+interface AttackBesideTenant {
+  readonly title: string;
+  /** Whether the longest silence of `/healthz` has its usual limit. Default: it has. */
+  readonly limitsFreeze?: boolean;
+  /** Fills the service before the other tenant is made. */
+  readonly prepare: (service: Server) => Promise<unknown>;
+  readonly attack: (service: Server, key: ProjectKey) => Promise<unknown>;
+}
+
 const flows = 100;
 const maxP95Ms = 1_000;
+const maxFreezeMs = 300;
+const maxBytesAboveIdle = 300 * 1024 * 1024;
+
+/** Makes a scenario that also measures how long another tenant waits. */
+export function besideOtherTenant({ title, limitsFreeze = true, prepare, attack }: AttackBesideTenant): AbuseScenario {
+  let other: TenantRequests | null = null;
+  return {
+    title,
+    ...(limitsFreeze ? { maxFreezeMs } : {}),
+    maxBytesAboveIdle,
+    prepare: async (service) => {
+      await prepare(service);
+      other = await makeOtherTenant(service);
+    },
+    attack: async (service) => {
+      if (other === null) throw new Error('The service is not prepared');
+      const key = await newProjectKey(service);
+      return [await timesDuring(other, title, () => attack(service, key))];
+    },
+  };
+}
 
 /** Makes a project with a hundred small flows and a key. @returns the requests of an ordinary client of it */
-export async function makeOtherTenant(service: Server): Promise<TenantRequests> {
+async function makeOtherTenant(service: Server): Promise<TenantRequests> {
   const make = async <Answer>(path: string, body: object) =>
     (await (await call(service, 'POST', path, body)).json()) as Answer;
   const { id } = await make<{ id: string }>('/v1/projects', { name: 'Other tenant' });
@@ -34,11 +67,7 @@ export async function makeOtherTenant(service: Server): Promise<TenantRequests> 
 }
 
 /** Sends the other tenant's requests from another process while some work runs. @returns their 95th percentile */
-export async function timesDuring(
-  requests: TenantRequests,
-  title: string,
-  run: () => Promise<unknown>,
-): Promise<Result> {
+async function timesDuring(requests: TenantRequests, title: string, run: () => Promise<unknown>): Promise<Result> {
   const probe = fork(join(import.meta.dirname, 'other-tenant-probe.ts'), [JSON.stringify(requests)]);
   await once(probe, 'message');
   try {

@@ -1,46 +1,15 @@
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { makeManyFlows } from './many-flows.ts';
-import { makeOtherTenant, type TenantRequests, timesDuring } from './other-tenant.ts';
-import { newProjectKey } from './project-key.ts';
-import type { AbuseScenario } from './scenario.ts';
+import { besideOtherTenant } from './other-tenant.ts';
+import { getRequest, sendAndReadNothing } from './unread-requests.ts';
 
 const connections = 250;
 const requestsOfConnection = 4;
 const heldMs = 15_000;
-const title = `${connections} connections that ask for ${requestsOfConnection} pages of the audit and read nothing`;
-let other: TenantRequests | null = null;
 
 /** Connections of one key that ask for pages of the audit of 2 MiB, several at once, and read nothing. */
-const unreadAnswers: AbuseScenario = {
-  title,
-  maxFreezeMs: 300,
-  maxBytesAboveIdle: 300 * 1024 * 1024,
-  prepare: async (service) => {
-    await makeManyFlows(service);
-    other = await makeOtherTenant(service);
-  },
-  attack: async (service) => {
-    if (other === null) throw new Error('The service is not prepared');
-    const { key } = await newProjectKey(service);
-    const result = await timesDuring(other, title, async () => {
-      const sockets = await Promise.all(Array.from({ length: connections }, () => ask(service.url, key)));
-      await sleep(heldMs);
-      for (const socket of sockets) socket.destroy();
-    });
-    return [result];
-  },
-};
-
-async function ask(url: string, key: string): Promise<Socket> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.pause();
-  socket.on('error', () => undefined);
-  await once(socket, 'connect');
-  socket.write(`GET /v1/audit HTTP/1.1\r\nHost: a\r\nx-api-key: ${key}\r\n\r\n`.repeat(requestsOfConnection));
-  return socket;
-}
-
-export default unreadAnswers;
+export default besideOtherTenant({
+  title: `${connections} connections that ask for ${requestsOfConnection} pages of the audit and read nothing`,
+  prepare: makeManyFlows,
+  attack: (service, { key }) =>
+    sendAndReadNothing(service, connections, getRequest('/v1/audit', key).repeat(requestsOfConnection), heldMs),
+});
