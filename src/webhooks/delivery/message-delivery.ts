@@ -3,6 +3,7 @@ import type { DeliveryError } from '#domain/webhook-endpoint/delivery.ts';
 import { type SealedSecret, secretField, secretPrefix, validSecrets } from '#domain/webhook-endpoint/secret.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { FairSlots } from '#shared/async/fair-slots.ts';
+import { runFor } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { Message } from '#webhooks/state/delivery-state.ts';
@@ -82,7 +83,7 @@ export class MessageDelivery {
     const leave = await this.#options.slots.enter(target.owner);
     if (typeof leave === 'string') return postponed;
     try {
-      return await this.#deliver(target, message, signal);
+      return await runFor(target.owner, () => this.#deliver(target, message, signal));
     } finally {
       leave();
     }
@@ -138,7 +139,7 @@ export class MessageDelivery {
       .filter((secret) => secret.startsWith(secretPrefix));
   }
 
-  /** An unavailable store says nothing about a message. Any other failure counts, so that it is not retried for ever. */
+  /** An unavailable store says nothing about a message. Any other failure counts, so that retries end. */
   async #notMade(error: unknown, webhookEndpoint: string, message: Message): Promise<DeliveryTry> {
     const { log } = this.#options;
     const fields = { webhookEndpoint, position: message.position, error: String(error) };

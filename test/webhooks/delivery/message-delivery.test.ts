@@ -3,6 +3,7 @@ import { StreamHistory } from '#application/history/stream-history.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { FairSlots } from '#shared/async/fair-slots.ts';
+import { currentOwner } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { webhookSecret } from '#test/support/harness/command-harness.ts';
@@ -63,6 +64,17 @@ describe('MessageDelivery', () => {
       slots: new FairSlots({ maxSlots: 40, maxSlotsOfOwner: 10 }),
       log: { error: log('error'), warn: log('warn') },
     });
+  });
+
+  it('reads and makes a message as work of its owner', async () => {
+    const owners = new Set<string>();
+    read = (...place) => {
+      owners.add(currentOwner());
+      return node.store.read(...place);
+    };
+    answer();
+    await delivery.deliver(target('cproject01'), message, endless);
+    assert.deepEqual([...owners], ['cproject01']);
   });
 
   it('sends the entry of the event under the event’s id', async () => {
