@@ -6,7 +6,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 import { assertBlobId, type BlobStore, BlobTooLargeError, type ByteRange, type ListedBlob } from './blob-store.ts';
 
-/** The bytes that are read from a file at a time: an unread download holds so many. */
+/** The bytes that are read from a file at a time, and that an unread download holds. */
 const readBytes = 64 * 1024;
 
 /** The system's error codes for a disk that is full, missing or not accessible. */

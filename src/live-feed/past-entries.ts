@@ -12,7 +12,7 @@ export interface PastEntriesOptions {
   readonly reads: EntryReads;
   readonly positions: Pick<Positions, 'passed'>;
   /** How long a part stays in memory while its client reads. Default 1 s. */
-  readonly patienceMs?: number;
+  readonly partTimeoutMs?: number;
 }
 
 /** Entries that are written together: 64 KiB at most, or one entry. */
@@ -37,7 +37,7 @@ const maxPieceBytes = 64 * 1024;
 /** The parts that are in memory at once on this node. Each may have a hundred entries of 64 KiB. */
 const slotLimits = { maxSlots: 8, maxSlotsOfOwner: 2, maxWaitMs: 300_000 };
 /** How long a part stays in memory while its client reads. */
-const defaultPatienceMs = 1_000;
+const defaultPartTimeoutMs = 1_000;
 
 /**
  * Sends readers the entries from before they joined, which the audit's read model finds. A few parts of the past are in
@@ -92,12 +92,12 @@ export class PastEntries {
   }
 
   async #sendInTurn(reader: FeedReader, after: number, until: number): Promise<SentPart> {
-    const { documents, reads, patienceMs = defaultPatienceMs } = this.#options;
+    const { documents, reads, partTimeoutMs = defaultPartTimeoutMs } = this.#options;
     if (reader.hasEnded) return { entries: 0, upTo: after };
     const { events, lookedUpTo } = await pastEvents(documents, reader.caller, after, eventsOfPart);
     const places = events.filter(({ position }) => position <= until);
     const pieces = piecesOf(await auditEntries(reads, places));
-    const end = performance.now() + patienceMs;
+    const end = performance.now() + partTimeoutMs;
     let sent: SentPart = { entries: 0, upTo: after };
     for (const { bytes, entries, position } of pieces) {
       if (!(await reader.whenRead(end - performance.now())) || reader.hasEnded) return sent;

@@ -33,7 +33,7 @@ const common = {
   loadSubject: async () => E.right(null),
 } as const;
 
-/** Operations that answer with so many mebibytes, of each kind. @param beforeAnswer called before an answer is made */
+/** Operations that answer with the `mebibytes` of their input, of each kind. @param beforeAnswer called before an answer is made */
 function textOperations(beforeAnswer: () => Promise<unknown>): ReadonlyArray<AnyOperation> {
   const bytesOf = (input: unknown) => (input as { mebibytes: number }).mebibytes * mebibyte;
   return [
@@ -95,7 +95,7 @@ describe('ByteBudget of answers', () => {
   let made: number;
   let beforeAnswer: () => Promise<unknown>;
 
-  /** @param maxUnreadMs how long an answer may stay unread; so long by default that it plays no part */
+  /** @param maxUnreadMs how long an answer may stay unread; the default is longer than any test */
   async function start(maxUnreadMs = 60_000, byteLimits = limits): Promise<void> {
     await service?.stop();
     budget = new ByteBudget(byteLimits);

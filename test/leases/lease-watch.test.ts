@@ -105,7 +105,7 @@ describe('LeaseWatch', () => {
     assert.deepEqual(await ask(), [false, 0]);
   });
 
-  it('searches for the next holder after a release, even if nobody asks', async () => {
+  it('searches for the next holder after a release, even without a call', async () => {
     await hold();
     await time.pass(15_000);
     renewing = false;

@@ -50,7 +50,7 @@ describe('LiveFeed', () => {
     personalReader: (subjects: ReadonlyArray<string>) => service.personalData.readerOf(subjects),
   });
   const pastWith = (documents: Pick<typeof service.documents, 'list'>) =>
-    new PastEntries({ documents, reads: readsOf(), positions: { passed: async () => 'reached' }, patienceMs: 10 });
+    new PastEntries({ documents, reads: readsOf(), positions: { passed: async () => 'reached' }, partTimeoutMs: 10 });
   const pastWaitingFor = (waitForAudit: (position: number) => Promise<boolean>) =>
     new PastEntries({
       documents: service.documents,

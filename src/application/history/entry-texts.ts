@@ -45,7 +45,7 @@ export async function* entryTexts(
   }
 }
 
-/** Texts that do not fit are made in vain, so fewer are tried than would fit by the average. */
+/** Texts that do not fit are thrown away, so fewer are made than would fit by the average. */
 function nextCount({ covered, bytes }: EntryTexts, { maxBytes }: EntryTextLimits): number {
   const fitting = Math.floor((0.8 * maxBytes * covered) / Math.max(bytes, 1));
   return Math.max(1, Math.min(fitting, 2 * covered, maxPlaces));

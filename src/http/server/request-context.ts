@@ -32,7 +32,7 @@ export interface RequestContext {
   wholeAnswer: ByteHold | null;
   /** Ends the use of its place among the answers of its project that are made; null without a place. */
   leavePlace: (() => void) | null;
-  /** Follows its answer while bytes of it wait for the client; null if nobody does. */
+  /** Follows its answer while bytes of it wait for the client; null if its bytes are not counted. */
   readonly openAnswers: OpenAnswers | null;
   /** Headers with the rest of the rate limit, names and values in turn; empty without a limit. */
   limitFields: ReadonlyArray<string>;

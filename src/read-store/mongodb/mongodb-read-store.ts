@@ -173,7 +173,7 @@ function afterPlace({
 }
 
 /**
- * Reads a page, in parts of as many documents as are expected to fit. Hardly any are read in vain, most pages are one
+ * Reads a page, in parts of as many documents as are expected to fit. It reads few that do not fit, most pages are one
  * part, and no cursor stays open.
  * @param expected the bytes of a document
  */

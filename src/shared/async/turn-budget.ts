@@ -96,9 +96,9 @@ export class TurnBudget {
   }
 
   #next(): WaitingWork | undefined {
-    const mayGoOn = this.#served !== null && this.#leftOfServed > 0 && this.#waiting.sizeOf(this.#served) > 0;
-    const next = this.#waiting.shift(mayGoOn ? (owner) => owner === this.#served : undefined);
-    if (mayGoOn || next === undefined) return next;
+    const canContinue = this.#served !== null && this.#leftOfServed > 0 && this.#waiting.sizeOf(this.#served) > 0;
+    const next = this.#waiting.shift(canContinue ? (owner) => owner === this.#served : undefined);
+    if (canContinue || next === undefined) return next;
     this.#served = next.owner;
     this.#leftOfServed = this.#perTurn;
     return next;

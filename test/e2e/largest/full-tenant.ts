@@ -11,10 +11,10 @@ type Parameters = Readonly<Record<string, string>>;
 
 /** Of resources that have no member without a limit. */
 const smallSize = { bytes: 0, values: 0 };
-/** So many of this size fill a page of 2 MiB, and more follow. */
 const manySize = { bytes: 60 * 1024, values: 3_500 };
+/** The resources of `manySize` that fill a page of 2 MiB, with more that follow. */
 const many = 42;
-/** So many of the largest size fill a page. Histories begin with them, lists with the others. */
+/** The resources of the largest size that fill a page. Histories begin with them, lists with the others. */
 const largestOfPage = 3;
 /** One more than a page may hold. */
 const moreThanPage = 1_001;

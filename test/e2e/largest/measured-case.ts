@@ -131,7 +131,7 @@ function faultsOfPage(page: 'full' | 'all', { text, body }: Reply<unknown>): Rea
   return isFull || (moreFollow && length >= manyItems) ? [] : [`the page has ${bytes} bytes and ${length} items`];
 }
 
-/** What does not fit into a page after so many items is less than a tenth of it. */
+/** The items after which the next one that does not fit is less than a tenth of a page. */
 const manyItems = 10;
 
 /** The bytes of a body, or of the headers without one. */

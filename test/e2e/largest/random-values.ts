@@ -23,12 +23,12 @@ export function below(random: Random, limit: number): number {
   return Math.floor(random() * limit);
 }
 
-/** A text with so many characters of four bytes: the largest with a limit in characters. */
+/** A text of `maxCharacters` characters with four bytes each: the largest with a limit in characters. */
 export function largestText(random: Random, maxCharacters: number): string {
   return `${String(below(random, 10))}${largest.repeat(maxCharacters - 1)}`;
 }
 
-/** A text of nearly so many bytes as JSON. */
+/** A text of nearly `bytes` bytes as JSON. */
 export function randomText(random: Random, bytes: number): string {
   let text = '';
   for (let left = bytes - 2; left > 0; ) {

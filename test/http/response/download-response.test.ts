@@ -66,7 +66,7 @@ describe('writeDownload', () => {
   it('closes the connection when the file breaks off, so that no client takes a part for the whole', async () => {
     const { url, server } = await serve(async function* () {
       yield Buffer.alloc(pieceBytes);
-      throw new Error('the store is away');
+      throw new Error('the store is unavailable');
     });
     await assert.rejects(fetch(url).then((response) => response.arrayBuffer()));
     await close(server);

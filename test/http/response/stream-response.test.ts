@@ -39,10 +39,10 @@ describe('writeStream', () => {
   it('breaks the response off when a piece cannot be produced, so that no client takes a part for the whole', async () => {
     const { url, server, failures } = await serve(async function* () {
       yield 'a,b\r\n';
-      throw new Error('the store is away');
+      throw new Error('the store is unavailable');
     });
     await assert.rejects(fetch(url).then((response) => response.text()));
-    assert.match(String(failures), /the store is away/);
+    assert.match(String(failures), /the store is unavailable/);
     await close(server);
   });
 

@@ -7,6 +7,6 @@ export interface ProbeReport {
   readonly longestMs: number;
   /** The pauses of the garbage collector in turns of at least 2 ms, together. */
   readonly pausedMs: number;
-  /** The most bytes above idle: exact beyond the asked maximum, and at most so many below it. */
+  /** The most bytes above idle: exact beyond the asked maximum, an upper bound below it. */
   readonly heldBytes: number;
 }

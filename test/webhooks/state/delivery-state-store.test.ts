@@ -35,7 +35,7 @@ const messageAt = (position: number) => ({
   ...{ attempts: 1, firstTriedAt: 1, dueAt: 2, isTest: false },
 });
 
-/** The records of a node that ends after so many writes. */
+/** The records of a node that ends after the allowed writes. */
 function endingAfter(records: InMemoryRecordStore, allowed: number): RecordStore {
   let writes = 0;
   const limited = (name: 'put' | 'delete') => (kind: never, given: never, options: never) => {
