@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { RawConnection } from '#test/support/service/raw-connection.ts';
 
 /** A request of `UnreadClient`. */
 interface AskedRequest {
@@ -9,58 +9,42 @@ interface AskedRequest {
 }
 
 /** A client that reads only when the test wants it. */
-export class UnreadClient {
-  /** Resolves with the connection. A client that reads nothing does not see that before it reads. */
-  readonly closed: Promise<void>;
+export class UnreadClient extends RawConnection {
   /** The bytes that were read. */
   bytes = 0;
   /** The first bytes that were read, as text. */
   head = '';
-  readonly #socket: Socket;
   readonly #key: string;
 
   constructor(port: number, key: string) {
-    this.#key = key;
-    this.#socket = connect(port, '127.0.0.1').setNoDelay(true);
-    this.#socket.on('data', (piece) => {
+    super(port, (piece) => {
       this.bytes += piece.length;
       if (this.head.length < 4_096) this.head += piece.toString('latin1').slice(0, 4_096);
     });
-    // Writes fail after the server has closed the connection.
-    this.#socket.on('error', () => undefined);
-    this.#socket.pause();
-    this.closed = new Promise((resolve) => this.#socket.once('close', () => resolve()));
+    this.#key = key;
+    this.socket.pause();
   }
 
   /** Sends requests without a body, together. */
   ask(...requests: ReadonlyArray<string | AskedRequest>): void {
-    this.#socket.write(requests.map((request) => this.#textOf(request)).join(''));
+    this.socket.write(requests.map((request) => this.#textOf(request)).join(''));
   }
 
   /** Sends a request with JSON. */
   post(path: string, body: object): void {
     const text = JSON.stringify(body);
     const fields = ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`];
-    this.#socket.write(`${this.#textOf({ path, method: 'POST', fields })}${text}`);
-  }
-
-  /** Sends any bytes. */
-  write(bytes: string): void {
-    this.#socket.write(bytes);
+    this.socket.write(`${this.#textOf({ path, method: 'POST', fields })}${text}`);
   }
 
   /** Reads whatever comes from now on. */
   read(): void {
-    this.#socket.resume();
+    this.socket.resume();
   }
 
   /** Reads nothing from now on. */
   pause(): void {
-    this.#socket.pause();
-  }
-
-  leave(): void {
-    this.#socket.destroy();
+    this.socket.pause();
   }
 
   #textOf(request: string | AskedRequest): string {
