@@ -163,7 +163,8 @@ async function writeOnce(
   const claimed = decision.kind === 'decided' ? await claim(attempt, decision, creation) : decision;
   const events = claimed.kind === 'decided' ? orRemembered(claimed.events, attempt.idempotency !== null) : [];
   if (claimed.kind !== 'decided' || events.length === 0) {
-    if (!(await turn.isCurrent(before))) return { kind: 'conflict' };
+    // The cached state was stale, without a conflict. The next load reads the stream.
+    if (!(await turn.isCurrent(before))) return writeOnce(attempt, turn, creation);
     return claimed.kind === 'decided' ? { kind: 'written', before, stream: before, events: [] } : claimed;
   }
   const { request, idempotency } = attempt;
