@@ -100,7 +100,7 @@ describeOnFerretDb('nodes whose MongoDB changes its primary', (ferret) => {
     }
   };
 
-  const changes = { few: 2, many: 500 };
+  const changes = { few: 10, many: 500 };
   itInRounds('lose nothing and show nothing old while commands fail at random', changes, async (rounds) => {
     await start(rounds === changes.few ? 1 : 2);
     await withSeed(async () => {
@@ -137,7 +137,7 @@ describeOnFerretDb('nodes whose MongoDB changes its primary', (ferret) => {
 
   it(`wait for a primary that is elected in ten seconds ${long}`, () => expectPauses(longStepDowns));
 
-  itInRounds('never stand still after connections were cut', { few: 1, many: 60 }, async (cuts) => {
+  itInRounds('never stand still after connections were cut', { few: 5, many: 60 }, async (cuts) => {
     await start(1);
     await withSeed(async () => {
       const [{ client }] = stores.nodes as [(typeof stores.nodes)[number]];
