@@ -24,28 +24,19 @@ export class FairQueue<Item> {
 
   /**
    * Removes the next item.
-   * @param canServe whether it may be this owner's turn; by default it always may
+   * @param canServe whether it may be this owner's turn, for its first item; by default it always may
    * @returns undefined if there is none
    */
-  shift(canServe: (owner: string) => boolean = () => true): Item | undefined {
+  shift(canServe: (owner: string, item: Item) => boolean = () => true): Item | undefined {
     for (const [owner, items] of this.#byOwner) {
-      if (!canServe(owner)) continue;
-      const item = items.shift();
+      const [item] = items;
+      if (item === undefined || !canServe(owner, item)) continue;
+      items.shift();
       this.#byOwner.delete(owner);
       if (items.length > 0) this.#byOwner.set(owner, items);
       this.#size -= 1;
       return item;
     }
     return undefined;
-  }
-
-  /** Removes an item that no longer waits. Does nothing if the queue does not have it. */
-  remove(owner: string, item: Item): void {
-    const items = this.#byOwner.get(owner);
-    const index = items?.indexOf(item) ?? -1;
-    if (items === undefined || index === -1) return;
-    items.splice(index, 1);
-    if (items.length === 0) this.#byOwner.delete(owner);
-    this.#size -= 1;
   }
 }

@@ -10,7 +10,7 @@ export interface FairSlotsLimits {
   readonly maxWaiting?: number;
   /** The most calls of one owner that wait. */
   readonly maxWaitingOfOwner?: number;
-  /** How long a call waits. */
+  /** How long a call waits; up to a twentieth longer. */
   readonly maxWaitMs?: number;
 }
 
@@ -20,9 +20,14 @@ export type SlotRefusal = 'owner-waits' | 'all-wait' | 'too-late';
 /** Ends the use of a slot. Further calls do nothing. */
 export type LeaveSlot = () => void;
 
+/** How often waiting calls are checked in the time that one may wait. */
+const checksOfWait = 20;
+
 interface Waiting {
   readonly owner: string;
-  readonly begin: (leave: LeaveSlot) => void;
+  /** When its wait is too long, on `performance.now()`'s clock. */
+  readonly deadline: number;
+  readonly resolve: (result: LeaveSlot | SlotRefusal) => void;
 }
 
 /** Lets a limited number of callers work at once. Owners that wait, for example projects, get slots in turn. */
@@ -31,6 +36,8 @@ export class FairSlots {
   readonly #waiting = new FairQueue<Waiting>();
   readonly #takenBy = new Map<string, number>();
   #taken = 0;
+  /** One timer for all calls that wait, because one for each would cost more than most waits. */
+  #timer: NodeJS.Timeout | null = null;
 
   constructor(limits: FairSlotsLimits) {
     const endless = Number.POSITIVE_INFINITY;
@@ -61,21 +68,23 @@ export class FairSlots {
     if (this.#waiting.sizeOf(owner) >= maxWaitingOfOwner) return 'owner-waits';
     if (this.#waiting.size >= maxWaiting) return 'all-wait';
     return new Promise((resolve) => {
-      let timer: NodeJS.Timeout | undefined;
-      const call: Waiting = {
-        owner,
-        begin: (leave) => {
-          clearTimeout(timer);
-          resolve(leave);
-        },
-      };
-      this.#waiting.push(owner, call);
-      if (maxWaitMs === Number.POSITIVE_INFINITY) return;
-      timer = setTimeout(() => {
-        this.#waiting.remove(owner, call);
-        resolve('too-late');
-      }, maxWaitMs);
+      this.#waiting.push(owner, { owner, deadline: performance.now() + maxWaitMs, resolve });
+      this.#startTimer();
     });
+  }
+
+  #startTimer(): void {
+    const { maxWaitMs } = this.#limits;
+    if (maxWaitMs === Number.POSITIVE_INFINITY || this.#timer !== null) return;
+    this.#timer = setTimeout(() => this.#refuseLate(), Math.ceil(maxWaitMs / checksOfWait)).unref();
+  }
+
+  #refuseLate(): void {
+    this.#timer = null;
+    const now = performance.now();
+    const shiftLate = () => this.#waiting.shift((_, { deadline }) => deadline <= now);
+    for (let late = shiftLate(); late !== undefined; late = shiftLate()) late.resolve('too-late');
+    if (this.#waiting.size > 0) this.#startTimer();
   }
 
   #hasSlotFor(owner: string): boolean {
@@ -102,6 +111,6 @@ export class FairSlots {
     if (left === 0) this.#takenBy.delete(owner);
     else this.#takenBy.set(owner, left);
     const next = this.#waiting.shift((waiting) => this.#hasSlotFor(waiting));
-    next?.begin(this.#take(next.owner));
+    next?.resolve(this.#take(next.owner));
   }
 }
