@@ -217,7 +217,7 @@ class HttpAdapter {
     context.keyId = keyId;
     context.projectId = projectId;
     context.limitFields = limitHeaders;
-    await runFor(projectId ?? serviceOwner, () => this.#writeOutcome(context, target, outcome));
+    await this.#writeOutcome(context, target, outcome);
   }
 
   async #writeOutcome(context: RequestContext, target: CallTarget, outcome: Invocation['outcome']): Promise<void> {
@@ -233,11 +233,11 @@ class HttpAdapter {
     const { status, body, stream } = result;
     if (stream !== undefined) {
       context.leavePlace?.();
-      return this.#stream(context, stream);
+      return runFor(ownerOf(context), () => this.#stream(context, stream));
     }
     const fields = createResponseHeaders(context, target, result);
     if (isNotModified(context, target.route, result)) return writeResponse(ctx, 304, fields, null);
-    const text = body === undefined ? null : await answerText(body);
+    const text = body === undefined ? null : await answerText(body, ownerOf(context));
     // What a command has done is answered in any case.
     const isRefused = target.route.operation.kind === 'query' && !this.#answers.hasRoomFor(text?.length ?? 0);
     if (isRefused) return this.#refuse(context, answersFull, target);
@@ -310,6 +310,11 @@ class HttpAdapter {
 /** Returns whether the client wants a page: programs do not send `text/html`. */
 function isBrowser({ req: { method, headers } }: Context): boolean {
   return (method === 'GET' || method === 'HEAD') && /(?:^|[,\s])text\/html(?:[,;\s]|$)/i.test(headers.accept ?? '');
+}
+
+/** Returns the owner of the work on an answer. */
+function ownerOf({ projectId }: RequestContext): string {
+  return projectId ?? serviceOwner;
 }
 
 /** Returns whether a request may have an `Idempotency-Key`. */
