@@ -9,7 +9,6 @@ import { runFor } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { BatchRun, type BatchRunOptions } from './batch-run.ts';
 import type { BatchTerm } from './batch-store.ts';
-import { keepHeapSmall } from './heap-growth.ts';
 import { TermOverError } from './term-over-error.ts';
 
 interface OpenBatch extends DocumentValue {
@@ -110,11 +109,9 @@ export class BatchRunner {
     const ofProject = this.#runsOf.get(projectId) ?? 0;
     if (ofProject >= maxRunsOfProject) return;
     this.#runsOf.set(projectId, ofProject + 1);
-    const letHeapGrow = keepHeapSmall();
     const running = runFor(projectId, () => this.#runOne(id, term)).finally(() => {
       this.#running.delete(id);
       this.#endOneOf(projectId);
-      letHeapGrow();
     });
     this.#running.set(id, running);
   }
