@@ -52,6 +52,19 @@ export function putDocument(generation: number, indexes: Indexes): string {
     ON CONFLICT (id) DO UPDATE SET ${updates.join(', ')} WHERE excluded.position >= position`;
 }
 
+/**
+ * Returns the SQL that writes the position and the body of a document whose order and indexed fields are as they are
+ * stored, unless a later one is stored. SQLite writes no entry of an index for it, while `putDocument` writes one in each
+ * index. Its parameters are those of `putDocument`, by their numbers.
+ */
+export function updateDocument(generation: number, indexes: Indexes): string {
+  const indexed = ['ord', ...columnsOf(indexes, indexedFields(indexes))];
+  // The id is the first parameter, the position the third, the body the fourth.
+  const isUnchanged = indexed.map((name, index) => `${name} IS ?${index === 0 ? 2 : index + 4}`);
+  return `UPDATE ${tableName(generation)} SET position = ?3, body = ?4
+    WHERE id = ?1 AND position <= ?3 AND ${isUnchanged.join(' AND ')}`;
+}
+
 /** Returns the SQL conditions of a `Where`, in the order of `whereValues`. */
 export function whereConditions(indexes: Indexes, where: Where): ReadonlyArray<string> {
   return columnsOf(indexes, declaredIndex(indexes, where)).map((name) => `${name} IS ?`);

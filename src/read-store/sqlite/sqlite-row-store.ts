@@ -48,6 +48,7 @@ interface GenerationStatements {
   /** Whether the store has decided which indexes the fill creates early. */
   isIndexed: boolean;
   readonly get: StatementSync;
+  readonly update: StatementSync;
   readonly put: StatementSync;
   readonly delete: StatementSync;
 }
@@ -188,9 +189,12 @@ export class SqliteRowStore implements RowStore {
     const statements = this.#statementsOf(generation);
     switch (write.kind) {
       case 'put': {
-        const { put, width } = statements;
+        const { update, put, width } = statements;
         const { values } = write;
-        for (let at = 0; at < values.length; at += width) put.run(...values.slice(at, at + width));
+        for (let at = 0; at < values.length; at += width) {
+          const row = values.slice(at, at + width);
+          if (update.run(...row).changes === 0) put.run(...row);
+        }
         statements.puts += values.length / width;
         return;
       }
@@ -242,6 +246,7 @@ export class SqliteRowStore implements RowStore {
       puts: 0,
       isIndexed: false,
       get: this.#database.prepare(`SELECT ord, position, body FROM ${name} WHERE id = ?`),
+      update: this.#database.prepare(table.updateDocument(generation.number, generation.indexes)),
       put: this.#database.prepare(table.putDocument(generation.number, generation.indexes)),
       delete: this.#database.prepare(`DELETE FROM ${name} WHERE id = ? AND position <= ?`),
     };

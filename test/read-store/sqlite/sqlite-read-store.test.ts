@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -228,6 +228,44 @@ describe('SQLite read store file', () => {
     assert.equal(indexesNow(), 2, 'the index of the whole list, and that of the nine groups');
     await writer.finish(generation);
     assert.equal(indexesNow(), 3);
+    await writer.close();
+  });
+
+  it('writes no entry of an index for a document whose indexed fields stay as they are', async () => {
+    const writer = openWriter();
+    const indexes = [['a'], ['b'], ['c']];
+    const generation = await writer.begin({ name: 'items', version: 1, indexes }, 0);
+    const documents = 5_000;
+    const numbers = Array.from({ length: documents }, (_, number) => number);
+    const put = (number: number, position: number, fields: object) => {
+      const value = { ...fields, position };
+      return { kind: 'put', id: `d${number}`, order: number, value, body: JSON.stringify(value), position } as const;
+    };
+    // Multiples of a prime spread the entries over each index in another order.
+    const fieldsOf = (number: number) => ({
+      a: (number * 7919) % documents,
+      b: (number * 104729) % documents,
+      c: (number * 1299709) % documents,
+    });
+    const commit = (position: number, changed: ReadonlyArray<number>, fields: (number: number) => object) =>
+      writer.commit([
+        { generation, checkpoint: position, writes: changed.map((number) => put(number, position, fields(number))) },
+      ]);
+    await commit(1, numbers, fieldsOf);
+    await writer.finish(generation);
+    await writer.publish(generation);
+    const pagesOf = async (work: () => Promise<void>) => {
+      const database = new DatabaseSync(file);
+      database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      database.close();
+      await work();
+      return Math.floor((await stat(`${file}-wal`)).size / 8192);
+    };
+    const some = numbers.filter((number) => number % 500 === 0);
+    const unchanged = await pagesOf(() => commit(2, some, fieldsOf));
+    const changed = await pagesOf(() => commit(3, some, (number) => ({ ...fieldsOf(number), a: -number })));
+    assert.ok(unchanged <= some.length + 2, `${unchanged} pages`);
+    assert.ok(changed > some.length * 2, `${changed} pages`);
     await writer.close();
   });
 
