@@ -36,7 +36,7 @@ export default async function rebuild(args: ReadonlyArray<string>): Promise<void
   const rebuilds: Rebuild[] = [];
   for (let round = 0; round < rounds; round += 1) {
     readings.push(await parsedPerSecond(file));
-    rebuilds.push(await inChild(file, here));
+    rebuilds.push(await rebuildInChild(file, here));
   }
   const perSecond = median(rebuilds.map(({ seconds }) => events / seconds));
   const reading = median(readings);
@@ -66,7 +66,10 @@ export default async function rebuild(args: ReadonlyArray<string>): Promise<void
 export function beside(args: ReadonlyArray<string>): MeasureVersion {
   const events = eventsOf(args);
   return async (checkout) => {
-    const { seconds, peakMegabytes, slowdownOfReads } = await inChild(await prepareLog(events, checkout), checkout);
+    const { seconds, peakMegabytes, slowdownOfReads } = await rebuildInChild(
+      await prepareLog(events, checkout),
+      checkout,
+    );
     return [
       { what: `rebuild from ${format(events)} events`, value: events / seconds, unit: ' events/s' },
       { what: 'memory peak of its process', value: peakMegabytes, unit: ' MB' },
@@ -75,8 +78,8 @@ export function beside(args: ReadonlyArray<string>): MeasureVersion {
   };
 }
 
-/** Runs `measure` of a version in a new process with its own memory. */
-async function inChild(file: string, checkout: Checkout): Promise<Rebuild> {
+/** Rebuilds everything from an event file, in a new process of a version. */
+export async function rebuildInChild(file: string, checkout: Checkout): Promise<Rebuild> {
   const args = ['--import', './src/app/startup/preload.mjs', 'bench/bench.ts', 'rebuild', 'measure', file];
   const child = spawn(nodeOf(checkout), args, {
     cwd: checkout.folder,

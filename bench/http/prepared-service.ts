@@ -13,13 +13,15 @@ const flows = 512;
  * Measures on a copy of a prepared data directory with a log of this many events and complete read models, so that one
  * run does not change the data of the next.
  * @param checkout the version that made it
+ * @param projects the number of projects that the log creates
  */
 export async function onCopy<Outcome>(
   events: number,
   measure: (folder: string) => Promise<Outcome>,
   checkout: Checkout = here,
+  projects = 0,
 ): Promise<Outcome> {
-  const prepared = await prepare(events, checkout);
+  const prepared = await prepare(events, checkout, projects);
   const copy = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   try {
     await cp(prepared, copy, { recursive: true, filter: (path) => !path.endsWith('.sock') });
@@ -36,14 +38,15 @@ export async function flowIds(service: Server): Promise<ReadonlyArray<string>> {
   return found.map(({ id }) => id);
 }
 
-async function prepare(events: number, checkout: Checkout): Promise<string> {
-  const folder = join(tmpdir(), preparedName(`switchyard-bench-http-${events}`, checkout));
+async function prepare(events: number, checkout: Checkout, projects: number): Promise<string> {
+  const name = `switchyard-bench-http-${events}${projects === 0 ? '' : `-${projects}`}`;
+  const folder = join(tmpdir(), preparedName(name, checkout));
   if (existsSync(folder)) return folder;
   print(`Making a service with ${format(events)} events in ${folder}, once.`);
   const unfinished = `${folder}-unfinished`;
   await rm(unfinished, { recursive: true, force: true });
   await (await startService(unfinished, {}, checkout)).stop();
-  await writeLogOf(checkout, join(unfinished, 'events.db'), events);
+  await writeLogOf(checkout, join(unfinished, 'events.db'), events, projects);
   const service = await startService(unfinished, {}, checkout);
   await createFlows(service);
   await service.stop();
@@ -58,6 +61,7 @@ async function createFlows(service: Server): Promise<void> {
   }
 }
 
-async function projectId(service: Server): Promise<string> {
+/** Returns the id of the project of the service's first key. */
+export async function projectId(service: Server): Promise<string> {
   return ((await (await call(service, 'GET', '/v1/me')).json()) as { projectId: string }).projectId;
 }

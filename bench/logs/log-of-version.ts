@@ -6,9 +6,13 @@ import { nodeOf, sharedEnvironment } from '#bench/beside/node-command.ts';
 
 const script = join(import.meta.dirname, 'write-log.ts');
 
-/** Fills an event file with a realistic log, by the code of a version. @param file of a service that has been stopped, or new */
-export async function writeLogOf(checkout: Checkout, file: string, events: number): Promise<void> {
-  const args = [script, checkout.folder, file, String(events)];
+/**
+ * Fills an event file with a realistic log, by the code of a version.
+ * @param file of a service that has been stopped, or new
+ * @param projects the number of projects that the log creates; without it, its flows belong to projects that no event created
+ */
+export async function writeLogOf(checkout: Checkout, file: string, events: number, projects = 0): Promise<void> {
+  const args = [script, checkout.folder, file, String(events), String(projects)];
   await promisify(execFile)(nodeOf(checkout), args, { cwd: checkout.folder, env: sharedEnvironment() });
 }
 

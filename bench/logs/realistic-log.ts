@@ -16,6 +16,8 @@ const schema = {
   })),
 };
 
+const usualProjects = 500;
+
 interface Step {
   readonly stream: string;
   readonly revision: number;
@@ -26,13 +28,16 @@ interface Step {
  * Fills an empty log. Ten events hold about one created flow, four versions (500-byte schema), two or three
  * activations, one or two renamings and a phone number. One flow in twenty is deleted at the end.
  * @param kind `settled`: processes have nothing to react to, because no flow has a profile and none is deleted
+ * @param projects the number of projects that the log begins with, each created by an event; without it, the flows belong
+ *   to 500 projects that no event has created
  */
 export async function writeRealisticLog(
   store: EventStore,
   events: number,
   kind: 'lively' | 'settled' = 'lively',
+  projects = 0,
 ): Promise<void> {
-  const steps = interleavedSteps(kind === 'settled');
+  const steps = stepsOfLog(kind === 'settled', projects);
   let left = events;
   const worker = async () => {
     while (left > 0) {
@@ -45,26 +50,42 @@ export async function writeRealisticLog(
   await Promise.all(Array.from({ length: inFlight }, worker));
 }
 
+function* stepsOfLog(isSettled: boolean, projects: number): Generator<Step, never, void> {
+  for (let number = 0; number < projects; number += 1) yield newProject(number);
+  return yield* interleavedSteps(isSettled, projects || usualProjects);
+}
+
+function newProject(number: number): Step {
+  const id = projectIdOf(number);
+  const stream = `project-${id}`;
+  const data = { id, organizationId: 'corganization1', name: `Project ${number}` };
+  return { stream, revision: noStream, events: [sealerOf(stream, id)('ProjectCreated', data)] };
+}
+
+function projectIdOf(number: number): string {
+  return `cproject${number}`;
+}
+
 /**
  * Yields the steps of many flows in turn. A flow has at most one running step, because there are more flows than
  * workers.
  */
-function* interleavedSteps(isSettled: boolean): Generator<Step, never, void> {
+function* interleavedSteps(isSettled: boolean, projects: number): Generator<Step, never, void> {
   let created = 0;
-  const flows = Array.from({ length: openFlows }, () => stepsOfFlow(created++, isSettled));
+  const flows = Array.from({ length: openFlows }, () => stepsOfFlow(created++, isSettled, projects));
   for (;;) {
     for (const [index, flow] of flows.entries()) {
       const step = flow.next();
       if (step.done !== true) yield step.value;
-      else flows[index] = stepsOfFlow(created++, isSettled);
+      else flows[index] = stepsOfFlow(created++, isSettled, projects);
     }
   }
 }
 
-function* stepsOfFlow(number: number, isSettled: boolean): Generator<Step, void, void> {
+function* stepsOfFlow(number: number, isSettled: boolean, projects: number): Generator<Step, void, void> {
   const id = createId();
   const stream = `flow-${id}`;
-  const projectId = `cproject${number % 500}`;
+  const projectId = projectIdOf(number % projects);
   const versionIds = Array.from({ length: 4 }, () => id + createId().slice(-8));
   const [first = '', second = '', third = '', fourth = ''] = versionIds;
   const sealNext = sealerOf(stream, projectId);
