@@ -10,7 +10,6 @@ import { describeAsOf } from './app/read-only.ts';
 import { asksForHelp, usage } from './app/startup/arguments.ts';
 import { describeStart } from './app/startup/describe-start.ts';
 import { printAdminKey } from './app/startup/first-start.ts';
-import { limitHeapGrowth } from './app/startup/heap-growth.ts';
 import { findMisspelt, type MisspeltVariable, recordReads } from './app/startup/variable-names.ts';
 import { AnswerPlaces } from './application/access/answer-places.ts';
 import { RateLimit } from './application/access/rate-limit.ts';
@@ -32,7 +31,6 @@ import { createLog } from './shared/logging/pino-logger.ts';
 const flushDelayMs = 2_000;
 
 keepNewFilesPrivate();
-limitHeapGrowth();
 try {
   if (asksForHelp(process.argv.slice(2))) {
     process.stdout.write(usage);

@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import { FairSlots, type FairSlotsLimits } from '#shared/async/fair-slots.ts';
+import { keepHeapSmall } from '#shared/async/heap-growth.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /**
@@ -39,9 +40,11 @@ export class PageMakers {
   ): Promise<E.Either<Failure, Result>> {
     const leave = await this.#pages.enter(projectId);
     if (typeof leave === 'string') return E.left(tooManyPages);
+    const letHeapGrow = keepHeapSmall();
     try {
       return await work();
     } finally {
+      letHeapGrow();
       leave();
     }
   }
@@ -67,9 +70,11 @@ export class PageMakers {
   async #makePart<Part>(projectId: string, parts: AsyncIterator<Part>): Promise<IteratorResult<Part>> {
     const leave = await this.#parts.enter(projectId);
     if (typeof leave === 'string') throw new UnavailableError('Too many exports are being made now.');
+    const letHeapGrow = keepHeapSmall();
     try {
       return await parts.next();
     } finally {
+      letHeapGrow();
       leave();
     }
   }

@@ -5,6 +5,7 @@ import { isReadable } from '#event-store/lazy-event.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import type { DocumentValue, PageKey, ReadStore } from '#read-store/read-store.ts';
 import { delay } from '#shared/async/delay.ts';
+import { keepHeapSmall } from '#shared/async/heap-growth.ts';
 import { runFor } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { BatchRun, type BatchRunOptions } from './batch-run.ts';
@@ -109,7 +110,9 @@ export class BatchRunner {
     const ofProject = this.#runsOf.get(projectId) ?? 0;
     if (ofProject >= maxRunsOfProject) return;
     this.#runsOf.set(projectId, ofProject + 1);
+    const letHeapGrow = keepHeapSmall();
     const running = runFor(projectId, () => this.#runOne(id, term)).finally(() => {
+      letHeapGrow();
       this.#running.delete(id);
       this.#endOneOf(projectId);
     });

@@ -3,6 +3,7 @@ import type { DeliveryError } from '#domain/webhook-endpoint/delivery.ts';
 import { type SealedSecret, secretField, secretPrefix, validSecrets } from '#domain/webhook-endpoint/secret.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 import { FairSlots } from '#shared/async/fair-slots.ts';
+import { keepHeapSmall } from '#shared/async/heap-growth.ts';
 import { runFor } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -82,9 +83,11 @@ export class MessageDelivery {
   async deliver(target: DeliveryTarget, message: Message, signal: AbortSignal): Promise<DeliveryTry> {
     const leave = await this.#options.slots.enter(target.owner);
     if (typeof leave === 'string') return postponed;
+    const letHeapGrow = keepHeapSmall();
     try {
       return await runFor(target.owner, () => this.#deliver(target, message, signal));
     } finally {
+      letHeapGrow();
       leave();
     }
   }
