@@ -21,7 +21,7 @@ interface Charts {
 const size = { width: 860, height: 460 };
 
 /**
- * Draws lines over sizes, both axes logarithmic, as an SVG file.
+ * Draws lines over sizes as an SVG file, on a logarithmic scale.
  * @param title also says what the lines mean
  */
 export async function writePlot(

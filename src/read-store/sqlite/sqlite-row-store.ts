@@ -191,9 +191,11 @@ export class SqliteRowStore implements RowStore {
       case 'put': {
         const { update, put, width } = statements;
         const { values } = write;
+        // A fill mostly makes documents, and has few indexes yet.
+        const isFilling = this.#filling.has(generation.number);
         for (let at = 0; at < values.length; at += width) {
           const row = values.slice(at, at + width);
-          if (update.run(...row).changes === 0) put.run(...row);
+          if (isFilling || update.run(...row).changes === 0) put.run(...row);
         }
         statements.puts += values.length / width;
         return;

@@ -83,11 +83,9 @@ export class MessageDelivery {
   async deliver(target: DeliveryTarget, message: Message, signal: AbortSignal): Promise<DeliveryTry> {
     const leave = await this.#options.slots.enter(target.owner);
     if (typeof leave === 'string') return postponed;
-    const letHeapGrow = keepHeapSmall();
     try {
       return await runFor(target.owner, () => this.#deliver(target, message, signal));
     } finally {
-      letHeapGrow();
       leave();
     }
   }
@@ -108,12 +106,15 @@ export class MessageDelivery {
   async #makeInTurn(target: DeliveryTarget, message: Message, signal: AbortSignal): Promise<MadeMessage | DeliveryTry> {
     const leave = await this.#making.enter(target.owner);
     if (typeof leave === 'string') return postponed;
+    // Not while the message is sent: a slow receiver would make the calls of all others collect more garbage.
+    const letHeapGrow = keepHeapSmall();
     try {
       const endpoint = signal.aborted ? null : target.current();
       return endpoint === null ? postponed : await this.#make(target.id, endpoint, message);
     } catch (error) {
       return await this.#notMade(error, target.id, message);
     } finally {
+      letHeapGrow();
       leave();
     }
   }
