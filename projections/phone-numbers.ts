@@ -1,10 +1,13 @@
 import type { PhoneNumberEvents } from '#domain/phone-number/events.ts';
 import type { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
+import type { ClaimingDocument } from '#read-store/stored-document.ts';
 import { changed, type TenantDocument, tenantOf } from './document.ts';
 
 /** A phone number. */
-export interface PhoneNumberDocument extends TenantDocument<PhoneNumberRecord> {
+export interface PhoneNumberDocument extends TenantDocument<PhoneNumberRecord>, ClaimingDocument {
+  /** Its number. */
+  readonly claims: string;
   /** For the lookup of a flow's phone numbers. */
   readonly flowId: string | null;
 }
@@ -12,11 +15,12 @@ export interface PhoneNumberDocument extends TenantDocument<PhoneNumberRecord> {
 /** Every existing phone number. */
 export const phoneNumbers = projection<PhoneNumberDocument, PhoneNumberEvents>({
   name: 'phone-numbers',
-  version: 1,
+  version: 2,
   keys: ({ data }) => [data.id],
   on: {
     PhoneNumberCreated: {
       create: ({ data, revision, metadata }) => ({
+        claims: claimOf(data),
         ...tenantOf(metadata),
         revision,
         flowId: data.flowId,
@@ -35,4 +39,12 @@ export const phoneNumbers = projection<PhoneNumberDocument, PhoneNumberEvents>({
     PhoneNumberAbandoned: ignored,
   },
   indexes: [['projectId'], ['flowId'], ['projectId', 'name'], ['projectId', 'status'], ['projectId', 'flowId']],
+  // A number that was released and taken again has a new document; the removal of the old one may be stored later.
+  disclaim: () => null,
 });
+
+/** External numbers have a separate space for each project (`claimedNumbers`). */
+function claimOf({ type, projectId, number }: Pick<PhoneNumberRecord, 'type' | 'projectId' | 'number'>): string {
+  const claim = type === 'external' ? `${projectId} ${number}` : number;
+  return encodeURIComponent(claim.toWellFormed());
+}

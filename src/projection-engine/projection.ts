@@ -69,9 +69,9 @@ export interface Projection<Value extends DocumentValue, Events> {
   readonly indexes: ReadonlyArray<ReadonlyArray<IndexableField<Value>>>;
   /**
    * Returns a document without some of its claims (`ClaimingDocument`), which a newer document of the same answer has
-   * taken over. Readers apply it to every list.
+   * taken over. Null leaves it out: events that are not stored yet have removed it. Readers apply it to every list.
    */
-  disclaim?(document: Value, lost: ReadonlySet<string>): Value;
+  disclaim?(document: Value, lost: ReadonlySet<string>): Value | null;
   /**
    * Whether a document is stored before the others of its batch: the one that has taken over what another has lost, so
    * that readers never find that none has it; or a sum before the document from which a replay computes it again.

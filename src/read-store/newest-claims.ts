@@ -4,14 +4,14 @@ import { type DocumentValue, recordLast, StoredDocument } from './stored-documen
 export interface ReadCollection {
   readonly name: string;
   /** @see Projection.disclaim */
-  disclaim?(document: DocumentValue, lost: ReadonlySet<string>): DocumentValue;
+  disclaim?(document: DocumentValue, lost: ReadonlySet<string>): DocumentValue | null;
 }
 
 /**
  * Leaves only one of the documents that claim the same resource with its claim: the one with the newest position. It
  * includes every event that an older one includes, so the older one is not stored yet as that event left it. Documents
  * that do not contradict each other are returned as they are, and none of them is parsed.
- * @param disclaim returns a document without the claims that it has lost
+ * @param disclaim returns a document without the claims that it has lost; null leaves it out
  */
 export function keepNewestClaims<Value extends DocumentValue>(
   documents: ReadonlyArray<StoredDocument<Value>>,
@@ -27,11 +27,12 @@ export function keepNewestClaims<Value extends DocumentValue>(
     }
   }
   if (!isContradicted) return documents;
-  return documents.map((document) => {
-    const lost = claimedBy(document).filter((id) => newest.get(id) !== document);
-    if (lost.length === 0) return document;
+  return documents.flatMap((document) => {
+    const { id, order, position } = document;
+    const lost = claimedBy(document).filter((claim) => newest.get(claim) !== document);
+    if (lost.length === 0) return [document];
     const value = disclaim(document.value, new Set(lost));
-    return new StoredDocument<Value>(document.id, document.order, JSON.stringify(recordLast(value)), document.position);
+    return value === null ? [] : [new StoredDocument<Value>(id, order, JSON.stringify(recordLast(value)), position)];
   });
 }
 

@@ -9,8 +9,8 @@ export type DocumentValue = object;
  */
 export interface ClaimingDocument {
   /**
-   * The ids of the resources whose only one it claims to be, with blanks between: the id of its flow for an active
-   * version. It is the first member, so that it can be read without parsing the document.
+   * What it claims to be the only one of, with blanks between: the id of its flow for an active version. It is the
+   * first member, so that it can be read without parsing the document. It has no quotes and no backslashes.
    */
   readonly claims: string;
 }

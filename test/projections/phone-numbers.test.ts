@@ -14,6 +14,7 @@ const id = ids.number;
 const of = (...events: ReadonlyArray<ExampleEvent>) => projectStreams(phoneNumbers, { [`phoneNumber-${id}`]: events });
 const document = (change: object, revision: number, flowId: string | null = null) => ({
   [id]: {
+    claims: encodeURIComponent(phoneNumberCreated().data.number),
     ...tenants.project,
     revision,
     flowId,

@@ -52,6 +52,14 @@ describe('keepNewestClaims', () => {
     assert.deepEqual(lost?.record.parse(), { note: '"claims":"of a"' });
   });
 
+  it('leaves out a document of which nothing is left without its claim', () => {
+    const kept = keepNewestClaims([document('a', 4, 'number'), document('b', 7, 'number')], () => null);
+    assert.deepEqual(
+      kept.map(({ id }) => id),
+      ['b'],
+    );
+  });
+
   it('returns documents without a contradiction as they are, and parses none', async () => {
     const documents = [document('a', 4, 'flow1', 'flow2'), document('b', 7, 'flow3'), document('c', 8)];
     const { result, characters } = await countParsedCharacters(() => keepNewestClaims(documents, assert.fail));

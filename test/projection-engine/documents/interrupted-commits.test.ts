@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { newEvent } from '#domain/shared/event.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { DocumentBuffer } from '#projection-engine/documents/document-buffer.ts';
 import type { AnyProjection } from '#projection-engine/projection.ts';
 import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
 import { instanceFigures } from '#projections/figures/instance-figures.ts';
 import { type FlowVersionDocument, flowVersions } from '#projections/flow-versions.ts';
+import { type PhoneNumberDocument, phoneNumbers } from '#projections/phone-numbers.ts';
 import { keepNewestClaims } from '#read-store/newest-claims.ts';
 import type { DocumentWrite } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 import { defaultMoved, profileCreated, profileRevised } from '#test/support/events/agent-profile-events.ts';
 import { flowCreated, profileAssigned, versionActivated, versionCreated } from '#test/support/events/flow-events.ts';
 import { activeInstance, ended, upgradeRequested } from '#test/support/events/instance-events.ts';
+import { phoneNumberCreated } from '#test/support/events/phone-number-events.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { type ExampleEvent, recorded } from '#test/support/harness/recorded-events.ts';
 import { itInRounds } from '#test/support/run/long.ts';
@@ -38,10 +41,11 @@ class WritesOneByOne {
   }
 
   apply(write: DocumentWrite): void {
-    assert.ok(write.kind === 'put');
-    const { id, order, body, position } = write;
-    if (position >= (this.#stored.get(id)?.position ?? 0))
-      this.#stored.set(id, new StoredDocument(id, order, body, position));
+    assert.ok(write.kind !== 'delete-where');
+    const { id, position } = write;
+    if (position < (this.#stored.get(id)?.position ?? 0)) return;
+    if (write.kind === 'delete') this.#stored.delete(id);
+    else this.#stored.set(id, new StoredDocument(id, write.order, write.body, position));
   }
 
   /** The documents as a list shows them. */
@@ -76,6 +80,12 @@ function* batchesOf(events: ReadonlyArray<RecordedEvent>, sizes: ReadonlyArray<n
     yield events.slice(from, from + size);
     from += size;
   }
+}
+
+function split<Item>(items: ReadonlyArray<Item>, isFirst: () => boolean): [Item[], Item[]] {
+  const parts: [Item[], Item[]] = [[], []];
+  for (const item of items) parts[isFirst() ? 0 : 1].push(item);
+  return parts;
 }
 
 /** A flow whose versions are activated and tagged. */
@@ -117,6 +127,25 @@ function profileEvents(chosen: ReadonlyArray<readonly [number, number, number]>)
   return events;
 }
 
+/** Phone numbers that are released and taken again, each time by another document. */
+function phoneNumberEventsOf(chosen: ReadonlyArray<readonly [number, number, number]>): ReadonlyArray<ExampleEvent> {
+  const events: ExampleEvent[] = [];
+  const holders = new Map<number, string>();
+  for (const [kind, number] of chosen) {
+    const holder = holders.get(number);
+    if (holder === undefined) {
+      const id = `${ids.number}${events.length}`;
+      events.push(phoneNumberCreated({ id, number: `+1555010${number}` }));
+      holders.set(number, id);
+    } else if (kind === 0) events.push(newEvent('PhoneNumberRenamed', { id: holder, name: `n${events.length}` }));
+    else {
+      events.push(newEvent('PhoneNumberDeleted', { id: holder }));
+      holders.delete(number);
+    }
+  }
+  return events;
+}
+
 const few = { few: 150, many: 5000 };
 
 describe('a list between any two writes of a batch', () => {
@@ -151,6 +180,23 @@ describe('a list between any two writes of a batch', () => {
             assert.equal(shown.filter(({ isDefault }) => isDefault).length, 1);
             const flowIds = shown.flatMap((profile) => profile.flowIds);
             assert.equal(new Set(flowIds).size, flowIds.length);
+          }
+        }
+      }),
+      { numRuns },
+    );
+  });
+
+  itInRounds('shows no phone number twice, in whatever order the writes are stored', few, (numRuns) => {
+    fc.assert(
+      fc.property(choices, batchSizes, fc.infiniteStream(fc.boolean()), (chosen, sizes, isFirst) => {
+        const store = new WritesOneByOne(phoneNumbers);
+        for (const batch of batchesOf(recordedInOrder(phoneNumberEventsOf(chosen)), sizes)) {
+          const [first, last] = split(store.writesOf(batch), () => isFirst.next().value ?? true);
+          for (const write of [...first, ...last]) {
+            store.apply(write);
+            const shown = store.shown<PhoneNumberDocument>().map(({ record }) => record.number);
+            assert.equal(new Set(shown).size, shown.length);
           }
         }
       }),
