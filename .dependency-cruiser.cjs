@@ -16,6 +16,7 @@ const anyProject = '^(src|commands|queries|projections)/';
 const floors = [
   { name: 'shared', folders: 'src/shared' },
   { name: 'domain', folders: 'src/domain' },
+  { name: 'exchange', folders: 'src/exchange' },
   {
     name: 'stores',
     folders: 'src/(event-store|read-store|records|leases|blob-store|personal-data|mongodb|sqlite)',

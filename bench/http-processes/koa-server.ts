@@ -4,14 +4,14 @@ import { Router } from '@koa/router';
 import * as E from 'fp-ts/lib/Either.js';
 import Koa, { type Context } from 'koa';
 import { koaBody } from 'koa-body';
-import { ByteBudget } from '#application/access/byte-budget.ts';
-import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
 import { commands } from '#commands/table.ts';
+import { defaultBodyByteLimits } from '#exchange/body-source.ts';
+import { ByteBudget } from '#exchange/byte-budget.ts';
 import { jsonBodyReader } from '#http/request/request-body.ts';
 import { writeResponse } from '#http/response/response.ts';
 import { createRequestContext } from '#http/server/request-context.ts';
 import { createRouter, type Handler, type Route } from '#http/server/router.ts';
-import { SlimKoa } from '#http/server/slim-koa.ts';
+import { SlimKoa } from '#http/server/server.ts';
 import { queries } from '#queries/table.ts';
 
 /** The routes to serve, passed as JSON in the first argument. */

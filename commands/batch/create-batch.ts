@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import { notFound } from '#application/operations/not-found.ts';
 import { post } from '#application/operations/operation.ts';
 import { batch, lineScope, newBatchId } from '#domain/batch/batch.ts';
@@ -12,6 +11,7 @@ import { ExpiresAfter } from '#domain/file/record.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import { notFound } from '#application/operations/not-found.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
@@ -15,6 +14,7 @@ import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { canAccess } from '#domain/shared/tenancy.ts';
 import { archived } from '#domain/template/template.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 import { text } from '#shared/codecs/text.ts';
 import { filledFaults } from './shared/filled-limit.ts';
 import { newTarget } from './shared/new-target.ts';

@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { instance } from '#domain/instance/instance.ts';
@@ -10,6 +9,7 @@ import { instanceRecord } from '#domain/instance/record-of-state.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 import { filledFaults } from './shared/filled-limit.ts';
 import { nextOperation } from './shared/new-target.ts';
 import { loadPresentResources } from './shared/present-resources.ts';

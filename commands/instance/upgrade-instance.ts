@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { driftedFlows } from '#domain/instance/drift.ts';
@@ -13,6 +12,7 @@ import { checkUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 import { oneOf } from '#shared/codecs/choice.ts';
 import { withDefault } from '#shared/codecs/default.ts';
 import { filledFaults } from './shared/filled-limit.ts';

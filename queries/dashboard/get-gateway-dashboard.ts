@@ -1,10 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import { get } from '#application/operations/operation.ts';
 import { type CollectionReader, query } from '#application/queries/query.ts';
 import { type Caller, canAccess, type Tenant } from '#domain/shared/tenancy.ts';
 import type { UsageSums } from '#domain/usage/usage-sums.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 import { usageByDay, usageByHour, usageByMinute, usageByQuarterHour } from '#projections/usage/usage-by-period.ts';
 import { seriesOf } from '#projections/usage/usage-group.ts';
 import { type FiguresOwner, figuresOwner, narrowingReads } from '#queries/shared/figures-owner.ts';

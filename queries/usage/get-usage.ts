@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { instant } from '#domain/codecs/time.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Tenant } from '#domain/shared/tenancy.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 import { usageByDay, usageByHour } from '#projections/usage/usage-by-period.ts';
 import { type FiguresOwner, figuresOwner, narrowingReads } from '#queries/shared/figures-owner.ts';
 import { GroupBy, type Grouping, rollupFor } from './shared/group-by.ts';

@@ -1,4 +1,3 @@
-import { ByteBudget } from '#application/access/byte-budget.ts';
 import type { KeyResolver } from '#application/access/key-resolver.ts';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
@@ -6,6 +5,7 @@ import type { AnyOperation } from '#application/operations/operation.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { PublishedKey } from '#digests/digest-keys.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { ByteBudget } from '#exchange/byte-budget.ts';
 import { gatewayOperations } from '#gateway/operations.ts';
 import type { Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';

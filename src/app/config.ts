@@ -1,13 +1,12 @@
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { ByteLimits } from '#application/access/byte-budget.ts';
 import { defaultLimitFactor, type LimitFactors } from '#application/access/limit-levels.ts';
-import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
-import { defaultAnswerByteLimits } from '#application/responses/answer-failures.ts';
 import { defaultEndpointLimits, type EndpointLimits } from '#application/webhooks/endpoint-limits.ts';
 import { type DigestKeys, publicHalf, readPublicKeys, readSigningKey } from '#digests/digest-keys.ts';
 import { faultOfKeyText } from '#domain/api-key/secret.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
+import { defaultBodyByteLimits } from '#exchange/body-source.ts';
+import { type ByteLimits, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
 import { defaultSpoolByteLimits } from '#gateway/audio/spool-limits.ts';
 import type { FeedLimits } from '#live-feed/live-feed.ts';
 import { checkedText } from '#shared/codecs/checked.ts';

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
-import { inputErrors } from '#application/operations/input-errors.ts';
+import { inputErrors } from '#exchange/input-errors.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 

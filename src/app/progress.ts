@@ -1,6 +1,6 @@
-import type { ByteBudget } from '#application/access/byte-budget.ts';
 import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { EventStore } from '#event-store/event-store.ts';
+import type { ByteBudget } from '#exchange/byte-budget.ts';
 import type { Metrics, ProjectionLag, Stopped } from '#http/routes/metrics.ts';
 import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';

@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { ArrivalLimits } from '#application/bodies/body-source.ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import type { RelayReport, StreamingRequest } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { ArrivalLimits } from '#exchange/body-source.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 import type { CatalogueRefusal } from './config/catalogue.ts';
 import { inputError } from './faults.ts';
 import type { ConfigurationSnapshot, Gateway } from './gateway.ts';

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get, type StreamingOperation } from '#application/operations/operation.ts';
-import { sendProblem } from '#application/responses/send-problem.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { sendProblem } from '#exchange/problem.ts';
 import { eventStreamType } from './event-stream-message.ts';
 import type { LiveFeed } from './live-feed.ts';
 

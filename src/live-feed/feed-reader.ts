@@ -1,5 +1,5 @@
-import type { ResponseSink } from '#application/responses/response-sink.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
+import type { ResponseSink } from '#exchange/response-sink.ts';
 import { withTimeout } from '#shared/async/with-timeout.ts';
 import { comment, ending, eventStreamType, opening } from './event-stream-message.ts';
 

@@ -1,12 +1,12 @@
 import { auditEntries, type EntryReads } from '#application/history/audit-entries.ts';
-import type { ResponseSink } from '#application/responses/response-sink.ts';
 import { listedTypes } from '#domain/history/table.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
-import { FairRoom } from '#shared/async/fair-room.ts';
+import type { ResponseSink } from '#exchange/response-sink.ts';
+import { FairRoom } from '#shared/async/fair-queue.ts';
 import { runFor, serviceOwner } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';

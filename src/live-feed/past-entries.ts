@@ -2,7 +2,7 @@ import { type AuditEntry, auditEntries, type EntryReads } from '#application/his
 import { pastEvents } from '#application/history/past-events.ts';
 import { areShown, type Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import { FairSlots } from '#shared/async/fair-slots.ts';
+import { FairSlots } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { entryMessage } from './event-stream-message.ts';
 import type { FeedReader } from './feed-reader.ts';

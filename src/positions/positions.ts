@@ -1,4 +1,4 @@
-import { FairRoom } from '#shared/async/fair-room.ts';
+import { FairRoom } from '#shared/async/fair-queue.ts';
 import { currentOwner } from '#shared/async/work-owner.ts';
 import { RecentEffects } from './recent-effects.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { ByteBudget } from '#application/access/byte-budget.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
+import { ByteBudget } from '#exchange/byte-budget.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { multipart, SlowClient, transcriptionOf, transcriptions } from '#test/gateway/support/slow-client.ts';
 import { eventually } from '#test/support/run/eventually.ts';

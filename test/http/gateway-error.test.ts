@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { gatewayError } from '#application/responses/openai-error.ts';
 import { failure } from '#domain/shared/failure.ts';
+import { gatewayError } from '#exchange/openai-error.ts';
 
 describe('gatewayError', () => {
   it('makes an error with the four members that OpenAI clients read', () => {

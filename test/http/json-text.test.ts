@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { scanJsonObject } from '#application/bodies/json-body.ts';
+import { scanJsonObject } from '#exchange/json-body.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 
 /** Counts the turns of the event loop until it is stopped. */

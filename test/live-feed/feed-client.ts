@@ -1,4 +1,4 @@
-import type { ResponseSink } from '#application/responses/response-sink.ts';
+import type { ResponseSink } from '#exchange/response-sink.ts';
 
 /** A message of a feed, as a client of server-sent events reads it. */
 export interface FeedMessage {

@@ -1,7 +1,7 @@
-import { invalidInput } from '#application/operations/input-errors.ts';
 import { listedTypes } from '#domain/history/table.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { maxUrlCharacters } from '#domain/webhook-endpoint/url.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { list } from '#shared/codecs/list.ts';
 import { text, textThat } from '#shared/codecs/text.ts';

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import type { Failure } from '#domain/shared/failure.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 import { periodMs } from '#projections/usage/period.ts';
 import { endOf, keptSince, shifted, startOf, type UsageRange } from '#queries/usage/shared/usage-range.ts';
 import type { Interval } from '../answers/gateway-answer.ts';

@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import type { TextStream } from '#application/responses/text-stream.ts';
+import type { TextStream } from '#exchange/response-sink.ts';
 import type { Grouping } from './group-by.ts';
 import type { UsageRow } from './usage-answer.ts';
 import { usageFigures } from './usage-figures.ts';

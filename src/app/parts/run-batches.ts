@@ -1,9 +1,9 @@
 import type { Config } from '#app/config.ts';
-import type { ByteBudget } from '#application/access/byte-budget.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { FileSpace } from '#application/files/file-space.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
+import type { ByteBudget } from '#exchange/byte-budget.ts';
 import { createLineCaller } from '#gateway/batch/line-caller.ts';
 import type { Gateway } from '#gateway/gateway.ts';
 import type { GatewayLimits } from '#gateway/gateway-call.ts';

@@ -13,7 +13,7 @@ import { onOneNode } from '#leases/on-one-node.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import type { Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import { FairSlots } from '#shared/async/fair-slots.ts';
+import { FairSlots } from '#shared/async/fair-queue.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { MessageDelivery } from '#webhooks/delivery/message-delivery.ts';
 import { systemClock } from '#webhooks/delivery/queue/queue-clock.ts';

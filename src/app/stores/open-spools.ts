@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Config } from '#app/config.ts';
-import { ByteBudget } from '#application/access/byte-budget.ts';
+import { ByteBudget } from '#exchange/byte-budget.ts';
 import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';

@@ -1,6 +1,6 @@
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
-import type { HttpRoute, Plane } from '#application/operations/operation.ts';
+import type { HttpRoute } from '#application/operations/operation.ts';
 import type { OperationEffect } from '#application/operations/operation-effect.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
@@ -8,6 +8,7 @@ import type { SealedText } from '#domain/shared/personal-data.ts';
 import type { Scope } from '#domain/shared/scope.ts';
 import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
 import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';
+import type { Plane } from '#exchange/problem.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { NewIds } from './new-ids.ts';
 import type { StreamWrite } from './write-events.ts';

@@ -1,5 +1,4 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { inputErrors } from '#application/operations/input-errors.ts';
 import type { BlobStore, ListedBlob } from '#blob-store/blob-store.ts';
 import { partBlobPrefix } from '#domain/batch/batch.ts';
 import { eventCodecs } from '#domain/shared/event-codecs.ts';
@@ -7,6 +6,7 @@ import { upcasters } from '#domain/shared/upcasters.ts';
 import { describeUndecodable, InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
 import { pagesOf, type RawEvent, type RawLog } from '#event-store/transfer/raw-log.ts';
 import { UpcastError, upcastWith } from '#event-store/upcasting.ts';
+import { inputErrors } from '#exchange/input-errors.ts';
 import { fileBlobPrefix } from './file-uploads.ts';
 import { concernsBlobs, type Orphan, OrphanSearch } from './orphan-search.ts';
 

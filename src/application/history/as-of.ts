@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import { notFound } from '#application/operations/not-found.ts';
 import { instant } from '#domain/codecs/time.ts';
 import type { AnyEntityHistory, ResourceKind, ResourceName } from '#domain/history/listed-event.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import type { Json } from '#shared/json/json.ts';

@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
+import { inputErrors, invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { inputErrors, invalidInput, maxInputErrors } from './input-errors.ts';
 
 /**
  * Decodes an operation's input, or fails with every error and its place.

@@ -1,25 +1,18 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { ByteBudget } from '#application/access/byte-budget.ts';
 import type { KeyUse } from '#application/access/key-resolver.ts';
 import type { RateLimit } from '#application/access/rate-limit.ts';
-import { answerShortageFailure } from '#application/responses/answer-failures.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
+import { ClientDisconnectedError } from '#exchange/body-source.ts';
+import { answerShortageFailure, type ByteBudget } from '#exchange/byte-budget.ts';
+import type { StreamingConnection } from '#exchange/streaming-connection.ts';
 import { heavyTurns, largeBodyBytes } from '#shared/async/heavy-turns.ts';
 import { runFor } from '#shared/async/work-owner.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { checkScopes } from './check-scope.ts';
-import { ClientDisconnectedError } from './client-disconnected-error.ts';
 import { decodeInput } from './decode-input.ts';
 import { notFound } from './not-found.ts';
-import type {
-  AnyOperation,
-  Download,
-  RelayConnection,
-  RelayReport,
-  UploadOperation,
-  UploadSource,
-} from './operation.ts';
+import type { AnyOperation, Download, RelayReport, UploadOperation, UploadSource } from './operation.ts';
 import type { OperationResult, RequestHeaders, RequestInput, ValidRequest } from './operation-request.ts';
 import type { OperationRoute } from './registry.ts';
 import { failureOfError } from './unexpected-error.ts';
@@ -60,7 +53,7 @@ export interface OperationCall {
   /** Opens the source of an upload. Called at most once, like `loadBody`. */
   readonly openUpload: (caller: Caller) => UploadSource;
   /** Opens the connection from which a streaming operation reads its body, and to which it writes its answer. */
-  readonly openConnection: (caller: Caller, limitHeaders: ReadonlyArray<string>) => RelayConnection;
+  readonly openConnection: (caller: Caller, limitHeaders: ReadonlyArray<string>) => StreamingConnection;
 }
 
 /** The result, with the data that an adapter needs to answer and to log. */

@@ -1,13 +1,11 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
-import type { ByteHold } from '#application/access/byte-budget.ts';
-import type { BodySource } from '#application/bodies/body-source.ts';
-import type { ResponseSink } from '#application/responses/response-sink.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { Scope } from '#domain/shared/scope.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Plane } from '#exchange/problem.ts';
+import type { StreamingConnection } from '#exchange/streaming-connection.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { OperationEffect } from './operation-effect.ts';
 import type { OperationRequest, OperationResult, RequestInput, ValidRequest } from './operation-request.ts';
@@ -23,12 +21,6 @@ export interface HttpRoute {
   /** The status of success. */
   readonly status: 200 | 201 | 204;
 }
-
-/**
- * The plane decides the form of errors (problem details for control, OpenAI's for the gateway), and which nodes answer:
- * those with the role `control-plane`, or `gateway`.
- */
-export type Plane = 'control' | 'gateway';
 
 /**
  * One operation of Switchyard, as every caller (REST, OpenAPI, MCP, command line) sees it. `input` is flat:
@@ -77,22 +69,8 @@ export interface Operation<Subject = any> {
   readonly execute: (request: ValidRequest<Subject>) => Promise<E.Either<Failure, OperationResult>>;
 }
 
-/** The connection from which a streaming operation reads its request, and to which it writes its response. */
-export interface RelayConnection {
-  /** Headers of the request, by lower-case name. */
-  readonly headers: IncomingHttpHeaders;
-  /** The query string without its question mark; empty without a query. */
-  readonly query: string;
-  readonly body: BodySource;
-  /** Counts the bytes of its body; released when the request is answered. */
-  readonly bodyHold: ByteHold;
-  /** Counts the bytes of an answer that is held until it is whole; released when the request is answered. */
-  readonly answerHold: ByteHold;
-  readonly response: ResponseSink;
-}
-
 /** A request with a valid key, which the operation answers on its connection. */
-export interface StreamingRequest extends RelayConnection {
+export interface StreamingRequest extends StreamingConnection {
   /** Path parameters by name, decoded. */
   readonly parameters: Readonly<Record<string, string>>;
   /** The caller: the ids of the key and of its tenants. */
@@ -129,7 +107,7 @@ export interface RelayReport {
 }
 
 /** The source of an upload. */
-export interface UploadSource extends Pick<RelayConnection, 'headers' | 'body' | 'bodyHold'> {
+export interface UploadSource extends Pick<StreamingConnection, 'headers' | 'body' | 'bodyHold'> {
   readonly caller: Caller;
 }
 

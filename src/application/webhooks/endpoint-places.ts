@@ -3,7 +3,7 @@ import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import { FairSlots, type LeaveSlot } from '#shared/async/fair-slots.ts';
+import { FairSlots, type LeaveSlot } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type EndpointLimit, type EndpointLimits, endpointLimitsOf } from './endpoint-limits.ts';
 

@@ -1,11 +1,11 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { inputErrors } from '#application/operations/input-errors.ts';
 import { eventCodecs, eventMetadataCodec, isKnownEventType } from '#domain/shared/event-codecs.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { type ParsedTexts, parseTexts } from '#event-store/parsed-texts.ts';
 import { UpcastError, upcastWith } from '#event-store/upcasting.ts';
+import { inputErrors } from '#exchange/input-errors.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
 const upcast = upcastWith(upcasters);

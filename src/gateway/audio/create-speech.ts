@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { readJsonBytes } from '#application/bodies/json-bytes.ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
+import { readJsonBytes } from '#exchange/json-body.ts';
 import { type JsonRequest, readJsonRequest } from '#gateway/chat/chat-request.ts';
 import type { Target } from '#gateway/config/catalogue.ts';
 import { checkText, inputError } from '#gateway/faults.ts';

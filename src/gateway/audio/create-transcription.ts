@@ -1,10 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { arrivalFailure } from '#application/bodies/arrival-failure.ts';
-import { bodyTooLarge } from '#application/bodies/body-failures.ts';
-import { multipartFailure, notMultipart } from '#application/bodies/multipart-failure.ts';
-import { boundaryOf, MultipartScanner, type Part } from '#application/bodies/multipart-scanner.ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
+import { arrivalFailure, bodyTooLarge } from '#exchange/body-source.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
+import { boundaryOf, MultipartScanner, multipartFailure, notMultipart, type Part } from '#exchange/multipart.ts';
 import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import { forwardedHeaders } from '#gateway/providers/forwarded-headers.ts';
 import type { ProviderTranscription } from '#gateway/providers/provider.ts';

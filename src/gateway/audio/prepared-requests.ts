@@ -1,5 +1,5 @@
-import { invalidInput } from '#application/operations/input-errors.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import type { ConfigurationSnapshot } from '#gateway/gateway.ts';
 import {

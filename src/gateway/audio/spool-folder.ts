@@ -1,6 +1,6 @@
-import type { ByteBudget, ByteHold } from '#application/access/byte-budget.ts';
 import { diskFull } from '#application/operations/unexpected-error.ts';
 import type { Failure } from '#domain/shared/failure.ts';
+import type { ByteBudget, ByteReservation } from '#exchange/byte-budget.ts';
 import type { FreeSpace } from '#shared/files/free-space.ts';
 import { Spool } from './spool.ts';
 import { spoolShortageFailure } from './spool-limits.ts';
@@ -30,7 +30,7 @@ export class SpoolFolder {
    * @param projectId the project that sends the upload
    * @param memory counts the bytes that the spool keeps in memory
    */
-  open(projectId: string, memory: ByteHold): Spool {
+  open(projectId: string, memory: ByteReservation): Spool {
     const { folder, budget, makeFile = makeUnnamedFile } = this.#options;
     const disk = budget.hold(projectId);
     return new Spool({
@@ -42,7 +42,7 @@ export class SpoolFolder {
   }
 
   /** Why a spool's file cannot take this many more bytes; null if it can. */
-  async #shortageOf(disk: ByteHold, bytes: number): Promise<Failure | null> {
+  async #shortageOf(disk: ByteReservation, bytes: number): Promise<Failure | null> {
     const shortage = disk.shortageOf(bytes);
     if (shortage !== null) return spoolShortageFailure(shortage);
     const { folder, freeSpace } = this.#options;

@@ -1,5 +1,5 @@
-import type { ByteLimits, ByteShortage } from '#application/access/byte-budget.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { ByteLimits, ByteShortage } from '#exchange/byte-budget.ts';
 
 const gibibyte = 1024 * 1024 * 1024;
 

@@ -1,10 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { ByteHold } from '#application/access/byte-budget.ts';
-import { heldBytesOf } from '#application/bodies/body-failures.ts';
-import { countReleasedBytes } from '#application/bodies/minor-gc.ts';
 import { diskFull, isDiskFull } from '#application/operations/unexpected-error.ts';
 import type { Failure } from '#domain/shared/failure.ts';
+import { heldBytesOf } from '#exchange/body-source.ts';
+import type { ByteReservation } from '#exchange/byte-budget.ts';
+import { countReleasedBytes } from '#exchange/minor-gc.ts';
 import type { StoredBody } from '#gateway/transport/transport.ts';
 import { spoolShortageFailure } from './spool-limits.ts';
 
@@ -20,9 +20,9 @@ export interface SpoolOptions {
   /** Makes the file for the bytes that do not stay in memory. */
   readonly makeFile: () => Promise<FileHandle>;
   /** Counts the bytes in memory. Bytes that were written to the file are released. */
-  readonly memory: ByteHold;
+  readonly memory: ByteReservation;
   /** Counts its bytes in the file; released when it is closed. */
-  readonly disk: ByteHold;
+  readonly disk: ByteReservation;
   /** Why the file cannot take this many more bytes; null if it can. */
   readonly shortageOf: (bytes: number) => Promise<Failure | null>;
 }

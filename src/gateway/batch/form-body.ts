@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { ByteHold } from '#application/access/byte-budget.ts';
 import type { LineFile } from '#application/batches/line-calls.ts';
-import { heldBytesOf } from '#application/bodies/body-failures.ts';
-import type { Arrival, ArrivalLimits, BodySource, TakePiece } from '#application/bodies/body-source.ts';
+import {
+  type Arrival,
+  type ArrivalLimits,
+  type BodySource,
+  heldBytesOf,
+  type TakePiece,
+} from '#exchange/body-source.ts';
+import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 
@@ -61,7 +66,7 @@ class StreamedBody implements BodySource {
     return null;
   }
 
-  async receive(_limits: ArrivalLimits, hold: ByteHold, take: TakePiece): Promise<Arrival> {
+  async receive(_limits: ArrivalLimits, hold: ByteReservation, take: TakePiece): Promise<Arrival> {
     for await (const piece of this.#pieces()) {
       const shortage = hold.take(heldBytesOf(piece));
       if (shortage !== null) return { shortage };

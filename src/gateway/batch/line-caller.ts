@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
-import type { ByteBudget, ByteHold } from '#application/access/byte-budget.ts';
 import type { BatchLine, LineCalls, LineOutcome, LineRequest } from '#application/batches/line-calls.ts';
-import type { BodySource } from '#application/bodies/body-source.ts';
-import { scanJsonObject } from '#application/bodies/json-body.ts';
-import { MemoryBody } from '#application/bodies/memory-body.ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import { notFound } from '#application/operations/not-found.ts';
-import { answersFull } from '#application/responses/answer-failures.ts';
-import { MemoryResponse } from '#application/responses/memory-response.ts';
-import { errorCode } from '#application/responses/openai-error.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
+import { type BodySource, MemoryBody } from '#exchange/body-source.ts';
+import { answersFull, type ByteBudget, type ByteReservation } from '#exchange/byte-budget.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
+import { scanJsonObject } from '#exchange/json-body.ts';
+import { errorCode } from '#exchange/openai-error.ts';
+import { MemoryResponse } from '#exchange/response-sink.ts';
 import { createSpeech } from '#gateway/audio/create-speech.ts';
 import { createTranscription } from '#gateway/audio/create-transcription.ts';
 import { createChatCompletion } from '#gateway/chat/create-chat-completion.ts';
@@ -102,7 +100,7 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
 function outcomeAfter(
   result: CallResult,
   response: MemoryResponse,
-  { signal, hold }: { readonly signal: AbortSignal; readonly hold: ByteHold },
+  { signal, hold }: { readonly signal: AbortSignal; readonly hold: ByteReservation },
 ): LineOutcome {
   if (response.lacksRoom || (E.isRight(result) && result.right.code === noRoomCode)) return later;
   const failed = E.isLeft(result) ? result.left : null;

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { BatchLine, LineFault } from '#application/batches/line-calls.ts';
-import { scanJsonObject } from '#application/bodies/json-body.ts';
 import type { BatchEvents } from '#domain/batch/events.ts';
+import { scanJsonObject } from '#exchange/json-body.ts';
 import { briefMember, lastMember, MemberCollector, wantedNames } from '#gateway/wire/json-members.ts';
 
 const openBrace = 0x7b;

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { scanJsonObject } from '#application/bodies/json-body.ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
+import { scanJsonObject } from '#exchange/json-body.ts';
 import { type ReasoningHint, reasoningHints } from '#gateway/config/configuration.ts';
 import { checkFlag, checkText, inputError } from '#gateway/faults.ts';
 import {

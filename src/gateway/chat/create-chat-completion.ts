@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { readJsonBytes } from '#application/bodies/json-bytes.ts';
+import { readJsonBytes } from '#exchange/json-body.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import { forwardedHeaders } from '#gateway/providers/forwarded-headers.ts';

@@ -1,5 +1,5 @@
-import { maxInputErrors } from '#application/operations/input-errors.ts';
 import type { InputError } from '#domain/shared/failure.ts';
+import { maxInputErrors } from '#exchange/input-errors.ts';
 import { inputError } from '#gateway/faults.ts';
 import { briefValue, type Place } from '#gateway/wire/json-members.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { inputErrors } from '#application/operations/input-errors.ts';
 import type { InputError } from '#domain/shared/failure.ts';
+import { inputErrors } from '#exchange/input-errors.ts';
 import { checkPathSegment } from '#gateway/providers/path-segment.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import {

@@ -1,5 +1,5 @@
-import type { ResponseSink } from '#application/responses/response-sink.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
+import type { ResponseSink } from '#exchange/response-sink.ts';
 import type { CallRecord } from '#gateway/call-record.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import type { ProviderRequest } from '#gateway/providers/provider.ts';

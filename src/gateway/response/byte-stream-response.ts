@@ -1,4 +1,4 @@
-import type { ResponseSink } from '#application/responses/response-sink.ts';
+import type { ResponseSink } from '#exchange/response-sink.ts';
 import { malformed, unfinished } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { copyHeader, createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';

@@ -1,6 +1,6 @@
-import { answersFull } from '#application/responses/answer-failures.ts';
-import { type ErrorObject, errorCode, errorType, gatewayError } from '#application/responses/openai-error.ts';
 import { type Failure, failure, gatewayStatus } from '#domain/shared/failure.ts';
+import { answersFull } from '#exchange/byte-budget.ts';
+import { type ErrorObject, errorCode, errorType, gatewayError } from '#exchange/openai-error.ts';
 import { isErrorType } from '#gateway/error-type.ts';
 import {
   type AttemptFailure,

@@ -1,5 +1,5 @@
-import type { ByteHold } from '#application/access/byte-budget.ts';
-import type { ResponseSink } from '#application/responses/response-sink.ts';
+import type { ByteReservation } from '#exchange/byte-budget.ts';
+import type { ResponseSink } from '#exchange/response-sink.ts';
 import { providerErrorIn } from '#gateway/chat/chat-event.ts';
 import type { EventClassification, StreamInterpreter } from '#gateway/chat/stream-interpreter.ts';
 import type { ReportedConsumption } from '#gateway/cost.ts';
@@ -21,7 +21,7 @@ import { createResponseHeaders, type ResponseHandler, type ResponseHead } from '
 export interface EventStreamResponseOptions {
   readonly response: ResponseSink;
   /** Counts the bytes that are held. */
-  readonly answerHold: ByteHold;
+  readonly answerHold: ByteReservation;
   /** Makes the interpreter for the events of one attempt. */
   readonly createInterpreter: () => StreamInterpreter;
   /** Whether the answer is held until it is complete. */

@@ -1,4 +1,4 @@
-import type { ResponseSink } from '#application/responses/response-sink.ts';
+import type { ResponseSink } from '#exchange/response-sink.ts';
 import type { ErrorResponse } from './error-response.ts';
 
 /** Writes why a call has no answer. @param headers further ones, names and values in turn */

@@ -1,5 +1,5 @@
-import type { ByteHold } from '#application/access/byte-budget.ts';
-import type { ResponseSink } from '#application/responses/response-sink.ts';
+import type { ByteReservation } from '#exchange/byte-budget.ts';
+import type { ResponseSink } from '#exchange/response-sink.ts';
 import { providerErrorIn, tokensIn } from '#gateway/chat/chat-event.ts';
 import { audioSecondsIn, nothingReported, type ReportedConsumption } from '#gateway/cost.ts';
 import {
@@ -18,7 +18,7 @@ import { createResponseHeaders, type ResponseHandler, type ResponseHead } from '
 export interface WholeResponseOptions {
   readonly response: ResponseSink;
   /** Counts the bytes that are held. */
-  readonly answerHold: ByteHold;
+  readonly answerHold: ByteReservation;
   /** The member that a JSON answer must have; null if the answer may be of any kind. */
   readonly requiredMember: string | null;
 }

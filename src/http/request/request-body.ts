@@ -1,12 +1,18 @@
 import type { IncomingMessage } from 'node:http';
+import { Transform } from 'node:stream';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Context, Middleware } from 'koa';
-import type { ByteHold } from '#application/access/byte-budget.ts';
-import { bodyEvicted, bodyShortageFailure, bodyTooLarge, heldBytesOf } from '#application/bodies/body-failures.ts';
-import { parseJsonObject } from '#application/bodies/json-body.ts';
-import { checkJsonMediaType } from '#application/bodies/json-media-type.ts';
-import { ClientDisconnectedError } from '#application/operations/client-disconnected-error.ts';
 import type { Failure } from '#domain/shared/failure.ts';
+import {
+  type Arrival,
+  type ArrivalLimits,
+  type BodySource,
+  ClientDisconnectedError,
+  heldBytesOf,
+  type TakePiece,
+} from '#exchange/body-source.ts';
+import type { ByteReservation } from '#exchange/byte-budget.ts';
+import { parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
 /** The members of a body, and its bytes for hashing. */
@@ -22,25 +28,23 @@ const empty: JsonBody = { members: {}, bytes: noBytes };
  * Makes the reader of JSON bodies.
  * @param maxBytes the most bytes of a body
  * @param maxValues the most values in a body
- * @returns a function that reads a request's body once and counts it in the hold. It returns the members (none without
- *   a body), or unsupported-media-type, body-too-large, the lack of room, or the fault of the JSON. It throws
+ * @returns a function that reads a request's body once and counts it in the reservation. It returns the members (none
+ *   without a body), or unsupported-media-type, body-too-large, the lack of room, or the fault of the JSON. It throws
  *   `ClientDisconnectedError`.
  */
 export function jsonBodyReader(
   maxBytes: number,
   maxValues: number,
-): (ctx: Context, hold: ByteHold) => Promise<E.Either<Failure, JsonBody>> {
-  const tooLarge = bodyTooLarge(maxBytes);
-  const readBytes = bytesReader(maxBytes);
-  return async (ctx, hold) => {
+): (ctx: Context, hold: ByteReservation) => Promise<E.Either<Failure, JsonBody>> {
+  let koaBody: Promise<Middleware> | null = null;
+  const load = () => {
+    koaBody ??= loadKoaBody(maxBytes);
+    return koaBody;
+  };
+  return async (ctx, bodyHold) => {
     if (!hasBody(ctx)) return E.right(empty);
-    const refusal = checkJsonMediaType(ctx.req.headers);
-    if (refusal !== null) return E.left(refusal);
-    if (announcedBytesOf(ctx) > maxBytes) return E.left(tooLarge);
-    const shortage = hold.shortageOf(announcedBytesOf(ctx));
-    if (shortage !== null) return E.left(bodyShortageFailure(shortage));
-    if (ctx.req.headers.expect !== undefined) ctx.res.writeContinue();
-    const read = await readBytes(ctx, hold);
+    const connection = { headers: ctx.req.headers, body: new KoaBody(ctx, load), bodyHold };
+    const read = await readJsonBytes(connection, { maxBytes, arrival: serverLimits });
     if (E.isLeft(read)) return read;
     const bytes = read.right;
     if (bytes.length === 0) return E.right(empty);
@@ -60,41 +64,10 @@ export function announcedBytesOf(ctx: Context): number {
   return Number(ctx.req.headers['content-length'] ?? 0);
 }
 
-/** Ends the reading of a body for which there is no room. */
-class BodyRefusedError extends Error {
-  override readonly name = 'BodyRefusedError';
-  readonly failure: Failure;
+/** The server's limit of a whole request is the only one of these bodies. */
+const serverLimits: ArrivalLimits = { idleMs: Number.POSITIVE_INFINITY, totalMs: Number.POSITIVE_INFINITY };
 
-  constructor(failure: Failure) {
-    super(failure.detail);
-    this.failure = failure;
-  }
-}
-
-/** Makes the reader of a body's bytes. */
-function bytesReader(maxBytes: number): (ctx: Context, hold: ByteHold) => Promise<E.Either<Failure, Buffer>> {
-  let middleware: Middleware | null = null;
-  return async (ctx, hold) => {
-    // This comes before the counting, because the counting makes the body flow.
-    middleware ??= await loadKoaBody(maxBytes);
-    const stopCounting = countArriving(ctx.req, hold);
-    try {
-      await middleware(ctx, async () => undefined);
-    } catch (error) {
-      if (error instanceof BodyRefusedError) return E.left(error.failure);
-      if (typeOf(error) === 'entity.too.large') return E.left(bodyTooLarge(maxBytes));
-      if (typeOf(error) === 'request.aborted' || ctx.req.destroyed)
-        throw new ClientDisconnectedError('The body ended early.');
-      throw error;
-    } finally {
-      stopCounting();
-    }
-    const body: unknown = ctx.request.body;
-    return E.right(Buffer.isBuffer(body) ? body : noBytes);
-  };
-}
-
-/** Loads koa-body with the first body. With it and its packages a start would take a twelfth longer. */
+/** Loads koa-body with the first body that arrives in parts. With it and its packages a start would take longer. */
 async function loadKoaBody(maxBytes: number): Promise<Middleware> {
   const { koaBody } = await import('koa-body');
   // Without an encoding, koa-body returns the bytes. A text would hide bytes that are not UTF-8.
@@ -109,27 +82,218 @@ async function loadKoaBody(maxBytes: number): Promise<Middleware> {
   });
 }
 
-/**
- * Counts the bytes of a body while another listener reads it. Bytes without room end the reading, because koa-body
- * stops at any error of the stream and rejects with it.
- * @returns a function that ends the counting and keeps the count
- */
-function countArriving(req: IncomingMessage, hold: ByteHold): () => void {
-  const refuse = (refusal: Failure) => req.emit('error', new BodyRefusedError(refusal));
-  const onData = (piece: Buffer) => {
-    const shortage = hold.take(heldBytesOf(piece));
-    if (shortage === null) return;
-    req.off('data', onData);
-    refuse(bodyShortageFailure(shortage));
-  };
-  hold.begin(() => refuse(bodyEvicted));
-  req.on('data', onData);
-  return () => {
-    req.off('data', onData);
-    hold.finish();
-  };
+/** The body of an HTTP request, read from its connection. */
+export class HttpBody implements BodySource {
+  readonly #ctx: Context;
+
+  constructor(ctx: Context) {
+    this.#ctx = ctx;
+  }
+
+  get isPresent(): boolean {
+    return hasBody(this.#ctx);
+  }
+
+  get announcedBytes(): number {
+    return announcedBytesOf(this.#ctx);
+  }
+
+  takeBuffered(): Buffer | null {
+    return bufferedBody(this.#ctx.req);
+  }
+
+  receive(limits: ArrivalLimits, hold: ByteReservation, take: TakePiece): Promise<Arrival> {
+    const { req, res } = this.#ctx;
+    if (req.headers.expect !== undefined) res.writeContinue();
+    return receiveBody(req, limits, hold, take);
+  }
 }
 
-function typeOf(error: unknown): unknown {
-  return error instanceof Error && 'type' in error ? error.type : undefined;
+/** A small body. koa-body receives it if it has not arrived with its headers. */
+class KoaBody extends HttpBody {
+  readonly #ctx: Context;
+  readonly #load: () => Promise<Middleware>;
+
+  constructor(ctx: Context, load: () => Promise<Middleware>) {
+    super(ctx);
+    this.#ctx = ctx;
+    this.#load = load;
+  }
+
+  override async receive(_: ArrivalLimits, hold: ByteReservation, take: TakePiece): Promise<Arrival> {
+    const { req, res } = this.#ctx;
+    if (req.headers.expect !== undefined) res.writeContinue();
+    const receive = await this.#load();
+    const counted = countPieces(req, hold);
+    try {
+      await receive(Object.create(this.#ctx, { req: { value: counted } }) as Context, async () => undefined);
+    } catch (error) {
+      if (error instanceof ArrivalEndedError) return error.arrival;
+      if (error instanceof Error && 'type' in error && error.type === 'entity.too.large') return 'stopped';
+      throw error;
+    } finally {
+      req.unpipe(counted);
+      hold.finish();
+    }
+    const body: unknown = this.#ctx.request.body;
+    return !Buffer.isBuffer(body) || (await take(body)) ? 'whole' : 'stopped';
+  }
 }
+
+/** Ends the reading of a body early. */
+class ArrivalEndedError extends Error {
+  override readonly name = 'ArrivalEndedError';
+  readonly arrival: Arrival;
+
+  constructor(arrival: Arrival) {
+    super('The body ended early.');
+    this.arrival = arrival;
+  }
+}
+
+/** Passes the pieces of a body on while the reservation has room for them. */
+function countPieces(req: IncomingMessage, hold: ByteReservation): Transform {
+  const counted = new Transform({
+    transform: (piece: Buffer, _, done) => {
+      const shortage = hold.take(heldBytesOf(piece));
+      done(shortage === null ? null : new ArrivalEndedError({ shortage }), piece);
+    },
+  });
+  const leave = () => counted.destroy(clientDisconnected());
+  hold.begin(() => counted.destroy(new ArrivalEndedError('evicted')));
+  req.once('close', leave);
+  counted.once('close', () => req.off('close', leave));
+  if (req.destroyed) leave();
+  // koa-body looks for an encoding and a length, which are already checked.
+  return Object.assign(req.pipe(counted), { headers: {} });
+}
+
+const heldToOwnLimits = new WeakSet<IncomingMessage>();
+
+/** Whether a request's body has separate time limits. */
+export function hasOwnArrivalLimits(req: IncomingMessage): boolean {
+  return heldToOwnLimits.has(req);
+}
+
+/**
+ * Receives a body piece by piece. The idle limit restarts with each piece. After an incomplete body the connection
+ * must be closed after the answer, because the rest is not read.
+ * @param hold counts the bytes that arrive; it may be evicted until the arrival ends
+ * @throws ClientDisconnectedError, and what `take` rejects with; never before a promise of `take` has settled
+ */
+export function receiveBody(
+  req: IncomingMessage,
+  limits: ArrivalLimits,
+  hold: ByteReservation,
+  take: TakePiece,
+): Promise<Arrival> {
+  // No event reports a client that has already left.
+  if (req.destroyed) return Promise.reject(clientDisconnected());
+  const receiver = new BodyReceiver(req, hold, take);
+  if (!req.complete) receiver.limit(limits);
+  return receiver.arrival;
+}
+
+/** Returns a body that has arrived completely with its headers, as small ones do; null for any other body. */
+export function bufferedBody(req: IncomingMessage): Buffer | null {
+  if (req.readableFlowing !== null || req.readableLength !== Number(req.headers['content-length'])) return null;
+  const bytes: unknown = req.read();
+  if (!Buffer.isBuffer(bytes)) return null;
+  // Only the end of the body is missing.
+  req.resume();
+  return bytes;
+}
+
+class BodyReceiver {
+  readonly arrival: Promise<Arrival>;
+  readonly #resolve: (arrival: Arrival) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #req: IncomingMessage;
+  readonly #hold: ByteReservation;
+  readonly #take: TakePiece;
+  #idle: NodeJS.Timeout | null = null;
+  #total: NodeJS.Timeout | null = null;
+  /** The running call of `take`. */
+  #taking: Promise<unknown> | null = null;
+  #pieces = 0;
+  #over = false;
+
+  constructor(req: IncomingMessage, hold: ByteReservation, take: TakePiece) {
+    const { promise, resolve, reject } = Promise.withResolvers<Arrival>();
+    this.arrival = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#req = req;
+    this.#hold = hold;
+    this.#take = take;
+    hold.begin(() => this.#end({ arrival: 'evicted' }));
+    req.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose);
+    // The close event that follows reports the cause.
+    req.on('error', ignored);
+  }
+
+  /** A body that has already arrived needs no limits. */
+  limit({ idleMs, totalMs }: ArrivalLimits): void {
+    heldToOwnLimits.add(this.#req);
+    this.#idle = setTimeout(() => this.#onIdle(), idleMs);
+    this.#total = setTimeout(() => this.#end({ arrival: 'too-slow' }), totalMs);
+  }
+
+  readonly #onData = (piece: Buffer): void => {
+    this.#pieces += 1;
+    this.#idle?.refresh();
+    const shortage = this.#hold.take(heldBytesOf(piece));
+    if (shortage === null) this.#handOver(piece);
+    else this.#end({ arrival: { shortage } });
+  };
+
+  readonly #onEnd = (): void => this.#end({ arrival: 'whole' });
+
+  readonly #onClose = (): void => this.#end({ error: clientDisconnected() });
+
+  #handOver(piece: Buffer): void {
+    const more = this.#take(piece);
+    if (typeof more !== 'boolean') void this.#holdBack(more);
+    else if (!more) this.#end({ arrival: 'stopped' });
+  }
+
+  async #holdBack(more: Promise<boolean>): Promise<void> {
+    this.#req.pause();
+    this.#taking = more;
+    try {
+      const isMoreWanted = await more;
+      this.#taking = null;
+      this.#idle?.refresh();
+      if (!isMoreWanted) this.#end({ arrival: 'stopped' });
+      else if (!this.#over) this.#req.resume();
+    } catch (error) {
+      this.#end({ error });
+    }
+  }
+
+  /** After a long turn of the event loop, timers fire before arrived data is read. This reads the data first. */
+  #onIdle(): void {
+    const pieces = this.#pieces;
+    setImmediate(() => {
+      if (this.#taking === null && this.#pieces === pieces) this.#end({ arrival: 'too-slow' });
+    });
+  }
+
+  #end(how: { readonly arrival: Arrival } | { readonly error: unknown }): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#hold.finish();
+    if (this.#idle !== null) clearTimeout(this.#idle);
+    if (this.#total !== null) clearTimeout(this.#total);
+    this.#req.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose);
+    const settle = () => ('arrival' in how ? this.#resolve(how.arrival) : this.#reject(how.error));
+    if (this.#taking === null) settle();
+    else void this.#taking.then(settle, settle);
+  }
+}
+
+function clientDisconnected(): ClientDisconnectedError {
+  return new ClientDisconnectedError('The body ended early.');
+}
+
+function ignored(): void {}

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { checkIdempotencyKey } from '#application/operations/idempotency-key.ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import type { RequestHeaders } from '#application/operations/operation-request.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 

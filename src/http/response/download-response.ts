@@ -6,7 +6,7 @@ import { isNamedIn } from '#http/request/request-headers.ts';
 import type { RequestContext } from '#http/server/request-context.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { apiSecurityHeaders, noStoreHeaders, startResponse, writeResponse } from './response.ts';
-import { writePieces } from './write-pieces.ts';
+import { writePieces } from './streamed-response.ts';
 
 /** A part of a file, `end` excluded. */
 interface Part {

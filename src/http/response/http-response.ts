@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
-import type { ResponseSink } from '#application/responses/response-sink.ts';
+import type { ResponseSink } from '#exchange/response-sink.ts';
 import { requestContextOf } from '#http/server/request-context.ts';
 import { startResponse, writeResponse } from './response.ts';
 

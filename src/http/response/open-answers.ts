@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ByteBudget, ByteHold } from '#application/access/byte-budget.ts';
+import type { ByteBudget, ByteReservation } from '#exchange/byte-budget.ts';
 
 /** How long bytes of an answer may wait for a client that takes none. */
 const defaultMaxUnreadMs = 60_000;
@@ -11,7 +11,7 @@ const checksWhileUnread = 60;
 /** An answer whose bytes may wait for its client. */
 interface OpenAnswer {
   /** Null for an answer without a key. */
-  readonly hold: ByteHold | null;
+  readonly hold: ByteReservation | null;
   /** The bytes that its socket had taken when it last took some. */
   taken: number;
   /** When that was, or when nothing waited, by the monotonic clock in ms. */

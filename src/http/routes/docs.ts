@@ -3,12 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Context } from 'koa';
-import { problemsPath } from '#application/responses/problem.ts';
 import { failures } from '#domain/shared/failure.ts';
+import { problemsPath } from '#exchange/problem.ts';
 import { apiSecurityHeaders, writeResponse } from '#http/response/response.ts';
 import type { Route } from '#http/server/router.ts';
 import type { Json } from '#shared/json/json.ts';
-import { startScript } from './docs-script.ts';
 
 /** The path of the page with all operations. */
 export const docsPath = '/docs';
@@ -146,3 +145,56 @@ function serve(ctx: Context, bytes: Buffer, tag: string, type: string, caching: 
   if (ctx.req.headers['if-none-match'] === tag) writeResponse(ctx, 304, fields, null);
   else writeResponse(ctx, 200, [...fields, 'Content-Type', type], bytes);
 }
+
+/**
+ * The script that starts Swagger UI. What a user enters under "Authorize" is kept for the tab until "Logout";
+ * `persistAuthorization` would keep it for good. What is sent is checked strictly, so that a misspelt member shows.
+ */
+export const startScript = `const kept = 'switchyard.authorized';
+
+function keep(system) {
+  sessionStorage.setItem(kept, JSON.stringify(system.authSelectors.authorized().toJS()));
+}
+
+function keepAuthorization() {
+  const keeping = (original, system) => (payload) => {
+    const result = original(payload);
+    keep(system);
+    return result;
+  };
+  return { statePlugins: { auth: { wrapActions: { authorize: keeping, logout: keeping } } } };
+}
+
+// Swagger UI plays an answer by asking for its address again, with GET and without the key.
+function playAnswers({ React: { createElement, useMemo } }) {
+  const Player = ({ content }) => {
+    const src = useMemo(() => URL.createObjectURL(content), [content]);
+    return createElement('audio', { controls: true, src });
+  };
+  const playing = (Original) => (props) => {
+    const isAudio = props.content instanceof Blob && /^audio\\//i.test(props.contentType);
+    return createElement(isAudio ? Player : Original, props);
+  };
+  return { wrapComponents: { responseBody: playing } };
+}
+
+const page = SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#operations',
+  deepLinking: true,
+  displayRequestDuration: true,
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null,
+  presets: [SwaggerUIBundle.presets.apis],
+  plugins: [keepAuthorization, playAnswers],
+  layout: 'BaseLayout',
+  requestInterceptor: (request) => {
+    if (!request.loadSpec) request.headers.Prefer = 'handling=strict';
+    return request;
+  },
+  onComplete: () => {
+    const authorized = sessionStorage.getItem(kept);
+    if (authorized !== null) page.authActions.authorize(JSON.parse(authorized));
+  },
+});
+`;

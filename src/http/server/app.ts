@@ -2,37 +2,45 @@ import * as E from 'fp-ts/lib/Either.js';
 import type Koa from 'koa';
 import type { Context } from 'koa';
 import type { Logger as PinoLogger } from 'pino';
-import { AnswerPlaces } from '#application/access/answer-places.ts';
-import { ByteBudget, type ByteHold } from '#application/access/byte-budget.ts';
-import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
 import type { CallTarget, Invocation, Invoke } from '#application/operations/invoke.ts';
 import { openApiDocument } from '#application/operations/openapi.ts';
-import type { AnyOperation, Download, Plane, StreamingOperation } from '#application/operations/operation.ts';
+import type { AnyOperation, Download, StreamingOperation } from '#application/operations/operation.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { failureOfError } from '#application/operations/unexpected-error.ts';
-import { answersFull, defaultAnswerByteLimits } from '#application/responses/answer-failures.ts';
-import type { TextStream } from '#application/responses/text-stream.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
-import { HttpBody } from '#http/request/http-body.ts';
-import { OperationInputReader } from '#http/request/operation-input-reader.ts';
+import { defaultBodyByteLimits } from '#exchange/body-source.ts';
+import {
+  AnswerPlaces,
+  answersFull,
+  ByteBudget,
+  type ByteReservation,
+  defaultAnswerByteLimits,
+} from '#exchange/byte-budget.ts';
+import type { Plane } from '#exchange/problem.ts';
+import type { TextStream } from '#exchange/response-sink.ts';
+import { HttpBody } from '#http/request/request-body.ts';
 import { presentedKeyOf, readDryRun, requestHeadersOf } from '#http/request/request-headers.ts';
+import { OperationInputReader } from '#http/request/request-input.ts';
 import { writeDownload } from '#http/response/download-response.ts';
 import { HttpResponse } from '#http/response/http-response.ts';
 import { OpenAnswers } from '#http/response/open-answers.ts';
-import { createResponseHeaders, isNotModified } from '#http/response/operation-response.ts';
-import { apiSecurityHeaders, writeResponse } from '#http/response/response.ts';
-import { answerText } from '#http/response/response-text.ts';
-import { writeStream } from '#http/response/stream-response.ts';
+import {
+  answerText,
+  apiSecurityHeaders,
+  createResponseHeaders,
+  isNotModified,
+  writeResponse,
+} from '#http/response/response.ts';
+import { writeStream } from '#http/response/streamed-response.ts';
 import { docsPath, docsRoutes } from '#http/routes/docs.ts';
 import { healthRoutes, metricsRoute, type Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { createUnsupportedEndpoints, type FindUnsupportedEndpoint } from '#http/routes/openai-endpoints.ts';
 import { runFor, serviceOwner } from '#shared/async/work-owner.ts';
-import { createRequestContext, type RequestContext, requestContextOf } from './request-context.ts';
-import { RequestLog } from './request-log.ts';
+import { createRequestContext, type RequestContext, RequestLog, requestContextOf } from './request-context.ts';
 import { createRouter, type RequestRouter, type Route } from './router.ts';
-import { SlimKoa } from './slim-koa.ts';
+import { SlimKoa } from './server.ts';
 import { writeFailure } from './write-failure.ts';
 
 /** The options of the HTTP adapter. */
@@ -259,14 +267,14 @@ class HttpAdapter {
   }
 
   /** The bytes of a request's body count for the project of its key until the request is answered. */
-  #holdBody(context: RequestContext, { projectId }: Caller): ByteHold {
+  #holdBody(context: RequestContext, { projectId }: Caller): ByteReservation {
     const hold = this.#bodies.hold(projectId);
     context.body = hold;
     return hold;
   }
 
   /** The bytes of a provider's answer count as they arrive, until it is whole and written. */
-  #holdAnswer(context: RequestContext, { projectId }: Caller): ByteHold {
+  #holdAnswer(context: RequestContext, { projectId }: Caller): ByteReservation {
     const hold = this.#answers.hold(projectId);
     context.projectId = projectId;
     context.wholeAnswer = hold;

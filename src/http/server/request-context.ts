@@ -1,8 +1,11 @@
 import type { Context } from 'koa';
-import type { ByteHold } from '#application/access/byte-budget.ts';
-import type { Plane, RelayReport } from '#application/operations/operation.ts';
+import type { Logger as PinoLogger } from 'pino';
+import type { RelayReport } from '#application/operations/operation.ts';
+import type { ByteReservation } from '#exchange/byte-budget.ts';
+import type { Plane } from '#exchange/problem.ts';
 import { requestIdOf } from '#http/request/request-headers.ts';
 import type { OpenAnswers } from '#http/response/open-answers.ts';
+import type { Metrics } from '#http/routes/metrics.ts';
 
 /** The data of a request while it is answered. */
 export interface RequestContext {
@@ -27,9 +30,9 @@ export interface RequestContext {
   /** The caller's home project; null until the caller is known. */
   projectId: string | null;
   /** The bytes of its body; null until the caller is known. */
-  body: ByteHold | null;
+  body: ByteReservation | null;
   /** The bytes of an answer that is held until it is whole; null without one. */
-  wholeAnswer: ByteHold | null;
+  wholeAnswer: ByteReservation | null;
   /** Ends the use of its place among the answers of its project that are made; null without a place. */
   leavePlace: (() => void) | null;
   /** Follows its answer while bytes of it wait for the client; null if its bytes are not counted. */
@@ -68,4 +71,64 @@ export function createRequestContext(ctx: Context, openAnswers: OpenAnswers | nu
 /** The context that `createRequestContext` made for a request, which is Koa's state of it. */
 export function requestContextOf(ctx: Context): RequestContext {
   return ctx.state as RequestContext;
+}
+
+/** The status in logs and metrics if the client left before its answer was complete. */
+const clientGoneStatus = 499;
+
+/** Paths that machines ask for every few seconds: their log lines help only to find a fault. */
+const polledPaths = new Set(['/healthz', '/readyz', '/metrics']);
+
+/** Records every answered request: one line in the log, and the metrics. */
+export class RequestLog {
+  readonly #log: PinoLogger;
+  readonly #metrics: Pick<Metrics, 'request'>;
+
+  constructor(log: PinoLogger, metrics: Pick<Metrics, 'request'>) {
+    // Its fields are fixed and hold no secret. A search for secrets in every line would cost as much as the line.
+    this.#log = log.child({}, { redact: [] });
+    this.#metrics = metrics;
+  }
+
+  record(context: RequestContext): void {
+    const { ctx, name, pathTemplate, keyId, requestId, started, relayed } = context;
+    const milliseconds = performance.now() - started;
+    const method = methodOf(ctx.req.method);
+    const status = relayed?.status ?? statusOf(ctx);
+    this.#metrics.request(name, method, status, milliseconds / 1_000);
+    const level = pathTemplate !== null && polledPaths.has(pathTemplate) ? 'debug' : 'info';
+    if (!this.#log.isLevelEnabled(level)) return;
+    const code = context.code ?? relayed?.code ?? null;
+    this.#log[level](
+      {
+        method,
+        path: pathTemplate,
+        operation: name,
+        status,
+        ms: Math.round(milliseconds * 100) / 100,
+        ...(code === null ? {} : { code }),
+        ...(relayed === null || relayed.model === null ? {} : modelFields(relayed)),
+        requestId,
+        keyId,
+      },
+      'request',
+    );
+  }
+}
+
+function modelFields({ model, target, attempts }: NonNullable<RequestContext['relayed']>) {
+  return { model, target, attempts };
+}
+
+/** Returns the status that was sent; an interrupted answer has a special one. */
+function statusOf({ res }: Context): number {
+  const isCutOff = res.destroyed && !res.writableFinished;
+  return res.headersSent && !isCutOff ? res.statusCode : clientGoneStatus;
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Returns a method as a label. Invented methods of clients must not add metrics. */
+function methodOf(method: string | undefined): string {
+  return method !== undefined && methods.has(method) ? method : 'other';
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type Koa from 'koa';
-import { hasOwnArrivalLimits } from '#http/request/receive-body.ts';
+import Koa from 'koa';
+import { hasOwnArrivalLimits } from '#http/request/request-body.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
 /** The limits of connections; every one has a default. */
@@ -173,5 +173,18 @@ function refusalOf(code: string | undefined): { status: number; title: string; d
       return { status: 408, title: 'Request Timeout', detail: 'The request took too long to arrive.' };
     default:
       return { status: 400, title: 'Bad Request', detail: 'The request is not HTTP.' };
+  }
+}
+
+/**
+ * Koa without the objects that it creates for every request (a composed chain, a listener on the response, closures).
+ * Its only middleware writes directly to the response and never rejects.
+ */
+export class SlimKoa extends Koa {
+  override callback(): ReturnType<Koa['callback']> {
+    const [answer, ...others] = this.middleware;
+    if (answer === undefined || others.length > 0) throw new Error('The app has one middleware: the HTTP adapter');
+    const end = async () => undefined;
+    return (req, res) => answer(this.createContext(req as IncomingMessage, res as ServerResponse), end);
   }
 }

@@ -1,9 +1,9 @@
 import type Koa from 'koa';
-import { createErrorResponse } from '#application/responses/problem.ts';
 import { failure } from '#domain/shared/failure.ts';
+import { createErrorResponse } from '#exchange/problem.ts';
 import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
 import { createRequestContext } from './request-context.ts';
-import { SlimKoa } from './slim-koa.ts';
+import { SlimKoa } from './server.ts';
 
 const starting = failure('unavailable', 'The service is starting. Try again in a second.', { retryAfterSeconds: 1 });
 

@@ -1,5 +1,5 @@
-import { createErrorResponse } from '#application/responses/problem.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { createErrorResponse } from '#exchange/problem.ts';
 import { ifMatchOf, neverRevision } from '#http/request/request-headers.ts';
 import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
 import type { RequestContext } from './request-context.ts';

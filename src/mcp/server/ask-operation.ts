@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import { checkIdempotencyKey } from '#application/operations/idempotency-key.ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import type { InvokeAs } from '#application/operations/invoke.ts';
 import type { OperationResult, RequestHeaders, RequestInput } from '#application/operations/operation-request.ts';
 import { type OperationRoute, pathParameters } from '#application/operations/registry.ts';
 import type { Failure } from '#domain/shared/failure.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 import { canonicalJson } from '#shared/json/canonical-json.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { McpExchange } from './mcp-exchange.ts';

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import type { Failure } from '#domain/shared/failure.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 
 /** The filter of a connection's tools. */
 export interface ToolFilter {

@@ -1,3 +1,5 @@
+import { serviceOwner } from './work-owner.ts';
+
 /** A queue that serves owners in turn: one item of each, in the order in which the owner's items came. */
 export class FairQueue<Item> {
   /** The owner that was served last is at the end. */
@@ -38,5 +40,171 @@ export class FairQueue<Item> {
       return item;
     }
     return undefined;
+  }
+}
+
+/** The limits of `FairSlots`. Each is endless if it is left out. */
+export interface FairSlotsLimits {
+  /** The most slots that are taken at once. */
+  readonly maxSlots?: number;
+  /** The most slots that one owner has at once. */
+  readonly maxSlotsOfOwner?: number;
+  /** The most calls that wait. */
+  readonly maxWaiting?: number;
+  /** The most calls of one owner that wait. */
+  readonly maxWaitingOfOwner?: number;
+  /** How long a call waits; up to a twentieth longer. */
+  readonly maxWaitMs?: number;
+}
+
+/** Why a call has no slot: too many of the owner's calls wait, too many wait in all, or its wait was too long. */
+export type SlotRefusal = 'owner-waits' | 'all-wait' | 'too-late';
+
+/** Ends the use of a slot. Further calls do nothing. */
+export type LeaveSlot = () => void;
+
+/** How often waiting calls are checked in the time that one may wait. */
+const checksOfWait = 20;
+
+interface Waiting {
+  readonly owner: string;
+  /** When its wait is too long, on `performance.now()`'s clock. */
+  readonly deadline: number;
+  readonly resolve: (result: LeaveSlot | SlotRefusal) => void;
+}
+
+/** Lets a limited number of callers work at once. Owners that wait, for example projects, get slots in turn. */
+export class FairSlots {
+  readonly #limits: Required<FairSlotsLimits>;
+  readonly #waiting = new FairQueue<Waiting>();
+  readonly #takenBy = new Map<string, number>();
+  #taken = 0;
+  /** One timer for all calls that wait, because one for each would cost more than most waits. */
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(limits: FairSlotsLimits) {
+    const endless = Number.POSITIVE_INFINITY;
+    this.#limits = {
+      maxSlots: endless,
+      maxSlotsOfOwner: endless,
+      maxWaiting: endless,
+      maxWaitingOfOwner: endless,
+      maxWaitMs: endless,
+      ...limits,
+    };
+  }
+
+  /** Slots that are taken now. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Calls that wait now. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Takes a slot, at once or when it is the owner's turn. The caller must leave it. */
+  async enter(owner: string): Promise<LeaveSlot | SlotRefusal> {
+    if (this.#hasSlotFor(owner)) return this.#take(owner);
+    const { maxWaiting, maxWaitingOfOwner, maxWaitMs } = this.#limits;
+    if (this.#waiting.sizeOf(owner) >= maxWaitingOfOwner) return 'owner-waits';
+    if (this.#waiting.size >= maxWaiting) return 'all-wait';
+    return new Promise((resolve) => {
+      this.#waiting.push(owner, { owner, deadline: performance.now() + maxWaitMs, resolve });
+      this.#startTimer();
+    });
+  }
+
+  #startTimer(): void {
+    const { maxWaitMs } = this.#limits;
+    if (maxWaitMs === Number.POSITIVE_INFINITY || this.#timer !== null) return;
+    this.#timer = setTimeout(() => this.#refuseLate(), Math.ceil(maxWaitMs / checksOfWait)).unref();
+  }
+
+  #refuseLate(): void {
+    this.#timer = null;
+    const now = performance.now();
+    const shiftLate = () => this.#waiting.shift((_, { deadline }) => deadline <= now);
+    for (let late = shiftLate(); late !== undefined; late = shiftLate()) late.resolve('too-late');
+    if (this.#waiting.size > 0) this.#startTimer();
+  }
+
+  #hasSlotFor(owner: string): boolean {
+    return this.#taken < this.#limits.maxSlots && this.#takenOf(owner) < this.#limits.maxSlotsOfOwner;
+  }
+
+  #takenOf(owner: string): number {
+    return this.#takenBy.get(owner) ?? 0;
+  }
+
+  #take(owner: string): LeaveSlot {
+    this.#taken += 1;
+    this.#takenBy.set(owner, this.#takenOf(owner) + 1);
+    let isTaken = true;
+    return () => {
+      if (isTaken) this.#leave(owner);
+      isTaken = false;
+    };
+  }
+
+  #leave(owner: string): void {
+    this.#taken -= 1;
+    const left = this.#takenOf(owner) - 1;
+    if (left === 0) this.#takenBy.delete(owner);
+    else this.#takenBy.set(owner, left);
+    const next = this.#waiting.shift((waiting) => this.#hasSlotFor(waiting));
+    next?.resolve(this.#take(next.owner));
+  }
+}
+
+/**
+ * Divides a limited amount, for example places or bytes, among owners. An owner gets more only while it has less than
+ * what is free, so there is always room for an owner that has nothing: one alone gets half, two get a third each. The
+ * service's own work may take all.
+ */
+export class FairRoom {
+  readonly #max: number;
+  readonly #takenBy = new Map<string, number>();
+  #taken = 0;
+
+  /** @param max the amount that all owners together may have */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** The amount that all owners have. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** The amount that an owner has. */
+  takenBy(owner: string): number {
+    return this.#takenBy.get(owner) ?? 0;
+  }
+
+  /** Whether an owner may take an amount. */
+  hasRoom(owner: string, amount = 1): boolean {
+    const free = this.#max - this.#taken;
+    return amount <= free && (owner === serviceOwner || this.takenBy(owner) < free);
+  }
+
+  /** Takes an amount, which the caller must give back. @returns false if there is no room for it */
+  take(owner: string, amount = 1): boolean {
+    if (!this.hasRoom(owner, amount)) return false;
+    this.#count(owner, amount);
+    return true;
+  }
+
+  /** Gives back an amount. */
+  giveBack(owner: string, amount = 1): void {
+    this.#count(owner, -amount);
+  }
+
+  #count(owner: string, amount: number): void {
+    this.#taken += amount;
+    const ofOwner = this.takenBy(owner) + amount;
+    if (ofOwner === 0) this.#takenBy.delete(owner);
+    else this.#takenBy.set(owner, ofOwner);
   }
 }

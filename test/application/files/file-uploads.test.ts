@@ -5,16 +5,20 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as E from 'fp-ts/lib/Either.js';
-import { ByteBudget } from '#application/access/byte-budget.ts';
-import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
-import type { Arrival, BodySource, TakePiece } from '#application/bodies/body-source.ts';
 import { FileSpace } from '#application/files/file-space.ts';
 import { FileUploads } from '#application/files/file-uploads.ts';
-import { ClientDisconnectedError } from '#application/operations/client-disconnected-error.ts';
 import type { ReceivedUpload } from '#application/operations/operation.ts';
 import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore, ListedBlob } from '#blob-store/blob-store.ts';
 import type { Failure } from '#domain/shared/failure.ts';
+import {
+  type Arrival,
+  type BodySource,
+  ClientDisconnectedError,
+  defaultBodyByteLimits,
+  type TakePiece,
+} from '#exchange/body-source.ts';
+import { ByteBudget } from '#exchange/byte-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
 

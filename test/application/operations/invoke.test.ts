@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { ClientDisconnectedError } from '#application/operations/client-disconnected-error.ts';
 import {
   createInvoke,
   type Invocation,
@@ -18,6 +17,7 @@ import {
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
+import { ClientDisconnectedError } from '#exchange/body-source.ts';
 import { currentOwner, serviceOwner } from '#shared/async/work-owner.ts';
 import { text } from '#shared/codecs/text.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ByteBudget } from '#application/access/byte-budget.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
+import { ByteBudget } from '#exchange/byte-budget.ts';
 import { FreeSpace } from '#shared/files/free-space.ts';
 import {
   type GatewayService,

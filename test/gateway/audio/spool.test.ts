@@ -4,7 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { ByteBudget } from '#application/access/byte-budget.ts';
+import { ByteBudget } from '#exchange/byte-budget.ts';
 import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import { FreeSpace } from '#shared/files/free-space.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { ByteBudget } from '#application/access/byte-budget.ts';
 import type { LineOutcome } from '#application/batches/line-calls.ts';
-import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
+import { defaultBodyByteLimits } from '#exchange/body-source.ts';
+import { ByteBudget } from '#exchange/byte-budget.ts';
 import { createLineCaller } from '#gateway/batch/line-caller.ts';
 import { chatService, messages } from '#test/gateway/support/chat-service.ts';
 import { completion, json } from '#test/gateway/support/fake-provider.ts';

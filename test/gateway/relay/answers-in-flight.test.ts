@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ByteBudget, type ByteLimits } from '#application/access/byte-budget.ts';
+import { ByteBudget, type ByteLimits } from '#exchange/byte-budget.ts';
 import { chatService, messages, path } from '#test/gateway/support/chat-service.ts';
 import { bytes, chunk, completion, done, json, stop, stream } from '#test/gateway/support/fake-provider.ts';
 import { post } from '#test/gateway/support/gateway-service.ts';

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
-import { ByteBudget } from '#application/access/byte-budget.ts';
-import { defaultBodyByteLimits } from '#application/bodies/body-failures.ts';
-import { MemoryBody } from '#application/bodies/memory-body.ts';
-import { defaultAnswerByteLimits } from '#application/responses/answer-failures.ts';
-import { MemoryResponse } from '#application/responses/memory-response.ts';
+import { defaultBodyByteLimits, MemoryBody } from '#exchange/body-source.ts';
+import { ByteBudget, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
+import { MemoryResponse } from '#exchange/response-sink.ts';
 import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import { defaultSpoolByteLimits } from '#gateway/audio/spool-limits.ts';
 import type { CallRecord } from '#gateway/call-record.ts';

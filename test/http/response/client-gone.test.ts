@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Context } from 'koa';
-import { writeStream } from '#http/response/stream-response.ts';
+import { writeStream } from '#http/response/streamed-response.ts';
 import { createRequestContext } from '#http/server/request-context.ts';
-import { SlimKoa } from '#http/server/slim-koa.ts';
+import { SlimKoa } from '#http/server/server.ts';
 
 describe('an answer in pieces', () => {
   it('makes no piece for a client that has left before the first byte', async () => {

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { writeDownload } from '#http/response/download-response.ts';
 import { createRequestContext } from '#http/server/request-context.ts';
-import { SlimKoa } from '#http/server/slim-koa.ts';
+import { SlimKoa } from '#http/server/server.ts';
 
 const pieceBytes = 64 * 1024;
 const pieces = 200;

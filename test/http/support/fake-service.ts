@@ -1,16 +1,15 @@
 import { Writable } from 'node:stream';
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { ByteBudget } from '#application/access/byte-budget.ts';
 import type { RateLimit } from '#application/access/rate-limit.ts';
 import { createInvoke, type InvokeDependencies } from '#application/operations/invoke.ts';
 import { get, type Operation, patch, post, put, remove } from '#application/operations/operation.ts';
 import type { OperationRequest } from '#application/operations/operation-request.ts';
-import { defaultAnswerByteLimits } from '#application/responses/answer-failures.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { scopesOfKeyType } from '#domain/shared/scope.ts';
 import type { Caller } from '#domain/shared/tenancy.ts';
+import { ByteBudget, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import { type AppOptions, createApp } from '#http/server/app.ts';
 import { type HttpServer, listen, type ServerLimits } from '#http/server/server.ts';

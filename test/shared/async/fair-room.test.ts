@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { FairRoom } from '#shared/async/fair-room.ts';
+import { FairRoom } from '#shared/async/fair-queue.ts';
 import { serviceOwner } from '#shared/async/work-owner.ts';
 
 /** Takes places for an owner until there is no room. @returns their number */

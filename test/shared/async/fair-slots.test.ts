@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { FairSlots, type LeaveSlot, type SlotRefusal } from '#shared/async/fair-slots.ts';
+import { FairSlots, type LeaveSlot, type SlotRefusal } from '#shared/async/fair-queue.ts';
 
 const end = (slot: LeaveSlot | SlotRefusal) => {
   assert.ok(typeof slot === 'function', String(slot));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
-import { FairSlots } from '#shared/async/fair-slots.ts';
+import { FairSlots } from '#shared/async/fair-queue.ts';
 import { currentOwner } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { ids } from '#test/support/events/tenants.ts';

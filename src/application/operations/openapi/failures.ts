@@ -1,6 +1,7 @@
-import { type AnyOperation, bodyType, isWriting, type Plane, takesBody } from '#application/operations/operation.ts';
-import { gatewayError } from '#application/responses/openai-error.ts';
+import { type AnyOperation, bodyType, isWriting, takesBody } from '#application/operations/operation.ts';
 import { type FailureCode, failure, failures, gatewayStatus, type InputError } from '#domain/shared/failure.ts';
+import { gatewayError } from '#exchange/openai-error.ts';
+import type { Plane } from '#exchange/problem.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { headersNamed } from './headers.ts';
 

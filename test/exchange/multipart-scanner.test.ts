@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import {
-  boundaryOf,
-  type MultipartFault,
-  MultipartScanner,
-  type TakeFileContent,
-} from '#application/bodies/multipart-scanner.ts';
+import { boundaryOf, type MultipartFault, MultipartScanner, type TakeFileContent } from '#exchange/multipart.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
 const boundary = '--odd(boundary)';

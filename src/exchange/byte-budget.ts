@@ -1,3 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import * as E from 'fp-ts/lib/Either.js';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { FairSlots, type LeaveSlot } from '#shared/async/fair-queue.ts';
+
 /** The most bytes that may be held at the same time. */
 export interface ByteLimits {
   /** By one project. */
@@ -10,7 +15,7 @@ export interface ByteLimits {
 export type ByteShortage = 'project' | 'node';
 
 /** The bytes that one request holds. They count until they are returned or released. */
-export interface ByteHold {
+export interface ByteReservation {
   /** Why there is no room for this many more bytes; null if there is. Counts nothing. */
   shortageOf(bytes: number): ByteShortage | null;
   /**
@@ -81,7 +86,7 @@ export class ByteBudget {
   }
 
   /** Makes a hold of a project, with no bytes yet. It must be released in the end. */
-  hold(projectId: string): ByteHold {
+  hold(projectId: string): ByteReservation {
     return new Hold(this, projectId);
   }
 
@@ -169,7 +174,7 @@ function largestOf(holds: Iterable<Hold>): Hold | null {
   return largest;
 }
 
-class Hold implements ByteHold {
+class Hold implements ByteReservation {
   readonly projectId: string;
   readonly #budget: ByteBudget;
   #bytes = 0;
@@ -238,4 +243,64 @@ class Hold implements ByteHold {
     this.release();
     onEvicted?.();
   }
+}
+
+/** A list has up to 2 MiB, what a command answers less than 1 MiB. Commands wait longer for stores than queries do. */
+const maxPlaces = { query: 16, command: 64 };
+const waiting = { maxWaitingOfOwner: 1_000, maxWaitMs: 10_000 };
+
+/**
+ * Lets few answers of a project be made at once. Requests that begin together would otherwise all make theirs before the
+ * first of them counts in the budget of answers.
+ */
+export class AnswerPlaces {
+  readonly #answers: Pick<ByteBudget, 'fullFor'>;
+  readonly #places = {
+    query: new FairSlots({ ...waiting, maxSlotsOfOwner: maxPlaces.query }),
+    command: new FairSlots({ ...waiting, maxSlotsOfOwner: maxPlaces.command }),
+  };
+
+  constructor(answers: Pick<ByteBudget, 'fullFor'>) {
+    this.#answers = answers;
+  }
+
+  /**
+   * Waits for a place of a project. The caller must leave it when its answer is written.
+   * @returns why the answer may not be made: too many of the project wait, or too many bytes of answers do by now
+   */
+  async enter(projectId: string, kind: keyof typeof maxPlaces): Promise<E.Either<Failure, LeaveSlot>> {
+    const leave = await this.#places[kind].enter(projectId);
+    if (typeof leave === 'string') return E.left(answerShortageFailure('project'));
+    const shortage = this.#answers.fullFor(projectId);
+    if (shortage === null) return E.right(leave);
+    // Otherwise all that wait would be refused in one turn of the event loop.
+    await nextTurn();
+    leave();
+    return E.left(answerShortageFailure(shortage));
+  }
+}
+
+const mebibyte = 1024 * 1024;
+
+/** The default limits of the bytes of answers that clients have not taken yet. */
+export const defaultAnswerByteLimits: ByteLimits = { maxBytesPerProject: 32 * mebibyte, maxBytes: 128 * mebibyte };
+
+const retryAfterSeconds = 1;
+
+const projectFull = failure(
+  'too-many-answer-bytes',
+  'The answers to this project’s requests take all bytes that they may, until they are read. Read them, then try again.',
+  { retryAfterSeconds },
+);
+
+/** The failure of an answer for which this node has no room. */
+export const answersFull = failure(
+  'answers-full',
+  'The answers to all requests take all bytes that this node has room for. Try again later.',
+  { retryAfterSeconds },
+);
+
+/** The failure of a request that may not begin, because too many bytes of answers wait for their clients. */
+export function answerShortageFailure(shortage: ByteShortage): Failure {
+  return shortage === 'project' ? projectFull : answersFull;
 }

@@ -1,4 +1,29 @@
 import type { ServerResponse } from 'node:http';
+import type { TextStream } from '#exchange/response-sink.ts';
+import type { RequestContext } from '#http/server/request-context.ts';
+import { apiSecurityHeaders, noStoreHeaders, startResponse } from './response.ts';
+
+/**
+ * Writes an answer piece by piece, as fast as the client reads it.
+ * @param onFailure gets the error that interrupted the answer; a client that leaves is not an error
+ */
+export async function writeStream(
+  { ctx, limitFields }: RequestContext,
+  { contentType, chunks }: TextStream,
+  onFailure: (error: unknown) => void,
+): Promise<void> {
+  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...limitFields];
+  if (!startResponse(ctx, 200, [...fields, 'Content-Type', contentType, 'Vary', 'Accept'])) return;
+  if (ctx.req.method === 'HEAD') {
+    ctx.res.end();
+    return;
+  }
+  try {
+    await writePieces(ctx.res, chunks);
+  } catch (error) {
+    onFailure(error);
+  }
+}
 
 /**
  * Writes the pieces of an answer that has begun, and ends it. The next piece is made when the socket has taken the one

@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import * as E from 'fp-ts/lib/Either.js';
-import type { ByteHold } from '#application/access/byte-budget.ts';
-import { inexactIntegers, numberNotExact } from '#application/bodies/exact-numbers.ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
 import type { CallTarget } from '#application/operations/invoke.ts';
 import { bodySchema } from '#application/operations/openapi.ts';
 import { isWriting } from '#application/operations/operation.ts';
@@ -11,6 +8,9 @@ import type { RequestInput } from '#application/operations/operation-request.ts'
 import type { OperationRoute } from '#application/operations/registry.ts';
 import { unknownMembers, unknownParameters } from '#application/operations/unknown-members.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
+import type { ByteReservation } from '#exchange/byte-budget.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
+import { inexactIntegers, numberNotExact } from '#exchange/json-body.ts';
 import type { RequestContext } from '#http/server/request-context.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { jsonBodyReader } from './request-body.ts';
@@ -34,7 +34,7 @@ export class OperationInputReader {
   async read(
     context: RequestContext,
     target: CallTarget,
-    holdBody: () => ByteHold,
+    holdBody: () => ByteReservation,
   ): Promise<E.Either<Failure, RequestInput>> {
     if (target.kind === 'none') return E.right({ fields: {}, bodyHash: hashOfNothing });
     const { route, parameters } = target;

@@ -1,5 +1,32 @@
-import type { ByteHold } from '#application/access/byte-budget.ts';
-import type { ResponseSink } from './response-sink.ts';
+import type { ByteReservation } from './byte-budget.ts';
+
+/**
+ * The destination of one response: a connection or memory. Either `send` writes the whole response, or `start`, `write`
+ * and `end` write it in pieces. Lists of headers have alternating names and values.
+ */
+export interface ResponseSink {
+  /** Whether the receiver disconnected before the response was complete. Later writes are then ignored. */
+  readonly isDisconnected: boolean;
+  /** Adds headers to the response, for `send` or `start`. */
+  readonly addHeaders: (headers: ReadonlyArray<string>) => void;
+  /** Writes a whole response. */
+  readonly send: (status: number, headers: ReadonlyArray<string>, body: string | Buffer) => void;
+  /** Writes the head of a response that follows in pieces. */
+  readonly start: (status: number, headers: ReadonlyArray<string>) => void;
+  /** Writes a piece. @returns false if the receiver is slower; the writer then waits for `onceDrained` */
+  readonly write: (bytes: Buffer | string) => boolean;
+  /** Calls a listener once, when the receiver has received all pieces so far. A second call replaces the listener. */
+  readonly onceDrained: (listener: () => void) => void;
+  /** Completes a response in pieces. */
+  readonly end: () => void;
+  /** Aborts the response, so that the receiver cannot mistake a part for the whole. */
+  readonly destroy: () => void;
+  /**
+   * Sets the listener for the receiver's leaving before the response is complete; null for none. It is called once, and
+   * at once when the receiver has left.
+   */
+  readonly onDisconnect: (listener: (() => void) | null) => void;
+}
 
 /**
  * Keeps a response in memory, for a call without a connection, such as a line of a batch.
@@ -7,7 +34,7 @@ import type { ResponseSink } from './response-sink.ts';
  */
 export class MemoryResponse implements ResponseSink {
   readonly #maxBytes: number;
-  readonly #hold: ByteHold;
+  readonly #hold: ByteReservation;
   readonly #headers: string[] = [];
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
@@ -20,7 +47,7 @@ export class MemoryResponse implements ResponseSink {
    * @param maxBytes the most bytes of a body
    * @param hold counts the bytes; the caller releases it when it needs the response no more
    */
-  constructor(maxBytes: number, hold: ByteHold) {
+  constructor(maxBytes: number, hold: ByteReservation) {
     this.#maxBytes = maxBytes;
     this.#hold = hold;
   }
@@ -112,4 +139,11 @@ export class MemoryResponse implements ResponseSink {
     this.#state = 'disconnected';
     this.#onDisconnect?.();
   }
+}
+
+/** An answer of any length that is made while it is sent. */
+export interface TextStream {
+  readonly contentType: string;
+  /** Pieces of text. An error here interrupts the answer, so that a part does not look like the whole. */
+  readonly chunks: AsyncIterable<string>;
 }

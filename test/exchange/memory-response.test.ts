@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { ByteBudget } from '#application/access/byte-budget.ts';
-import { MemoryResponse } from '#application/responses/memory-response.ts';
+import { ByteBudget } from '#exchange/byte-budget.ts';
+import { MemoryResponse } from '#exchange/response-sink.ts';
 
 /** A hold without bytes, with room for a mebibyte. */
 const someRoom = () => new ByteBudget({ maxBytesPerProject: 2 ** 20, maxBytes: 2 ** 20 }).hold('project');

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { ByteBudget, type ByteHold } from '#application/access/byte-budget.ts';
+import { ByteBudget, type ByteReservation } from '#exchange/byte-budget.ts';
 
 const limits = { maxBytesPerProject: 60, maxBytes: 100 };
 
 /** A hold, and what the test expects of it. */
 interface Followed {
-  readonly hold: ByteHold;
+  readonly hold: ByteReservation;
   readonly projectId: string;
   bytes: number;
   isUnfinished: boolean;

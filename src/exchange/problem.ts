@@ -1,11 +1,17 @@
-import { ofQueryParameters } from '#application/operations/input-errors.ts';
-import type { Plane } from '#application/operations/operation.ts';
-import { errorObject, gatewayError } from '#application/responses/openai-error.ts';
 import { type Failure, failures, gatewayStatus, type InputError } from '#domain/shared/failure.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import { ofQueryParameters } from './input-errors.ts';
+import { errorObject, gatewayError } from './openai-error.ts';
+import type { ResponseSink } from './response-sink.ts';
 
 /** The path of the documentation of failures: `/docs/problems#flow-not-found`. */
 export const problemsPath = '/docs/problems';
+
+/**
+ * The plane decides the form of errors (problem details for control, OpenAI's for the gateway), and which nodes answer:
+ * those with the role `control-plane`, or `gateway`.
+ */
+export type Plane = 'control' | 'gateway';
 
 /** The answer to a failure. */
 export interface ErrorResponse {
@@ -58,4 +64,21 @@ function problem(failure: Failure, { path, requestId, onBothPlanes }: RefusedReq
     ...(failure.errors === undefined ? {} : { errors: failure.errors.map(describeError) }),
     ...(onBothPlanes ? { error: { ...errorObject(failure) } } : {}),
   };
+}
+
+/**
+ * Refuses a request to the control plane whose operation writes its response itself. The answer has problem details, as
+ * for all other operations.
+ * @param path the path of the request
+ */
+export function sendProblem(
+  { response, requestId }: { readonly response: ResponseSink; readonly requestId: string },
+  failure: Failure,
+  path: string,
+): void {
+  const refused = { plane: 'control', onBothPlanes: false, requestId, path, hasBody: true } as const;
+  const { status, contentType, body, retryAfterSeconds } = createErrorResponse(failure, refused);
+  const headers = ['Content-Type', contentType, 'Cache-Control', 'no-store'];
+  if (retryAfterSeconds !== null) headers.push('Retry-After', String(retryAfterSeconds));
+  response.send(status, headers, JSON.stringify(body));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as t from 'io-ts';
 import { describe, it } from 'mocha';
-import { inputErrors, maxInputErrors } from '#application/operations/input-errors.ts';
+import { inputErrors, maxInputErrors } from '#exchange/input-errors.ts';
 import { checked } from '#shared/codecs/checked.ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { withDefault } from '#shared/codecs/default.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { inexactIntegers } from '#application/bodies/exact-numbers.ts';
+import { inexactIntegers } from '#exchange/json-body.ts';
 
 describe('inexactIntegers', () => {
   const pointers = async (text: string) => (await inexactIntegers(Buffer.from(text))).map(({ pointer }) => pointer);

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { ByteBudget } from '#application/access/byte-budget.ts';
-import { invalidInput } from '#application/operations/input-errors.ts';
-import { MemoryResponse } from '#application/responses/memory-response.ts';
-import { createErrorResponse, type RefusedRequest } from '#application/responses/problem.ts';
-import { sendProblem } from '#application/responses/send-problem.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { ByteBudget } from '#exchange/byte-budget.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
+import { createErrorResponse, type RefusedRequest, sendProblem } from '#exchange/problem.ts';
+import { MemoryResponse } from '#exchange/response-sink.ts';
 
 const control: RefusedRequest = {
   plane: 'control',

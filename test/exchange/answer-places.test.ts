@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { AnswerPlaces } from '#application/access/answer-places.ts';
-import { ByteBudget } from '#application/access/byte-budget.ts';
+import { AnswerPlaces, ByteBudget } from '#exchange/byte-budget.ts';
 
 const limits = { maxBytesPerProject: 100, maxBytes: 150 };
 

@@ -1,0 +1,139 @@
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { ByteLimits, ByteReservation, ByteShortage } from './byte-budget.ts';
+
+/** The time limits of a body that replace the server's limit of a whole request. */
+export interface ArrivalLimits {
+  /** Between two of its pieces. */
+  readonly idleMs: number;
+  /** From the start of the reading to its end. */
+  readonly totalMs: number;
+}
+
+/**
+ * How a body arrived: completely; until the reader stopped; too slowly; evicted to make room for others; or until there
+ * was no room left for more of it.
+ */
+export type Arrival = 'whole' | 'stopped' | 'too-slow' | 'evicted' | { readonly shortage: ByteShortage };
+
+/**
+ * Receives a piece of a body. Returns whether to continue. While a returned promise is pending, no further piece comes,
+ * and the sender does not count as idle.
+ */
+export type TakePiece = (piece: Buffer) => boolean | Promise<boolean>;
+
+/** A request's body from a connection or from memory. It is read once, by one of the two methods. */
+export interface BodySource {
+  /** Whether the request has a body. */
+  readonly isPresent: boolean;
+  /** The announced length in bytes; 0 without one. */
+  readonly announcedBytes: number;
+  /**
+   * Returns a body that is completely in memory.
+   * @returns null if it must be received; then nothing is read
+   */
+  readonly takeBuffered: () => Buffer | null;
+  /**
+   * Receives the body piece by piece.
+   * @param hold counts the bytes; until the arrival ends it may be evicted
+   * @throws ClientDisconnectedError, and the errors of `take`; never before a promise of `take` has settled
+   */
+  readonly receive: (limits: ArrivalLimits, hold: ByteReservation, take: TakePiece) => Promise<Arrival>;
+}
+
+/** A body in memory, for a call without a connection, such as a line of a batch. */
+export class MemoryBody implements BodySource {
+  readonly #bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get isPresent(): boolean {
+    return this.#bytes.length > 0;
+  }
+
+  get announcedBytes(): number {
+    return this.#bytes.length;
+  }
+
+  takeBuffered(): Buffer {
+    return this.#bytes;
+  }
+
+  async receive(_limits: ArrivalLimits, hold: ByteReservation, take: TakePiece): Promise<Arrival> {
+    const shortage = hold.take(heldBytesOf(this.#bytes));
+    if (shortage !== null) return { shortage };
+    return (await take(this.#bytes)) ? 'whole' : 'stopped';
+  }
+}
+
+const mebibyte = 1024 * 1024;
+
+/** The default limits of the bytes of bodies in memory. */
+export const defaultBodyByteLimits: ByteLimits = { maxBytesPerProject: 128 * mebibyte, maxBytes: 512 * mebibyte };
+
+/**
+ * Node's overhead for each piece of a body. Without it, pieces of one byte would take far more memory than they count.
+ */
+const bytesBesidePiece = 256;
+
+/** The memory that a piece of a body takes, in bytes. */
+export function heldBytesOf(piece: Buffer): number {
+  return piece.length + bytesBesidePiece;
+}
+
+const retryAfterSeconds = 1;
+
+/** The failure of a body for which no room is left. */
+export function bodyShortageFailure(shortage: ByteShortage): Failure {
+  return shortage === 'project' ? projectFull : nodeFull;
+}
+
+const projectFull = failure(
+  'too-many-body-bytes',
+  'The bodies of this project’s requests are at their limit of bytes. Try again when one has been answered.',
+  { retryAfterSeconds },
+);
+
+const nodeFull = failure(
+  'bodies-full',
+  'The bodies of all requests are at this node’s limit of bytes. Try again later.',
+  { retryAfterSeconds },
+);
+
+/** The failure of an unfinished body that was evicted for others. */
+export const bodyEvicted = failure(
+  'body-evicted',
+  'The node has no memory left for bodies, and this project has most of it. So the node ended this unfinished body. Send it again, faster.',
+  { retryAfterSeconds },
+);
+
+/** The refusal of a body of more than this many bytes. */
+export function bodyTooLarge(maxBytes: number): Failure {
+  return failure('body-too-large', `The body has more than ${maxBytes} bytes, the most that is allowed.`);
+}
+
+/**
+ * Why a body did not arrive completely; null if it did.
+ * @param maxBytes the most bytes that were accepted
+ */
+export function arrivalFailure(arrival: Arrival, maxBytes: number): Failure | null {
+  if (typeof arrival === 'object') return bodyShortageFailure(arrival.shortage);
+  switch (arrival) {
+    case 'whole':
+      return null;
+    case 'stopped':
+      return bodyTooLarge(maxBytes);
+    case 'too-slow':
+      return tooSlow;
+    case 'evicted':
+      return bodyEvicted;
+  }
+}
+
+const tooSlow = failure('body-too-slow', 'The body stopped arriving or took too long. Send it again.');
+
+/** The client left before its request was complete, so no answer can be sent. */
+export class ClientDisconnectedError extends Error {
+  override readonly name = 'ClientDisconnectedError';
+}
