@@ -1,8 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command, type Lookup, type ProjectionSummary, type StoppableStatus } from '#application/commands/command.ts';
-import { post } from '#application/operations/operation.ts';
-import type { OperationEffect } from '#application/operations/operation-effect.ts';
+import { type OperationEffect, post } from '#application/operations/operation.ts';
 import { type OperatorRequestsState, operatorTenant } from '#domain/operator/operator-requests.ts';
 import { type ProcessEvents, processControl, unknownProcess } from '#domain/operator/process-control.ts';
 import { type ProjectionEvents, projectionControl, unknownProjection } from '#domain/operator/projection-control.ts';

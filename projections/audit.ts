@@ -1,7 +1,7 @@
 import type { ResourceKind } from '#domain/history/listed-event.ts';
 import { historyOfType, listedTypes } from '#domain/history/table.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { projection } from '#projection-engine/projection.ts';
 import type { JsonObject } from '#shared/json/json.ts';

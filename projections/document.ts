@@ -1,5 +1,5 @@
+import type { Tenant } from '#domain/shared/access.ts';
 import type { EventMetadata } from '#domain/shared/event.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 
 /** The form of most documents: the record for answers, its tenant, and the revision for its ETag. */

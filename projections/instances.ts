@@ -1,8 +1,7 @@
 import type { InstanceEvents } from '#domain/instance/events.ts';
 import { type InstanceState, instance } from '#domain/instance/instance.ts';
-import type { InstanceRecord } from '#domain/instance/record.ts';
-import { statusOf } from '#domain/instance/record-of-state.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
+import { type InstanceRecord, statusOf } from '#domain/instance/record.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { projection, type RecordedEventOf } from '#projection-engine/projection.ts';
 import { tenantIndexes, tenantOf } from './document.ts';
 

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { allKeys, keyCutoff } from '#domain/api-key/cutoff.ts';
+import { allKeys, keyCutoff } from '#domain/api-key/api-key.ts';
 import { instant, timestamp } from '#domain/codecs/time.ts';
 import { operatorTenant } from '#domain/operator/operator-requests.ts';
 import { newEvent } from '#domain/shared/event.ts';

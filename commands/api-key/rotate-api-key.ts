@@ -2,8 +2,15 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
-import { apiKey, apiKeyRecord, checkMayManage, expiryRefusal, newestSecretOf } from '#domain/api-key/api-key.ts';
-import { makerOf, makerRevoked } from '#domain/api-key/maker.ts';
+import {
+  apiKey,
+  apiKeyRecord,
+  checkMayManage,
+  expiryRefusal,
+  makerOf,
+  makerRevoked,
+  newestSecretOf,
+} from '#domain/api-key/api-key.ts';
 import { ApiKeyWithSecret } from '#domain/api-key/record.ts';
 import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { cuid } from '#domain/codecs/id.ts';

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
-import { notFound } from '#application/operations/not-found.ts';
+import { notFound } from '#application/operations/access-refusals.ts';
 import { post } from '#application/operations/operation.ts';
 import { batch, lineScope, newBatchId } from '#domain/batch/batch.ts';
 import { BatchEndpoint, type BatchEvents } from '#domain/batch/events.ts';

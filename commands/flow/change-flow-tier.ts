@@ -4,9 +4,8 @@ import { command } from '#application/commands/command.ts';
 import { put } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { FlowTier } from '#domain/flow/events.ts';
-import { flow, knownFlow } from '#domain/flow/flow.ts';
+import { flow, flowRecord, knownFlow } from '#domain/flow/flow.ts';
 import { FlowRecord } from '#domain/flow/record.ts';
-import { flowRecord } from '#domain/flow/record-of-state.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 

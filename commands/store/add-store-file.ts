@@ -1,13 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
-import { notFound } from '#application/operations/not-found.ts';
+import { notFound } from '#application/operations/access-refusals.ts';
 import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { file, isFileThere } from '#domain/file/file.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { newStoreFileRecord, StoreFileRecord } from '#domain/store/file-record.ts';
-import { store, storeFileAdded } from '#domain/store/store.ts';
+import { newStoreFileRecord, StoreFileRecord, store, storeFileAdded } from '#domain/store/store.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const addStoreFile = command({

@@ -3,8 +3,7 @@ import * as t from 'io-ts';
 import { command } from '#application/commands/command.ts';
 import { post } from '#application/operations/operation.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { StoreRecord } from '#domain/store/record.ts';
-import { store, storeMade, storeRecord } from '#domain/store/store.ts';
+import { StoreRecord, store, storeMade, storeRecord } from '#domain/store/store.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 

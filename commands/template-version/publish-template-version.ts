@@ -7,8 +7,7 @@ import { parentId } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
-import { templateVersionRecord } from '#domain/template/record-of-state.ts';
-import { archived, templateVersion } from '#domain/template/template.ts';
+import { archived, templateVersion, templateVersionRecord } from '#domain/template/template.ts';
 
 export const publishTemplateVersion = command({
   name: 'publish_template_version',

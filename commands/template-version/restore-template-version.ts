@@ -8,8 +8,7 @@ import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import type { TemplateEvents } from '#domain/template/events.ts';
 import { TemplateVersionRecord } from '#domain/template/record.ts';
-import { templateVersionRecord } from '#domain/template/record-of-state.ts';
-import { archived, templateVersion } from '#domain/template/template.ts';
+import { archived, templateVersion, templateVersionRecord } from '#domain/template/template.ts';
 
 type Contents = Pick<TemplateEvents['TemplateVersionCreated'], 'payload' | 'fieldsSchema'>;
 

@@ -6,8 +6,7 @@ import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
-import { templateRecord } from '#domain/template/record-of-state.ts';
-import { knownTemplate, template } from '#domain/template/template.ts';
+import { knownTemplate, template, templateRecord } from '#domain/template/template.ts';
 
 export const archiveTemplate = command({
   name: 'archive_template',

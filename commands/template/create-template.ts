@@ -5,8 +5,7 @@ import { post } from '#application/operations/operation.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
-import { templateRecord } from '#domain/template/record-of-state.ts';
-import { template } from '#domain/template/template.ts';
+import { template, templateRecord } from '#domain/template/template.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 

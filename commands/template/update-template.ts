@@ -7,8 +7,7 @@ import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { refersTo } from '#domain/shared/text-reference.ts';
 import { TemplateRecord } from '#domain/template/record.ts';
-import { templateRecord } from '#domain/template/record-of-state.ts';
-import { knownTemplate, template } from '#domain/template/template.ts';
+import { knownTemplate, template, templateRecord } from '#domain/template/template.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 

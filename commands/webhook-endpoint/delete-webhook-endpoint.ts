@@ -5,9 +5,8 @@ import { remove } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { checkMayChange } from '#domain/webhook-endpoint/may-change.ts';
 import { WebhookEndpointRecord } from '#domain/webhook-endpoint/record.ts';
-import { knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+import { checkMayChange, knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 
 export const deleteWebhookEndpoint = command({
   name: 'delete_webhook_endpoint',

@@ -6,10 +6,9 @@ import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
-import { checkMayChange } from '#domain/webhook-endpoint/may-change.ts';
 import { WebhookEndpointRecord } from '#domain/webhook-endpoint/record.ts';
 import { countRunningTries, maxTriesOfEndpoint } from '#domain/webhook-endpoint/running-tries.ts';
-import { knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+import { checkMayChange, knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 
 export const testWebhookEndpoint = command({
   name: 'test_webhook_endpoint',

@@ -6,9 +6,8 @@ import { patch } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { checkMayChange } from '#domain/webhook-endpoint/may-change.ts';
 import { WebhookEndpointRecord, WebhookEndpointStatus } from '#domain/webhook-endpoint/record.ts';
-import { knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+import { checkMayChange, knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { distinct, endpointMembers, urlRefusal } from './shared/endpoint-input.ts';
 
 export const updateWebhookEndpoint = command({

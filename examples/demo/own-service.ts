@@ -6,7 +6,7 @@ import { join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, readConfig } from '#app/config.ts';
 import { announcedOwner, runningOwner } from '#app/data-directory.ts';
-import { generateKey } from '#application/commands/new-secrets.ts';
+import { generateKey } from '#application/commands/new-values.ts';
 import { DemoError } from './demo-error.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');

@@ -1,5 +1,4 @@
-import { erasedCustomer, newCustomer } from '#domain/organization/customer.ts';
-import type { OrganizationEvents } from '#domain/organization/events.ts';
+import { erasedCustomer, newCustomer, type OrganizationEvents } from '#domain/organization/organization.ts';
 import type { SealedCustomer } from '#domain/organization/record.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 import { type TenantDocument, tenantOf } from '#projections/document.ts';

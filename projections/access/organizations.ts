@@ -1,8 +1,7 @@
-import { newCustomer, organizationOf } from '#domain/organization/customer.ts';
-import type { OrganizationEvents } from '#domain/organization/events.ts';
+import { newCustomer, type OrganizationEvents, organizationOf } from '#domain/organization/organization.ts';
 import type { SealedOrganization } from '#domain/organization/record.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { erasedText } from '#domain/shared/personal-data.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import { projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 

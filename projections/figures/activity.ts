@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { ResourceKind } from '#domain/history/listed-event.ts';
 import { historyOfType, listedTypes } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
-import type { Counts } from '#domain/usage/counters.ts';
+import type { Counts } from '#domain/usage/usage-total.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { projection } from '#projection-engine/projection.ts';
 import type { JsonObject } from '#shared/json/json.ts';

@@ -1,4 +1,4 @@
-import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 
 /** Returns the owner of figures as text: all, a partner, an organization or a project. */
 export function scopeOf(kind: 'all' | keyof typeof owners, id: string | null): string {

@@ -1,6 +1,6 @@
 import type { FlowEvents } from '#domain/flow/events.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '../document.ts';
 

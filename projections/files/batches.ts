@@ -1,8 +1,8 @@
 import type { ListedDocument } from '#application/queries/object-list.ts';
 import type { BatchEvents } from '#domain/batch/events.ts';
 import { type BatchRecord, batchErrors, changedBatchFacts, newBatchFacts } from '#domain/batch/record.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import type { RecordedEventOf } from '#domain/shared/entity.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import { projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 

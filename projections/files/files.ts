@@ -2,7 +2,7 @@ import type { ListedDocument } from '#application/queries/object-list.ts';
 import type { FileEvents } from '#domain/file/events.ts';
 import { expiryOf, newFileRecord } from '#domain/file/file.ts';
 import type { FileRecord } from '#domain/file/record.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 

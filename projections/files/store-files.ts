@@ -1,7 +1,6 @@
 import type { ListedDocument } from '#application/queries/object-list.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
-import type { StoreEvents } from '#domain/store/events.ts';
-import { newStoreFileRecord, type StoreFileRecord } from '#domain/store/file-record.ts';
+import type { Tenant } from '#domain/shared/access.ts';
+import { newStoreFileRecord, type StoreEvents, type StoreFileRecord } from '#domain/store/store.ts';
 import { ignored, projection } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 

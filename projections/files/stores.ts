@@ -1,8 +1,6 @@
 import type { ListedDocument } from '#application/queries/object-list.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
-import type { StoreEvents } from '#domain/store/events.ts';
-import type { StoreRecord } from '#domain/store/record.ts';
-import { describedStoreRecord, newStoreRecord } from '#domain/store/store.ts';
+import type { Tenant } from '#domain/shared/access.ts';
+import { describedStoreRecord, newStoreRecord, type StoreEvents, type StoreRecord } from '#domain/store/store.ts';
 import { projection, type RecordedEventOf } from '#projection-engine/projection.ts';
 import { tenantOf } from '#projections/document.ts';
 

@@ -1,6 +1,6 @@
 import type { ApiKeyEvents } from '#domain/api-key/events.ts';
 import type { UsageEvents } from '#domain/usage/events.ts';
-import { addUsage, noUsage, type UsageSums } from '#domain/usage/usage-sums.ts';
+import { addUsage, noUsage, type UsageSums } from '#domain/usage/usage-total.ts';
 import { ignored, type Projection, projection, type RecordedEventOf } from '#projection-engine/projection.ts';
 import { chunkOf, emptiedSlot, keptMs, type PeriodLength, periodOf, slotOf } from './period.ts';
 import { type NullableTenant, ownerOf, seriesOf, tenantOf, type UsageGroup, withOwner } from './usage-group.ts';

@@ -1,4 +1,4 @@
-import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import type { UsageEntry } from '#domain/usage/events.ts';
 
 /**

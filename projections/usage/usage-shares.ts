@@ -1,5 +1,5 @@
 import type { UsageEntry, UsageEvents } from '#domain/usage/events.ts';
-import { addUsage, sumsOf, type UsageSums } from '#domain/usage/usage-sums.ts';
+import { addUsage, sumsOf, type UsageSums } from '#domain/usage/usage-total.ts';
 import { type PeriodLength, periodOf } from './period.ts';
 import { rollupsOf, rowOf, tenantOf, type UsageGroup } from './usage-group.ts';
 

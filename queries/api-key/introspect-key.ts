@@ -4,8 +4,8 @@ import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { KeyTypeCodec } from '#domain/api-key/events.ts';
 import { cuid } from '#domain/codecs/id.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { examples } from '#domain/shared/examples.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 
 const Input = t.type({});
 const Output = t.type(

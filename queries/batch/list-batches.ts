@@ -2,8 +2,8 @@ import { get } from '#application/operations/operation.ts';
 import { listObjects, type ObjectList, ObjectListInput, objectList } from '#application/queries/object-list.ts';
 import { query } from '#application/queries/query.ts';
 import { BatchRecord } from '#domain/batch/record.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { examples } from '#domain/shared/examples.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import { batches } from '#projections/files/batches.ts';
 
 /** The default `limit` of OpenAI. */

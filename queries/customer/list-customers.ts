@@ -4,10 +4,10 @@ import { get } from '#application/operations/operation.ts';
 import { listInput, listItems } from '#application/queries/paging.ts';
 import { query } from '#application/queries/query.ts';
 import { tenantFilter } from '#application/queries/tenant-filter.ts';
-import { customerRecord } from '#domain/organization/customer.ts';
+import { customerRecord } from '#domain/organization/organization.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { examples } from '#domain/shared/examples.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import { type CustomerDocument, customers } from '#projections/access/customers.ts';
 import { type ListOf, listOf } from '#queries/shared/list-of.ts';
 

@@ -4,7 +4,7 @@ import { get } from '#application/operations/operation.ts';
 import { listInput, listItems } from '#application/queries/paging.ts';
 import { type CollectionReader, query } from '#application/queries/query.ts';
 import type { FlowVersionRecord } from '#domain/flow/record.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { type ActivityDocument, activity, everId } from '#projections/figures/activity.ts';
 import { scopeOf } from '#projections/figures/figures-scope.ts';
 import { type ActiveVersion, type FlowFiguresDocument, flowFigures } from '#projections/figures/flow-figures.ts';

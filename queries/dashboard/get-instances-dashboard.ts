@@ -4,8 +4,8 @@ import { get } from '#application/operations/operation.ts';
 import { readInTurn } from '#application/queries/paging.ts';
 import { type CollectionReader, query } from '#application/queries/query.ts';
 import { visibleTarget } from '#domain/instance/instance.ts';
-import { statusOf } from '#domain/instance/record-of-state.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
+import { statusOf } from '#domain/instance/record.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { scopeOf } from '#projections/figures/figures-scope.ts';
 import {
   type InstanceFiguresDocument,

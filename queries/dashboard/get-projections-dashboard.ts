@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 import { ProjectionsAnswer } from './answers/projections-answer.ts';
 

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { absentThen, asOfInput, type Moment, type PastReads, recordAsOf } from '#application/history/as-of.ts';
-import { notFound } from '#application/operations/not-found.ts';
+import { notFound } from '#application/operations/access-refusals.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { file, hasExpired } from '#domain/file/file.ts';

@@ -10,8 +10,8 @@ import {
 import { query } from '#application/queries/query.ts';
 import { hasExpired } from '#domain/file/file.ts';
 import { FilePurpose, FileRecord } from '#domain/file/record.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { examples } from '#domain/shared/examples.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import { type FileDocument, files } from '#projections/files/files.ts';
 
 const ListFilesInput = t.intersection([ObjectListInput, t.partial({ purpose: FilePurpose, order: ListOrder })]);

@@ -1,5 +1,4 @@
-import { InstanceRecord, InstanceStatus } from '#domain/instance/record.ts';
-import { instanceRecord } from '#domain/instance/record-of-state.ts';
+import { InstanceRecord, InstanceStatus, instanceRecord } from '#domain/instance/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { listAccessible } from '#queries/shared/list-accessible.ts';

@@ -1,16 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { notFound } from '#application/operations/not-found.ts';
+import { notFound } from '#application/operations/access-refusals.ts';
 import { get } from '#application/operations/operation.ts';
 import { type CollectionReader, query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { missingFields } from '#domain/instance/field-values.ts';
 import { visibleTarget } from '#domain/instance/instance.ts';
 import { checkUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
+import { type Caller, canAccess, isConcealedFor } from '#domain/shared/access.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { isConcealedFor } from '#domain/shared/scope.ts';
-import { type Caller, canAccess } from '#domain/shared/tenancy.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';

@@ -4,8 +4,8 @@ import { get } from '#application/operations/operation.ts';
 import { listInput, listItems } from '#application/queries/paging.ts';
 import { query } from '#application/queries/query.ts';
 import { OrganizationRecord } from '#domain/organization/record.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { examples } from '#domain/shared/examples.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import { type OrganizationDocument, organizationOfDocument, organizations } from '#projections/access/organizations.ts';
 import { listOf } from '#queries/shared/list-of.ts';
 

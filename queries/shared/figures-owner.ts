@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { notFound } from '#application/operations/not-found.ts';
+import { notFound } from '#application/operations/access-refusals.ts';
 import type { CollectionReader } from '#application/queries/query.ts';
+import { type Caller, canAccess, type Tenant } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { type Caller, canAccess, type Tenant } from '#domain/shared/tenancy.ts';
 import { organizations } from '#projections/access/organizations.ts';
 import { projects } from '#projections/access/projects.ts';
 

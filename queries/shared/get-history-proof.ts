@@ -4,9 +4,9 @@ import { get } from '#application/operations/operation.ts';
 import { type AnyQuery, type Query, query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { exampleDigest, InclusionProof } from '#domain/history/digest.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import { failure } from '#domain/shared/failure.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 
 /** Defines the query that proves a history: its stream is in the newest signed digest. */
 export function getHistoryProof(history: AnyQuery): Query<object, Tenant, InclusionProof> {

@@ -6,8 +6,8 @@ import { pageAnswer, pageInput } from '#application/queries/paging.ts';
 import { type AnyQuery, type Query, query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import type { AnyEntityHistory, ResourceKind } from '#domain/history/listed-event.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { examples } from '#domain/shared/examples.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import { type ListOf, listOf } from './list-of.ts';
 
 /** What a history does not share with the query for its resource. */

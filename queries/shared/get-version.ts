@@ -4,8 +4,8 @@ import { type AsOfInput, asOfInput, type PastOfRecord, recordAsOf } from '#appli
 import { get } from '#application/operations/operation.ts';
 import { type Query, query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
+import type { Scope } from '#domain/shared/access.ts';
 import { type FailureCode, failure } from '#domain/shared/failure.ts';
-import type { Scope } from '#domain/shared/scope.ts';
 import type { TenantDocument } from '#projections/document.ts';
 import type { Json } from '#shared/json/json.ts';
 

@@ -1,14 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { answerAsOf, asOfInput } from '#application/history/as-of.ts';
-import { notFound } from '#application/operations/not-found.ts';
+import { notFound } from '#application/operations/access-refusals.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { storeHistory } from '#domain/store/history.ts';
-import { StoreRecord } from '#domain/store/record.ts';
-import { store } from '#domain/store/store.ts';
+import { StoreRecord, store } from '#domain/store/store.ts';
 import { type StoreDocument, stores } from '#projections/files/stores.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { notFound } from '#application/operations/not-found.ts';
+import { notFound } from '#application/operations/access-refusals.ts';
 import { get } from '#application/operations/operation.ts';
 import {
   ListOrder,
@@ -12,7 +12,7 @@ import {
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { StoreFileRecord } from '#domain/store/file-record.ts';
+import { StoreFileRecord } from '#domain/store/store.ts';
 import { type StoreFileDocument, storeFiles } from '#projections/files/store-files.ts';
 import { type StoreDocument, stores } from '#projections/files/stores.ts';
 

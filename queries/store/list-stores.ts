@@ -1,9 +1,9 @@
 import { get } from '#application/operations/operation.ts';
 import { listObjects, type ObjectList, ObjectListInput, objectList } from '#application/queries/object-list.ts';
 import { query } from '#application/queries/query.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { examples } from '#domain/shared/examples.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
-import { StoreRecord } from '#domain/store/record.ts';
+import { StoreRecord } from '#domain/store/store.ts';
 import { stores } from '#projections/files/stores.ts';
 
 export const listStores = query<ObjectListInput, Tenant, ObjectList<StoreRecord>, 'stores'>({

@@ -6,7 +6,7 @@ import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { WebhookDelivery } from '#domain/webhook-endpoint/delivery.ts';
-import { checkMayChange } from '#domain/webhook-endpoint/may-change.ts';
+import { checkMayChange } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { type WebhookEndpointDocument, webhookEndpoints } from '#projections/webhook-endpoints.ts';
 import { type ListOf, listOf } from '#queries/shared/list-of.ts';
 import { encodeJson } from '#shared/json/encoded-json.ts';

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { defaultLimitFactor, type LimitFactors } from '#application/access/limit-levels.ts';
+import { defaultLimitFactor, type LimitFactors } from '#application/access/rate-limit.ts';
 import { defaultEndpointLimits, type EndpointLimits } from '#application/webhooks/endpoint-limits.ts';
 import { type DigestKeys, publicHalf, readPublicKeys, readSigningKey } from '#digests/digest-keys.ts';
 import { faultOfKeyText } from '#domain/api-key/secret.ts';

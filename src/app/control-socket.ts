@@ -3,8 +3,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import type Koa from 'koa';
 import { createInvoke, type Invoke, type InvokeDependencies } from '#application/operations/invoke.ts';
-import { scopesOfKeyType } from '#domain/shared/scope.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
+import { type Caller, scopesOfKeyType } from '#domain/shared/access.ts';
 
 /** The system's limit for a socket's path is 108 bytes on Linux, 104 elsewhere. */
 const maxPathCharacters = 100;

@@ -1,4 +1,4 @@
-import { generateKey } from '#application/commands/new-secrets.ts';
+import { generateKey } from '#application/commands/new-values.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { unknownWord } from './shared/command-line.ts';
 import { type LocalService, openLocalService } from './shared/local-service.ts';

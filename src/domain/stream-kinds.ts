@@ -1,6 +1,6 @@
+import { keyCutoff } from '#domain/api-key/api-key.ts';
 import { agentProfiles } from './agent-profile/agent-profile.ts';
 import { apiKey } from './api-key/api-key.ts';
-import { keyCutoff } from './api-key/cutoff.ts';
 import { batch } from './batch/batch.ts';
 import { file } from './file/file.ts';
 import { flow } from './flow/flow.ts';

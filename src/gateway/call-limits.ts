@@ -4,10 +4,11 @@ import {
   type LimitLevel,
   limitAt,
   limitLevelsOf,
-} from '#application/access/limit-levels.ts';
-import { RateLimit, type RateLimitResult } from '#application/access/rate-limit.ts';
+  RateLimit,
+  type RateLimitResult,
+} from '#application/access/rate-limit.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
 
 const unlimited: RateLimitResult = { headers: [], refusal: null };
 

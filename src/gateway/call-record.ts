@@ -1,4 +1,4 @@
-import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 import type { Consumption, ReportedConsumption } from './cost.ts';
 

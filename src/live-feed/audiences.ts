@@ -1,7 +1,7 @@
 import { isShownTo } from '#domain/history/audience.ts';
 import { historyOfType } from '#domain/history/table.ts';
+import type { Audience, Tenant } from '#domain/shared/access.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
-import type { Audience, Tenant } from '#domain/shared/tenancy.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
 

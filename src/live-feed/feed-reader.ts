@@ -1,4 +1,4 @@
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import { withTimeout } from '#shared/async/with-timeout.ts';
 import { comment, ending, eventStreamType, opening } from './event-stream-message.ts';

@@ -1,7 +1,7 @@
 import { auditEntries, type EntryReads } from '#application/history/audit-entries.ts';
 import { listedTypes } from '#domain/history/table.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { OrganizationEvents } from '#domain/organization/events.ts';
+import type { OrganizationEvents } from '#domain/organization/organization.ts';
 import { project } from '#domain/project/project.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { process } from '#process-engine/process.ts';

@@ -14,14 +14,13 @@ import {
 } from '#domain/instance/reports.ts';
 import { decideAgentProfileStep, decideFlowStep, decideStoreStep } from '#domain/instance/step-decisions.ts';
 import type { Step } from '#domain/instance/steps.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import { store } from '#domain/store/store.ts';
 import { fillPlaceholders } from '#domain/template/placeholders.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
-import { templateVersionRecord } from '#domain/template/record-of-state.ts';
-import { templateVersion } from '#domain/template/template.ts';
+import { templateVersion, templateVersionRecord } from '#domain/template/template.ts';
 import { CommandRejectedError, isPassing } from '#process-engine/create-process-tools.ts';
 import { type Process, type ProcessTools, process } from '#process-engine/process.ts';
 import type { Json } from '#shared/json/json.ts';

@@ -2,7 +2,7 @@ import type { BlobStore } from '#blob-store/blob-store.ts';
 import { batch, partsOf } from '#domain/batch/batch.ts';
 import type { BatchEvents } from '#domain/batch/events.ts';
 import type { FileEvents } from '#domain/file/events.ts';
-import type { OrganizationEvents } from '#domain/organization/events.ts';
+import type { OrganizationEvents } from '#domain/organization/organization.ts';
 import type { WebhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import { type Process, sideEffect } from '#process-engine/process.ts';

@@ -1,4 +1,4 @@
-import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import type { UnsealedMetadata } from '#event-store/hash-chain.ts';
 import { newestVersion } from '#event-store/upcasting.ts';

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { compose, type Service } from '#app/compose.ts';
 import { readConfig } from '#app/config.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { invokeOperation, type OperationInvocation } from '#test/support/harness/invoke-operation.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import { CallLimits } from '#gateway/call-limits.ts';
 import { caller } from '#test/http/support/fake-service.ts';
 

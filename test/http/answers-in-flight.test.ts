@@ -5,7 +5,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { type AnyOperation, get } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';
 import { eventually } from '#test/support/run/eventually.ts';

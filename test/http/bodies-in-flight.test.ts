@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { multipart, SlowClient, transcriptionOf, transcriptions } from '#test/gateway/support/slow-client.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readConfig } from '#app/config.ts';
 import { RateLimit } from '#application/access/rate-limit.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import { caller, type FakeService, goodKey, startFakeService, widgetId } from './support/fake-service.ts';
 
 /** The key of a project that belongs to a partner's customer. */

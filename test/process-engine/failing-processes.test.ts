@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import { writeEvents } from '#application/commands/write-events.ts';
 import { type ProcessEvents, processControl } from '#domain/operator/process-control.ts';
-import type { OrganizationEvents } from '#domain/organization/events.ts';
+import type { OrganizationEvents } from '#domain/organization/organization.ts';
 import { project } from '#domain/project/project.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { ProcessEvents } from '#domain/operator/process-control.ts';
-import type { OrganizationEvents } from '#domain/organization/events.ts';
+import type { OrganizationEvents } from '#domain/organization/organization.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
 import { type Process, process } from '#process-engine/process.ts';
 import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';

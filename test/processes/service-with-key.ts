@@ -3,7 +3,7 @@ import type { AnyCommand } from '#application/commands/command.ts';
 import { writeEvents } from '#application/commands/write-events.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { project } from '#domain/project/project.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import { apiKeyCreated, projectCreated } from '#test/support/events/tenant-events.ts';
 import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';

@@ -15,8 +15,7 @@ import { deletePhoneNumber } from '#commands/phone-number/delete-phone-number.ts
 import { setPhoneNumberFlow } from '#commands/phone-number/set-phone-number-flow.ts';
 import { updatePhoneNumber } from '#commands/phone-number/update-phone-number.ts';
 import { agentProfileRecord, agentProfiles } from '#domain/agent-profile/agent-profile.ts';
-import { flow } from '#domain/flow/flow.ts';
-import { flowRecord, flowVersionRecord } from '#domain/flow/record-of-state.ts';
+import { flow, flowRecord, flowVersionRecord } from '#domain/flow/flow.ts';
 import { phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { parentId } from '#domain/shared/entity.ts';
 import { assignAgentProfiles } from '#processes/assign-agent-profiles.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { bootstrap, createFirstKey } from '#app/startup/bootstrap.ts';
-import { PendingResources } from '#application/commands/pending-resources.ts';
-import { ReadYourWrites } from '#application/commands/read-your-writes.ts';
+import { PendingResources, ReadYourWrites } from '#application/commands/read-your-writes.ts';
 import { createFlow } from '#commands/flow/create-flow.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { Positions } from '#positions/positions.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { PendingResources } from '#application/commands/pending-resources.ts';
+import { PendingResources } from '#application/commands/read-your-writes.ts';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';

@@ -1,10 +1,14 @@
 import type { RelatedStateLoader } from '#application/commands/command.ts';
-import { notFound } from '#application/operations/not-found.ts';
+import { notFound } from '#application/operations/access-refusals.ts';
+import { type Caller, canAccess } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { type Caller, canAccess } from '#domain/shared/tenancy.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
-import { templateVersionRecord } from '#domain/template/record-of-state.ts';
-import { knownTemplate, type TemplateFacts, templateVersion } from '#domain/template/template.ts';
+import {
+  knownTemplate,
+  type TemplateFacts,
+  templateVersion,
+  templateVersionRecord,
+} from '#domain/template/template.ts';
 
 type Loads = Pick<RelatedStateLoader, 'load' | 'dataAt'>;
 

@@ -1,6 +1,6 @@
 import { listedTypes } from '#domain/history/table.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { maxUrlCharacters } from '#domain/webhook-endpoint/url.ts';
+import { maxUrlCharacters } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { list } from '#shared/codecs/list.ts';

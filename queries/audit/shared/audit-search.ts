@@ -5,7 +5,7 @@ import type { CollectionReader } from '#application/queries/query.ts';
 import { tenantFilter } from '#application/queries/tenant-filter.ts';
 import { isShownTo } from '#domain/history/audience.ts';
 import { type ResourceKind, resourceKinds } from '#domain/history/listed-event.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import type { AuditDocument } from '#projections/audit.ts';
 import type { PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';

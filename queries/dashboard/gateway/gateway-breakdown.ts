@@ -1,4 +1,4 @@
-import { addCounts, type Counts, entriesOfTries } from '#domain/usage/counters.ts';
+import { addCounts, type Counts, entriesOfTries } from '#domain/usage/usage-total.ts';
 import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
 import type { GatewayAnswer } from '../answers/gateway-answer.ts';
 import { gatewayFiguresOf, sumsByPeriod, totalOf } from './gateway-series.ts';

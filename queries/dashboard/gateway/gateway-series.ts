@@ -1,5 +1,5 @@
 import { quantileOf } from '#domain/usage/latency-bins.ts';
-import { addUsage, errorsOf, noUsage, type UsageSums } from '#domain/usage/usage-sums.ts';
+import { addUsage, errorsOf, noUsage, type UsageSums } from '#domain/usage/usage-total.ts';
 import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
 import { costOf, figuresOf } from '#queries/usage/shared/figures-of-sums.ts';
 import type { GatewayFigures, GatewaySeries } from '../answers/gateway-answer.ts';

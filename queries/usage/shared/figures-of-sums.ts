@@ -1,5 +1,5 @@
 import { quantileOf } from '#domain/usage/latency-bins.ts';
-import { errorsOf, type UsageSums } from '#domain/usage/usage-sums.ts';
+import { errorsOf, type UsageSums } from '#domain/usage/usage-total.ts';
 import type { UsageFigures } from './usage-figures.ts';
 
 /** Converts stored sums to the figures of an answer. */

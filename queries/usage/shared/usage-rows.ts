@@ -1,4 +1,4 @@
-import { addUsage, noUsage, type UsageSums } from '#domain/usage/usage-sums.ts';
+import { addUsage, noUsage, type UsageSums } from '#domain/usage/usage-total.ts';
 import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
 import { figuresOf } from './figures-of-sums.ts';
 import { type Grouping, groupOf, type UsageRowGroup } from './group-by.ts';

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { deriveNewIds } from '#application/commands/new-ids.ts';
-import { generateKey } from '#application/commands/new-secrets.ts';
+import { deriveNewIds, generateKey } from '#application/commands/new-values.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import { type StreamWrite, writeEvents } from '#application/commands/write-events.ts';
 import { type ApiKeyState, apiKey, newestSecretOf } from '#domain/api-key/api-key.ts';

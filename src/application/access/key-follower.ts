@@ -1,4 +1,4 @@
-import { keyCutoffEvents } from '#domain/api-key/cutoff.ts';
+import { keyCutoffEvents } from '#domain/api-key/api-key.ts';
 import { apiKeyEvents } from '#domain/api-key/events.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { BatchEvents } from '#domain/batch/events.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller } from '#domain/shared/access.ts';
 
 type Endpoint = BatchEvents['BatchCreated']['endpoint'];
 

@@ -14,11 +14,9 @@ import type {
   DecisionContext,
   LoadedStream,
   Lookup,
-  NewSecrets,
   RelatedStateLoader,
 } from './command.ts';
-import { createNewIds, deriveNewIds, type NewIds } from './new-ids.ts';
-import { createNewSecrets } from './new-secrets.ts';
+import { createNewIds, createNewSecrets, deriveNewIds, type NewIds, type NewSecrets } from './new-values.ts';
 import type { ReadYourWrites } from './read-your-writes.ts';
 import type { Origin } from './sealed-events.ts';
 import type { StreamState } from './stream-state.ts';

@@ -1,16 +1,14 @@
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
-import type { HttpRoute } from '#application/operations/operation.ts';
-import type { OperationEffect } from '#application/operations/operation-effect.ts';
+import type { HttpRoute, OperationEffect } from '#application/operations/operation.ts';
+import type { Caller, Scope, Tenant } from '#domain/shared/access.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { SealedText } from '#domain/shared/personal-data.ts';
-import type { Scope } from '#domain/shared/scope.ts';
-import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
 import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';
 import type { Plane } from '#exchange/problem.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import type { NewIds } from './new-ids.ts';
+import type { NewIds, NewSecrets } from './new-values.ts';
 import type { StreamWrite } from './write-events.ts';
 
 /** The state of another stream for a decision. */
@@ -100,14 +98,6 @@ export interface DecisionContext<SubjectState, Also> {
   readonly time: string;
   /** Bytes of JSON that the filled schemas of one operation of an instance may have. */
   readonly maxFilledBytes: number;
-}
-
-/** Secrets that a command may return, each created at its first use. */
-export interface NewSecrets {
-  /** A new API key's text. */
-  readonly apiKey: string;
-  /** A new signing secret of a webhook endpoint. */
-  readonly webhookSecret: string;
 }
 
 /** The context of an answer. */

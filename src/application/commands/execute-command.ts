@@ -1,15 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { notFound } from '#application/operations/not-found.ts';
+import { notFound } from '#application/operations/access-refusals.ts';
 import { describeOperation, type Operation } from '#application/operations/operation.ts';
 import type { OperationRequest, OperationResult, ValidRequest } from '#application/operations/operation-request.ts';
 import { EndpointCreation } from '#application/webhooks/endpoint-places.ts';
+import { canAccess, isConcealedFor, type Tenant } from '#domain/shared/access.ts';
 import { childId } from '#domain/shared/entity.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { isConcealedFor } from '#domain/shared/scope.ts';
-import { canAccess, type Tenant } from '#domain/shared/tenancy.ts';
 import { defaultMaxAppendBytes, type RecordedEvent } from '#event-store/event-store.ts';
 import type { Json } from '#shared/json/json.ts';
-import type { AnyCommand, LoadedStream, NewSecrets } from './command.ts';
+import type { AnyCommand, LoadedStream } from './command.ts';
 import {
   beginAttempt,
   type CommandAttempt,
@@ -21,8 +20,8 @@ import {
   writesToSubject,
 } from './command-attempt.ts';
 import { describePlannedEvents, dryRunResult } from './dry-run.ts';
-import { keyErased, keyReused, RunningRequests, requestKeyOf } from './idempotency.ts';
-import type { RememberedRequest } from './remembered-requests.ts';
+import { keyErased, keyReused, type RememberedRequest, RunningRequests, requestKeyOf } from './idempotency.ts';
+import type { NewSecrets } from './new-values.ts';
 import { requestAnswered, type StreamState } from './stream-state.ts';
 import { appendTooLarge, type StreamTurn, type StreamWriteResult } from './stream-writer.ts';
 

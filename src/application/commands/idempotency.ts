@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
+import { List, Map as PersistentMap } from 'immutable';
 import type { OperationRequest } from '#application/operations/operation-request.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { RecordedEvent } from '#event-store/event-store.ts';
 
 /** Identifies a request with an `Idempotency-Key`; null for a request without one. */
 export function requestKeyOf({ idempotencyKey, caller, requestTarget }: OperationRequest): string | null {
@@ -49,3 +51,96 @@ export const keyReused = failure(
   'idempotency-key-reused',
   'This Idempotency-Key came with another body before. Use a new key for a new request.',
 );
+
+/** A command with an `Idempotency-Key`, from the metadata of its events. */
+export interface RememberedRequest {
+  readonly key: string;
+  readonly bodyHash: string;
+  /** The revisions of the first and the last event that it appended. */
+  readonly firstRevision: number;
+  readonly lastRevision: number;
+  readonly time: string;
+}
+
+/** How long an `Idempotency-Key` is remembered. */
+const rememberedForMs = 24 * 60 * 60 * 1000;
+
+/**
+ * The most expired requests that one event removes: more than one, so that they do not accumulate, but few, so that no
+ * event is slow.
+ */
+const droppedAtOnce = 4;
+
+/**
+ * The remembered requests of a stream, by key. Immutable: versions share nearly all of their data, so an event costs
+ * the same for any number of requests.
+ */
+export class RememberedRequests {
+  /** The requests of a stream without events. */
+  static readonly none = new RememberedRequests(PersistentMap(), List(), '');
+
+  readonly #byKey: PersistentMap<string, RememberedRequest>;
+  /** In the order of their times. */
+  readonly #order: List<RememberedRequest>;
+  /** Requests before this time have expired. */
+  readonly #oldest: string;
+
+  private constructor(byKey: PersistentMap<string, RememberedRequest>, order: List<RememberedRequest>, oldest: string) {
+    this.#byKey = byKey;
+    this.#order = order;
+    this.#oldest = oldest;
+  }
+
+  /** Creates it from requests in the order of their times. */
+  static from(requests: Iterable<RememberedRequest>): RememberedRequests {
+    const order = List(requests);
+    return new RememberedRequests(PersistentMap(order.map((request) => [request.key, request])), order, '');
+  }
+
+  /** The number of requests in memory, including expired ones that are not removed yet. */
+  get held(): number {
+    return this.#byKey.size;
+  }
+
+  /** The request with this key; undefined without one that has not expired. */
+  get(key: string): RememberedRequest | undefined {
+    const request = this.#byKey.get(key);
+    return request !== undefined && request.time >= this.#oldest ? request : undefined;
+  }
+
+  /** All requests that have not expired, in the order of their times. */
+  *[Symbol.iterator](): Generator<RememberedRequest, void, void> {
+    for (const { key, firstRevision } of this.#order) {
+      const request = this.get(key);
+      if (request?.firstRevision === firstRevision) yield request;
+    }
+  }
+
+  /** The requests after the next event of the stream. */
+  after({ revision, metadata: { idempotency, time } }: RecordedEvent): RememberedRequests {
+    if (idempotency === undefined && this.#order.isEmpty()) return this;
+    const kept = this.#forgetting(new Date(Date.parse(time) - rememberedForMs).toISOString());
+    return idempotency === undefined ? kept : kept.#with(idempotency, revision, time);
+  }
+
+  #forgetting(oldest: string): RememberedRequests {
+    let byKey = this.#byKey;
+    let order = this.#order;
+    for (let left = droppedAtOnce; left > 0; left -= 1) {
+      const first = order.first();
+      if (first === undefined || first.time >= oldest) break;
+      order = order.shift();
+      // The key may have been used again after it expired.
+      if ((byKey.get(first.key)?.time ?? oldest) < oldest) byKey = byKey.delete(first.key);
+    }
+    return new RememberedRequests(byKey, order, oldest);
+  }
+
+  #with({ key, body }: { key: string; body: string }, revision: number, time: string): RememberedRequests {
+    const known = this.get(key);
+    const firstRevision = known?.firstRevision ?? revision;
+    const request = { key, bodyHash: body, firstRevision, lastRevision: revision, time };
+    const order = known === undefined ? this.#order.push(request) : this.#order;
+    return new RememberedRequests(this.#byKey.set(key, request), order, this.#oldest);
+  }
+}

@@ -1,7 +1,7 @@
+import { type Caller, canAccess, type Tenant } from '#domain/shared/access.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { type AwaitedReactions, effectsShown } from '#positions/awaited-reactions.ts';
-import type { Positions } from '#positions/positions.ts';
-import type { PendingResources, WrittenResources } from './pending-resources.ts';
+import { type AwaitedReactions, effectsShown, isShown } from '#positions/awaited-reactions.ts';
+import type { Positions, WaitOutcome } from '#positions/positions.ts';
 
 /** A process that handles events in order, so that an answer waits for its effects. */
 export interface ReactingProcess {
@@ -65,3 +65,159 @@ export class ReadYourWrites {
     return reactions;
   }
 }
+
+/** The resources that a request wrote. */
+export interface WrittenResources {
+  readonly ids: Iterable<string>;
+  /** The tenant of their stream; null if the stream has no event. */
+  readonly tenant: Tenant | null;
+}
+
+/** Resources whose answer was sent before the read models showed them. */
+interface PendingWrite {
+  readonly tenant: Tenant;
+  /** The position of the last event of the request. */
+  readonly position: number;
+  readonly reactions: AwaitedReactions;
+}
+
+/** A read of resources by the ids in its path. */
+interface PendingRead {
+  /** All reads of one request wait as long as one of them may. Default: the read has no other. */
+  readonly request?: object;
+  readonly ids: Iterable<string>;
+  readonly caller: Caller;
+  /** The read models that it reads. */
+  readonly readModels: ReadonlyArray<string>;
+}
+
+/** The result of a read. `isLate`: the read model does not show the resource in time, so the result may be wrong. */
+interface ReadResult<Result> {
+  readonly result: Result;
+  readonly isLate: boolean;
+}
+
+/** The most ids that are remembered. */
+const defaultMaxIds = 10_000;
+/** How long a read waits for a resource. */
+const defaultTimeoutMs = 1_000;
+
+/**
+ * The resources that this node has written and answered before the read models showed them, until they do. A read that
+ * does not find such a resource waits, instead of answering that it does not exist. Any other unknown id costs one
+ * look-up in a map. When there are too many, the oldest ids of the project that has most are forgotten.
+ */
+export class PendingResources {
+  readonly #positions: Positions;
+  readonly #maxIds: number;
+  readonly #timeoutMs: number;
+  readonly #writes = new Map<string, PendingWrite>();
+  /** The ids by project, or by organization for resources of a whole one; the newest last. */
+  readonly #idsOf = new Map<string, Set<string>>();
+  /** When the waits of requests end. */
+  readonly #deadlines = new WeakMap<object, number>();
+
+  constructor(positions: Positions, { maxIds = defaultMaxIds, timeoutMs = defaultTimeoutMs } = {}) {
+    this.#positions = positions;
+    this.#maxIds = maxIds;
+    this.#timeoutMs = timeoutMs;
+    positions.onUpdate(() => this.#removeShown());
+  }
+
+  /** The number of remembered ids. */
+  get size(): number {
+    return this.#writes.size;
+  }
+
+  /** Remembers written resources until the read models show them. */
+  add({ ids, tenant, position, reactions }: WrittenResources & Omit<PendingWrite, 'tenant'>): void {
+    if (tenant === null) return;
+    for (const id of ids) this.#remember(id, { tenant, position, reactions });
+    while (this.#writes.size > this.#maxIds) this.#forgetOldest();
+  }
+
+  /**
+   * Reads, and reads again when the read models show a pending resource that the first read did not find. It does not
+   * wait for a read model that has stopped or is being filled.
+   */
+  async read<Result>(
+    { request = {}, ids, caller, readModels }: PendingRead,
+    read: () => Promise<Result>,
+    isMissing: (result: Result) => boolean,
+  ): Promise<ReadResult<Result>> {
+    // Looked up before the read, because a resource may be shown and forgotten meanwhile.
+    const write = this.#writes.size === 0 ? null : this.#find(ids, caller);
+    let result = await read();
+    if (write === null) return { result, isLate: false };
+    const deadline = this.#deadlineOf(request);
+    for (const wait of [this.#modelsShow, this.#effectsShow]) {
+      if (!isMissing(result)) break;
+      if ((await wait(write, readModels, deadline)) === 'timeout') return { result, isLate: true };
+      result = await read();
+    }
+    return { result, isLate: false };
+  }
+
+  readonly #modelsShow = async (
+    { position }: PendingWrite,
+    names: ReadonlyArray<string>,
+    deadline: number,
+  ): Promise<WaitOutcome> => {
+    const isHalted = names.some((name) => this.#positions.isHalted('projection', name));
+    const ms = isHalted ? 0 : deadline - performance.now();
+    return this.#positions.passed({ names }, position, { strict: true, ms });
+  };
+
+  readonly #effectsShow = ({ reactions }: PendingWrite, _: unknown, deadline: number): Promise<WaitOutcome> =>
+    effectsShown(this.#positions, reactions, deadline - performance.now());
+
+  #deadlineOf(request: object): number {
+    const deadline = this.#deadlines.get(request) ?? performance.now() + this.#timeoutMs;
+    this.#deadlines.set(request, deadline);
+    return deadline;
+  }
+
+  #find(ids: Iterable<string>, caller: Caller): PendingWrite | null {
+    for (const id of ids) {
+      const write = this.#writes.get(id);
+      if (write !== undefined && canAccess(caller, write.tenant)) return write;
+    }
+    return null;
+  }
+
+  #removeShown(): void {
+    for (const [id, { position, reactions }] of this.#writes) {
+      // Ids are about in the order of their positions. A later update finds those that are not.
+      if (!this.#positions.hasPassed('all', position, { strict: true })) return;
+      if (isShown(this.#positions, position, reactions)) this.#forget(id);
+    }
+  }
+
+  /** Remembers an id as the newest. */
+  #remember(id: string, write: PendingWrite): void {
+    this.#forget(id);
+    this.#writes.set(id, write);
+    const owner = ownerOf(write.tenant);
+    const ids = this.#idsOf.get(owner) ?? new Set();
+    this.#idsOf.set(owner, ids.add(id));
+  }
+
+  #forget(id: string): void {
+    const write = this.#writes.get(id);
+    if (write === undefined) return;
+    this.#writes.delete(id);
+    const owner = ownerOf(write.tenant);
+    const ids = this.#idsOf.get(owner);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#idsOf.delete(owner);
+  }
+
+  #forgetOldest(): void {
+    let most: ReadonlySet<string> = new Set();
+    for (const ids of this.#idsOf.values()) if (ids.size > most.size) most = ids;
+    const [oldest] = most;
+    if (oldest !== undefined) this.#forget(oldest);
+  }
+}
+
+const ownerOf = ({ projectId, organizationId }: Tenant) => projectId ?? organizationId;

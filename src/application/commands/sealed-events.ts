@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Tenant } from '#domain/shared/access.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
 import type { Actor, EventMetadata } from '#domain/shared/event.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import type { EventToAppend, RecordedEvent } from '#event-store/event-store.ts';
 import { seal } from '#event-store/hash-chain.ts';

@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { SnapshotStore } from '#application/snapshots/snapshot-store.ts';
-import { StreamSnapshots } from '#application/snapshots/stream-snapshots.ts';
 import { type Entity, streamName } from '#domain/shared/entity.ts';
 import { type EventStore, noStream, type RecordedEvent } from '#event-store/event-store.ts';
+import { type SnapshotStore, StreamSnapshots } from './stream-snapshots.ts';
 import { emptyStream, foldStream, type StreamState } from './stream-state.ts';
 
 export interface StreamLoaderOptions {

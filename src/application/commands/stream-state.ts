@@ -1,7 +1,7 @@
+import type { Tenant } from '#domain/shared/access.ts';
 import type { Entity } from '#domain/shared/entity.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import { noStream, type RecordedEvent } from '#event-store/event-store.ts';
-import { RememberedRequests } from './remembered-requests.ts';
+import { RememberedRequests } from './idempotency.ts';
 
 /** Remembers a success without an event for its `Idempotency-Key`. It changes nothing, and histories do not list it. */
 export const requestAnswered = 'RequestAnswered';

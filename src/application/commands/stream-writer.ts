@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
+import type { Tenant } from '#domain/shared/access.ts';
 import { type Entity, type EventOf, streamName } from '#domain/shared/entity.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import { storedBytes } from '#event-store/append-size.ts';
 import type { AppendFailure, EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { metadataAfter, type Origin, sealAll } from './sealed-events.ts';
 import { StreamLoader, type StreamLoaderOptions } from './stream-loader.ts';
 import { foldStream, type StreamState } from './stream-state.ts';
-import { StreamTurns } from './stream-turns.ts';
 
 export interface StreamWriterOptions extends Omit<StreamLoaderOptions, 'store'> {
   readonly store: EventStore;
@@ -282,3 +282,59 @@ function appendRefused(refused: Exclude<AppendFailure, { kind: 'conflict' }>): F
 }
 
 const tooManyConflicts = failure('too-many-conflicts', 'Others kept changing the same resource. Try again.');
+
+/** The most callers that wait for their turn on one stream. */
+const defaultMaxWaiting = 1_000;
+
+/** Lets callers use each stream one after another. Different streams do not wait for each other. */
+export class StreamTurns {
+  /** For each stream in use, the callbacks that begin the waiting turns. */
+  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #maxWaiting: number;
+
+  /** @param maxWaiting the most waiting callers of one stream */
+  constructor(maxWaiting = defaultMaxWaiting) {
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /**
+   * Waits for the turns of earlier callers. Needs one `end`.
+   * @param deadline on `performance.now()`'s clock
+   * @throws UnavailableError if too many wait, or after the deadline
+   */
+  async begin(stream: string, deadline: number): Promise<void> {
+    const waiting = this.#waiting.get(stream);
+    if (waiting === undefined) {
+      this.#waiting.set(stream, new Set());
+      return;
+    }
+    if (waiting.size >= this.#maxWaiting) throw tooManyWaiting(stream);
+    await new Promise<void>((resolve, reject) => {
+      const begin = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const giveUp = () => {
+        waiting.delete(begin);
+        reject(tooManyWaiting(stream));
+      };
+      const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()));
+      waiting.add(begin);
+    });
+  }
+
+  /** Ends the turn on a stream, and begins the next one. */
+  end(stream: string): void {
+    const waiting = this.#waiting.get(stream);
+    const [begin] = waiting ?? [];
+    if (begin === undefined) {
+      this.#waiting.delete(stream);
+      return;
+    }
+    waiting?.delete(begin);
+    begin();
+  }
+}
+
+const tooManyWaiting = (stream: string) =>
+  new UnavailableError(`the ${stream.slice(0, stream.indexOf('-'))} has too many waiting writes.`);

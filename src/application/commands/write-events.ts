@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
+import type { Tenant } from '#domain/shared/access.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { Origin } from './sealed-events.ts';
 import type { StreamState } from './stream-state.ts';
 import type { StreamTurn, StreamWriteResult, StreamWriter } from './stream-writer.ts';

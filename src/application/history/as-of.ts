@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { notFound } from '#application/operations/not-found.ts';
+import { notFound } from '#application/operations/access-refusals.ts';
 import { instant } from '#domain/codecs/time.ts';
 import type { AnyEntityHistory, ResourceKind, ResourceName } from '#domain/history/listed-event.ts';
 import type { Entity } from '#domain/shared/entity.ts';

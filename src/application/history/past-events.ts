@@ -1,7 +1,7 @@
 import { tenantFilter } from '#application/queries/tenant-filter.ts';
 import { isShownTo } from '#domain/history/audience.ts';
 import type { ResourceKind } from '#domain/history/listed-event.ts';
-import type { Audience, Tenant } from '#domain/shared/tenancy.ts';
+import type { Audience, Tenant } from '#domain/shared/access.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { EventPlace } from './audit-entries.ts';
 

@@ -1,17 +1,18 @@
 import * as E from 'fp-ts/lib/Either.js';
+import type * as t from 'io-ts';
 import type { KeyUse } from '#application/access/key-resolver.ts';
 import type { RateLimit } from '#application/access/rate-limit.ts';
-import { type Failure, failure } from '#domain/shared/failure.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller } from '#domain/shared/access.ts';
+import { type Failure, failure, type InputError } from '#domain/shared/failure.ts';
 import { ClientDisconnectedError } from '#exchange/body-source.ts';
 import { answerShortageFailure, type ByteBudget } from '#exchange/byte-budget.ts';
+import { inputErrors, invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
 import type { StreamingConnection } from '#exchange/streaming-connection.ts';
 import { heavyTurns, largeBodyBytes } from '#shared/async/heavy-turns.ts';
 import { runFor } from '#shared/async/work-owner.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { checkScopes } from './check-scope.ts';
-import { decodeInput } from './decode-input.ts';
-import { notFound } from './not-found.ts';
+import { checkScopes, notFound } from './access-refusals.ts';
 import type { AnyOperation, Download, RelayReport, UploadOperation, UploadSource } from './operation.ts';
 import type { OperationResult, RequestHeaders, RequestInput, ValidRequest } from './operation-request.ts';
 import type { OperationRoute } from './registry.ts';
@@ -270,3 +271,18 @@ const keyRequired = failure(
   'Send an API key: Authorization: Bearer <key>, or x-api-key: <key> (not two different ones, and each field once).',
 );
 const keyInvalid = failure('key-invalid', 'The API key is unknown, revoked or replaced. Use a current one.');
+
+/**
+ * Decodes an operation's input, or fails with every error and its place.
+ * @param unknown the faults of members that the codec ignores and the request wants refused
+ */
+export function decodeInput<A>(
+  codec: t.Type<A, unknown, unknown>,
+  fields: JsonObject,
+  unknown: ReadonlyArray<InputError> = [],
+): E.Either<Failure, A> {
+  const decoded = codec.decode(fields);
+  if (E.isRight(decoded) && unknown.length === 0) return decoded;
+  const errors = E.isLeft(decoded) ? inputErrors(decoded.left) : [];
+  return E.left(invalidInput([...errors, ...unknown].slice(0, maxInputErrors)));
+}

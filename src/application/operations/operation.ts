@@ -1,13 +1,11 @@
 import type { Readable } from 'node:stream';
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
+import type { Caller, Scope } from '#domain/shared/access.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
-import type { Scope } from '#domain/shared/scope.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
 import type { Plane } from '#exchange/problem.ts';
 import type { StreamingConnection } from '#exchange/streaming-connection.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import type { OperationEffect } from './operation-effect.ts';
 import type { OperationRequest, OperationResult, RequestInput, ValidRequest } from './operation-request.ts';
 
 /** A method of an operation, in lower case. */
@@ -226,4 +224,32 @@ export function bodyType(operation: AnyOperation): string | null {
 /** Whether a provider answers, whose part of the interface may differ. */
 export function asksProvider(operation: AnyOperation): boolean {
   return operation.kind === 'relay' && takesBody(operation);
+}
+
+/** The effect of an operation, if its HTTP method does not show it: see `effectOf`. */
+export interface OperationEffect {
+  /** It loses something, or cannot be undone. */
+  readonly isDestructive?: boolean;
+  /** A repetition with the same input changes nothing more. */
+  readonly isIdempotent?: boolean;
+}
+
+/** The members of an operation that decide its effect. */
+interface DescribedEffect {
+  readonly kind: 'command' | 'query' | 'relay' | 'upload' | 'download';
+  readonly http: { readonly method: string };
+  readonly effect?: OperationEffect;
+}
+
+/**
+ * Returns the effect of an operation. If the operation does not name it, its HTTP method decides: a query changes
+ * nothing, DELETE loses something, and PUT, PATCH and DELETE may be repeated.
+ */
+export function effectOf({ kind, http, effect = {} }: DescribedEffect) {
+  const isReadOnly = kind === 'query' || kind === 'download';
+  return {
+    isReadOnly,
+    isDestructive: !isReadOnly && (effect.isDestructive ?? http.method === 'delete'),
+    isIdempotent: isReadOnly || (effect.isIdempotent ?? http.method !== 'post'),
+  };
 }

@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { DownloadOperation } from '#application/operations/operation.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { Query } from './query.ts';
 import { type QueryDependencies, queryOperation } from './query-handler.ts';

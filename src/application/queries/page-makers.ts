@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
+import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
 import { FairSlots, type FairSlotsLimits } from '#shared/async/fair-queue.ts';
 import { keepHeapSmall } from '#shared/async/heap-growth.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';

@@ -1,19 +1,17 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { KeyUsage } from '#application/access/key-usage.ts';
-import type { PendingResources } from '#application/commands/pending-resources.ts';
+import type { PendingResources } from '#application/commands/read-your-writes.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { VersionComparer } from '#application/diffs/version-comparer.ts';
 import type { StreamHistory } from '#application/history/stream-history.ts';
-import { acceptedType } from '#application/operations/accepted-type.ts';
-import { notFound } from '#application/operations/not-found.ts';
+import { notFound } from '#application/operations/access-refusals.ts';
 import { describeOperation, type Operation } from '#application/operations/operation.ts';
 import type { OperationRequest, OperationResult, ValidRequest } from '#application/operations/operation-request.ts';
 import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { WebhookReads } from '#application/webhooks/webhook-reads.ts';
 import type { InclusionProof } from '#domain/history/digest.ts';
+import { type Caller, canAccess, isConcealedFor, type Tenant } from '#domain/shared/access.ts';
 import { type Failure, failure, failures } from '#domain/shared/failure.ts';
-import { isConcealedFor } from '#domain/shared/scope.ts';
-import { type Caller, canAccess, type Tenant } from '#domain/shared/tenancy.ts';
 import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
@@ -259,3 +257,33 @@ const notShown = (id: string) =>
   failure('read-model-behind', `The read model does not show ${id} yet. Send the request again.`, {
     retryAfterSeconds: 1,
   });
+
+/**
+ * Returns the media type that an `Accept` header prefers among JSON and others; JSON if it names none of them.
+ * @param others media types that can be answered beside JSON
+ * @returns one of the others; null for JSON
+ */
+export function acceptedType<Type extends string>(
+  accept: string | undefined,
+  others: ReadonlyArray<Type>,
+): Type | null {
+  const wanted = (accept ?? '')
+    .split(',')
+    .map(preferenceOf)
+    .filter(({ quality }) => quality > 0)
+    .sort((one, other) => other.quality - one.quality);
+  for (const { type } of wanted) {
+    if (json.has(type)) return null;
+    const found = others.find((other) => other === type);
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+const json = new Set(['application/json', 'application/*', '*/*']);
+
+function preferenceOf(range: string): { readonly type: string; readonly quality: number } {
+  const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+  const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+  return { type, quality: Number(quality) };
+}

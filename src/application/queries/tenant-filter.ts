@@ -1,4 +1,4 @@
-import type { Audience } from '#domain/shared/tenancy.ts';
+import type { Audience } from '#domain/shared/access.ts';
 import type { Where } from '#read-store/read-store.ts';
 
 /** Returns the filter for the documents that a key has access to, for an index: see `canAccess`. */

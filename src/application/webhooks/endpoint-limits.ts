@@ -1,4 +1,4 @@
-import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import type { Where } from '#read-store/read-store.ts';
 
 /** The most webhook endpoints that exist at once. */

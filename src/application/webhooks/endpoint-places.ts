@@ -1,5 +1,5 @@
+import type { Tenant } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';

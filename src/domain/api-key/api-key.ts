@@ -1,7 +1,8 @@
+import * as t from 'io-ts';
+import { isCuid } from '#domain/codecs/id.ts';
+import { type Caller, effectiveScopes } from '#domain/shared/access.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { effectiveScopes } from '#domain/shared/scope.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
 import type { ApiKeyEvents } from './events.ts';
 import type { ApiKeyRecord } from './record.ts';
 
@@ -120,3 +121,43 @@ export function checkMayManage(caller: Caller, state: ApiKeyState): Failure | nu
     ? failure('scope-required', 'A key with a list of scopes cannot manage one that has all scopes of its type.')
     : null;
 }
+
+/** The events of the stream that ends secrets of all keys at once. */
+export const keyCutoffEvents = {
+  /** Every secret of every key that was issued before this time has expired. */
+  ApiKeySecretsEnded: t.type({ issuedBefore: t.string }),
+};
+
+export type KeyCutoffEvents = { [Type in keyof typeof keyCutoffEvents]: t.TypeOf<(typeof keyCutoffEvents)[Type]> };
+
+/** The latest cutoff: every secret issued before this time has expired. Null without one. */
+export interface KeyCutoffState {
+  readonly issuedBefore: string | null;
+}
+
+/** The only id, because the cutoff concerns all keys. */
+export const allKeys = 'all';
+
+/** The entity of the cutoff of all API keys. */
+export const keyCutoff: Entity<KeyCutoffState, KeyCutoffEvents> = {
+  category: 'keyCutoff',
+  initial: { issuedBefore: null },
+  streamKey: (id) => id,
+  everExisted: () => true,
+  isLive: () => true,
+  notFound: 'key-not-found',
+  evolve: ({ issuedBefore }, { data }) => ({
+    issuedBefore: issuedBefore !== null && issuedBefore > data.issuedBefore ? issuedBefore : data.issuedBefore,
+  }),
+};
+
+/** The id of a caller's key, as events record it; null for the local operator, who has none. */
+export function makerOf({ keyId }: Caller): string | null {
+  return isCuid(keyId) ? keyId : null;
+}
+
+/** The failure if the caller's key was revoked during the request. */
+export const makerRevoked: Failure = failure(
+  'key-invalid',
+  'The API key was revoked while it was used. So this request gets no secret.',
+);

@@ -1,6 +1,13 @@
 import { entityHistory, quote, type ResourceName } from '#domain/history/listed-event.ts';
-import { type ApiKeyState, apiKey, apiKeyRecord } from './api-key.ts';
-import { allKeys, type KeyCutoffEvents, type KeyCutoffState, keyCutoff } from './cutoff.ts';
+import {
+  type ApiKeyState,
+  allKeys,
+  apiKey,
+  apiKeyRecord,
+  type KeyCutoffEvents,
+  type KeyCutoffState,
+  keyCutoff,
+} from './api-key.ts';
 import type { ApiKeyEvents } from './events.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'key', id });

@@ -1,4 +1,4 @@
-import type { KeyType } from '#domain/shared/tenancy.ts';
+import type { KeyType } from '#domain/shared/access.ts';
 
 /**
  * The scopes of the releases in which every key had a list of scopes. Must never change, because old events depend on

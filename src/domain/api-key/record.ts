@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { timestamp } from '#domain/codecs/time.ts';
-import { type Scope, scopes } from '#domain/shared/scope.ts';
+import { type Scope, scopes } from '#domain/shared/access.ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 import { KeyTypeCodec } from './events.ts';

@@ -1,7 +1,6 @@
 import { entityHistory, quote, type ResourceName } from '#domain/history/listed-event.ts';
 import type { FlowEvents } from './events.ts';
-import { type FlowState, flow, flowVersion } from './flow.ts';
-import { flowRecord, flowVersionRecord } from './record-of-state.ts';
+import { type FlowState, flow, flowRecord, flowVersion, flowVersionRecord } from './flow.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'flow', id });
 const version = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'flow-version', id });

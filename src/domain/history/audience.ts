@@ -1,5 +1,4 @@
-import { isConcealedFor } from '#domain/shared/scope.ts';
-import { type Audience, canAccess, type Tenant } from '#domain/shared/tenancy.ts';
+import { type Audience, canAccess, isConcealedFor, type Tenant } from '#domain/shared/access.ts';
 import type { ResourceKind } from './listed-event.ts';
 
 /**

@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import type { InputError } from '#domain/shared/failure.ts';
-import { fieldValueFault } from '#domain/template/field-value.ts';
 import type { FieldsSchema } from '#domain/template/payload.ts';
+import { fieldValueFault } from '#domain/template/placeholders.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import { isObject } from '#shared/json/json-value.ts';

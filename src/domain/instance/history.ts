@@ -1,7 +1,7 @@
 import { entityHistory, quote, type ResourceName } from '#domain/history/listed-event.ts';
 import type { InstanceEvents } from './events.ts';
 import { type InstanceState, instance } from './instance.ts';
-import { instanceRecord } from './record-of-state.ts';
+import { instanceRecord } from './record.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'instance', id });
 

@@ -1,6 +1,6 @@
+import type { Caller, Tenant } from '#domain/shared/access.ts';
 import type { Entity } from '../shared/entity.ts';
 import type { FailureCode } from '../shared/failure.ts';
-import type { Caller, Tenant } from '../shared/tenancy.ts';
 
 /** The number of operators' requests to one projection or process. The runner reports its status. */
 export interface OperatorRequestsState {

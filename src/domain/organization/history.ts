@@ -1,7 +1,11 @@
 import { entityHistory, quote, type ResourceName } from '#domain/history/listed-event.ts';
-import { customerRecord } from './customer.ts';
-import type { OrganizationEvents } from './events.ts';
-import { customerOf, type OrganizationState, organization } from './organization.ts';
+import {
+  customerOf,
+  customerRecord,
+  type OrganizationEvents,
+  type OrganizationState,
+  organization,
+} from './organization.ts';
 
 const customer = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'customer', id });
 

@@ -1,8 +1,7 @@
+import * as t from 'io-ts';
 import type { Entity } from '#domain/shared/entity.ts';
-import { openText } from '#domain/shared/personal-data.ts';
-import { erasedCustomer, newCustomer, organizationOf } from './customer.ts';
-import type { OrganizationEvents } from './events.ts';
-import type { OrganizationRecord, SealedCustomer, SealedOrganization } from './record.ts';
+import { erasedText, openText, type PersonalText, SealedText } from '#domain/shared/personal-data.ts';
+import type { CustomerRecord, OrganizationRecord, SealedCustomer, SealedOrganization } from './record.ts';
 
 /**
  * An organization, or null before it was created. A partner (headless integrator) owns templates and customer
@@ -63,4 +62,53 @@ export function organizationRecord(state: OrganizationState): OrganizationRecord
 export function customerOf(state: OrganizationState): SealedCustomer {
   if (!state?.customer) throw new Error('an answer about a customer needs one');
   return state.customer;
+}
+
+/** The events of an organization's stream. The stream of a partner's customer begins with `CustomerCreated`. */
+export const organizationEvents = {
+  OrganizationCreated: t.type({ id: t.string, name: t.string, partner: t.boolean }),
+  CustomerCreated: t.type({
+    id: t.string,
+    /** The customer's first project, which a process creates. */
+    projectId: t.string,
+    name: SealedText,
+    clientEmail: SealedText,
+  }),
+  PersonalDataErased: t.type({ id: t.string }),
+};
+
+export type OrganizationEvents = {
+  [Type in keyof typeof organizationEvents]: t.TypeOf<(typeof organizationEvents)[Type]>;
+};
+
+/** A new customer. */
+export function newCustomer(
+  { id, projectId, name, clientEmail }: OrganizationEvents['CustomerCreated'],
+  time: string,
+): SealedCustomer {
+  const times = { createdAt: time, updatedAt: time };
+  return { organizationId: id, projectId, name, clientEmail, personalDataErasedAt: null, ...times };
+}
+
+/** A customer after its personal data was erased. */
+export function erasedCustomer(customer: SealedCustomer, time: string): SealedCustomer {
+  const erased = { name: erasedText, clientEmail: erasedText, personalDataErasedAt: time };
+  return { ...customer, ...erased, updatedAt: time };
+}
+
+/** The organization of a customer. */
+export function organizationOf(customer: SealedCustomer): SealedOrganization {
+  const { organizationId: id, name, createdAt, updatedAt } = customer;
+  return { id, name, partner: false, createdAt, updatedAt };
+}
+
+/**
+ * A customer in the API.
+ * @param open decrypts a personal text by its field's name
+ */
+export function customerRecord(
+  customer: SealedCustomer,
+  open: (field: 'name' | 'clientEmail', text: PersonalText) => string,
+): CustomerRecord {
+  return { ...customer, name: open('name', customer.name), clientEmail: open('clientEmail', customer.clientEmail) };
 }

@@ -1,4 +1,4 @@
-import type { Tenant } from './tenancy.ts';
+import type { Tenant } from './access.ts';
 
 /** Who caused an event: a key, or Switchyard itself at its first start. */
 export interface Actor {

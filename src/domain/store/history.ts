@@ -1,6 +1,5 @@
 import { entityHistory, quote, type ResourceName } from '#domain/history/listed-event.ts';
-import type { StoreEvents } from './events.ts';
-import { type StoreState, store, storeRecord } from './store.ts';
+import { type StoreEvents, type StoreState, store, storeRecord } from './store.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'store', id });
 

@@ -1,10 +1,15 @@
 import { Map as PersistentMap } from 'immutable';
+import * as t from 'io-ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { timestamp } from '#domain/codecs/time.ts';
+import { fileId, unixSeconds, unixTime } from '#domain/file/record.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { type DataAt, referenceTo, refersTo, type TextReference } from '#domain/shared/text-reference.ts';
-import type { StoreEvents } from './events.ts';
-import type { StoreRecord } from './record.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { integer } from '#shared/codecs/number.ts';
+import { text } from '#shared/codecs/text.ts';
 
 /** A file in a store. */
 interface StoredFile {
@@ -129,4 +134,55 @@ export async function storeRecord(state: StoreState, dataAt: DataAt): Promise<St
 /** The failure for a file that is not in a store, although it may exist. */
 export function notInStore(storeId: string, fileId: string): Failure {
   return failure('file-not-found', `The store ${storeId} has no file ${fileId}.`);
+}
+
+/** The events of a store's stream. */
+export const storeEvents = {
+  StoreCreated: t.type({ id: t.string, projectId: t.string, name: t.string, description: nullable(t.string) }),
+  StoreDescribed: t.type({ id: t.string, name: t.string, description: nullable(t.string) }),
+  StoreFileAdded: t.type({ id: t.string, fileId: t.string, bytes: t.number }),
+  StoreFileRemoved: t.type({ id: t.string, fileId: t.string, reason: oneOf('requested', 'file-deleted') }),
+  /** Its files are not deleted. */
+  StoreDeleted: t.type({ id: t.string }),
+};
+
+export type StoreEvents = { [Type in keyof typeof storeEvents]: t.TypeOf<(typeof storeEvents)[Type]> };
+
+/** A knowledge store in the API. */
+export const StoreRecord = t.type(
+  {
+    id: cuid,
+    name: text({ min: 1 }),
+    description: nullable(text()),
+    status: oneOf('ready'),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  },
+  'Store',
+);
+
+export type StoreRecord = t.TypeOf<typeof StoreRecord>;
+
+/** A file in a store in the API; it has the file's id. */
+export const StoreFileRecord = t.type(
+  {
+    id: fileId,
+    object: oneOf('store.file'),
+    store_id: cuid,
+    bytes: integer(0, Number.MAX_SAFE_INTEGER),
+    status: oneOf('ready'),
+    /** When it was added. */
+    created_at: unixTime,
+  },
+  'StoreFile',
+);
+
+export type StoreFileRecord = t.TypeOf<typeof StoreFileRecord>;
+
+/** The record of a file that was added to a store at a time (RFC 3339). */
+export function newStoreFileRecord(
+  { id, fileId, bytes }: StoreEvents['StoreFileAdded'],
+  time: string,
+): StoreFileRecord {
+  return { id: fileId, object: 'store.file', store_id: id, bytes, status: 'ready', created_at: unixSeconds(time) };
 }

@@ -1,7 +1,6 @@
 import { entityHistory, quote, type ResourceName } from '#domain/history/listed-event.ts';
 import type { TemplateEvents } from './events.ts';
-import { templateRecord, templateVersionRecord } from './record-of-state.ts';
-import { type TemplateState, template, templateVersion } from './template.ts';
+import { type TemplateState, template, templateRecord, templateVersion, templateVersionRecord } from './template.ts';
 
 const itself = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'template', id });
 const version = ({ id }: { readonly id: string }): ResourceName => ({ kind: 'template-version', id });

@@ -7,8 +7,7 @@ import { json } from '#shared/codecs/json-value.ts';
 import { list } from '#shared/codecs/list.ts';
 import { object } from '#shared/codecs/object.ts';
 import { text, textLike } from '#shared/codecs/text.ts';
-import { fieldTypes, fieldValueFault } from './field-value.ts';
-import { placeholdersIn } from './placeholders.ts';
+import { fieldTypes, fieldValueFault, placeholdersIn } from './placeholders.ts';
 
 const key = text({ min: 1, max: 100 });
 const title = text({ min: 1, max: 200 });

@@ -1,5 +1,4 @@
 import type { Json } from '#shared/json/json.ts';
-import type { FieldType } from './field-value.ts';
 
 /**
  * Placeholders in a flow schema: `{{fields.key}}` anywhere in a string is replaced by the value of the template's field
@@ -157,4 +156,25 @@ function filledText(
     filled.push(piece);
   }
   return filled.join('');
+}
+
+/** The types of a template's fields. Values are texts for every type. */
+export const fieldTypes = ['string', 'number', 'boolean'] as const;
+
+/** The type of a field of a template. */
+export type FieldType = (typeof fieldTypes)[number];
+
+/** RFC 8259, section 6. */
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** Why a text is not a value of a type; null if it is. */
+export function fieldValueFault(type: FieldType, value: string): string | null {
+  switch (type) {
+    case 'string':
+      return null;
+    case 'number':
+      return jsonNumber.test(value) && Number.isFinite(Number(value)) ? null : 'must be a number as JSON writes it';
+    case 'boolean':
+      return value === 'true' || value === 'false' ? null : 'must be "true" or "false"';
+  }
 }

@@ -1,7 +1,91 @@
-import type { Tenant } from '#domain/shared/tenancy.ts';
-import { addCost, addCounters, addTries, type Counts, entriesOfTries, triesByKind, zeros } from './counters.ts';
-import { amountNames, type UsageEntry } from './events.ts';
-import { LatencySketch, noLatencies } from './latency-bins.ts';
+import type { Tenant } from '#domain/shared/access.ts';
+import { amountNames, type FailedTriesEntry, type UsageEntry } from './events.ts';
+import { addBins, binsOf, type LatencyBins, LatencySketch, noBins, noLatencies } from './latency-bins.ts';
+
+/** Counters with fixed names. */
+export type Counters<Name extends string> = Readonly<Record<Name, number>>;
+
+/** Counts by names that calls choose. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** The kind of further failed tries when there are too many kinds. */
+const otherKind = '_OTHER\n_OTHER';
+
+/** Returns the counters with the given names, all 0. */
+export function zeros<Name extends string>(names: ReadonlyArray<Name>): Counters<Name> {
+  return Object.fromEntries(names.map((name) => [name, 0])) as Counters<Name>;
+}
+
+/**
+ * Adds the counters with the given names.
+ * @param sign -1 subtracts the second from the first
+ */
+export function addCounters<Name extends string>(
+  names: ReadonlyArray<Name>,
+  some: Counters<Name>,
+  others: Counters<Name>,
+  sign: 1 | -1 = 1,
+): Counters<Name> {
+  const sums: Partial<Record<Name, number>> = {};
+  for (const name of names) sums[name] = some[name] + sign * others[name];
+  return sums as Counters<Name>;
+}
+
+/**
+ * Adds costs; null is the cost of calls without a price.
+ * @param sign -1 subtracts the second from the first
+ */
+export function addCost(some: number | null, other: number | null, sign: 1 | -1 = 1): number | null {
+  return other === null ? some : (some ?? 0) + sign * other;
+}
+
+/** Adds counts by name; a name with the sum 0 is removed. */
+export function addCounts(some: Counts, others: Counts, sign: 1 | -1 = 1): Counts {
+  const names = Object.keys(others);
+  if (names.length === 0) return some;
+  const sums: Record<string, number> = { ...some };
+  for (const name of names) {
+    const sum = (sums[name] ?? 0) + sign * (others[name] ?? 0);
+    if (sum === 0) delete sums[name];
+    else sums[name] = sum;
+  }
+  return sums;
+}
+
+/**
+ * Adds failed tries by kind, because providers choose the names of errors.
+ * @param maxKinds the most kinds of the result; further tries count as `_OTHER`
+ */
+export function addTries(some: Counts, others: Counts, maxKinds: number, sign: 1 | -1 = 1): Counts {
+  const sums = addCounts(some, others, sign);
+  const names = Object.keys(sums);
+  if (names.length <= maxKinds) return sums;
+  const kept: Record<string, number> = {};
+  for (const name of names) {
+    const isKept = name === otherKind || Object.keys(kept).length < maxKinds - 1;
+    const kind = isKept ? name : otherKind;
+    kept[kind] = (kept[kind] ?? 0) + (sums[name] ?? 0);
+  }
+  return kept;
+}
+
+/** Returns the failed tries of an entry by kind: target and type of error, with a line feed, which neither contains. */
+export function triesByKind(entries: ReadonlyArray<FailedTriesEntry>): Counts {
+  const tries: Record<string, number> = {};
+  for (const { target, errorType, tries: count } of entries) {
+    const kind = `${target}\n${errorType}`;
+    tries[kind] = (tries[kind] ?? 0) + count;
+  }
+  return tries;
+}
+
+/** Returns failed tries by kind as entries. */
+export function entriesOfTries(tries: Counts): ReadonlyArray<FailedTriesEntry> {
+  return Object.entries(tries).map(([kind, count]) => {
+    const [target = '', errorType = ''] = kind.split('\n');
+    return { target, errorType, tries: count };
+  });
+}
 
 /** The members in which entries differ. */
 export type UsageLabels = Pick<UsageEntry, keyof Tenant | 'keyId' | 'operation' | 'model' | 'target' | 'outcome'>;
@@ -60,4 +144,74 @@ export class UsageTotal {
       totalMs: totalMs.distribution() ?? noLatencies,
     };
   }
+}
+
+const summedCounters = ['calls', 'failed', 'brokenOff', 'refused', 'clientGone', ...amountNames] as const;
+
+/** The sums of calls in read models. They can be added and subtracted. */
+export interface UsageSums extends Counters<(typeof summedCounters)[number]> {
+  /** Null if no call has a price. */
+  readonly cost: number | null;
+  /** Calls by operation. */
+  readonly operations: Counts;
+  /** Failed attempts, by target and type of error with a line feed between them. */
+  readonly failedTries: Counts;
+  readonly total: LatencyBins;
+  readonly firstContent: LatencyBins;
+}
+
+/** The most kinds of failed tries in one sum. */
+const maxKindsOfTries = 50;
+
+/** The sums of no calls. */
+export const noUsage: UsageSums = {
+  ...zeros(summedCounters),
+  cost: null,
+  operations: {},
+  failedTries: {},
+  total: noBins,
+  firstContent: noBins,
+};
+
+/**
+ * The sums of one entry.
+ * @param accuracy the accuracy of its sketches
+ */
+export function sumsOf(entry: UsageEntry, accuracy: number): UsageSums {
+  const { calls, outcome, operation, cost } = entry;
+  const of = (name: string) => (outcome === name ? calls : 0);
+  const ofOutcome = {
+    failed: of('failed'),
+    brokenOff: of('broken-off'),
+    refused: of('refused'),
+    clientGone: of('client-gone'),
+  };
+  return {
+    ...addCounters(summedCounters, noUsage, { ...entry, ...ofOutcome }),
+    cost,
+    operations: addCounts({}, { [operation]: calls }),
+    failedTries: triesByKind(entry.failedTries),
+    total: binsOf(entry.totalMs, accuracy),
+    firstContent: binsOf(entry.firstContentMs, accuracy),
+  };
+}
+
+/**
+ * Adds two sums.
+ * @param sign -1 subtracts the second from the first
+ */
+export function addUsage(some: UsageSums, others: UsageSums, sign: 1 | -1 = 1): UsageSums {
+  return {
+    ...addCounters(summedCounters, some, others, sign),
+    cost: addCost(some.cost, others.cost, sign),
+    operations: addCounts(some.operations, others.operations, sign),
+    failedTries: addTries(some.failedTries, others.failedTries, maxKindsOfTries, sign),
+    total: addBins(some.total, others.total, sign),
+    firstContent: addBins(some.firstContent, others.firstContent, sign),
+  };
+}
+
+/** Calls that failed or broke off, which bills and the dashboard show as errors. */
+export function errorsOf({ failed, brokenOff }: UsageSums): number {
+  return failed + brokenOff;
 }

@@ -1,5 +1,6 @@
+import type { Audience, Caller } from '#domain/shared/access.ts';
 import type { Entity } from '#domain/shared/entity.ts';
-import type { Audience } from '#domain/shared/tenancy.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { WebhookEndpointEvents } from './events.ts';
 import type { WebhookEndpointRecord } from './record.ts';
 import { type RequestedTest, withTest } from './running-tries.ts';
@@ -95,4 +96,35 @@ export function audienceOf({
   projectId,
 }: Pick<WebhookEndpointRecord, 'audience' | 'organizationId' | 'projectId'>): Audience {
   return { keyType: audience, organizationId, projectId: projectId ?? '' };
+}
+
+const rank = { project: 0, organization: 1, partner: 2, admin: 3 } as const;
+
+/**
+ * Why a key may not change an endpoint: it has no access to the endpoint's events. Null if it may.
+ */
+export function checkMayChange(
+  { keyType }: Pick<Caller, 'keyType'>,
+  { audience }: Pick<WebhookEndpointRecord, 'audience'>,
+): Failure | null {
+  if (rank[keyType] >= rank[audience]) return null;
+  return failure(
+    'key-type-not-allowed',
+    `The endpoint receives what a ${audience} key has access to, so no ${keyType} key can use it.`,
+  );
+}
+
+/** The most characters of an endpoint's URL. */
+export const maxUrlCharacters = 2_048;
+
+/**
+ * The fault in the form of an endpoint's URL; null if it is valid. It does not resolve the host.
+ * @param allowsHttp whether plain HTTP is allowed
+ */
+export function faultOfUrl(url: string, allowsHttp: boolean): string | null {
+  if (!URL.canParse(url)) return 'must be a URL, like https://example.com/hooks';
+  const { protocol, username, password, hash } = new URL(url);
+  if (protocol !== 'https:' && !(allowsHttp && protocol === 'http:')) return 'must begin with https://';
+  if (username !== '' || password !== '') return 'must not have a user name or a password in it';
+  return hash === '' ? null : 'must not have a fragment (#…)';
 }

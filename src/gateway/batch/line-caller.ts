@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type { BatchLine, LineCalls, LineOutcome, LineRequest } from '#application/batches/line-calls.ts';
-import { notFound } from '#application/operations/not-found.ts';
+import { notFound } from '#application/operations/access-refusals.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { type BodySource, MemoryBody } from '#exchange/body-source.ts';
 import { answersFull, type ByteBudget, type ByteReservation } from '#exchange/byte-budget.ts';

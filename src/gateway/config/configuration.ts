@@ -1,5 +1,5 @@
 import type * as t from 'io-ts';
-import { defaultLimitFactor } from '#application/access/limit-levels.ts';
+import { defaultLimitFactor } from '#application/access/rate-limit.ts';
 import { maxRetryAfterMs } from '#gateway/relay/max-retry-after.ts';
 import { checkedText } from '#shared/codecs/checked.ts';
 import { flag, oneOf } from '#shared/codecs/choice.ts';

@@ -1,4 +1,4 @@
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import type { CallRecord } from '#gateway/call-record.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';

@@ -7,8 +7,8 @@ import { openApiDocument } from '#application/operations/openapi.ts';
 import type { AnyOperation, Download, StreamingOperation } from '#application/operations/operation.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { failureOfError } from '#application/operations/unexpected-error.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
 import { defaultBodyByteLimits } from '#exchange/body-source.ts';
 import {
   AnswerPlaces,

@@ -1,5 +1,5 @@
+import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
 import type { ToolFilter } from '#mcp/tools/tool-filter.ts';
 
 /** One request to `/mcp` with a valid key. */

@@ -1,9 +1,8 @@
 import type { Tool } from '@modelcontextprotocol/server';
-import { checkScopes } from '#application/operations/check-scope.ts';
-import type { AnyOperation } from '#application/operations/operation.ts';
-import { effectOf } from '#application/operations/operation-effect.ts';
+import { checkScopes } from '#application/operations/access-refusals.ts';
+import { type AnyOperation, effectOf } from '#application/operations/operation.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import type { ToolFilter } from './tool-filter.ts';
 import { toolInputSchema, toolOutputSchema } from './tool-schema.ts';
 

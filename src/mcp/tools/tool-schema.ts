@@ -1,7 +1,6 @@
 import { DryRun } from '#application/commands/dry-run.ts';
 import { jsonSchema, members, requiredMembers } from '#application/operations/json-schema.ts';
-import type { AnyOperation } from '#application/operations/operation.ts';
-import { effectOf } from '#application/operations/operation-effect.ts';
+import { type AnyOperation, effectOf } from '#application/operations/operation.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
 /** The arguments that every writing tool has beside its operation's input. Over REST they are headers. */

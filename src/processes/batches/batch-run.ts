@@ -14,7 +14,7 @@ import {
 import type { BatchError, BatchEvents } from '#domain/batch/events.ts';
 import { hasLine } from '#domain/batch/line-set.ts';
 import { fileHeld, fileReleased } from '#domain/file/file.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import { delay } from '#shared/async/delay.ts';
 import { Semaphore } from '#shared/async/semaphore.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';

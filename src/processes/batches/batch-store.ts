@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
-import { keyHolder } from '#application/access/key-holder.ts';
+import { keyHolder } from '#application/access/key-resolver.ts';
 import type { LineFile } from '#application/batches/line-calls.ts';
 import type { Origin } from '#application/commands/sealed-events.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
@@ -13,9 +13,9 @@ import { type BatchState, batch } from '#domain/batch/batch.ts';
 import type { BatchEvents } from '#domain/batch/events.ts';
 import type { FileEvents } from '#domain/file/events.ts';
 import { type FileState, file, fileMade, isFileThere } from '#domain/file/file.ts';
+import type { Caller, Tenant } from '#domain/shared/access.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import type { Caller, Tenant } from '#domain/shared/tenancy.ts';
 import { delay } from '#shared/async/delay.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { TermOverError } from './term-over-error.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LineAnswer, LineCalls, LineOutcome } from '#application/batches/line-calls.ts';
 import type { BatchState } from '#domain/batch/batch.ts';
 import { derivedFileId } from '#domain/file/file.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { BatchStore, BatchTerm } from './batch-store.ts';

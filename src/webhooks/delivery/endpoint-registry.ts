@@ -1,5 +1,5 @@
+import type { Tenant } from '#domain/shared/access.ts';
 import type { RecordedEventOf } from '#domain/shared/entity.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { WebhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
 import type { WebhookEndpointRecord } from '#domain/webhook-endpoint/record.ts';
 import type { SealedSecret } from '#domain/webhook-endpoint/secret.ts';

@@ -1,5 +1,5 @@
 import { isIP, type LookupFunction } from 'node:net';
-import { faultOfUrl } from '#domain/webhook-endpoint/url.ts';
+import { faultOfUrl } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { AddressRefusedError, HostNotFoundError } from './guard-errors.ts';
 import { isPublicAddress } from './public-address.ts';

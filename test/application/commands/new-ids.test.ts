@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createNewIds, deriveNewIds } from '#application/commands/new-ids.ts';
+import { createNewIds, deriveNewIds } from '#application/commands/new-values.ts';
 import { isCuid } from '#domain/codecs/id.ts';
 import { parentId } from '#domain/shared/entity.ts';
 import { itInRounds } from '#test/support/run/long.ts';

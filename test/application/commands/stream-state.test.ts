@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RememberedRequests } from '#application/commands/remembered-requests.ts';
+import type { RememberedRequests } from '#application/commands/idempotency.ts';
 import { emptyStream, foldStream, requestAnswered } from '#application/commands/stream-state.ts';
 import { flow } from '#domain/flow/flow.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';

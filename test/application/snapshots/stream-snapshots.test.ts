@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import {
+  readSnapshot,
+  type SnapshotStore,
+  type StoredSnapshot,
+  writeSnapshot,
+} from '#application/commands/stream-snapshots.ts';
 import { emptyStream, foldStream, requestAnswered } from '#application/commands/stream-state.ts';
 import { StreamWriter } from '#application/commands/stream-writer.ts';
-import type { SnapshotStore, StoredSnapshot } from '#application/snapshots/snapshot-store.ts';
-import { readSnapshot, writeSnapshot } from '#application/snapshots/snapshot-text.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
 import { flow } from '#domain/flow/flow.ts';

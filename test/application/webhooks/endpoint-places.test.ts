@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { EndpointCreation, EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { Positions } from '#positions/positions.ts';
 import type { Where } from '#read-store/read-store.ts';

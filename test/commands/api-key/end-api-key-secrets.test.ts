@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { endApiKeySecrets } from '#commands/api-key/end-api-key-secrets.ts';
-import { keyCutoff } from '#domain/api-key/cutoff.ts';
+import { keyCutoff } from '#domain/api-key/api-key.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
 import { decidedAt, givenHistory } from '#test/support/harness/command-harness.ts';

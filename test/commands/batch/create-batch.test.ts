@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { checkScopes } from '#application/operations/check-scope.ts';
+import { checkScopes } from '#application/operations/access-refusals.ts';
 import { createBatch } from '#commands/batch/create-batch.ts';
 import { type FileState, file } from '#domain/file/file.ts';
 import { batchCreated } from '#test/support/events/batch-events.ts';

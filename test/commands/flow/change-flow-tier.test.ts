@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { changeFlowTier } from '#commands/flow/change-flow-tier.ts';
+import { scopesOfKeyType } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';
-import { scopesOfKeyType } from '#domain/shared/scope.ts';
 import { begunFlow } from '#test/support/events/flow-events.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';

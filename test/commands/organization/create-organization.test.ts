@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createOrganization } from '#commands/organization/create-organization.ts';
-import { scopesOfKeyType } from '#domain/shared/scope.ts';
+import { scopesOfKeyType } from '#domain/shared/access.ts';
 import { organizationCreated } from '#test/support/events/tenant-events.ts';
 import { newIds } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createProject } from '#commands/project/create-project.ts';
 import { organization } from '#domain/organization/organization.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import { organizationCreated, projectCreated } from '#test/support/events/tenant-events.ts';
 import { callerOf, ids, newIds } from '#test/support/events/tenants.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { decodeInput } from '#application/operations/decode-input.ts';
+import { decodeInput } from '#application/operations/invoke.ts';
 import { createTemplateVersion } from '#commands/template-version/create-template-version.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { JsonObject } from '#shared/json/json.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createWebhookEndpoint } from '#commands/webhook-endpoint/create-webhook-endpoint.ts';
 import { deleteWebhookEndpoint } from '#commands/webhook-endpoint/delete-webhook-endpoint.ts';
-import type { KeyType } from '#domain/shared/tenancy.ts';
+import type { KeyType } from '#domain/shared/access.ts';
 import { callerOf, ids, newIds, tenants } from '#test/support/events/tenants.ts';
 import { firstSealed, webhookEndpointCreated } from '#test/support/events/webhook-events.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';

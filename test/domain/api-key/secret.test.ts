@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { generateKey } from '#application/commands/new-secrets.ts';
+import { generateKey } from '#application/commands/new-values.ts';
 import { faultOfKeyText, maxKeyCharacters } from '#domain/api-key/secret.ts';
 import { adminKey } from '#test/support/service/admin-key.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { instance, pendingOperation } from '#domain/instance/instance.ts';
-import { instanceRecord } from '#domain/instance/record-of-state.ts';
+import { instanceRecord } from '#domain/instance/record.ts';
 import { isUnchanged, type Problem, progressOf, type RetryLimits, reportOn } from '#domain/instance/reports.ts';
 import {
   activeInstance,

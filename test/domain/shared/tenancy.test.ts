@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { canAccess } from '#domain/shared/tenancy.ts';
+import { canAccess } from '#domain/shared/access.ts';
 import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
 
 const whole = (organizationId: string, partnerId: string | null) => ({ organizationId, projectId: null, partnerId });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { FieldType } from '#domain/template/field-value.ts';
-import { fillPlaceholders, placeholdersIn, textParts } from '#domain/template/placeholders.ts';
+import { type FieldType, fillPlaceholders, placeholdersIn, textParts } from '#domain/template/placeholders.ts';
 import type { Json } from '#shared/json/json.ts';
 
 const found = (schema: Json) => [...placeholdersIn(schema)].map(({ field, path }) => `${path().join('/')} ${field}`);

@@ -1,4 +1,4 @@
-import { maxUrlCharacters } from '#domain/webhook-endpoint/url.ts';
+import { maxUrlCharacters } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { below, jsonBytes, largestText, type Random, randomJson, randomText } from './random-values.ts';
 

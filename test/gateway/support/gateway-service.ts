@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { Writable } from 'node:stream';
 import * as E from 'fp-ts/lib/Either.js';
 import { createInvoke } from '#application/operations/invoke.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import { defaultBodyByteLimits } from '#exchange/body-source.ts';
 import { ByteBudget, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
 import { SpoolFolder } from '#gateway/audio/spool-folder.ts';

@@ -6,9 +6,8 @@ import { createInvoke, type InvokeDependencies } from '#application/operations/i
 import { get, type Operation, patch, post, put, remove } from '#application/operations/operation.ts';
 import type { OperationRequest } from '#application/operations/operation-request.ts';
 import { cuid } from '#domain/codecs/id.ts';
+import { type Caller, scopesOfKeyType } from '#domain/shared/access.ts';
 import { failure } from '#domain/shared/failure.ts';
-import { scopesOfKeyType } from '#domain/shared/scope.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
 import { ByteBudget, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import { type AppOptions, createApp } from '#http/server/app.ts';

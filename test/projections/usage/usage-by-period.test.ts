@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { UsageEntry, UsageEvents } from '#domain/usage/events.ts';
-import { hourOf } from '#domain/usage/events.ts';
-import { addUsage, noUsage, sumsOf, type UsageSums } from '#domain/usage/usage-sums.ts';
+import { hourOf, type UsageEntry, type UsageEvents } from '#domain/usage/events.ts';
+import { addUsage, noUsage, sumsOf, type UsageSums } from '#domain/usage/usage-total.ts';
 import { keptMs } from '#projections/usage/period.ts';
 import {
   type UsageDocument,

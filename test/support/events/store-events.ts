@@ -1,5 +1,5 @@
 import { newEvent } from '#domain/shared/event.ts';
-import type { StoreEvents } from '#domain/store/events.ts';
+import type { StoreEvents } from '#domain/store/store.ts';
 import { ids } from './tenants.ts';
 
 export const storeCreated = (change: Partial<StoreEvents['StoreCreated']> = {}) =>

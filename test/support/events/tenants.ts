@@ -1,6 +1,5 @@
-import type { NewIds } from '#application/commands/new-ids.ts';
-import { type Scope, scopesOfKeyType } from '#domain/shared/scope.ts';
-import type { Caller, KeyType, Tenant } from '#domain/shared/tenancy.ts';
+import type { NewIds } from '#application/commands/new-values.ts';
+import { type Caller, type KeyType, type Scope, scopesOfKeyType, type Tenant } from '#domain/shared/access.ts';
 
 /** The ids of the examples: two projects of a partner, one of its customer, and one of an unrelated organization. */
 export const ids = {

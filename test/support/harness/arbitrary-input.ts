@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
-import { decodeInput } from '#application/operations/decode-input.ts';
+import { decodeInput } from '#application/operations/invoke.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 
 /** A character of two UTF-16 code units. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Command, DecisionContext } from '#application/commands/command.ts';
-import { decodeInput } from '#application/operations/decode-input.ts';
+import { decodeInput } from '#application/operations/invoke.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { JsonObject } from '#shared/json/json.ts';

@@ -3,8 +3,8 @@ import { createInvoke } from '#application/operations/invoke.ts';
 import type { Operation } from '#application/operations/operation.ts';
 import type { OperationResult, RequestHeaders, RequestInput } from '#application/operations/operation-request.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import type { Caller } from '#domain/shared/tenancy.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
 
 /** A request of a test to an operation. Every member has a default. */

@@ -1,6 +1,6 @@
 import type { RelatedStateLoader } from '#application/commands/command.ts';
+import type { Tenant } from '#domain/shared/access.ts';
 import type { Entity } from '#domain/shared/entity.ts';
-import type { Tenant } from '#domain/shared/tenancy.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { tenants } from '#test/support/events/tenants.ts';
 import { type ExampleEvent, foldEvents } from './recorded-events.ts';
