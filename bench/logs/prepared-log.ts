@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Checkout, here } from '#bench/beside/checkout.ts';
 import { print } from '#bench/measure.ts';
-import { ensureReadable } from '#event-store/lazy-event.ts';
 import { LogTail } from '#event-store/log-tail.ts';
+import { ensureReadable } from '#event-store/recorded-event.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { preparedName, writeLogOf } from './log-of-version.ts';
 

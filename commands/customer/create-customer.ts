@@ -8,8 +8,7 @@ import { customer, customerOf, organization } from '#domain/organization/organiz
 import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
-import { email } from '#shared/codecs/email.ts';
-import { text } from '#shared/codecs/text.ts';
+import { email, text } from '#shared/codecs/text.ts';
 
 const CreatedCustomer = t.type({ organizationId: cuid, projectId: cuid, createdAt: timestamp }, 'CreatedCustomer');
 

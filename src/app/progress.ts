@@ -6,7 +6,7 @@ import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import { withTimeout } from '#shared/async/with-timeout.ts';
+import { withTimeout } from '#shared/async/timed-waits.ts';
 
 /** How long readiness and the metrics wait for a store. */
 const timeoutMs = 1_000;

@@ -4,7 +4,7 @@ import type { Readiness, ReadinessCheck } from '#http/routes/health.ts';
 import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
-import { withTimeout } from '#shared/async/with-timeout.ts';
+import { withTimeout } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** Shorter than the whole wait of `/readyz`, so that `/readyz` can name the store that does not answer. */

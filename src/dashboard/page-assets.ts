@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { withTimeoutError } from '#shared/async/with-timeout.ts';
+import { withTimeoutError } from '#shared/async/timed-waits.ts';
 import type { CompressedFile, CompressedPage } from './page-thread.ts';
 
 /** The compressed files of the page. */

@@ -1,7 +1,7 @@
 import type { Digest } from '#domain/history/digest.ts';
 import type { Leases } from '#leases/leases.ts';
-import { ExclusiveTurns } from '#leases/once-under-lease.ts';
-import { delay } from '#shared/async/delay.ts';
+import { ExclusiveTurns } from '#leases/under-lease.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { DigestRefusedError } from './digest.ts';

@@ -17,6 +17,12 @@ export interface EventToAppend {
   readonly metadata: string;
 }
 
+/** An event exactly as stored: JSON texts, not upcast. Chains are verified on this form. */
+export interface StoredEvent extends EventToAppend {
+  readonly stream: string;
+  readonly revision: number;
+}
+
 /**
  * A stored event, upcast to the newest shape of its type. In a page of the log, `data` and `metadata` are parsed at
  * their first use, and throw an `UnreadableEventError` if they cannot be read.

@@ -2,14 +2,8 @@ import { hash as digest } from 'node:crypto';
 import type { EventMetadata } from '#domain/shared/event.ts';
 import { canonicalJson } from '#shared/json/canonical-json.ts';
 import { type ChainHead, ChainHeads, type ReadonlyChainHeads } from './chain-heads.ts';
-import type { EventToAppend } from './event-store.ts';
-import { type ParsedTexts, parseTexts } from './parsed-texts.ts';
-
-/** An event exactly as stored: JSON texts, not upcast. Chains are verified on this form. */
-export interface StoredEvent extends EventToAppend {
-  readonly stream: string;
-  readonly revision: number;
-}
+import type { EventToAppend, StoredEvent } from './event-store.ts';
+import { type ParsedTexts, parseTexts } from './recorded-event.ts';
 
 /** Metadata before it is sealed. */
 export type UnsealedMetadata = Omit<EventMetadata, 'prevHash' | 'hash'>;

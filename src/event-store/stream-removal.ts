@@ -1,4 +1,4 @@
-import type { StoredEvent } from './hash-chain.ts';
+import type { StoredEvent } from './event-store.ts';
 
 /**
  * Removes streams without a hash chain after an archive holds them. One contract suite

@@ -2,12 +2,17 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure, type InputError } from '#domain/shared/failure.ts';
-import { heavyTurns, largeBodyBytes } from '#shared/async/heavy-turns.ts';
+import { heavyTurns, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
-import { type JsonFault, type JsonListener, JsonScanner, maxJsonLevels } from '#shared/json/json-scanner.ts';
+import {
+  type JsonFault,
+  type JsonListener,
+  JsonScanner,
+  lineAndColumn,
+  maxJsonLevels,
+} from '#shared/json/json-scanner.ts';
 import { endOfWord } from '#shared/json/json-tokens.ts';
-import { lineAndColumn } from '#shared/json/line-and-column.ts';
 import { type ArrivalLimits, arrivalFailure, bodyShortageFailure, bodyTooLarge, heldBytesOf } from './body-source.ts';
 import { invalidInput, maxInputErrors } from './input-errors.ts';
 import type { StreamingConnection } from './streaming-connection.ts';

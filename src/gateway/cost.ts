@@ -1,5 +1,4 @@
-import type { JsonObject } from '#shared/json/json.ts';
-import { isObject } from '#shared/json/json-value.ts';
+import { isObject, type JsonObject } from '#shared/json/json.ts';
 import { isCount, type Tokens } from './chat/chat-event.ts';
 import type { Price } from './config/configuration.ts';
 

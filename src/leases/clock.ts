@@ -1,4 +1,4 @@
-import { delay } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 
 /** One node's own time and randomness. Nothing compares them with another node's. */
 export interface Clock {

@@ -1,6 +1,6 @@
 import type { Collection } from 'mongodb';
-import { isDuplicateKey } from '#mongodb/duplicate-key.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import { isDuplicateKey } from '#mongodb/mongodb-failure.ts';
 import type { LeaseStore, LeaseTerm, TermId } from './lease-store.ts';
 
 /** The time limit of a call. A holder that waits longer has lost its lease meanwhile. */

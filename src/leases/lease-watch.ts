@@ -1,4 +1,4 @@
-import { abortable } from '#shared/async/aborted.ts';
+import { abortable } from '#shared/async/timed-waits.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import { type Clock, monotonicClock } from './clock.ts';

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import { withTimeoutError } from '#shared/async/with-timeout.ts';
+import { withTimeoutError } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { TermId } from './lease-store.ts';
 import type { Leases, ObservedTerm } from './leases.ts';

@@ -1,5 +1,5 @@
-import { abortable } from '#shared/async/aborted.ts';
-import { BackOff } from '#shared/async/back-off.ts';
+import { BackOff } from '#shared/async/retrying.ts';
+import { abortable } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';

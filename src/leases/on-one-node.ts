@@ -1,4 +1,4 @@
-import { restarting } from '#shared/async/restarting.ts';
+import { restarting } from '#shared/async/retrying.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { Leases } from './leases.ts';
 import { type UnderLeaseOptions, underLease } from './under-lease.ts';

@@ -3,7 +3,7 @@ import { historyOfType } from '#domain/history/table.ts';
 import type { Audience, Tenant } from '#domain/shared/access.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { UnreadableEventError } from '#event-store/recorded-event.ts';
 
 /** The members that see the same events. */
 export type AudienceGroup<Member> = ReadonlySet<Member>;

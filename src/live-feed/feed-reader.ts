@@ -1,6 +1,6 @@
 import type { Caller } from '#domain/shared/access.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
-import { withTimeout } from '#shared/async/with-timeout.ts';
+import { withTimeout } from '#shared/async/timed-waits.ts';
 import { comment, ending, eventStreamType, opening } from './event-stream-message.ts';
 
 /** Why a feed ended. */

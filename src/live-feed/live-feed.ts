@@ -4,7 +4,7 @@ import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
-import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import { FairRoom } from '#shared/async/fair-queue.ts';
 import { runFor, serviceOwner } from '#shared/async/work-owner.ts';

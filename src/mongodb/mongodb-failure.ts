@@ -12,7 +12,8 @@ import {
 } from 'mongodb';
 import type { UnavailableCause } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { duplicateKey } from './duplicate-key.ts';
+
+export const duplicateKey = 11000;
 
 const authenticationFailed = 18;
 
@@ -183,4 +184,13 @@ function codesOf({ code, writeErrors }: MongoBulkWriteError): ReadonlyArray<unkn
 
 function isPassingCode(code: unknown): boolean {
   return typeof code === 'number' && passingCodes.has(code);
+}
+
+/**
+ * The server's error code for a document whose key exists already, for example because two writers create it at once.
+ */
+
+/** Whether a call failed because its document exists already. */
+export function isDuplicateKey(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === duplicateKey;
 }

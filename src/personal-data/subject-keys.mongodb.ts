@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Binary, type Db } from 'mongodb';
-import { isDuplicateKey } from '#mongodb/duplicate-key.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import { isDuplicateKey } from '#mongodb/mongodb-failure.ts';
 import { type SubjectKeys, subjectKeyBytes } from './subject-keys.ts';
 
 const keysName = 'subjectKeys';

@@ -1,5 +1,5 @@
 import type { PublishedPositions } from '#read-store/published-positions.ts';
-import { delay } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { FollowedPosition, FollowerInfo, FollowerKind, PositionSink, Positions } from './positions.ts';

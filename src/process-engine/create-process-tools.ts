@@ -6,9 +6,9 @@ import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import type { SeenStreams } from './cascade.ts';
 import type { ProcessTools } from './process.ts';
 import type { PauseUntil } from './reactions.ts';
-import type { SeenStreams } from './seen-streams.ts';
 
 /** What all reactions of a process use. */
 export interface ProcessToolsOptions {

@@ -1,6 +1,11 @@
+import type { Clock } from '#leases/clock.ts';
 import { decodeProcessesRecord, type ProcessesRecord, processesRecordKey } from '#positions/processes-record.ts';
 import type { RecordStore } from '#records/record-store.ts';
+import { BackOff } from '#shared/async/retrying.ts';
+import { FencedError } from '#shared/errors/fenced-error.ts';
 import { encodeJson } from '#shared/json/encoded-json.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { OutageLog } from '#shared/logging/outage-log.ts';
 
 /**
  * Stores how far the processes are, in one record. It is not in the read store, because a rebuild of read models must
@@ -44,5 +49,98 @@ export class ProcessCheckpoints {
   async read(): Promise<ProcessesRecord | null> {
     const { kind, key } = processesRecordKey;
     return decodeProcessesRecord(await this.#records.get(kind, key));
+  }
+}
+
+/** The options of a writer of checkpoints. */
+export interface CheckpointWriterOptions {
+  /** Stores the newest state. */
+  readonly write: () => Promise<void>;
+  /** Called once when a newer term has begun. Nothing is written afterwards. */
+  readonly onFenced: (error: FencedError) => void;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Ends every wait. `end` still writes the last state. */
+  readonly signal: AbortSignal;
+}
+
+interface Wait {
+  readonly version: number;
+  readonly end: () => void;
+}
+
+const retryLimits = { firstMs: 50, maxMs: 2_000 };
+
+/** Writes a state that changes often: one write at a time, always of the newest state. A failed write is retried. */
+export class CheckpointWriter {
+  readonly #options: CheckpointWriterOptions;
+  readonly #outage: OutageLog;
+  /** Every change has a number. */
+  #wanted = 0;
+  #written = 0;
+  #writing: Promise<void> | null = null;
+  #isFenced = false;
+  #waits: Wait[] = [];
+
+  constructor(options: CheckpointWriterOptions) {
+    this.#options = options;
+    this.#outage = new OutageLog(options.log, 'The store of the checkpoints of processes');
+    options.signal.addEventListener('abort', () => this.#endWaits(Number.POSITIVE_INFINITY), { once: true });
+  }
+
+  /** Writes the present state soon. */
+  request(): void {
+    this.#wanted += 1;
+    if (!this.#isFenced && !this.#options.signal.aborted) this.#writing ??= this.#write();
+  }
+
+  /** Waits until the present state is written, or until the signal aborts. */
+  saved(): Promise<void> {
+    this.request();
+    if (this.#writing === null) return Promise.resolve();
+    return new Promise((end) => this.#waits.push({ version: this.#wanted, end }));
+  }
+
+  /**
+   * Writes the last state once, if it is not written yet. Must be called after the signal has aborted.
+   * @throws what the write throws
+   */
+  async end(): Promise<void> {
+    await this.#writing;
+    if (!this.#isFenced && this.#written < this.#wanted) await this.#options.write();
+  }
+
+  async #write(): Promise<void> {
+    const { write, clock, signal } = this.#options;
+    const backOff = new BackOff(retryLimits, () => clock.random());
+    // Everything that changes in the same turn becomes one write.
+    await Promise.resolve();
+    while (this.#written < this.#wanted && !signal.aborted) {
+      const version = this.#wanted;
+      try {
+        await write();
+        this.#written = version;
+        this.#outage.succeeded();
+        this.#endWaits(version);
+      } catch (error) {
+        if (error instanceof FencedError) return this.#fenced(error);
+        this.#outage.failed(error);
+        await clock.pause(backOff.failed(), signal);
+      }
+    }
+    this.#writing = null;
+  }
+
+  #fenced(error: FencedError): void {
+    this.#isFenced = true;
+    this.#writing = null;
+    this.#endWaits(Number.POSITIVE_INFINITY);
+    this.#options.onFenced(error);
+  }
+
+  #endWaits(version: number): void {
+    const ended = this.#waits.filter((wait) => wait.version <= version);
+    this.#waits = this.#waits.filter((wait) => wait.version > version);
+    for (const { end } of ended) end();
   }
 }

@@ -15,10 +15,9 @@ import {
 import { retrying } from '#shared/async/retrying.ts';
 import { levelOf } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { CheckpointWriter } from './checkpoint-writer.ts';
 import type { ProcessToolsOptions } from './create-process-tools.ts';
 import { isAwaited, type Process } from './process.ts';
-import type { ProcessCheckpoints } from './process-checkpoints.ts';
+import { CheckpointWriter, type ProcessCheckpoints } from './process-checkpoints.ts';
 import { ProcessRequests } from './process-requests.ts';
 import { ProcessRun } from './process-run.ts';
 

@@ -1,9 +1,9 @@
 import type { ProcessEvents } from '#domain/operator/process-control.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
-import { ensureReadable } from '#event-store/lazy-event.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
-import { abortable } from '#shared/async/aborted.ts';
+import { ensureReadable } from '#event-store/recorded-event.ts';
 import { retrying } from '#shared/async/retrying.ts';
+import { abortable } from '#shared/async/timed-waits.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
 /** An operator's decision on an event at which a process has stopped. */

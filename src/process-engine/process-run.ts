@@ -1,18 +1,18 @@
 import { type EventFailure, eventFailure } from '#domain/shared/event-failure.ts';
 import type { EventBatch, RecordedEvent } from '#event-store/event-store.ts';
-import { ensureReadable } from '#event-store/lazy-event.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
+import { ensureReadable } from '#event-store/recorded-event.ts';
 import type { Clock } from '#leases/clock.ts';
 import type { FollowedPosition } from '#positions/positions.ts';
 import { type ProcessCheckpoint, startOfLog } from '#positions/processes-record.ts';
 import { runFor, serviceOwner } from '#shared/async/work-owner.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import { SeenStreams } from './cascade.ts';
 import { createProcessTools, type ProcessToolsOptions } from './create-process-tools.ts';
 import { mayHandle, type Process, type ProcessTools } from './process.ts';
 import type { ProcessRequests, Verdict } from './process-requests.ts';
 import { type FailureReason, ReactionFailures, reasonOf } from './reaction-failures.ts';
 import { type PauseUntil, pauseUnsupported, Reactions, type WithoutSlot, withSlot } from './reactions.ts';
-import { SeenStreams } from './seen-streams.ts';
 
 /** What the run of a process shares with the other processes of its host. */
 export interface ProcessRunOptions extends Omit<ProcessToolsOptions, 'log'> {

@@ -1,6 +1,6 @@
-import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import type { Clock } from '#leases/clock.ts';
-import { BackOff } from '#shared/async/back-off.ts';
+import { BackOff } from '#shared/async/retrying.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { CommandRejectedError, isPassing, ReadModelBehindError } from './create-process-tools.ts';
 

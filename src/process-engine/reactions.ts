@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { delay } from '#shared/async/delay.ts';
 import { Semaphore } from '#shared/async/semaphore.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 
 /** Waits until a time (RFC 3339), and lets other reactions run meanwhile. It rejects when the process stops. */
 export type PauseUntil = (time: string) => Promise<void>;

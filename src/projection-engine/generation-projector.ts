@@ -1,6 +1,6 @@
 import { type EventFailure, eventFailure } from '#domain/shared/event-failure.ts';
 import type { EventBatch, RecordedEvent } from '#event-store/event-store.ts';
-import { ensureReadable } from '#event-store/lazy-event.ts';
+import { ensureReadable } from '#event-store/recorded-event.ts';
 import type { Generation, GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
 import { DocumentBuffer, type DocumentBufferLimits } from './documents/document-buffer.ts';
 import { WriteOnceBuffer } from './documents/write-once-buffer.ts';

@@ -1,8 +1,8 @@
 import type { EventBatch } from '#event-store/event-store.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import type { GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
-import { aborted } from '#shared/async/aborted.ts';
 import { retrying } from '#shared/async/retrying.ts';
+import { aborted } from '#shared/async/timed-waits.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 

@@ -1,15 +1,15 @@
 import type { EventBatch, EventStore } from '#event-store/event-store.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
+import { OperatorCommands } from '#projection-engine/operator-state/operator-progress.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { OperatorState, ProjectionStatus, ReadStoreWriter } from '#read-store/read-store.ts';
-import { abortable } from '#shared/async/aborted.ts';
 import { type RetryOptions, retrying } from '#shared/async/retrying.ts';
+import { abortable } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { CatchUp, type SharedGroupOptions } from './catch-up.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 import { GenerationStarter } from './generation-starter.ts';
-import { OperatorCommands } from './operator-state/operator-commands.ts';
 import { OperatorProgress } from './operator-state/operator-progress.ts';
 import type { AnyProjection } from './projection.ts';
 import { ProjectionGroup } from './projection-group.ts';

@@ -1,8 +1,7 @@
 import { DatabaseSync, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import type { SqliteWriter } from './sqlite-writer.ts';
-import type { SqlValue, SqlWrite, WrittenFile } from './writer-messages.ts';
+import type { SqliteWriter, SqlValue, SqlWrite, WrittenFile } from './sqlite-writer.ts';
 
 /** Where a small store on SQLite is. */
 export interface SqliteStoreOptions {

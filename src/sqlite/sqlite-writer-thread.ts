@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
-import type { FromSqliteWriter, SqlWrite, ToSqliteWriter, WriteAnswer, WriteMessage } from './writer-messages.ts';
+import type { FromSqliteWriter, SqlWrite, ToSqliteWriter, WriteAnswer, WriteMessage } from './sqlite-writer.ts';
 
 /** The thread that writes the small SQLite files. `sqlite-writer.ts` starts it. */
 interface OpenFile {

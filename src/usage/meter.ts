@@ -1,7 +1,7 @@
 import type { Tenant } from '#domain/shared/access.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import type { UnsealedMetadata } from '#event-store/hash-chain.ts';
-import { newestVersion } from '#event-store/upcasting.ts';
+import { newestVersion } from '#event-store/recorded-event.ts';
 
 /** The actor of usage events: the service itself. */
 const meterActor = { keyId: 'system', keyType: 'system' } as const;

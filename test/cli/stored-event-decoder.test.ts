@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { StoredEventDecoder } from '#cli/events/stored-event-decoder.ts';
-import { type StoredEvent, seal } from '#event-store/hash-chain.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
+import { seal } from '#event-store/hash-chain.ts';
 import { LogError } from '#event-store/transfer/log-failure.ts';
 import { exportLog } from '#event-store/transfer/log-file/export-log.ts';
 import { importLog } from '#event-store/transfer/log-file/import-log.ts';

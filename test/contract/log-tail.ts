@@ -10,7 +10,7 @@ import {
 } from '#event-store/event-store.ts';
 import type { LogPages } from '#event-store/log-pages.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
-import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { readEvents } from '#test/support/harness/read-events.ts';
 import { batchesOf, tailOf } from '#test/support/log/tail-of.ts';
 import { eventually } from '#test/support/run/eventually.ts';

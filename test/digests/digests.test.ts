@@ -17,7 +17,7 @@ import { rootOfProof } from '#digests/merkle-tree.ts';
 import { readNewHeads } from '#digests/new-heads.ts';
 import { leafOf } from '#digests/stream-head.ts';
 import type { Digest } from '#domain/history/digest.ts';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
 import { verifyLog } from '#event-store/transfer/log-file/export-log.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { NodeLeases } from '#leases/node-leases.ts';

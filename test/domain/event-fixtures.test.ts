@@ -33,8 +33,8 @@ import { webhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
 import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { isChained, seal } from '#event-store/hash-chain.ts';
-import { newestVersion, upcastWith } from '#event-store/upcasting.ts';
-import { isOperatorRequest, operatorRequestTypes } from '#projection-engine/operator-state/operator-requests.ts';
+import { newestVersion, upcastWith } from '#event-store/recorded-event.ts';
+import { isOperatorRequest, operatorRequestTypes } from '#projection-engine/operator-state/operator-progress.ts';
 
 /** Every map of events, with the entity that folds it and the first events of its streams. */
 const entities: ReadonlyArray<{

@@ -4,7 +4,7 @@ import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, writeFileS
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
 import { forgedStream } from '#test/support/events/sealed-log.ts';
 import { long } from '#test/support/run/long.ts';
 import { startEventsTool, type ToolExit, toolExit } from '#test/support/service/events-tool.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { AppendRoom } from '#event-store/append-room.ts';
+import { AppendRoom } from '#event-store/append-limits.ts';
 import { runFor } from '#shared/async/work-owner.ts';
 
 describe('AppendRoom', () => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { EventMetadata } from '#domain/shared/event.ts';
-import { ChainVerifier, type StoredEvent, seal, type UnsealedMetadata, verifyChain } from '#event-store/hash-chain.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
+import { ChainVerifier, seal, type UnsealedMetadata, verifyChain } from '#event-store/hash-chain.ts';
 import { someMetadata } from '#test/contract/event-store.ts';
 
 const { prevHash: _prevHash, hash: _hash, ...metadata } = someMetadata;

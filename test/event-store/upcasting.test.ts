@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { newestVersion, UpcastError, upcastWith } from '#event-store/upcasting.ts';
+import { newestVersion, UpcastError, upcastWith } from '#event-store/recorded-event.ts';
 
 const knownOnly = upcastWith({}, (type) => type === 'Known');
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { NodeLeases } from '#leases/node-leases.ts';
-import { onceUnderLease } from '#leases/once-under-lease.ts';
+import { onceUnderLease } from '#leases/under-lease.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
 

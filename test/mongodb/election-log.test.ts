@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ElectionLog } from '#mongodb/election-log.ts';
+import { ElectionLog } from '#mongodb/mongodb-availability.ts';
 
 describe('ElectionLog', () => {
   let now: number;

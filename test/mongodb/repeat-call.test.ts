@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { repeatCall } from '#mongodb/repeat-call.ts';
+import { repeatCall } from '#mongodb/reconnecting-client.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 describe('repeatCall', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SeenStreams } from '#process-engine/seen-streams.ts';
+import { SeenStreams } from '#process-engine/cascade.ts';
 
 const remembers = ['FlowDeleted'];
 const deleted = (id: string | number) => ({ type: 'FlowDeleted', stream: `flow-${id}` });

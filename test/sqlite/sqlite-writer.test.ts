@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { SqliteFile } from '#sqlite/sqlite-file.ts';
-import { SqliteWriter, type SqliteWriterOptions } from '#sqlite/sqlite-writer.ts';
-import type { SqlValue, SqlWrite } from '#sqlite/writer-messages.ts';
+import { SqliteWriter, type SqliteWriterOptions, type SqlValue, type SqlWrite } from '#sqlite/sqlite-writer.ts';
 import { type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
 
 const schema = 'CREATE TABLE IF NOT EXISTS texts (name TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT';

@@ -4,7 +4,7 @@ import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { Leases } from '#leases/leases.ts';
-import { ExclusiveTurns } from '#leases/once-under-lease.ts';
+import { ExclusiveTurns } from '#leases/under-lease.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { archiveUsageOperation } from '#usage/archive/archive-usage-operation.ts';
 import { UsageArchive } from '#usage/archive/usage-archive.ts';

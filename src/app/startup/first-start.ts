@@ -1,6 +1,6 @@
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { Leases } from '#leases/leases.ts';
-import { onceUnderLease } from '#leases/once-under-lease.ts';
+import { onceUnderLease } from '#leases/under-lease.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';

@@ -3,7 +3,7 @@ import type { Positions } from '#positions/positions.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { retrying } from '#shared/async/retrying.ts';
-import { withTimeout } from '#shared/async/with-timeout.ts';
+import { withTimeout } from '#shared/async/timed-waits.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';

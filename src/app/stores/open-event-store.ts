@@ -5,12 +5,12 @@ import { streamKinds } from '#domain/stream-kinds.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { EventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { LogTail } from '#event-store/log-tail.ts';
+import { upcastWith } from '#event-store/recorded-event.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
-import { upcastWith } from '#event-store/upcasting.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
-import type { ProjectorEvents } from '#projection-engine/hosting/projector-messages.ts';
+import type { ProjectorEvents } from '#projection-engine/hosting/projector-thread.ts';
 import { StartupError, withVariableName } from '#shared/errors/startup-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 

@@ -10,8 +10,12 @@ import { type PositionSink, Positions } from '#positions/positions.ts';
 import { EmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
 import { projectionsLease } from '#projection-engine/hosting/leased-projections.ts';
 import { PolledProjections } from '#projection-engine/hosting/polled-projections.ts';
-import { followedBy, type ProjectorEvents } from '#projection-engine/hosting/projector-messages.ts';
-import { ProjectorThread, type ProjectorThreadOptions } from '#projection-engine/hosting/projector-thread.ts';
+import {
+  followedBy,
+  type ProjectorEvents,
+  ProjectorThread,
+  type ProjectorThreadOptions,
+} from '#projection-engine/hosting/projector-thread.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import { eventTypesOf } from '#projection-engine/projection.ts';
 import { projections as projectionTable } from '#projections/table.ts';

@@ -4,9 +4,9 @@ import { type ApiKeyState, allKeys, apiKey, keyCutoff } from '#domain/api-key/ap
 import { hashKey, maxKeyCharacters } from '#domain/api-key/secret.ts';
 import { type Caller, effectiveScopes, type Tenant } from '#domain/shared/access.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import { withTimeout } from '#shared/async/with-timeout.ts';
+import { withTimeout } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { KeyFollower } from './key-follower.ts';
 import type { KeyUsage } from './key-usage.ts';

@@ -3,8 +3,7 @@ import type { OperationRequest, ValidRequest } from '#application/operations/ope
 import type { EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import type { NewSubjectKeys } from '#personal-data/new-subject-keys.ts';
-import type { PersonalData, PersonalTexts } from '#personal-data/personal-data.ts';
+import type { NewSubjectKeys, PersonalData, PersonalTexts } from '#personal-data/personal-data.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { Claims } from './claims.ts';

@@ -1,7 +1,12 @@
 import { type Caller, canAccess, type Tenant } from '#domain/shared/access.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { type AwaitedReactions, effectsShown, isShown } from '#positions/awaited-reactions.ts';
-import type { Positions, WaitOutcome } from '#positions/positions.ts';
+import {
+  type AwaitedReactions,
+  effectsShown,
+  isShown,
+  type Positions,
+  type WaitOutcome,
+} from '#positions/positions.ts';
 
 /** A process that handles events in order, so that an answer waits for its effects. */
 export interface ReactingProcess {

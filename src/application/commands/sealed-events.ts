@@ -5,8 +5,8 @@ import type { Actor, EventMetadata } from '#domain/shared/event.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import type { EventToAppend, RecordedEvent } from '#event-store/event-store.ts';
 import { seal } from '#event-store/hash-chain.ts';
-import { newestVersion } from '#event-store/upcasting.ts';
-import { heavyTurns, largeBodyBytes } from '#shared/async/heavy-turns.ts';
+import { newestVersion } from '#event-store/recorded-event.ts';
+import { heavyTurns, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import type { StreamState } from './stream-state.ts';
 
 /** The origin of a write, for the metadata of every event. */

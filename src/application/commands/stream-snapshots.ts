@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { Entity } from '#domain/shared/entity.ts';
 import { noStream, type RecordedEvent } from '#event-store/event-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
-import { withTimeout } from '#shared/async/with-timeout.ts';
+import { withTimeout } from '#shared/async/timed-waits.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import { type RememberedRequest, RememberedRequests } from './idempotency.ts';
 import type { StreamState } from './stream-state.ts';

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Tenant } from '#domain/shared/access.ts';
 import { type Entity, type EventOf, streamName } from '#domain/shared/entity.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { storedBytes } from '#event-store/append-size.ts';
+import { storedBytes } from '#event-store/append-limits.ts';
 import type { AppendFailure, EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { metadataAfter, type Origin, sealAll } from './sealed-events.ts';

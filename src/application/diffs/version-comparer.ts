@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { Piscina } from 'piscina';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { heavyTurns } from '#shared/async/event-loop-budget.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
-import { heavyTurns } from '#shared/async/heavy-turns.ts';
 import { currentOwner } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';

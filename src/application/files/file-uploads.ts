@@ -10,8 +10,7 @@ import { countReleasedBytes } from '#exchange/minor-gc.ts';
 import { boundaryOf, MultipartScanner, multipartFailure, notMultipart, type Part } from '#exchange/multipart.ts';
 import { ByteChannel } from '#shared/async/byte-channel.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
-import { isObject } from '#shared/json/json-value.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import type { FileSpace, SpaceHold } from './file-space.ts';
 import type { UploadedFile } from './uploaded-file.ts';
 

@@ -3,7 +3,7 @@ import type { AnyEntityHistory } from '#domain/history/listed-event.ts';
 import { historyOfStream } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
-import { TurnBudget } from '#shared/async/turn-budget.ts';
+import { TurnBudget } from '#shared/async/event-loop-budget.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { JsonPatch } from '#shared/json/json-patch.ts';
 import { type DescribedEvent, describedEvent, describeEvent } from './describe-event.ts';

@@ -4,7 +4,7 @@ import { instant } from '#domain/codecs/time.ts';
 import type { AnyEntityHistory, ResourceName } from '#domain/history/listed-event.ts';
 import { listedEvent, listedTypes } from '#domain/history/table.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { TurnBudget } from '#shared/async/turn-budget.ts';
+import { TurnBudget } from '#shared/async/event-loop-budget.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { text, textThat } from '#shared/codecs/text.ts';
 import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';

@@ -3,7 +3,7 @@ import { encodeCursor, maxPageItems, type PageInput, pageAnswer } from '#applica
 import type { QueryAnswer } from '#application/queries/query.ts';
 import type { ResourceName } from '#domain/history/listed-event.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
-import { TurnBudget } from '#shared/async/turn-budget.ts';
+import { TurnBudget } from '#shared/async/event-loop-budget.ts';
 import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
 import { absentThen, type Moment, type PastReads, type PastResource, pastReader, streamAsOf } from './as-of.ts';
 

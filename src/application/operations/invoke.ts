@@ -8,7 +8,7 @@ import { ClientDisconnectedError } from '#exchange/body-source.ts';
 import { answerShortageFailure, type ByteBudget } from '#exchange/byte-budget.ts';
 import { inputErrors, invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
 import type { StreamingConnection } from '#exchange/streaming-connection.ts';
-import { heavyTurns, largeBodyBytes } from '#shared/async/heavy-turns.ts';
+import { heavyTurns, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { runFor } from '#shared/async/work-owner.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';

@@ -1,5 +1,5 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { levelOf, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 

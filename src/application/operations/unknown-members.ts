@@ -1,8 +1,7 @@
 import type { InputError } from '#domain/shared/failure.ts';
 import { maxInputErrors } from '#exchange/input-errors.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
-import { isObject } from '#shared/json/json-value.ts';
 import { members } from './json-schema.ts';
 
 const message = 'is unknown';

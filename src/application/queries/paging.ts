@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import type { DocumentValue, Page, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
-import { TurnBudget } from '#shared/async/turn-budget.ts';
+import { TurnBudget } from '#shared/async/event-loop-budget.ts';
 import { oneOf } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';

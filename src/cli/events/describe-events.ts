@@ -4,7 +4,7 @@ import { jsonSchema, members } from '#application/operations/json-schema.ts';
 import { listedTypes } from '#domain/history/table.ts';
 import { eventCodecs } from '#domain/shared/event-codecs.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
-import { newestVersion } from '#event-store/upcasting.ts';
+import { newestVersion } from '#event-store/recorded-event.ts';
 
 /** The kept records of a frozen example of an event. */
 interface ExampleRecords {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isKnownEventType } from '#domain/shared/event-codecs.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { upcastWith } from '#event-store/upcasting.ts';
+import { upcastWith } from '#event-store/recorded-event.ts';
 
 /** A frozen event, in its newest shape. */
 export interface FrozenEvent {

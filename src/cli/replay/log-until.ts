@@ -1,7 +1,6 @@
 import { type LogPage, type LogPages, pageWith } from '#event-store/log-pages.ts';
-import type { RawLog } from '#event-store/transfer/raw-log.ts';
-import { pagesOf } from '#event-store/transfer/raw-log.ts';
-import { aborted } from '#shared/async/aborted.ts';
+import { pagesOf, type RawLog } from '#event-store/transfer/raw-log.ts';
+import { aborted } from '#shared/async/timed-waits.ts';
 
 /** Returns the pages of a log that ends at a position. */
 export function logUntil(log: LogPages, last: number): LogPages {

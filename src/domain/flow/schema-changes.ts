@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describeItemChanges, type Items, itemChanges, listed } from '#domain/history/item-changes.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
-import { isObject } from '#shared/json/json-value.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
 /**
  * The differences between two flow schemas, as sentences. For graphs they name the added, changed and removed nodes,

@@ -3,8 +3,8 @@ import type { InputError } from '#domain/shared/failure.ts';
 import type { FieldsSchema } from '#domain/template/payload.ts';
 import { fieldValueFault } from '#domain/template/placeholders.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
+import { isObject } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
-import { isObject } from '#shared/json/json-value.ts';
 
 /**
  * Values of a template's fields, by key. Read them with `valueOfField`, because a key may have the name of an inherited

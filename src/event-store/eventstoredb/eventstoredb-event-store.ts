@@ -1,7 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import * as E from 'fp-ts/lib/Either.js';
-import { sizedAppend } from '#event-store/append-size.ts';
+import { sizedAppend } from '#event-store/append-limits.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
 import {
   type AppendFailure,
   type AppendResult,
@@ -12,27 +13,25 @@ import {
   maxPartCharacters,
   type StreamPart,
 } from '#event-store/event-store.ts';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
-import { recordedEvent } from '#event-store/lazy-event.ts';
+import { isOfServer } from '#event-store/eventstoredb/connection/call-failure.ts';
+import { explainFailure } from '#event-store/eventstoredb/connection/connection-url.ts';
+import { bytesOf, eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/wire/requests.ts';
 import { type LogChanges, type LogPage, type LogPageRequest, type LogPages, pageWith } from '#event-store/log-pages.ts';
+import { asStored, recordedEvent, type Upcast } from '#event-store/recorded-event.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
-import { asStored, type Upcast } from '#event-store/upcasting.ts';
-import { delay } from '#shared/async/delay.ts';
-import { TurnBudget } from '#shared/async/turn-budget.ts';
+import { TurnBudget } from '#shared/async/event-loop-budget.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import { Availability } from '#shared/availability/availability.ts';
 import { PermanentlyUnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
-import { Appends } from './appends/appends.ts';
+import { Appends } from './appends.ts';
 import { callFailure, TimedOutError } from './connection/call-failure.ts';
 import { Connection } from './connection/connection.ts';
-import { explainFailure } from './connection/plain-text-check.ts';
 import { Reads, readOnce } from './connection/reads.ts';
-import { isOfServer } from './connection/unavailable-cause.ts';
 import { WakeUpSubscription, wakeUpsByPort } from './log/log-end.ts';
 import { LogReader } from './log/log-reader.ts';
 import { Removals } from './removals.ts';
-import { bytesOf, eventOf, positionOf, storedEvent } from './wire/event-message.ts';
 import { lastEventRequest, lastOwnEventRequest, logRequest, streamRequest } from './wire/requests.ts';
 import { StreamNames, type StreamNaming } from './wire/stream-names.ts';
 

@@ -1,12 +1,12 @@
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { BackOff } from '#shared/async/back-off.ts';
+import { unavailableError } from '#event-store/eventstoredb/connection/call-failure.ts';
+import { eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/wire/requests.ts';
+import { BackOff } from '#shared/async/retrying.ts';
 import type { Availability } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callFailure, isConflict, isDeleted, isRefusal } from './connection/call-failure.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Reads } from './connection/reads.ts';
-import { unavailableError } from './connection/unavailable-cause.ts';
-import { eventOf, positionOf, storedEvent } from './wire/event-message.ts';
 import { deleteRequest, logRequest, streamRequest } from './wire/requests.ts';
 import type { StreamNames } from './wire/stream-names.ts';
 

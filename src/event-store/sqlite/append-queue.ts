@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
-import { AppendRoom } from '#event-store/append-room.ts';
+import { AppendRoom } from '#event-store/append-limits.ts';
 import type { AppendFailure, AppendResult, EventToAppend } from '#event-store/event-store.ts';
 import { type CommitFailed, type CommitSucceeded, conflictMark } from './messages.ts';
 

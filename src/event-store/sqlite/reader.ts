@@ -1,14 +1,13 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { MessagePort } from 'node:worker_threads';
 import { type ChangeListener, listenForChanges } from '#event-store/change-notifications.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
 import { type EventStore, maxPartCharacters, type RecordedEvent, type StreamPart } from '#event-store/event-store.ts';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
-import { LazyEvent, recordedEvent } from '#event-store/lazy-event.ts';
 import type { LogPage, LogPageRequest, LogPages } from '#event-store/log-pages.ts';
+import { asStored, LazyEvent, recordedEvent, type Upcast } from '#event-store/recorded-event.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
-import { asStored, type Upcast } from '#event-store/upcasting.ts';
-import { TurnBudget } from '#shared/async/turn-budget.ts';
+import { TurnBudget } from '#shared/async/event-loop-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { openEventFileForReading, streamRangeSql } from './event-file.ts';
 

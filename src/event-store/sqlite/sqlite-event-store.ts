@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import * as E from 'fp-ts/lib/Either.js';
-import { sizedAppend } from '#event-store/append-size.ts';
+import { sizedAppend } from '#event-store/append-limits.ts';
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import {
   type AppendFailure,
@@ -12,9 +12,9 @@ import {
   type EventToAppend,
 } from '#event-store/event-store.ts';
 import type { LogPageRequest, LogPages } from '#event-store/log-pages.ts';
+import { asStored, type Upcast } from '#event-store/recorded-event.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
-import { asStored, type Upcast } from '#event-store/upcasting.ts';
-import { withTimeout } from '#shared/async/with-timeout.ts';
+import { withTimeout } from '#shared/async/timed-waits.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { AppendQueue } from './append-queue.ts';

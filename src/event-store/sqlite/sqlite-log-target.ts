@@ -1,8 +1,8 @@
 import { ChangeListener } from '#event-store/change-notifications.ts';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
+import { asStored } from '#event-store/recorded-event.ts';
 import { type AppendBatch, checkRevisionFollows, splitIntoAppends } from '#event-store/transfer/append-batches.ts';
 import type { LogTarget, RawEvent } from '#event-store/transfer/raw-log.ts';
-import { asStored } from '#event-store/upcasting.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { openEventFile } from './event-file.ts';
 import { type AppendMessage, conflictMark } from './messages.ts';

@@ -1,6 +1,6 @@
-import { storedBytes } from '#event-store/append-size.ts';
+import { storedBytes } from '#event-store/append-limits.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
 import { defaultMaxAppendBytes } from '#event-store/event-store.ts';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
 import { LogError } from './log-failure.ts';
 
 /** Consecutive events of one stream that one append may store. */

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { AppendFailure, AppendResult, EventStore } from '#event-store/event-store.ts';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { AppendFailure, AppendResult, EventStore, StoredEvent } from '#event-store/event-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { type AppendBatch, checkRevisionFollows, splitIntoAppends } from './append-batches.ts';
 import { LogError } from './log-failure.ts';

@@ -1,4 +1,5 @@
-import type { BrokenLink, StoredEvent } from '#event-store/hash-chain.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
+import type { BrokenLink } from '#event-store/hash-chain.ts';
 
 /**
  * A log cannot be moved or verified until a person does something. The message is one line: what is wrong, where, and

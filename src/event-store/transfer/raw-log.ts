@@ -1,5 +1,4 @@
-import type { EventStore } from '#event-store/event-store.ts';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { EventStore, StoredEvent } from '#event-store/event-store.ts';
 
 /** A stored event with its position in one store's log. */
 export interface RawEvent extends StoredEvent {

@@ -1,5 +1,4 @@
-import type { Json, JsonObject } from '#shared/json/json.ts';
-import { isObject, parsedJson } from '#shared/json/json-value.ts';
+import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
 
 /** An error as a provider reports it, inside a stream or as an answer. */
 export interface ProviderError {

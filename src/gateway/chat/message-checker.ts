@@ -3,7 +3,7 @@ import { maxInputErrors } from '#exchange/input-errors.ts';
 import { inputError } from '#gateway/faults.ts';
 import { briefValue, type Place } from '#gateway/wire/json-members.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
-import { isNamed } from '#shared/json/json-string.ts';
+import { isNamed } from '#shared/json/json-tokens.ts';
 
 const openBrace = 0x7b;
 const openBracket = 0x5b;

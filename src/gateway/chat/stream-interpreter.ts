@@ -1,4 +1,4 @@
-import { isObject, parsedJson } from '#shared/json/json-value.ts';
+import { isObject, parsedJson } from '#shared/json/json.ts';
 import { type ProviderError, providerErrorIn, type Tokens, tokensIn } from './chat-event.ts';
 import { ChatEventReader } from './chat-event-reader.ts';
 import { ChatProgress } from './chat-progress.ts';

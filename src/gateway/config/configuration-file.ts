@@ -1,6 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import * as E from 'fp-ts/lib/Either.js';
-import { delay } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { GatewayConfiguration } from './configuration.ts';

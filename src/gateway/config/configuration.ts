@@ -6,8 +6,7 @@ import { flag, oneOf } from '#shared/codecs/choice.ts';
 import { optional, withDefault, withDefaultInput } from '#shared/codecs/default.ts';
 import { list } from '#shared/codecs/list.ts';
 import { integer, numberBetween } from '#shared/codecs/number.ts';
-import { recordOf } from '#shared/codecs/record.ts';
-import { type StrictObjectOf, strictObject } from '#shared/codecs/strict-object.ts';
+import { recordOf, type StrictObjectOf, strictObject } from '#shared/codecs/object.ts';
 import { text } from '#shared/codecs/text.ts';
 import {
   checkBaseUrl,

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ProviderConfiguration } from '#gateway/config/configuration.ts';
 import { audioSecondsIn } from '#gateway/cost.ts';
 import type { Transport } from '#gateway/transport/transport.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
-import { isObject, parsedJson } from '#shared/json/json-value.ts';
+import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { checkPathSegment } from './path-segment.ts';
 import {
   ownHeaders,

@@ -1,4 +1,4 @@
-import { parsedJson } from '#shared/json/json-value.ts';
+import { parsedJson } from '#shared/json/json.ts';
 
 /** The replacement of a secret. */
 const redacted = '[redacted]';

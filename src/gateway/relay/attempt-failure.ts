@@ -5,7 +5,7 @@ import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import { contentOf } from '#gateway/transport/content-encoding.ts';
 import { providerRequestIdIn } from '#gateway/transport/provider-request-id.ts';
 import { parseRetryAfter } from '#shared/http/retry-after.ts';
-import { isObject, parsedJson } from '#shared/json/json-value.ts';
+import { isObject, parsedJson } from '#shared/json/json.ts';
 
 /** A limit that ran out: `firstContent`, … */
 export type TimeoutName = keyof Timeouts extends `${infer Name}Ms` ? Name : never;

@@ -14,7 +14,7 @@ import {
 } from '#gateway/response/error-response.ts';
 import { sendError } from '#gateway/response/send-error.ts';
 import { providerRequestIdField } from '#gateway/transport/provider-request-id.ts';
-import { delay } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import { Attempt, type AttemptOutcome, type AttemptTimes } from './attempt.ts';
 import { type AttemptFailure, isRefusedFor, redactRefusal } from './attempt-failure.ts';
 import { AttemptRecorder } from './attempt-recorder.ts';

@@ -1,4 +1,4 @@
-import { backOffMs } from '#shared/async/back-off.ts';
+import { backOffMs } from '#shared/async/retrying.ts';
 import { type AttemptFailure, classifyRefusal } from './attempt-failure.ts';
 import { maxRetryAfterMs } from './max-retry-after.ts';
 

@@ -8,8 +8,7 @@ import {
   type ProviderRefusal,
   type TimeoutName,
 } from '#gateway/relay/attempt-failure.ts';
-import type { JsonObject } from '#shared/json/json.ts';
-import { isObject, parsedJson } from '#shared/json/json-value.ts';
+import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
 
 /** The response that a client receives when no attempt is left. */
 export interface ErrorResponse {

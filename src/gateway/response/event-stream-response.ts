@@ -14,7 +14,7 @@ import {
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { isPlain } from '#gateway/transport/content-encoding.ts';
 import { type SseBatch, SseSplitter } from '#gateway/wire/sse-splitter.ts';
-import { isObject, parsedJson } from '#shared/json/json-value.ts';
+import { isObject, parsedJson } from '#shared/json/json.ts';
 import { errorInStream } from './error-response.ts';
 import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
 

@@ -12,7 +12,7 @@ import {
 } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { contentOf } from '#gateway/transport/content-encoding.ts';
-import { isObject, parsedJson } from '#shared/json/json-value.ts';
+import { isObject, parsedJson } from '#shared/json/json.ts';
 import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
 
 export interface WholeResponseOptions {

@@ -1,6 +1,6 @@
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
-import { hasEscape, isNamed, stringIn } from '#shared/json/json-string.ts';
+import { hasEscape, isNamed, stringIn } from '#shared/json/json-tokens.ts';
 
 const quote = 0x22;
 const openBracket = 0x5b;

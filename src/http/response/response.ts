@@ -5,11 +5,10 @@ import type { OperationRoute } from '#application/operations/registry.ts';
 import { hasBody, hasOwnArrivalLimits } from '#http/request/request-body.ts';
 import { isNamedIn, isStrict } from '#http/request/request-headers.ts';
 import { type RequestContext, requestContextOf } from '#http/server/request-context.ts';
-import { TurnBudget } from '#shared/async/turn-budget.ts';
+import { TurnBudget } from '#shared/async/event-loop-budget.ts';
 import { runFor } from '#shared/async/work-owner.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
-import type { Json } from '#shared/json/json.ts';
-import { isObject } from '#shared/json/json-value.ts';
+import { isObject, type Json } from '#shared/json/json.ts';
 
 /** Headers of every answer, besides the request's id: it is data, not a page, and its address goes to no other site. */
 const always = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'];

@@ -1,6 +1,6 @@
 import { apiSecurityHeaders, writeResponse } from '#http/response/response.ts';
 import type { Route } from '#http/server/router.ts';
-import { withTimeout } from '#shared/async/with-timeout.ts';
+import { withTimeout } from '#shared/async/timed-waits.ts';
 import type { Metrics } from './metrics.ts';
 
 /** The health of one part that the service needs. */

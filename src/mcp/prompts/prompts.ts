@@ -1,5 +1,4 @@
-import type { Json } from '#shared/json/json.ts';
-import { isObject } from '#shared/json/json-value.ts';
+import { isObject, type Json } from '#shared/json/json.ts';
 import type { PromptDefinition, PromptReader } from './prompt.ts';
 
 /** The most pages of versions in which the active one is searched. */

@@ -1,6 +1,5 @@
 import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
-import type { JsonObject } from '#shared/json/json.ts';
-import { isObject, parsedJson } from '#shared/json/json-value.ts';
+import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
 
 /**
  * Returns the headers of a message in "Streamable HTTP". Since 2026 the headers also name the protocol, the method and

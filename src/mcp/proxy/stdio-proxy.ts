@@ -1,6 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Json, JsonObject } from '#shared/json/json.ts';
-import { isObject, parsedJson } from '#shared/json/json-value.ts';
+import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { messageHeaders, messagesOf, protocolOf } from './http-messages.ts';
 import { readLines } from './read-lines.ts';
 

@@ -4,8 +4,7 @@ import type { AskOperation } from '#mcp/server/ask-operation.ts';
 import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
 import type { OperationTool } from '#mcp/tools/tool-catalogue.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
-import { isObject } from '#shared/json/json-value.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
 /** The most values of one completion: the protocol's limit. */
 const maxValues = 100;

@@ -15,16 +15,15 @@ import type { BatchError, BatchEvents } from '#domain/batch/events.ts';
 import { hasLine } from '#domain/batch/line-set.ts';
 import { fileHeld, fileReleased } from '#domain/file/file.ts';
 import type { Caller } from '#domain/shared/access.ts';
-import { delay } from '#shared/async/delay.ts';
 import { Semaphore } from '#shared/async/semaphore.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { BatchStore, type BatchStoreOptions, type BatchTerm } from './batch-store.ts';
 import type { CallSlots } from './call-slots.ts';
-import { checkInput } from './check-input.ts';
 import { LineAsker } from './line-asker.ts';
 import { PartRecorder, type PartToRecord } from './part-recorder.ts';
-import { type NumberedLine, readLines } from './read-lines.ts';
+import { checkInput, type NumberedLine, readLines } from './read-lines.ts';
 import { ResultFiles } from './result-files.ts';
 import { RunStop } from './run-stop.ts';
 

@@ -1,16 +1,16 @@
 import { setMaxListeners } from 'node:events';
 import type { BatchEvents } from '#domain/batch/events.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { isReadable } from '#event-store/lazy-event.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
+import { isReadable } from '#event-store/recorded-event.ts';
 import type { DocumentValue, PageKey, ReadStore } from '#read-store/read-store.ts';
-import { delay } from '#shared/async/delay.ts';
 import { keepHeapSmall } from '#shared/async/heap-growth.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import { runFor } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { BatchRun, type BatchRunOptions } from './batch-run.ts';
 import type { BatchTerm } from './batch-store.ts';
-import { TermOverError } from './term-over-error.ts';
+import { TermOverError } from './run-stop.ts';
 
 interface OpenBatch extends DocumentValue {
   readonly projectId: string;

@@ -16,9 +16,9 @@ import { type FileState, file, fileMade, isFileThere } from '#domain/file/file.t
 import type { Caller, Tenant } from '#domain/shared/access.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import { delay } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { TermOverError } from './term-over-error.ts';
+import { TermOverError } from './run-stop.ts';
 
 /** The time for which this node alone runs batches. */
 export interface BatchTerm {

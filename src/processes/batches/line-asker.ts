@@ -7,10 +7,9 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { BatchStore, BatchTerm } from './batch-store.ts';
 import type { CallSlot, CallSlots } from './call-slots.ts';
-import { answeredLine, customIdIn, type FinishedLine } from './output-line.ts';
+import { answeredLine, customIdIn, type FinishedLine } from './part-recorder.ts';
 import type { NumberedLine } from './read-lines.ts';
-import type { RunStop } from './run-stop.ts';
-import { TermOverError } from './term-over-error.ts';
+import { type RunStop, TermOverError } from './run-stop.ts';
 
 export interface LineAskerOptions {
   readonly calls: LineCalls;

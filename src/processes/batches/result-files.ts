@@ -4,7 +4,7 @@ import { hasLine } from '#domain/batch/line-set.ts';
 import { derivedFileId } from '#domain/file/file.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { BatchStore } from './batch-store.ts';
-import { customIdIn, unansweredLine } from './output-line.ts';
+import { customIdIn, unansweredLine } from './part-recorder.ts';
 import type { NumberedLine } from './read-lines.ts';
 
 type What = 'output' | 'error';

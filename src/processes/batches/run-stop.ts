@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { BatchEvents } from '#domain/batch/events.ts';
-import { delay } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 
 /** Why no more lines are asked: the outcome of the batch, or a reason why this node leaves the batch unfinished. */
 export type StopReason = Exclude<BatchEvents['BatchEnded']['outcome'], 'completed'> | 'node-stops' | 'term-over';
@@ -60,4 +60,9 @@ export class RunStop {
     this.#asking.abort();
     this.#calling.abort();
   }
+}
+
+/** The term of this node has lapsed, or another run of the batch has begun. This run records nothing more. */
+export class TermOverError extends Error {
+  override readonly name = 'TermOverError';
 }

@@ -2,8 +2,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { eventCodecs } from '#domain/shared/event-codecs.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import { LogTail } from '#event-store/log-tail.ts';
+import { type Upcast, upcastWith } from '#event-store/recorded-event.ts';
 import { openSqliteEventReader } from '#event-store/sqlite/reader.ts';
-import { type Upcast, upcastWith } from '#event-store/upcasting.ts';
 import type { EndedCommand } from '#mongodb/command-monitor.ts';
 import { type AnyProjection, eventTypesOf } from '#projection-engine/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
@@ -13,7 +13,7 @@ import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-
 import { Batcher } from '#shared/async/batcher.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { runProjectionsUnderLease } from './leased-projections.ts';
-import type { FromProjector, ProjectorEvents, ProjectorReadStore, ProjectorThreadData } from './projector-messages.ts';
+import type { FromProjector, ProjectorEvents, ProjectorReadStore, ProjectorThreadData } from './projector-thread.ts';
 
 /** The projector thread: follows the event store and fills the read store. `projector-thread.ts` starts it. */
 interface ProjectionsModule {

@@ -1,13 +1,13 @@
 import { projectionControl } from '#domain/operator/projection-control.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
-import { ensureReadable } from '#event-store/lazy-event.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
-import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { ensureReadable, UnreadableEventError } from '#event-store/recorded-event.ts';
+import type { CatchUp } from '#projection-engine/catch-up.ts';
+import type { GenerationStarter } from '#projection-engine/generation-starter.ts';
 import type { Persist, ProjectionRuntime } from '#projection-engine/projection-runtime.ts';
 import type { OperatorState, ReadStoreWriter } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { EventLogIdentity } from './log-identity-check.ts';
-import { isOperatorRequest, type OperatorRequest, operatorRequestTypes } from './operator-requests.ts';
 import { UnknownEvents } from './unknown-events.ts';
 
 /** How far the stored position may be behind the position that was seen. A restart reads these events again. */
@@ -186,4 +186,78 @@ export class OperatorProgress {
     const { store, persist } = this.#options;
     await persist('Storing the operator state', () => store.saveOperatorState(state));
   }
+}
+
+export interface OperatorCommandsOptions {
+  readonly runtimes: ReadonlyArray<ProjectionRuntime>;
+  readonly generations: GenerationStarter;
+  readonly catchUp: CatchUp;
+  /** Reads the position of the last event of the log. */
+  readonly lastPosition: () => Promise<number>;
+}
+
+/** Carries out the operators' requests to projections: rebuilds, retries and skipped events. */
+export class OperatorCommands {
+  readonly #options: OperatorCommandsOptions;
+
+  constructor(options: OperatorCommandsOptions) {
+    this.#options = options;
+  }
+
+  /** Carries out a request. A request for a projection that this release does not have is ignored. */
+  async apply(request: OperatorRequest): Promise<void> {
+    const runtime = this.#options.runtimes.find(({ projection }) => projection.name === request.data.projection);
+    if (runtime === undefined) return;
+    switch (request.type) {
+      case 'ProjectionRebuildRequested':
+        return this.#rebuild(runtime, request.position);
+      case 'ProjectionEventSkipped':
+        runtime.skipped.add(request.data.eventId);
+        return this.#retryFailed(runtime);
+      case 'ProjectionRetried':
+        return this.#retryFailed(runtime);
+    }
+  }
+
+  /** @param requestedAt the request's position */
+  async #rebuild(runtime: ProjectionRuntime, requestedAt: number): Promise<void> {
+    // A generation that began after the request fulfils it, so a request is carried out once, even after a restart.
+    if (runtime.begunAt >= requestedAt) return;
+    const { generations, catchUp, lastPosition } = this.#options;
+    const before = runtime.filling;
+    const filling = await generations.begin(runtime, Math.max(await lastPosition(), requestedAt));
+    if (before !== null) catchUp.remove(before);
+    catchUp.add([filling]);
+  }
+
+  #retryFailed(runtime: ProjectionRuntime): void {
+    this.#options.catchUp.retry(runtime.projectors.filter(({ failure }) => failure !== null));
+  }
+}
+
+/** What operators ask of projections, as recorded on the streams `projection-{name}`. */
+export interface OperatorRequestEvents {
+  /** Rebuild its documents beside the ones that queries read. */
+  readonly ProjectionRebuildRequested: { readonly projection: string };
+  /** Retry the event at which it stopped. */
+  readonly ProjectionRetried: { readonly projection: string };
+  /** Skip this event whenever the projection cannot handle it, and continue. */
+  readonly ProjectionEventSkipped: { readonly projection: string; readonly eventId: string };
+}
+
+/** An event in which an operator asks something of a projection. */
+export type OperatorRequest = {
+  [Type in keyof OperatorRequestEvents]: RecordedEvent<Type, OperatorRequestEvents[Type]>;
+}[keyof OperatorRequestEvents];
+
+/** The types of events that are requests of operators. */
+export const operatorRequestTypes: ReadonlyArray<string> = [
+  'ProjectionRebuildRequested',
+  'ProjectionRetried',
+  'ProjectionEventSkipped',
+] satisfies ReadonlyArray<keyof OperatorRequestEvents>;
+
+/** Whether an event is an operator's request to the projection runner. */
+export function isOperatorRequest(event: RecordedEvent<string, unknown>): event is OperatorRequest {
+  return operatorRequestTypes.includes(event.type);
 }

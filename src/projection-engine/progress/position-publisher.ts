@@ -1,5 +1,5 @@
 import type { ProjectionPositions } from '#read-store/published-positions.ts';
-import { delay } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';

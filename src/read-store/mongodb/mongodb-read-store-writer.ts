@@ -1,6 +1,6 @@
 import { Long, MongoServerError } from 'mongodb';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
-import { repeatCall } from '#mongodb/repeat-call.ts';
+import { repeatCall } from '#mongodb/reconnecting-client.ts';
 import { ReadStoreNotes } from '#read-store/notes.ts';
 import type { Checkpoints, PositionsWriter, ProjectionPositions } from '#read-store/published-positions.ts';
 import type {

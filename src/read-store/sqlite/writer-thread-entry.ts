@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { openReadStoreFile, ReadStoreDamagedError } from './read-store-file.ts';
 import { SqliteRowStore } from './sqlite-row-store.ts';
-import type { FromWriter, ToWriter, WriterFailure } from './writer-messages.ts';
+import type { FromWriter, ToWriter, WriterFailure } from './writer-thread.ts';
 
 /** The thread that writes the read store's file while read models are filled. `writer-thread.ts` starts it. */
 const database = openReadStoreFile(String(workerData));

@@ -9,7 +9,6 @@ import type {
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { ReadStoreDamagedError } from './read-store-file.ts';
 import { charactersOf, type RowCommit, type RowStore } from './row-commits.ts';
-import type { FromWriter, ToWriter, WriterCall, WriterFailure } from './writer-messages.ts';
 
 /** The most characters of JSON in calls to the thread that no caller waits for. A single call may have more. */
 const maxPostponedCharacters = 4 * 1024 * 1024;
@@ -207,3 +206,33 @@ function errorOf({ kind, message }: WriterFailure): Error {
       return new Error(message);
   }
 }
+
+/** The calls that the writer thread accepts. */
+export type WriterCall = Exclude<keyof RowStore, 'filling'>;
+
+/** A message to the writer thread. The thread executes them in order. */
+export interface ToWriter {
+  readonly request: number;
+  readonly call: WriterCall;
+  readonly parameters: ReadonlyArray<unknown>;
+  /** Whether no caller waits for it. If such a call fails, all later calls are refused. */
+  readonly postponed: boolean;
+}
+
+/** Why a call failed. */
+export interface WriterFailure {
+  readonly kind: 'unavailable' | 'damaged' | 'other';
+  readonly message: string;
+}
+
+/** A message from the writer thread. */
+export type FromWriter =
+  /** The file is open. */
+  | { readonly kind: 'opened' }
+  | {
+      readonly kind: 'done';
+      readonly request: number;
+      readonly result: unknown;
+      readonly filling: ReadonlySet<number>;
+    }
+  | { readonly kind: 'failed'; readonly request: number; readonly failure: WriterFailure };

@@ -1,7 +1,6 @@
 import { type AnyBulkWriteOperation, type Collection, type Filter, Long } from 'mongodb';
-import { isDuplicateKey } from '#mongodb/duplicate-key.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
-import { areDuplicates } from '#mongodb/mongodb-failure.ts';
+import { areDuplicates, isDuplicateKey } from '#mongodb/mongodb-failure.ts';
 import type {
   RecordKey,
   RecordKind,

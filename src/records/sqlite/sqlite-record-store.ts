@@ -10,7 +10,7 @@ import { FencedError } from '#shared/errors/fenced-error.ts';
 import { EncodedJson, jsonTextOf } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
 import { SqliteFile, type SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
-import type { SqlStatement, SqlWrite } from '#sqlite/writer-messages.ts';
+import type { SqlStatement, SqlWrite } from '#sqlite/sqlite-writer.ts';
 
 const schema = `
   CREATE TABLE IF NOT EXISTS records (

@@ -1,7 +1,6 @@
 import { levelOf, PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { BackOff } from './back-off.ts';
-import { delay } from './delay.ts';
+import { delay } from './timed-waits.ts';
 
 const retryLimits = { firstMs: 20, maxMs: 1000 };
 
@@ -35,5 +34,76 @@ export async function retrying<Result>(what: string, call: () => Promise<Result>
       if (failures === 0) by.log[levelOf(error)]({ error: error.message }, `${what} failed and is tried again`);
       await delay(backOff.failed(), by.signal);
     }
+  }
+}
+
+/** The pause after an unexpected failure: a bug, or an unknown failure of a store. */
+const restartMs = 5_000;
+
+export interface RestartOptions {
+  readonly log: Pick<Logger, 'error'>;
+  /** Ends the restarts, after the work has ended. */
+  readonly signal: AbortSignal;
+  /** The log message of a failure. */
+  readonly message: string;
+}
+
+/** Runs work that lasts until a signal aborts, and restarts it 5 s after a failure. Never rejects. */
+export async function restarting(work: () => Promise<void>, { log, signal, message }: RestartOptions): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await work();
+    } catch (error) {
+      log.error({ err: error }, message);
+      await delay(restartMs, signal);
+    }
+  }
+}
+
+/** The limits of the waits between failed attempts. */
+export interface BackOffLimits {
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+/**
+ * Returns how long to wait before the next attempt: twice as long after each failure, up to a limit.
+ * @param failures in a row, including the last one
+ * @param random from 0 to 1, 1 excluded
+ * @returns whole milliseconds, randomized by `spread`
+ */
+export function backOffMs(failures: number, { firstMs, maxMs }: BackOffLimits, random: number): number {
+  return Math.round(spread(Math.min(firstMs * 2 ** (failures - 1), maxMs), random));
+}
+
+/**
+ * Returns a random time between half of a time and all of it, so that callers that fail together do not retry
+ * together.
+ */
+export function spread(milliseconds: number, random: number): number {
+  return milliseconds * (0.5 + random / 2);
+}
+
+/** Counts the failures of an operation that is retried until it succeeds. */
+export class BackOff {
+  readonly #limits: BackOffLimits;
+  readonly #random: () => number;
+  #failures = 0;
+
+  /** @param random from 0 to 1, 1 excluded */
+  constructor(limits: BackOffLimits, random: () => number = Math.random) {
+    this.#limits = limits;
+    this.#random = random;
+  }
+
+  /** Reports a failure. @returns how long to wait before the next attempt, in whole milliseconds */
+  failed(): number {
+    this.#failures += 1;
+    return backOffMs(this.#failures, this.#limits, this.#random());
+  }
+
+  /** Reports a success: the next failure counts as the first one. */
+  succeeded(): void {
+    this.#failures = 0;
   }
 }

@@ -1,4 +1,4 @@
-import { delay } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { type ProbeClock, Prober } from './prober.ts';
 

@@ -1,6 +1,5 @@
 import * as t from 'io-ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
-import { isObject } from '#shared/json/json-value.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { withJsonSchema } from './json-schema.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { maxPointerLength, pointerTo } from './json-pointer.ts';
-import { stringIn } from './json-string.ts';
-import { byteTable, endOfWord, pastEscape, pastPlainText } from './json-tokens.ts';
+import { byteTable, endOfWord, pastEscape, pastPlainText, stringIn } from './json-tokens.ts';
 
 /** The most levels of arrays and objects in a JSON text. A parser needs seconds for millions of them. */
 export const maxJsonLevels = 256;
@@ -270,4 +269,15 @@ export class JsonScanner {
     while (end < longest && bytes[end] !== quote) end += bytes[end] === backslash ? 2 : 1;
     return end < longest ? stringIn(bytes, start, end + 1) : null;
   }
+}
+
+/** Returns the line and the column of an offset, for a person. Both count from 1; columns count characters. */
+export function lineAndColumn(bytes: Buffer, offset: number): { readonly line: number; readonly column: number } {
+  let line = 1;
+  let lineStart = 0;
+  for (let feed = bytes.indexOf(0x0a); feed !== -1 && feed < offset; feed = bytes.indexOf(0x0a, feed + 1)) {
+    line += 1;
+    lineStart = feed + 1;
+  }
+  return { line, column: bytes.toString('utf8', lineStart, offset).length + 1 };
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { BlobStore } from '#blob-store/blob-store.ts';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import { checkLogFile, type LogFileSource } from '#event-store/transfer/log-file/import-log.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';

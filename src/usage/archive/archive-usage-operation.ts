@@ -4,7 +4,7 @@ import { type Operation, post } from '#application/operations/operation.ts';
 import type { ValidRequest } from '#application/operations/operation-request.ts';
 import { instant } from '#domain/codecs/time.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { UsageArchiveError } from './day-closing.ts';
 import type { ArchivedDay } from './usage-archive.ts';
 

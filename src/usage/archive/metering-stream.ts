@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { usageStreamKind } from '#domain/stream-kinds.ts';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 
 /** Reads of the embedded store are cheapest in steps of its index entries. */

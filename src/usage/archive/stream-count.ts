@@ -1,11 +1,9 @@
 import { hash as sha256 } from 'node:crypto';
 import { upcasters } from '#domain/shared/upcasters.ts';
-import type { ClosedUsageStream, UsageEvents } from '#domain/usage/events.ts';
-import { hourOf } from '#domain/usage/events.ts';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
-import { recordedEvent } from '#event-store/lazy-event.ts';
+import { type ClosedUsageStream, hourOf, type UsageEvents } from '#domain/usage/events.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
+import { recordedEvent, upcastWith } from '#event-store/recorded-event.ts';
 import { eventLine } from '#event-store/transfer/log-file/event-line.ts';
-import { upcastWith } from '#event-store/upcasting.ts';
 import { HourlyTotals } from './hourly-totals.ts';
 
 /** The hash of a stream without counted events. */

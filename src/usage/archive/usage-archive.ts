@@ -1,6 +1,5 @@
 import type { BlobStore } from '#blob-store/blob-store.ts';
-import type { EventStore } from '#event-store/event-store.ts';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { EventStore, StoredEvent } from '#event-store/event-store.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { archiveId, archivePrefix, verifyArchive, writeArchive } from './archive-file.ts';

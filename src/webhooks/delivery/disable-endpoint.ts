@@ -4,7 +4,7 @@ import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import { writeEvents } from '#application/commands/write-events.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
-import { delay } from '#shared/async/delay.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { DisabledByAnswers } from './queue/queue-options.ts';
 

@@ -1,7 +1,7 @@
 import type { EntryReads } from '#application/history/audit-entries.ts';
 import type { DeliveryError } from '#domain/webhook-endpoint/delivery.ts';
 import { type SealedSecret, secretField, secretPrefix, validSecrets } from '#domain/webhook-endpoint/secret.ts';
-import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
 import { keepHeapSmall } from '#shared/async/heap-growth.ts';
 import { runFor } from '#shared/async/work-owner.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { upcasters } from '#domain/shared/upcasters.ts';
-import { upcastWith } from '#event-store/upcasting.ts';
+import { upcastWith } from '#event-store/recorded-event.ts';
 
 const upcast = upcastWith(upcasters);
 const written = JSON.parse(

@@ -6,7 +6,7 @@ import { defaultStreamPrefix } from '#app/store-config.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
-import { upcastWith } from '#event-store/upcasting.ts';
+import { upcastWith } from '#event-store/recorded-event.ts';
 import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';

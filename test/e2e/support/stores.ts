@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { projections } from '#projections/table.ts';
 import type { PageKey, ReadStore } from '#read-store/read-store.ts';

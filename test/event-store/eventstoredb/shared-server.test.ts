@@ -7,7 +7,7 @@ import {
   type EventStoreDbEventStore,
   openEventStoreDbEventStore,
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
-import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { collect, mustAppend, someEvent, someEvents } from '#test/contract/event-store.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { appendForeignEvents, foreignEvents } from '#test/support/eventstoredb/foreign-events.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readLine } from '#gateway/batch/read-line.ts';
-import { checkInput } from '#processes/batches/check-input.ts';
-import type { NumberedLine } from '#processes/batches/read-lines.ts';
+import { checkInput, type NumberedLine } from '#processes/batches/read-lines.ts';
 
 const endpoint = '/v1/chat/completions';
 const megabyte = 1024 * 1024;

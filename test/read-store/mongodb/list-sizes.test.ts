@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ListSizes } from '#read-store/mongodb/list-sizes.ts';
+import { ListSizes } from '#read-store/mongodb/mongodb-read-store.ts';
 
 describe('sizes of lists', () => {
   it('are those of the last page of a list, and usual ones before the first', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { BackOff, backOffMs, spread } from '#shared/async/back-off.ts';
+import { BackOff, backOffMs, spread } from '#shared/async/retrying.ts';
 
 const limits = { firstMs: 100, maxMs: 450 };
 const almostOne = 1 - Number.EPSILON;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { restarting } from '#shared/async/restarting.ts';
+import { restarting } from '#shared/async/retrying.ts';
 
 describe('restarting', () => {
   it('logs a failure, and ends without another run when its signal aborts meanwhile', async () => {

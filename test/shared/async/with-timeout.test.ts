@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { withTimeout, withTimeoutError } from '#shared/async/with-timeout.ts';
+import { withTimeout, withTimeoutError } from '#shared/async/timed-waits.ts';
 
 const never = new Promise<string>(() => undefined);
 const late = () => new Error('It is late.');

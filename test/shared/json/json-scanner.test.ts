@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { JsonScanner } from '#shared/json/json-scanner.ts';
-import { lineAndColumn } from '#shared/json/line-and-column.ts';
+import { JsonScanner, lineAndColumn } from '#shared/json/json-scanner.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
 const scan = (text: string | Buffer, maxValues = 1_000_000) => {

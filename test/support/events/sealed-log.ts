@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type StoredEvent, seal } from '#event-store/hash-chain.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
+import { seal } from '#event-store/hash-chain.ts';
 import { someMetadata } from '#test/contract/event-store.ts';
 
 const { prevHash: _prevHash, hash: _hash, ...metadata } = someMetadata;

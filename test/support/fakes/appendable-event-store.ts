@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import type { EventMetadata } from '#domain/shared/event.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
 import {
   type AppendFailure,
   type AppendResult,
@@ -10,10 +11,9 @@ import {
   type RecordedEvent,
   type StreamPart,
 } from '#event-store/event-store.ts';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
-import { LazyEvent } from '#event-store/lazy-event.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
 import type { LogPage, LogPageRequest, LogPages } from '#event-store/log-pages.ts';
+import { LazyEvent } from '#event-store/recorded-event.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { tailOf } from '#test/support/log/tail-of.ts';
 import { InMemoryPages } from './in-memory-pages.ts';

@@ -1,4 +1,4 @@
-import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
 import type { LogTarget, RawEvent } from '#event-store/transfer/raw-log.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 

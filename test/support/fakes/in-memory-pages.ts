@@ -1,7 +1,7 @@
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { LazyEvent } from '#event-store/lazy-event.ts';
 import type { LogPage, LogPageRequest, LogPages, PagedEvent } from '#event-store/log-pages.ts';
+import { LazyEvent } from '#event-store/recorded-event.ts';
 
 /** The pages of a log in memory. */
 export class InMemoryPages implements LogPages {

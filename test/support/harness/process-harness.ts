@@ -1,6 +1,6 @@
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import { SeenStreams } from '#process-engine/cascade.ts';
 import type { Process } from '#process-engine/process.ts';
-import { SeenStreams } from '#process-engine/seen-streams.ts';
 import type { Service } from './in-memory-service.ts';
 import { processTools } from './process-tools.ts';
 

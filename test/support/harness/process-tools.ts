@@ -3,9 +3,9 @@ import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import { writeEvents } from '#application/commands/write-events.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
+import { SeenStreams } from '#process-engine/cascade.ts';
 import { CommandRejectedError } from '#process-engine/create-process-tools.ts';
 import type { ProcessTools } from '#process-engine/process.ts';
-import { SeenStreams } from '#process-engine/seen-streams.ts';
 import type { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 
 /** The tools that the runner passes to a reaction, except that pauses take no time. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type HourlyUsageEntry, hourOf, type UsageEvents, usageEvents } from '#domain/usage/events.ts';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
 
 /** Sums of one key, model and target in an hour, as a read model keeps them. */
 export interface UsageRow {

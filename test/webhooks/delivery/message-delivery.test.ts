@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import type { EventStore } from '#event-store/event-store.ts';
-import { UnreadableEventError } from '#event-store/unreadable-event-error.ts';
+import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
 import { currentOwner } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';

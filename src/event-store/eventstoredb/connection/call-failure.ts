@@ -1,3 +1,6 @@
+import type { UnavailableCause } from '#shared/availability/availability.ts';
+import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
+
 /** A gRPC call's failure from the stubs. */
 export interface CallFailure {
   /** The status (https://grpc.io/docs/guides/status-codes/); undefined when there was no call. */
@@ -23,10 +26,15 @@ interface Trailers {
   getMap(): Readonly<Record<string, unknown>>;
 }
 
+/** Status codes of gRPC. */
 const invalidArgument = 3;
 const deadlineExceeded = 4;
+const notFound = 5;
 const permissionDenied = 7;
+const aborted = 10;
+const unimplemented = 12;
 const internal = 13;
+const unavailable = 14;
 const unauthenticated = 16;
 
 /** Reads the failure from the error of a call. */
@@ -72,4 +80,100 @@ export function isConflict({ exception }: CallFailure): boolean {
 
 function isTrailers(value: unknown): value is Trailers {
   return typeof value === 'object' && value !== null && 'getMap' in value;
+}
+
+/** Whether the server itself has answered, even if it refused. */
+export function isOfServer({ code, exception, detail }: CallFailure): boolean {
+  if (detail.includes('Server Is Not Ready') || exception === 'not-leader' || code === notFound) return false;
+  if (exception !== undefined) return true;
+  return ![undefined, deadlineExceeded, internal, unavailable].includes(code) && code !== aborted;
+}
+
+/** Reads the reason of a failed call from the failure and its causes. */
+export function causeOf(error: unknown): UnavailableCause {
+  const text = textOf(error);
+  const known = knownCauses.find(({ pattern }) => pattern.test(text));
+  if (known !== undefined) return known.cause;
+  return { detail: detailOf(callFailure(error)), isPermanent: false };
+}
+
+function detailOf({ code, exception, detail }: CallFailure): string {
+  if (exception !== undefined) return `it says ${exception}`;
+  if (detail.includes('Server Is Not Ready')) return 'it is not ready: it starts, or has no leader';
+  switch (code) {
+    case deadlineExceeded:
+      return 'it does not answer in time';
+    case internal:
+      return 'the connection broke';
+    case unimplemented:
+      return 'EVENT_STORE_URL names a server that is neither EventStoreDB nor KurrentDB';
+    case undefined:
+    case unavailable:
+      return 'it cannot be reached: nothing answers at the host and port in EVENT_STORE_URL';
+    default:
+      return `it answers with gRPC status ${code}`;
+  }
+}
+
+/** The text of an error and of what caused it. */
+function textOf(error: unknown): string {
+  const texts: string[] = [];
+  let current: unknown = error;
+  for (let depth = 0; depth < 5 && current instanceof Error; depth += 1) {
+    const { code, exception, detail } = callFailure(current);
+    texts.push(`${current.message} ${detail} ${exception ?? ''} code=${code ?? ''}`);
+    current = current.cause;
+  }
+  return texts.join('\n');
+}
+
+function permanent(pattern: RegExp, detail: string) {
+  return { pattern, cause: { detail, isPermanent: true } };
+}
+
+const knownCauses: ReadonlyArray<{ readonly pattern: RegExp; readonly cause: UnavailableCause }> = [
+  permanent(
+    /self[- ]signed certificate|unable to (?:verify|get)|UNABLE_TO_|SELF_SIGNED|CERT_|certificate has expired|ERR_TLS_CERT|altnames/i,
+    "the server's certificate is not trusted: add tlsCAFile=/path/to/ca.crt to EVENT_STORE_URL, and use a host name that the certificate names",
+  ),
+  permanent(
+    /wrong version number|packet length too long|EPROTO|SSL routines|ssl3_get_record/i,
+    'EVENT_STORE_URL says TLS and the server speaks plain text: add tls=false to it, or give the server a certificate',
+  ),
+  permanent(
+    /Protocol error|NGHTTP2_PROTOCOL_ERROR|ERR_HTTP2_ERROR|HTTP2_ERROR/i,
+    'EVENT_STORE_URL says tls=false and the server answers with something else than plain HTTP/2, TLS most likely: use tls=true',
+  ),
+  permanent(
+    new RegExp(`code=${unauthenticated}\\b|not-authenticated|unauthenticated`, 'i'),
+    'the user or password in EVENT_STORE_URL is wrong or missing: esdb://user:password@host (percent-encoded)',
+  ),
+  permanent(
+    new RegExp(`code=${permissionDenied}\\b|access-denied|Access Denied`, 'i'),
+    'the user in EVENT_STORE_URL lacks rights: writing needs them on its streams, and reading `$all` needs `$admins`',
+  ),
+  {
+    pattern: /ENOTFOUND|EAI_AGAIN|Name resolution failed/i,
+    cause: {
+      detail: 'the host name in EVENT_STORE_URL is unknown: check it, and the resolver (DNS)',
+      isPermanent: false,
+    },
+  },
+];
+
+/**
+ * Returns the error that callers get for a failed call: its cause, without addresses and secrets.
+ * @param what the middle of "The event store … : it does not answer in time."
+ * @param failure a call's failure or its cause; an UnavailableError is returned unchanged
+ */
+export function unavailableError(what: string, failure: unknown): UnavailableError {
+  if (failure instanceof UnavailableError) return failure;
+  if (isDeleted(callFailure(failure))) return new UnavailableError('The stream was deleted in EventStoreDB.');
+  const { detail, isPermanent } = isCause(failure) ? failure : causeOf(failure);
+  const message = `The event store ${what}: ${detail}.`;
+  return isPermanent ? new PermanentlyUnavailableError(message) : new UnavailableError(message);
+}
+
+function isCause(value: unknown): value is UnavailableCause {
+  return typeof value === 'object' && value !== null && 'isPermanent' in value && 'detail' in value;
 }

@@ -1,7 +1,7 @@
 import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { AppendReq, AppendResp, DeleteReq, ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
-import { withTimeoutError } from '#shared/async/with-timeout.ts';
+import { withTimeoutError } from '#shared/async/timed-waits.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { callFailure, isBroken, isSilence, TimedOutError } from './call-failure.ts';
 import { connectionUrl } from './connection-url.ts';

@@ -1,14 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { bytesOf, eventOf } from '#event-store/eventstoredb/wire/event-message.ts';
-import { BackOff } from '#shared/async/back-off.ts';
-import { delay } from '#shared/async/delay.ts';
-import { withTimeoutError } from '#shared/async/with-timeout.ts';
+import { bytesOf, eventOf } from '#event-store/eventstoredb/wire/requests.ts';
+import { BackOff } from '#shared/async/retrying.ts';
+import { delay, withTimeoutError } from '#shared/async/timed-waits.ts';
 import type { Availability } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { callFailure, isDeleted, isRefusal, TimedOutError } from './call-failure.ts';
+import { callFailure, isDeleted, isRefusal, TimedOutError, unavailableError } from './call-failure.ts';
 import { type Connection, endCall, type ReadCall } from './connection.ts';
-import { unavailableError } from './unavailable-cause.ts';
 
 export interface ReadsOptions {
   /** The time limit of one attempt. */

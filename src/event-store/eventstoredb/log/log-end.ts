@@ -2,12 +2,11 @@ import type { MessagePort } from 'node:worker_threads';
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import { type Connection, endCall, type ReadCall } from '#event-store/eventstoredb/connection/connection.ts';
-import { eventOf, positionOf } from '#event-store/eventstoredb/wire/event-message.ts';
-import { subscriptionRequest } from '#event-store/eventstoredb/wire/requests.ts';
+import { eventOf, positionOf, subscriptionRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import type { LogChanges } from '#event-store/log-pages.ts';
-import { BackOff } from '#shared/async/back-off.ts';
-import { delay } from '#shared/async/delay.ts';
+import { BackOff } from '#shared/async/retrying.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import type { Availability } from '#shared/availability/availability.ts';
 import type { PageMessage, SharedPage } from './page-exchange.ts';
 

@@ -1,13 +1,18 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
-import { bytesOf, eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/wire/event-message.ts';
-import { lastEventRequest, logRequest } from '#event-store/eventstoredb/wire/requests.ts';
+import {
+  bytesOf,
+  eventOf,
+  lastEventRequest,
+  logRequest,
+  positionOf,
+  storedEvent,
+} from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
-import { LazyEvent } from '#event-store/lazy-event.ts';
 import { type LogChanges, pageWith } from '#event-store/log-pages.ts';
-import type { Upcast } from '#event-store/upcasting.ts';
-import { BackOff } from '#shared/async/back-off.ts';
-import { delay } from '#shared/async/delay.ts';
+import { LazyEvent, type Upcast } from '#event-store/recorded-event.ts';
+import { BackOff } from '#shared/async/retrying.ts';
+import { delay } from '#shared/async/timed-waits.ts';
 import type { Availability } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { LogEnd, type WakeUpSource } from './log-end.ts';

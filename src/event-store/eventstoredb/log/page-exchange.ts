@@ -1,8 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { LazyEvent } from '#event-store/lazy-event.ts';
 import type { LogPage } from '#event-store/log-pages.ts';
+import type { LazyEvent } from '#event-store/recorded-event.ts';
 import type { RawEvent } from '#event-store/transfer/raw-log.ts';
-import { withTimeout, withTimeoutError } from '#shared/async/with-timeout.ts';
+import { withTimeout, withTimeoutError } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /**

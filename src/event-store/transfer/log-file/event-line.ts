@@ -1,5 +1,5 @@
-import type { StoredEvent } from '#event-store/hash-chain.ts';
-import { type ParsedTexts, parseTexts } from '#event-store/parsed-texts.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
+import { type ParsedTexts, parseTexts } from '#event-store/recorded-event.ts';
 
 /**
  * Returns an event as a line of a log file, without the line end: a JSON object `{stream, revision, id, type, data,

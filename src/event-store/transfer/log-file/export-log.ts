@@ -1,4 +1,4 @@
-import { parseTexts } from '#event-store/parsed-texts.ts';
+import { parseTexts } from '#event-store/recorded-event.ts';
 import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
 import { pagesOf, type RawEvent, type RawLog } from '#event-store/transfer/raw-log.ts';
 import { eventLine } from './event-line.ts';

@@ -1,4 +1,5 @@
-import { isChained, type StoredEvent } from '#event-store/hash-chain.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
+import { isChained } from '#event-store/hash-chain.ts';
 import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
 import { eventsOf, type LogTarget, type RawEvent } from '#event-store/transfer/raw-log.ts';
 import type { LogCheck, LogSummary } from './log-check.ts';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ReadonlyChainHeads } from '#event-store/chain-heads.ts';
-import { ChainVerifier, type StoredEvent } from '#event-store/hash-chain.ts';
-import { type ParsedTexts, parseTexts } from '#event-store/parsed-texts.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
+import { ChainVerifier } from '#event-store/hash-chain.ts';
+import { type ParsedTexts, parseTexts } from '#event-store/recorded-event.ts';
 import { describeBroken, describeUndecodable, LogError } from '#event-store/transfer/log-failure.ts';
 
 /** The summary in the last line of a log file, of all lines between it and the first. */

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
 import { LogError } from '#event-store/transfer/log-failure.ts';
 import { eventOfLine } from './event-line.ts';
 import { isWhole, linesOf } from './lines.ts';

@@ -1,7 +1,6 @@
 import type { ChatRequest } from '#gateway/chat/chat-request.ts';
 import { briefValue, lastMember } from '#gateway/wire/json-members.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
-import { isObject } from '#shared/json/json-value.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { sampleSchema } from './schema-sample.ts';
 import { UnfitSchemaError } from './unfit-schema-error.ts';
 

@@ -1,6 +1,5 @@
-import type { Json, JsonObject } from '#shared/json/json.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { keysOfPointer } from '#shared/json/json-pointer.ts';
-import { isObject } from '#shared/json/json-value.ts';
 import { SampleBudget } from './sample-budget.ts';
 import { sampleNumber, sampleString } from './scalar-sample.ts';
 import { UnfitSchemaError } from './unfit-schema-error.ts';

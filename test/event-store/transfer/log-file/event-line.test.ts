@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { StoredEvent } from '#event-store/hash-chain.ts';
+import type { StoredEvent } from '#event-store/event-store.ts';
 import { eventLine, eventOfLine } from '#event-store/transfer/log-file/event-line.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 

@@ -1,19 +1,31 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import * as E from 'fp-ts/lib/Either.js';
-import { AppendRoom, type AppendRoomLimits } from '#event-store/append-room.ts';
-import type { AppendFailure, AppendResult, CommitStatistics, EventToAppend } from '#event-store/event-store.ts';
+import { AppendRoom, type AppendRoomLimits } from '#event-store/append-limits.ts';
+import {
+  type AppendFailure,
+  type AppendResult,
+  type CommitStatistics,
+  type EventToAppend,
+  noStream,
+} from '#event-store/event-store.ts';
+import {
+  callFailure,
+  causeOf,
+  isDeleted,
+  isRefusal,
+  trailerOf,
+  unavailableError,
+} from '#event-store/eventstoredb/connection/call-failure.ts';
 import type { Connection } from '#event-store/eventstoredb/connection/connection.ts';
 import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
-import { unavailableError } from '#event-store/eventstoredb/connection/unavailable-cause.ts';
-import { eventOf, positionOf } from '#event-store/eventstoredb/wire/event-message.ts';
-import { appendRequests, streamRequest } from '#event-store/eventstoredb/wire/requests.ts';
+import { appendRequests, eventOf, positionOf, streamRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
-import { BackOff } from '#shared/async/back-off.ts';
-import { withTimeout } from '#shared/async/with-timeout.ts';
+import { BackOff } from '#shared/async/retrying.ts';
+import { withTimeout } from '#shared/async/timed-waits.ts';
 import type { Availability, UnavailableCause } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
-import { type Attempt, attemptOf, failedAttemptOf } from './append-attempt.ts';
 
 type Outcome = E.Either<AppendFailure, AppendResult>;
 
@@ -227,4 +239,49 @@ function unavailable(detail: string): Outcome {
 
 function unavailableFor(cause: UnavailableCause): Outcome {
   return unavailable(unavailableError('cannot take writes', cause).message);
+}
+
+/** The outcome of one attempt of an append. */
+export type Attempt =
+  /** `position` is null if the server does not report it, because a later delete hides the events. */
+  | { readonly kind: 'stored'; readonly revision: number; readonly position: number | null }
+  /** Not stored by this attempt. */
+  | { readonly kind: 'conflict'; readonly actualRevision: number }
+  /** Not stored: the server's own limit is lower than ours. */
+  | { readonly kind: 'too-large'; readonly maxBytes: number }
+  /** Not stored, and never will be, because the stream was closed for ever (tombstoned). */
+  | { readonly kind: 'stream-deleted' }
+  /** Not stored until a person changes something. `reason` contains no addresses. */
+  | { readonly kind: 'refused'; readonly detail: string; readonly reason: string }
+  /** No answer. It may have been stored. */
+  | { readonly kind: 'lost'; readonly detail: string };
+
+/**
+ * Reads the server's answer.
+ * @throws RangeError for a position that is too large
+ */
+export function attemptOf(answer: AppendResp): Attempt {
+  const conflict = answer.getWrongExpectedVersion();
+  if (conflict !== undefined) {
+    const actualRevision = conflict.hasCurrentRevision() ? Number(conflict.getCurrentRevision()) : noStream;
+    return { kind: 'conflict', actualRevision };
+  }
+  const success = answer.getSuccess();
+  if (success === undefined) return { kind: 'lost', detail: 'The answer says nothing.' };
+  const position = success.getPosition();
+  return {
+    kind: 'stored',
+    revision: success.hasCurrentRevision() ? Number(success.getCurrentRevision()) : noStream,
+    position: position === undefined ? null : positionOf(position),
+  };
+}
+
+/** Reads a failed call. Unless it was refused, the append may have been stored. */
+export function failedAttemptOf(error: unknown): Attempt {
+  const failure = callFailure(error);
+  if (isDeleted(failure)) return { kind: 'stream-deleted' };
+  if (failure.exception === 'maximum-append-size-exceeded')
+    return { kind: 'too-large', maxBytes: Number(trailerOf(error, 'maximum-append-size')) };
+  if (isRefusal(failure)) return { kind: 'refused', detail: failure.detail, reason: causeOf(error).detail };
+  return { kind: 'lost', detail: failure.detail };
 }

@@ -1,0 +1,71 @@
+/** Waits the given number of milliseconds, or until the signal aborts. Never throws. */
+export function delay(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    // The caller may compute a negative time from a deadline that has passed.
+    const timer = setTimeout(end, Math.max(0, milliseconds));
+    signal.addEventListener('abort', end, { once: true });
+  });
+}
+
+/** Waits until a signal aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+/**
+ * Starts work and waits for it until a signal aborts. The work is not cancelled; its late result is ignored.
+ * @throws the signal's reason after it has aborted
+ */
+export function abortable<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    work()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+/**
+ * Waits for work up to a time limit. A late result is ignored.
+ * @param milliseconds the limit; a negative one counts as zero
+ * @returns the result, or `late`
+ * @throws what the work throws in time
+ */
+export async function withTimeout<Value, Late>(
+  milliseconds: number,
+  work: Promise<Value>,
+  late: Late,
+): Promise<Value | Late> {
+  const { promise: expired, resolve } = Promise.withResolvers<Late>();
+  const timer = setTimeout(() => resolve(late), Math.max(0, milliseconds));
+  try {
+    return await Promise.race([work, expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const expired = Symbol('expired');
+
+/**
+ * Does the same as `withTimeout`, but a late result is an error.
+ * @throws what the work throws in time, otherwise the error that `late` returns
+ */
+export async function withTimeoutError<Value>(
+  milliseconds: number,
+  work: Promise<Value>,
+  late: () => Error,
+): Promise<Value> {
+  const value = await withTimeout(milliseconds, work, expired);
+  if (value === expired) throw late();
+  return value;
+}
