@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { usageStreamKind } from '#domain/stream-kinds.ts';
-import type { UsageEntry, UsageEvents } from '#domain/usage/events.ts';
-import { dayOf } from '#domain/usage/events.ts';
+import { dayOf, type UsageEntry, type UsageEvents } from '#domain/usage/events.ts';
 import { LatencySketch, relativeAccuracy } from '#domain/usage/latency-bins.ts';
 import { type EventStore, noStream } from '#event-store/event-store.ts';
-import { usageMetadata } from '#usage/meter.ts';
+import { usageMetadata } from '#usage/usage-recorder.ts';
 
 type UsageWindowData = UsageEvents['UsageRecorded'];
 

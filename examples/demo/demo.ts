@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { runTool } from '#cli/shared/run-tool.ts';
+import { runTool } from '#cli/shared/command-line.ts';
 import { DemoError } from './demo-error.ts';
 import { fillPlatform } from './fill.ts';
 import { refuseUsedPlatform } from './fresh-platform.ts';

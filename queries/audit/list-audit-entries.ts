@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { AuditEntry, type EntryReads } from '#application/history/audit-entries.ts';
-import { entryTexts } from '#application/history/entry-texts.ts';
+import { AuditEntry, type EntryReads, entryTexts } from '#application/history/audit-entries.ts';
 import { eventFilters } from '#application/history/history-page.ts';
 import { get } from '#application/operations/operation.ts';
 import { encodeCursor, maxPageItems, pageAnswer, pageInput } from '#application/queries/paging.ts';

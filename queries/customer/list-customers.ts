@@ -1,9 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
-import { listInput, listItems } from '#application/queries/paging.ts';
+import { listInput, listItems, tenantFilter } from '#application/queries/paging.ts';
 import { query } from '#application/queries/query.ts';
-import { tenantFilter } from '#application/queries/tenant-filter.ts';
 import { customerRecord } from '#domain/organization/organization.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';

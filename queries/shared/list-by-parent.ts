@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
-import { type AsOfInput, asOfInput } from '#application/history/as-of.ts';
-import { listAsOf, type PastList } from '#application/history/list-as-of.ts';
+import { type AsOfInput, asOfInput, listAsOf, type PastList } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { listInput, listRecords, type PageInput } from '#application/queries/paging.ts';
 import { type Query, query } from '#application/queries/query.ts';

@@ -1,3 +1,4 @@
+import { openFileSpace } from '#app/parts/bind-operations.ts';
 import type { KeyResolver } from '#application/access/key-resolver.ts';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
@@ -19,7 +20,6 @@ import type { DataDirectory } from './data-directory.ts';
 import { bindOperations } from './parts/bind-operations.ts';
 import { gatewayLimits } from './parts/body-limits.ts';
 import { openDigests } from './parts/open-digests.ts';
-import { openFileSpace } from './parts/open-file-space.ts';
 import { type GatewaySource, openMeteredGateway, readGatewaySource } from './parts/open-gateway.ts';
 import { openKeyResolver } from './parts/open-key-resolver.ts';
 import { openLiveFeed } from './parts/open-live-feed.ts';

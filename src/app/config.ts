@@ -1,4 +1,5 @@
-import { tmpdir } from 'node:os';
+import { randomBytes } from 'node:crypto';
+import { hostname, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { defaultLimitFactor, type LimitFactors } from '#application/access/rate-limit.ts';
 import { defaultEndpointLimits, type EndpointLimits } from '#application/webhooks/endpoint-limits.ts';
@@ -7,7 +8,7 @@ import { faultOfKeyText } from '#domain/api-key/secret.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import { defaultBodyByteLimits } from '#exchange/body-source.ts';
 import { type ByteLimits, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
-import { defaultSpoolByteLimits } from '#gateway/audio/spool-limits.ts';
+import { defaultSpoolByteLimits } from '#gateway/audio/spool.ts';
 import type { FeedLimits } from '#live-feed/live-feed.ts';
 import { checkedText } from '#shared/codecs/checked.ts';
 import { flag, oneOf } from '#shared/codecs/choice.ts';
@@ -275,4 +276,9 @@ function faultOfOrigin(origin: string): string | null {
 function logLevelOf(environment: Environment): LogLevel {
   const codec = oneOf(...logLevels);
   return readVariable(environment, { name: 'LOG_LEVEL', codec, hint: 'Example: LOG_LEVEL=info' }) ?? 'info';
+}
+
+/** Creates a name for this process that is unique on all machines. Leases and log lines show it. */
+export function createNodeName(): string {
+  return `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
 }

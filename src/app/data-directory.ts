@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { keepDiskReserve } from '#app/files/private-files.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
-import { keepDiskReserve } from './files/disk-reserve.ts';
 import {
   describeOwner,
   isLocked,

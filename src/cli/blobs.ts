@@ -1,12 +1,12 @@
 import { readConfig } from '#app/config.ts';
 import { BlobSweep } from '#application/files/blob-sweep.ts';
 import type { Orphan } from '#application/files/orphan-search.ts';
+import { runTool } from '#cli/shared/command-line.ts';
 import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
 import { Progress, type Report } from '#event-store/transfer/log-file/progress.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { unknownWord } from './shared/command-line.ts';
-import { runTool } from './shared/run-tool.ts';
 import { openBlobsBeside } from './stores/blobs-beside.ts';
 import { openLog } from './stores/event-logs.ts';
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runTool } from '#cli/shared/command-line.ts';
 import { describeEvents } from './events/describe-events.ts';
 import { unknownWord } from './shared/command-line.ts';
-import { runTool } from './shared/run-tool.ts';
 
 const usage = `Usage: npm run event-reference -- --write
 

@@ -1,4 +1,6 @@
 import { keepNewFilesPrivate } from '#app/files/private-files.ts';
+import { usageText } from '#cli/events/usage-archives.ts';
+import { endOnClosedPipe } from '#cli/shared/command-line.ts';
 import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -9,9 +11,7 @@ import { exportEvents } from './events/export-events.ts';
 import { importEvents } from './events/import-events.ts';
 import { printMessage } from './events/report.ts';
 import { archiveUsage, unarchiveTo } from './events/usage-archives.ts';
-import { usageText } from './events/usage-text.ts';
 import { verifyEvents, verifyUsageArchives } from './events/verify-events.ts';
-import { endOnClosedPipe } from './shared/run-tool.ts';
 
 /** The exit code of shells after Ctrl-C. */
 const interruptedCode = 130;

@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
+import { runTool } from '#cli/shared/command-line.ts';
 import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
-import { readConfiguration } from '#gateway/config/read-configuration.ts';
+import { readConfiguration } from '#gateway/config/configuration-file.ts';
 import { unknownWord } from './shared/command-line.ts';
-import { runTool } from './shared/run-tool.ts';
 
 const usage = `Usage: npm run gateway -- <command>
 

@@ -1,8 +1,8 @@
 import { generateKey } from '#application/commands/new-values.ts';
+import { runTool } from '#cli/shared/command-line.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { unknownWord } from './shared/command-line.ts';
 import { type LocalService, openLocalService } from './shared/local-service.ts';
-import { runTool } from './shared/run-tool.ts';
 
 const usage = `Usage: npm run keys -- <command>
 

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { runTool } from '#cli/shared/command-line.ts';
 import { faultOfKeyText } from '#domain/api-key/secret.ts';
 import { runStdioProxy } from '#mcp/proxy/stdio-proxy.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { parseWords } from './shared/command-line.ts';
-import { runTool } from './shared/run-tool.ts';
 
 const usage = `Usage: switchyard-mcp [--url http://127.0.0.1:8080] [--key-file FILE] [--readonly] [--tools flows,templates]
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { runTool } from '#cli/shared/command-line.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { checkReplay } from './replay/replay-check.ts';
 import { replayUntil } from './replay/replay-until.ts';
 import { parseWords, unknownWord } from './shared/command-line.ts';
-import { runTool } from './shared/run-tool.ts';
 
 const usage = `Usage: npm run replay -- --until <time|position> --into <folder>
        npm run replay -- check

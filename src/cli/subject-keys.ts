@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { openDataDirectory } from '#app/data-directory.ts';
+import { runTool } from '#cli/shared/command-line.ts';
 import { copySubjectKeys } from '#personal-data/copy-subject-keys.ts';
 import { openMongoDbSubjectKeys } from '#personal-data/subject-keys.mongodb.ts';
 import { openSqliteSubjectKeys } from '#personal-data/subject-keys.sqlite.ts';
@@ -9,7 +10,6 @@ import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { unknownWord } from './shared/command-line.ts';
-import { runTool } from './shared/run-tool.ts';
 
 const usage = `Usage: npm run subject-keys -- copy <from> <to>
 

@@ -1,10 +1,9 @@
 import type { Digest, StreamHead } from '#domain/history/digest.ts';
-import { DigestRefusedError } from './digest.ts';
+import { DigestRefusedError, leafOf } from './digest.ts';
 import type { DigestStore } from './digest-store.ts';
 import { mergeHeads, readHeads } from './heads-file.ts';
 import { MerkleTree } from './merkle-tree.ts';
 import type { ChangedHead } from './new-heads.ts';
-import { leafOf } from './stream-head.ts';
 
 /**
  * Reads the heads of all streams as of a digest, in order: from the newest file of all heads, and the files after it.

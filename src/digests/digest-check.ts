@@ -4,12 +4,11 @@ import type { ReadonlyChainHeads } from '#event-store/chain-heads.ts';
 import { type ChainHead, isChained } from '#event-store/hash-chain.ts';
 import { LogError } from '#event-store/transfer/log-failure.ts';
 import type { RawEvent } from '#event-store/transfer/raw-log.ts';
-import { emptySequence, isSignedBy, referenceTo, sequenceAfter } from './digest.ts';
+import { emptySequence, isSignedBy, leafOf, referenceTo, sequenceAfter, sortedStreams } from './digest.ts';
 import type { DigestFolder } from './digest-folder.ts';
 import { keyIdOf } from './digest-keys.ts';
 import { readHeads } from './heads-file.ts';
 import { MerkleTree } from './merkle-tree.ts';
-import { leafOf, sortedStreams } from './stream-head.ts';
 
 /** The streams of a log, each with its last event. */
 type Heads = ReadonlyChainHeads;

@@ -2,13 +2,12 @@ import type { KeyObject } from 'node:crypto';
 import type { Digest, DigestPlace, StreamHead } from '#domain/history/digest.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
 import { currentHeads } from './current-heads.ts';
-import { comparePlaces, DigestRefusedError, referenceTo, signDigest } from './digest.ts';
+import { comparePlaces, DigestRefusedError, leafOf, referenceTo, signDigest } from './digest.ts';
 import type { DigestFolder } from './digest-folder.ts';
 import type { DigestStore } from './digest-store.ts';
 import { headsFile } from './heads-file.ts';
 import { MerkleTree } from './merkle-tree.ts';
 import { type NewHeads, readNewHeads } from './new-heads.ts';
-import { leafOf } from './stream-head.ts';
 
 /** The interval of digests with a file of all heads. It limits the files that must be read for the present heads. */
 const digestsPerFullFile = 24;

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { StreamHead } from '#domain/history/digest.ts';
-import { headOfLine, leafOf } from './stream-head.ts';
+import { headOfLine, leafOf } from './digest.ts';
 
 // A file of heads is NDJSON, compressed by gzip: a line for each stream, in the order of their names. The lines are the
 // leaves of the Merkle tree.

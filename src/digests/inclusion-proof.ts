@@ -1,9 +1,9 @@
 import type { InclusionProof } from '#domain/history/digest.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { headsAsOf } from './current-heads.ts';
+import { leafOf } from './digest.ts';
 import type { DigestStore } from './digest-store.ts';
 import { MerkleTree } from './merkle-tree.ts';
-import { leafOf } from './stream-head.ts';
 
 /** The most waiting proofs. Each reads the heads of all streams. */
 const maxWaiting = 16;

@@ -4,8 +4,7 @@ import { ChainHeads } from '#event-store/chain-heads.ts';
 import { type ChainHead, ChainVerifier, isChained, statedHeadBefore } from '#event-store/hash-chain.ts';
 import { describeBroken } from '#event-store/transfer/log-failure.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
-import { DigestRefusedError, emptySequence, sequenceAfter } from './digest.ts';
-import { sortedStreams } from './stream-head.ts';
+import { DigestRefusedError, emptySequence, sequenceAfter, sortedStreams } from './digest.ts';
 
 /** A stream that has new events. */
 export interface ChangedHead extends StreamHead {

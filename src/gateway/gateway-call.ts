@@ -3,11 +3,11 @@ import type { RelayReport, StreamingRequest } from '#application/operations/oper
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { ArrivalLimits } from '#exchange/body-source.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
+import { sendError } from '#gateway/response/error-response.ts';
+import { inputError } from '#gateway/wire/member-checks.ts';
 import type { CatalogueRefusal } from './config/catalogue.ts';
-import { inputError } from './faults.ts';
 import type { ConfigurationSnapshot, Gateway } from './gateway.ts';
 import { gatewayErrorResponse } from './response/error-response.ts';
-import { sendError } from './response/send-error.ts';
 
 /** The limits of a call's body. */
 export interface GatewayLimits {

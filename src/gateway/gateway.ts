@@ -1,15 +1,14 @@
 import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
+import { AttemptLog, type AttemptObserver } from '#gateway/health/target-health.ts';
+import type { Usage } from '#gateway/relay/call-record.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { SpoolFolder } from './audio/spool-folder.ts';
 import { CallLimits } from './call-limits.ts';
-import type { Usage } from './call-record.ts';
 import { Catalogue } from './config/catalogue.ts';
 import type { GatewayConfiguration, ProviderConfiguration } from './config/configuration.ts';
-import { AttemptLog } from './health/attempt-log.ts';
-import type { AttemptObserver } from './health/attempt-report.ts';
 import { CircuitChanges } from './health/circuit-changes.ts';
 import { TargetHealth } from './health/target-health.ts';
-import { listTargets, type TargetStatus, targetWindowSeconds } from './health/target-list.ts';
+import { type ListedTarget, listTargets, targetWindowSeconds } from './health/target-list.ts';
 import { openProvider } from './providers/open-provider.ts';
 import type { Provider } from './providers/provider.ts';
 import { CircuitBreaker } from './relay/circuit-breaker.ts';
@@ -106,7 +105,7 @@ export class Gateway {
   }
 
   /** The health of each target of the current configuration, on this node. */
-  targets(): ReadonlyArray<TargetStatus> {
+  targets(): ReadonlyArray<ListedTarget> {
     return listTargets(this.#current.catalogue.routes(), {
       circuit: (target) => this.#breaker.state(target),
       record: (target) => this.#health.record(target),

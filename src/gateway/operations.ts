@@ -8,6 +8,7 @@ import {
   type StreamingRequest,
 } from '#application/operations/operation.ts';
 import type { FailureCode } from '#domain/shared/failure.ts';
+import { targetListing } from '#gateway/health/target-list.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { json, jsonObject } from '#shared/codecs/json-value.ts';
@@ -26,7 +27,6 @@ import {
   runCall,
 } from './gateway-call.ts';
 import { targetWindowSeconds } from './health/target-list.ts';
-import { targetListing } from './health/target-listing.ts';
 import { modelList, modelNamed } from './model-list.ts';
 
 const Message = withJsonSchema(t.type({ role: t.string }), {

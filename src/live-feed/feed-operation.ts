@@ -4,7 +4,7 @@ import * as t from 'io-ts';
 import { get, type StreamingOperation } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { sendProblem } from '#exchange/problem.ts';
-import { eventStreamType } from './event-stream-message.ts';
+import { eventStreamType } from './feed-reader.ts';
 import type { LiveFeed } from './live-feed.ts';
 
 export interface FeedOperationOptions {

@@ -1,7 +1,10 @@
+import type { AuditEntry } from '#application/history/audit-entries.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
-import { comment, ending, eventStreamType, opening } from './event-stream-message.ts';
+
+/** The media type of server-sent events (HTML standard, section 9.2). */
+export const eventStreamType = 'text/event-stream';
 
 /** Why a feed ended. */
 export type FeedEnd = 'left' | 'too slow' | 'key not valid' | 'stopping' | 'unavailable';
@@ -173,4 +176,28 @@ function piecesOf(bytes: Buffer): ReadonlyArray<Buffer> {
   const pieces: Buffer[] = [];
   for (let from = 0; from < bytes.length; from += pieceBytes) pieces.push(bytes.subarray(from, from + pieceBytes));
   return pieces;
+}
+
+/** How long a client waits before it opens a broken feed again, in ms. */
+const retryMs = 2_000;
+
+/** The beginning of a feed, with which the client knows at once that it is open. */
+export const opening = Buffer.from(`: live\nretry: ${retryMs}\n\n`);
+
+/** Returns the message of an audit entry. Its id is the position after which to resume. */
+export function entryMessage(entry: AuditEntry): string {
+  return `id: ${entry.position}\nevent: ${entry.type}\ndata: ${JSON.stringify(entry)}\n\n`;
+}
+
+/** Returns a comment that shows that the feed is alive, with the position up to which everything was sent. */
+export function keepAlive(position: number): Buffer {
+  return Buffer.from(`: keep-alive\nid: ${position}\n\n`);
+}
+
+/** A comment that shows that the feed is alive while earlier entries are on their way. */
+export const comment = Buffer.from(': keep-alive\n\n');
+
+/** Returns a comment that says why a feed ends. Its reader resumes after the last id. */
+export function ending(reason: string): Buffer {
+  return Buffer.from(`: ${reason}\n\n`);
 }

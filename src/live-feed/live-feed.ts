@@ -11,8 +11,7 @@ import { runFor, serviceOwner } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { type AudienceGroup, Audiences } from './audiences.ts';
-import { entryMessage, keepAlive } from './event-stream-message.ts';
-import { FeedReader } from './feed-reader.ts';
+import { entryMessage, FeedReader, keepAlive } from './feed-reader.ts';
 import type { PastEntries } from './past-entries.ts';
 
 /** How many feeds may be open. */

@@ -4,8 +4,7 @@ import { areShown, type Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { entryMessage } from './event-stream-message.ts';
-import type { FeedReader } from './feed-reader.ts';
+import { entryMessage, type FeedReader } from './feed-reader.ts';
 
 export interface PastEntriesOptions {
   readonly documents: Pick<ReadStore, 'list'>;

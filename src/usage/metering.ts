@@ -1,7 +1,6 @@
 import type { Registry } from 'prom-client';
-import { type Usage, UsageBuffer } from '#gateway/call-record.ts';
-import { type AttemptMetrics, createAttemptMetrics } from './attempt-metrics.ts';
-import { genAiMetrics } from './gen-ai-metrics.ts';
+import { type Usage, UsageBuffer } from '#gateway/relay/call-record.ts';
+import { type AttemptMetrics, createAttemptMetrics, genAiMetrics } from './call-metrics.ts';
 import { UsageRecorder, type UsageRecorderOptions } from './usage-recorder.ts';
 
 export interface MeteringOptions extends UsageRecorderOptions {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { DeliveryLog, LoggedDelivery } from '#webhooks/log/delivery-log.ts';
+import type { DeliveryLog, LoggedDelivery } from '#webhooks/delivery-log.ts';
 
 const timeOf = (seconds: number) => new Date(Date.UTC(2026, 0, 5) + seconds * 1_000).toISOString();
 

@@ -6,8 +6,7 @@ import { promisify } from 'node:util';
 import { readConfig } from '#app/config.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import { startService, temporaryFolder } from '#test/support/service/service-process.ts';
-import { createAttemptMetrics } from '#usage/attempt-metrics.ts';
-import { genAiMetrics } from '#usage/gen-ai-metrics.ts';
+import { createAttemptMetrics, genAiMetrics } from '#usage/call-metrics.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
 const run = promisify(execFile);

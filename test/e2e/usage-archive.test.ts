@@ -17,8 +17,7 @@ import {
   temporaryFolder,
 } from '#test/support/service/service-process.ts';
 import { callRecord } from '#test/usage/call-records.ts';
-import { usageMetadata } from '#usage/meter.ts';
-import { UsageWindow } from '#usage/usage-window.ts';
+import { UsageWindow, usageMetadata } from '#usage/usage-recorder.ts';
 
 const stream = 'usage-2026-01-05-node';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { audioSecondsIn, type Consumption, costOf } from '#gateway/cost.ts';
+import { audioSecondsIn, type Consumption, costOf } from '#gateway/relay/call-record.ts';
 
 describe('costOf', () => {
   const nothing: Consumption = { tokens: null, characters: null, audioSeconds: null };

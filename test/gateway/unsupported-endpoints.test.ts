@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { builtInConfiguration } from '#gateway/config/built-in-configuration.ts';
+import { builtInConfiguration } from '#gateway/config/configuration-file.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { goodKey } from '#test/http/support/fake-service.ts';
 

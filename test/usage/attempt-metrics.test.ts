@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createMetrics, type Metrics } from '#http/routes/metrics.ts';
-import { type AttemptMetrics, createAttemptMetrics } from '#usage/attempt-metrics.ts';
+import { type AttemptMetrics, createAttemptMetrics } from '#usage/call-metrics.ts';
 
 describe('metrics of attempts', () => {
   let metrics: Metrics;

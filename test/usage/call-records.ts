@@ -1,4 +1,4 @@
-import type { CallRecord } from '#gateway/call-record.ts';
+import type { CallRecord } from '#gateway/relay/call-record.ts';
 
 /** Returns a record of a call with the members that a test sets. */
 export function callRecord(given: Partial<CallRecord> = {}): CallRecord {

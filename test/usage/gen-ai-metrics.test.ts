@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { CallRecord } from '#gateway/call-record.ts';
+import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { createMetrics, type Metrics } from '#http/routes/metrics.ts';
-import { genAiMetrics } from '#usage/gen-ai-metrics.ts';
+import { genAiMetrics } from '#usage/call-metrics.ts';
 import { callRecord } from './call-records.ts';
 
 describe('metrics of the gateway', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { UsageWindow } from '#usage/usage-window.ts';
+import { UsageWindow } from '#usage/usage-recorder.ts';
 import { callRecord } from './call-records.ts';
 
 describe('UsageWindow', () => {

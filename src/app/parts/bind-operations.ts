@@ -1,14 +1,15 @@
 import type { Config } from '#app/config.ts';
 import { readEndOfLog } from '#app/progress.ts';
+import { freeSpaceOf } from '#app/stores/open-spools.ts';
 import type { Stores } from '#app/stores/open-stores.ts';
-import { descendantKeysOf } from '#application/access/key-descendants.ts';
+import { descendantKeysOf } from '#application/access/key-follower.ts';
 import { Claims } from '#application/commands/claims.ts';
 import type { Lookup } from '#application/commands/command.ts';
 import type { CommandDependencies } from '#application/commands/command-attempt.ts';
 import { commandOperation } from '#application/commands/execute-command.ts';
 import { PendingResources, type ReactingProcess, ReadYourWrites } from '#application/commands/read-your-writes.ts';
 import type { VersionComparer } from '#application/diffs/version-comparer.ts';
-import type { FileSpace } from '#application/files/file-space.ts';
+import { FileSpace } from '#application/files/file-space.ts';
 import { FileUploads } from '#application/files/file-uploads.ts';
 import { uploadOperation } from '#application/files/upload-operation.ts';
 import type { StreamHistory } from '#application/history/stream-history.ts';
@@ -24,6 +25,7 @@ import { areShown } from '#positions/positions.ts';
 import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 import { contentQueries, queries } from '#queries/table.ts';
+import type { ReadStore } from '#read-store/read-store.ts';
 import { arrivalLimits } from './body-limits.ts';
 import type { Digests } from './open-digests.ts';
 
@@ -140,4 +142,16 @@ function queryDependencies(
     waitForPosition: (names, position) => areShown(positions, names, position, { ms }),
     lastPosition: () => readEndOfLog(events),
   };
+}
+
+/**
+ * Creates the check of space for files: the quota of projects, and the required free space on the disks of this node.
+ */
+export function openFileSpace(config: Config, documents: Pick<ReadStore, 'get'>): FileSpace {
+  const freeSpace = freeSpaceOf(config);
+  const { blobStore, dataDir, limits } = config;
+  // GridFS uses the disk of the database, which its own operator monitors.
+  const hasRoomFor = (bytes: number) =>
+    blobStore.kind === 'folder' ? freeSpace.hasRoomFor(blobStore.path, bytes) : freeSpace.hasRoomFor(dataDir, 0);
+  return new FileSpace({ documents, quotaBytes: limits.filesQuotaBytes, hasRoomFor });
 }

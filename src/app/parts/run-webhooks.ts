@@ -16,7 +16,7 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { MessageDelivery } from '#webhooks/delivery/message-delivery.ts';
-import { systemClock } from '#webhooks/delivery/queue/queue-clock.ts';
+import { systemClock } from '#webhooks/delivery/queue/endpoint-queue.ts';
 import { createTryCounter, watchDeliveries } from '#webhooks/delivery/webhook-metrics.ts';
 import { WebhookRunner } from '#webhooks/delivery/webhook-runner.ts';
 import { WebhookSender } from '#webhooks/delivery/webhook-sender.ts';

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as E from 'fp-ts/lib/Either.js';
-import type { Config } from '#app/config.ts';
+import { type Config, createNodeName } from '#app/config.ts';
 import { openDataDirectory } from '#app/data-directory.ts';
-import { createNodeName } from '#app/node-name.ts';
 import { type AsOf, asOfPositions, asOfProjections, readAsOf } from '#app/read-only.ts';
 import { waitForStore } from '#app/startup/wait-for-stores.ts';
 import { checkFolderFormat } from '#app/stored-format.ts';

@@ -1,8 +1,7 @@
-import type { Config } from '#app/config.ts';
+import { type Config, createNodeName } from '#app/config.ts';
 import { type DataDirectory, openDataDirectory } from '#app/data-directory.ts';
 import { makeOldFilesPrivate } from '#app/files/private-files.ts';
 import { lockStoreFile } from '#app/files/store-file-lock.ts';
-import { createNodeName } from '#app/node-name.ts';
 import { isBootstrapped } from '#app/startup/bootstrap.ts';
 import { waitForStore } from '#app/startup/wait-for-stores.ts';
 import { recordDatabaseFormat, recordFolderFormat } from '#app/stored-format.ts';

@@ -2,11 +2,10 @@ import { join } from 'node:path';
 import type { Config } from '#app/config.ts';
 import type { WebhookReads } from '#application/webhooks/webhook-reads.ts';
 import type { RecordStore } from '#records/record-store.ts';
-import { createDnsResolver, createSystemResolver } from '#webhooks/guard/resolve-host.ts';
-import { UrlGuard } from '#webhooks/guard/url-guard.ts';
-import type { DeliveryLog } from '#webhooks/log/delivery-log.ts';
-import { openSqliteDeliveryLog } from '#webhooks/log/sqlite/sqlite-delivery-log.ts';
+import { openSqliteDeliveryLog } from '#webhooks/delivery-log.sqlite.ts';
+import type { DeliveryLog } from '#webhooks/delivery-log.ts';
 import { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
+import { createDnsResolver, createSystemResolver, UrlGuard } from '#webhooks/url-guard.ts';
 import type { SmallStoresPlace } from './open-records.ts';
 
 /** The stores of webhooks: the state of deliveries, and the delivery log. */
@@ -51,7 +50,7 @@ async function openDeliveryLog(place: SmallStoresPlace): Promise<DeliveryLog> {
     const { dataDir, writer } = place;
     return openSqliteDeliveryLog({ file: join(dataDir, 'webhook-deliveries.db'), writer });
   }
-  const { openMongoDbDeliveryLog } = await import('#webhooks/log/mongodb/mongodb-delivery-log.ts');
+  const { openMongoDbDeliveryLog } = await import('#webhooks/delivery-log.mongodb.ts');
   return openMongoDbDeliveryLog({ connection: place.connection });
 }
 

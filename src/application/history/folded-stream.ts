@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { requestAnswered } from '#application/commands/stream-state.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import { noStream, type RecordedEvent } from '#event-store/event-store.ts';
@@ -32,4 +33,63 @@ export function foldEvent<State, Events>(
   // The entity's own decisions wrote these events, and the upcasters bring them to the newest shape.
   const state = entity.evolve(before.state, event as never);
   return { state, revision, resourceRevision: revision, time, weight: 0 };
+}
+
+/** States of one stream, each as it was after one of its events, in order. */
+type States = ReadonlyArray<FoldedStream<unknown>>;
+
+/**
+ * States of streams in memory, so that a state in the middle of a long stream is folded from one near it. States of one
+ * stream share what did not change between them. Its size is limited: the least recently used streams are removed.
+ */
+export class KeptStates {
+  readonly #streams: LRUCache<string, States>;
+
+  /** @param maxBytes the estimated most bytes of all states together */
+  constructor(maxBytes: number) {
+    this.#streams = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: (states) => states.reduce((sum, { weight }) => sum + weight, bytesOfStream),
+    });
+  }
+
+  /** Keeps a state, unless one is kept at this revision. */
+  keep(stream: string, state: FoldedStream<unknown>): void {
+    const states = this.#streams.get(stream) ?? [];
+    const at = indexAfter(states, ({ revision }) => revision <= state.revision);
+    if (states[at - 1]?.revision === state.revision) return;
+    this.#streams.set(stream, [...states.slice(0, at), state, ...states.slice(at)]);
+  }
+
+  /** Returns the last kept state of a stream up to a revision. */
+  upTo<State>(stream: string, revision: number): FoldedStream<State> | null {
+    const states = this.#streams.get(stream) ?? [];
+    return (states[indexAfter(states, (state) => state.revision <= revision) - 1] ??
+      null) as FoldedStream<State> | null;
+  }
+
+  /**
+   * Returns the range of revisions in which the last event up to a time is: from `from` to before `until`. `until` is
+   * null if no later state is kept.
+   */
+  around(stream: string, time: string): { readonly from: number; readonly until: number | null } {
+    const states = this.#streams.get(stream) ?? [];
+    const at = indexAfter(states, (state) => state.time <= time);
+    return { from: states[at - 1]?.revision ?? -1, until: states[at]?.revision ?? null };
+  }
+}
+
+const bytesOfStream = 256;
+
+/** Returns the index after the last state that meets a condition. All earlier states must meet it too. */
+function indexAfter(states: States, holds: (state: FoldedStream<unknown>) => boolean): number {
+  let low = 0;
+  let high = states.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const state = states[middle];
+    if (state !== undefined && holds(state)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

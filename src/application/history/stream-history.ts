@@ -2,8 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Entity, streamName } from '#domain/shared/entity.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { EventDataReader } from './event-data-reader.ts';
-import { type FoldedStream, foldEvent, unbegunStream } from './folded-stream.ts';
-import { KeptStates } from './kept-states.ts';
+import { type FoldedStream, foldEvent, KeptStates, unbegunStream } from './folded-stream.ts';
 
 /** An event of a stream, with the stream before and after it. */
 export interface HistoryStep<State> {

@@ -1,4 +1,5 @@
 import * as t from 'io-ts';
+import type { Audience } from '#domain/shared/access.ts';
 import type { DocumentValue, Page, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { TurnBudget } from '#shared/async/event-loop-budget.ts';
@@ -157,4 +158,18 @@ export function pageAnswer<Name extends string, Item>(
 ): QueryAnswer<PageBody<Name, Item>> {
   if (nextCursor === null) return { body: encodeObject({ [name]: items }) };
   return { body: encodeObject({ [name]: items, nextCursor }), nextCursor };
+}
+
+/** Returns the filter for the documents that a key has access to, for an index: see `canAccess`. */
+export function tenantFilter({ keyType, organizationId, projectId }: Audience): Where {
+  switch (keyType) {
+    case 'admin':
+      return {};
+    case 'partner':
+      return { partnerId: organizationId };
+    case 'organization':
+      return { organizationId };
+    case 'project':
+      return { projectId };
+  }
 }

@@ -4,8 +4,7 @@ import { streamSink } from '#event-store/transfer/log-file/line-stream.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { PartFile } from '#event-store/transfer/log-file/part-file.ts';
 import { Progress } from '#event-store/transfer/log-file/progress.ts';
-import { addressOf } from './event-store-address.ts';
-import type { EventsArguments } from './events-arguments.ts';
+import { addressOf, type EventsArguments } from './events-arguments.ts';
 import { brokenLinks, printMessage, totalOf, withAdvice } from './report.ts';
 
 /** Writes the log to a file. @returns the exit code */

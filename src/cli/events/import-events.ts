@@ -9,8 +9,7 @@ import {
 } from '#event-store/transfer/log-file/import-log.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { Progress } from '#event-store/transfer/log-file/progress.ts';
-import { addressOf } from './event-store-address.ts';
-import type { EventsArguments } from './events-arguments.ts';
+import { addressOf, type EventsArguments } from './events-arguments.ts';
 import { printMessage, printUnknownTypes, totalOf, withAdvice } from './report.ts';
 import { StoredEventDecoder } from './stored-event-decoder.ts';
 

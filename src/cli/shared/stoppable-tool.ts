@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventFailure } from '#domain/shared/event-failure.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { unknownWord } from './command-line.ts';
+import { runTool, unknownWord } from './command-line.ts';
 import { type LocalAnswer, type LocalService, openLocalService } from './local-service.ts';
-import { runTool } from './run-tool.ts';
 
 /** A projection or process that runs, waits, or has stopped at an event. */
 export interface Stoppable {

@@ -8,7 +8,7 @@ import {
   type ProviderRequest,
   type UnsupportedRequest,
 } from '#gateway/providers/provider.ts';
-import type { OutgoingRequest, RelayedCall } from '#gateway/relay/relayed-call.ts';
+import type { OutgoingRequest, RelayedCall } from '#gateway/relay/create-call-record.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
 /** The requests for all targets of a route, made before the first attempt. */

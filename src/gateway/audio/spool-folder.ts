@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { diskFull } from '#application/operations/unexpected-error.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { ByteBudget, ByteReservation } from '#exchange/byte-budget.ts';
 import type { FreeSpace } from '#shared/files/free-space.ts';
-import { Spool } from './spool.ts';
-import { spoolShortageFailure } from './spool-limits.ts';
-import { type MakeFile, makeUnnamedFile } from './unnamed-file.ts';
+import { Spool, spoolShortageFailure } from './spool.ts';
 
 export interface SpoolFolderOptions {
   /** Where the files of spools are made; it exists. */
@@ -49,3 +50,19 @@ export class SpoolFolder {
     return (await freeSpace.hasRoomFor(folder, bytes)) ? null : diskFull;
   }
 }
+
+/** Makes a file in a folder for reading and writing. */
+export type MakeFile = (folder: string) => Promise<FileHandle>;
+
+/** Makes a file and unlinks it as soon as it is open, so that it disappears even if the process crashes. */
+export const makeUnnamedFile: MakeFile = async (folder) => {
+  const path = join(folder, `switchyard-upload-${randomUUID()}`);
+  const file = await open(path, 'wx+', 0o600);
+  try {
+    await unlink(path);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+};

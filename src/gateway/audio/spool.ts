@@ -1,12 +1,11 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { diskFull, isDiskFull } from '#application/operations/unexpected-error.ts';
-import type { Failure } from '#domain/shared/failure.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 import { heldBytesOf } from '#exchange/body-source.ts';
-import type { ByteReservation } from '#exchange/byte-budget.ts';
+import type { ByteLimits, ByteReservation, ByteShortage } from '#exchange/byte-budget.ts';
 import { countReleasedBytes } from '#exchange/minor-gc.ts';
 import type { StoredBody } from '#gateway/transport/transport.ts';
-import { spoolShortageFailure } from './spool-limits.ts';
 
 /** The most bytes in memory; further bytes go to a file. */
 const memoryBytes = 1024 * 1024;
@@ -180,3 +179,27 @@ function without(buffers: ReadonlyArray<Buffer>, bytes: number): ReadonlyArray<B
     return taken === buffer.length ? [] : [buffer.subarray(taken)];
   });
 }
+
+const gibibyte = 1024 * 1024 * 1024;
+
+/** The default limits of the bytes of spools on disk. */
+export const defaultSpoolByteLimits: ByteLimits = { maxBytesPerProject: gibibyte, maxBytes: 4 * gibibyte };
+
+const retryAfterSeconds = 5;
+
+/** The failure of an upload whose bytes would exceed a limit. */
+export function spoolShortageFailure(shortage: ByteShortage): Failure {
+  return shortage === 'project' ? projectFull : nodeFull;
+}
+
+const projectFull = failure(
+  'too-many-spool-bytes',
+  'The uploads of this project take as much disk as they may. Try again when one has been answered.',
+  { retryAfterSeconds },
+);
+
+const nodeFull = failure(
+  'spool-full',
+  'The uploads of all projects take as much disk as this node has for them. Try again later.',
+  { retryAfterSeconds },
+);

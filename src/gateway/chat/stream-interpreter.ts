@@ -1,7 +1,6 @@
 import { isObject, parsedJson } from '#shared/json/json.ts';
-import { type ProviderError, providerErrorIn, type Tokens, tokensIn } from './chat-event.ts';
+import { ChatProgress, type ProviderError, providerErrorIn, type Tokens, tokensIn } from './chat-event.ts';
 import { ChatEventReader } from './chat-event-reader.ts';
-import { ChatProgress } from './chat-progress.ts';
 
 /** How the stream that passes an event on handles it. */
 export type EventClassification =

@@ -1,18 +1,19 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { InputError } from '#domain/shared/failure.ts';
 import { inputErrors } from '#exchange/input-errors.ts';
-import { checkPathSegment } from '#gateway/providers/path-segment.ts';
+import { checkPathSegment } from '#gateway/providers/provider.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import {
   Configuration,
   canChat,
+  checkHeaderName,
+  checkHeaderValue,
   type GatewayConfiguration,
   type ModelConfiguration,
   type ProviderConfiguration,
   reasoningHints,
   type VoiceTarget,
 } from './configuration.ts';
-import { checkHeaderName, checkHeaderValue } from './configuration-texts.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

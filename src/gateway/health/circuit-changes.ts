@@ -1,5 +1,5 @@
 import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
-import type { CircuitChange } from './attempt-report.ts';
+import type { CircuitChange } from './target-health.ts';
 
 /** The most changes in memory. */
 const maxChanges = 100;

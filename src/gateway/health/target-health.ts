@@ -1,5 +1,7 @@
 import { binsOf, LatencySketch, quantileOf, relativeAccuracy } from '#domain/usage/latency-bins.ts';
-import type { AttemptReport, AttemptResult } from './attempt-report.ts';
+import type { CircuitState } from '#gateway/relay/circuit-breaker.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { ThrottledLog } from '#shared/logging/throttled-log.ts';
 
 /** The number of time slices, and the length of each. */
 const slices = 10;
@@ -106,3 +108,100 @@ export class TargetHealth {
 
 const noAttempts: Readonly<Record<AttemptResult, number>> = { served: 0, refused: 0, failed: 0, abandoned: 0 };
 const results = Object.keys(noAttempts) as ReadonlyArray<AttemptResult>;
+
+/** At most one line in this time for each target and code. */
+const intervalMs = 10_000;
+
+/**
+ * Logs every failed attempt and every change of a circuit at `warn`, because a successful fallback must not hide them.
+ */
+export class AttemptLog implements AttemptObserver {
+  readonly #log: ThrottledLog;
+
+  constructor(log: Pick<Logger, 'warn'>, lineIntervalMs = intervalMs) {
+    this.#log = new ThrottledLog(log, lineIntervalMs);
+  }
+
+  readonly attempt = (report: AttemptReport): void => {
+    const { target, error, requestId } = report;
+    if (error === null) return;
+    this.#log.warn(
+      `${target.id}\n${error.code}`,
+      fieldsOf({ target, error, requestId }),
+      'an attempt at a target failed',
+    );
+  };
+
+  readonly circuit = (change: CircuitChange): void => {
+    const { target, state } = change;
+    this.#log.warn(`${target.id}\n${state} circuit`, { ...fieldsOf(change), circuit: state }, messages[state]);
+  };
+
+  /** Writes the lines that were held back so far. */
+  close(): void {
+    this.#log.close();
+  }
+}
+
+const messages: Readonly<Record<CircuitChange['state'], string>> = {
+  open: 'the circuit of a target is open: it gets no calls for a while',
+  'half-open': 'the circuit of a target is half-open: one call tries it',
+  closed: 'the circuit of a target is closed: it gets calls again',
+};
+
+function fieldsOf({ target, error, requestId }: Pick<CircuitChange, 'target' | 'error' | 'requestId'>) {
+  const { id, provider, model } = target;
+  return { provider, model, target: id, ...errorFields(error), requestId };
+}
+
+function errorFields(error: AttemptError | null) {
+  return error === null ? {} : { code: error.code, status: error.status };
+}
+
+/** The target of an attempt: a provider's model. */
+export interface AttemptedTarget {
+  /** `provider/model`. */
+  readonly id: string;
+  readonly provider: string;
+  /** As the provider calls it. */
+  readonly model: string;
+}
+
+/**
+ * The result of an attempt: `served`, `refused` (the request is invalid), `failed`, or `abandoned` if the client left.
+ */
+export type AttemptResult = 'served' | 'refused' | 'failed' | 'abandoned';
+
+/** How an attempt failed, without the provider's message, which may quote the client's request. */
+export interface AttemptError {
+  /** The provider's code or the gateway's: `rate_limit_exceeded`, `provider_timeout`, … */
+  readonly code: string;
+  /** The provider's HTTP status; null without a response. */
+  readonly status: number | null;
+}
+
+/** One attempt that has ended. */
+export interface AttemptReport {
+  readonly target: AttemptedTarget;
+  readonly result: AttemptResult;
+  /** Null if it was served or abandoned. */
+  readonly error: AttemptError | null;
+  /** From the attempt's beginning to its end. */
+  readonly durationMs: number;
+  readonly requestId: string;
+}
+
+/** A circuit that has changed its state. */
+export interface CircuitChange {
+  readonly target: AttemptedTarget;
+  readonly state: CircuitState;
+  /** The failure that opened it; null for another change. */
+  readonly error: AttemptError | null;
+  readonly requestId: string;
+}
+
+/** Receives every attempt and every change of a circuit, during calls. It must never throw and never wait. */
+export interface AttemptObserver {
+  readonly attempt: (report: AttemptReport) => void;
+  readonly circuit: (change: CircuitChange) => void;
+}

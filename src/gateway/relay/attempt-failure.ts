@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type ProviderError, providerErrorIn } from '#gateway/chat/chat-event.ts';
 import type { Timeouts } from '#gateway/config/configuration.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
-import { contentOf } from '#gateway/transport/content-encoding.ts';
-import { providerRequestIdIn } from '#gateway/transport/provider-request-id.ts';
+import { contentOf, providerRequestIdIn } from '#gateway/transport/transport.ts';
 import { parseRetryAfter } from '#shared/http/retry-after.ts';
 import { isObject, parsedJson } from '#shared/json/json.ts';
 
@@ -142,4 +141,15 @@ function statusOf(error: ProviderError): number {
   if (/authentication|permission|api_key/i.test(said)) return 401;
   if (isContextLength(error) || isContentPolicy(error) || /invalid_request/i.test(said)) return 400;
   return 502;
+}
+
+/** OpenTelemetry's value for an error type without a name. */
+export const otherErrorType = '_OTHER';
+
+/** The form of an error's name; anything else may contain a client's text. */
+const name = /^[\w.-]{1,64}$/;
+
+/** Whether a text may be recorded as the type of an error. */
+export function isErrorType(text: string): boolean {
+  return name.test(text);
 }

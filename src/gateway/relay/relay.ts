@@ -1,9 +1,7 @@
 import type { RelayReport } from '#application/operations/operation.ts';
 import { failure as failureWith } from '#domain/shared/failure.ts';
-import type { CallOutcome, FailedTry, Usage } from '#gateway/call-record.ts';
 import { orderTargets, type Target } from '#gateway/config/catalogue.ts';
-import { nothingReported, type ReportedConsumption } from '#gateway/cost.ts';
-import type { AttemptObserver } from '#gateway/health/attempt-report.ts';
+import type { AttemptObserver } from '#gateway/health/target-health.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import {
   type ErrorResponse,
@@ -11,20 +9,25 @@ import {
   failureName,
   finalErrorResponse,
   gatewayErrorResponse,
+  sendError,
 } from '#gateway/response/error-response.ts';
-import { sendError } from '#gateway/response/send-error.ts';
-import { providerRequestIdField } from '#gateway/transport/provider-request-id.ts';
+import { providerRequestIdField } from '#gateway/transport/transport.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { Attempt, type AttemptOutcome, type AttemptTimes } from './attempt.ts';
 import { type AttemptFailure, isRefusedFor, redactRefusal } from './attempt-failure.ts';
-import { AttemptRecorder } from './attempt-recorder.ts';
 import type { BodyConsumer } from './body-consumer.ts';
+import {
+  type CallOutcome,
+  type FailedTry,
+  nothingReported,
+  type ReportedConsumption,
+  type Usage,
+} from './call-record.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
-import { createCallRecord, type EarlierAttempt } from './create-call-record.ts';
+import { createCallRecord, type EarlierAttempt, type RelayedCall } from './create-call-record.ts';
 import { Deadline } from './deadline.ts';
-import type { RelayedCall } from './relayed-call.ts';
 import { isLeftToClient, nextStep } from './retry-policy.ts';
-import { TargetQueue } from './target-queue.ts';
+import { AttemptRecorder, TargetQueue } from './targets.ts';
 
 /** The dependencies of every relayed call. */
 export interface RelayDependencies {

@@ -1,6 +1,6 @@
+import { maxRetryAfterMs } from '#gateway/config/configuration.ts';
 import { backOffMs } from '#shared/async/retrying.ts';
 import { type AttemptFailure, classifyRefusal } from './attempt-failure.ts';
-import { maxRetryAfterMs } from './max-retry-after.ts';
 
 /** The state of a call whose attempt failed before the client received any content. */
 export interface RetryState {

@@ -1,10 +1,11 @@
 import { type Failure, failure, gatewayStatus } from '#domain/shared/failure.ts';
 import { answersFull } from '#exchange/byte-budget.ts';
 import { type ErrorObject, errorCode, errorType, gatewayError } from '#exchange/openai-error.ts';
-import { isErrorType } from '#gateway/error-type.ts';
+import type { ResponseSink } from '#exchange/response-sink.ts';
 import {
   type AttemptFailure,
   classifyRefusal,
+  isErrorType,
   type ProviderRefusal,
   type TimeoutName,
 } from '#gateway/relay/attempt-failure.ts';
@@ -157,4 +158,16 @@ function refusedFailure({ status, retryAfterMs }: ProviderRefusal): Failure {
   }
   if (status === 504) return failure('provider-timeout', 'The provider ran out of time.', wait);
   return failure('provider-failed', `The provider failed with status ${status}.`, wait);
+}
+
+/** Writes why a call has no answer. @param headers further ones, names and values in turn */
+export function sendError(sink: ResponseSink, error: ErrorResponse, headers: ReadonlyArray<string> = []): void {
+  const { status, body, contentType, retryAfterMs, shouldRetry } = error;
+  const all = ['Content-Type', contentType, ...headers];
+  if (retryAfterMs !== null) {
+    all.push('Retry-After', String(Math.max(1, Math.ceil(retryAfterMs / 1_000))));
+    all.push('Retry-After-Ms', String(retryAfterMs));
+  }
+  if (shouldRetry !== null) all.push('X-Should-Retry', shouldRetry);
+  sink.send(status, all, body);
 }

@@ -2,7 +2,6 @@ import type { ByteReservation } from '#exchange/byte-budget.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import { providerErrorIn } from '#gateway/chat/chat-event.ts';
 import type { EventClassification, StreamInterpreter } from '#gateway/chat/stream-interpreter.ts';
-import type { ReportedConsumption } from '#gateway/cost.ts';
 import {
   type AttemptFailure,
   malformed,
@@ -12,7 +11,8 @@ import {
   unfinished,
 } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
-import { isPlain } from '#gateway/transport/content-encoding.ts';
+import type { ReportedConsumption } from '#gateway/relay/call-record.ts';
+import { isPlain } from '#gateway/transport/transport.ts';
 import { type SseBatch, SseSplitter } from '#gateway/wire/sse-splitter.ts';
 import { isObject, parsedJson } from '#shared/json/json.ts';
 import { errorInStream } from './error-response.ts';

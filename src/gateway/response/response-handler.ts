@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ResponseTranslator } from '#gateway/providers/provider.ts';
 import type { AttemptFailure } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
-import { providerRequestIdField, providerRequestIdIn } from '#gateway/transport/provider-request-id.ts';
+import { providerRequestIdField, providerRequestIdIn } from '#gateway/transport/transport.ts';
 
 /** The head of a successful response from a provider. */
 export interface ResponseHead {

@@ -1,7 +1,6 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import { providerErrorIn, tokensIn } from '#gateway/chat/chat-event.ts';
-import { audioSecondsIn, nothingReported, type ReportedConsumption } from '#gateway/cost.ts';
 import {
   type AttemptFailure,
   malformed,
@@ -11,7 +10,8 @@ import {
   unfinished,
 } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
-import { contentOf } from '#gateway/transport/content-encoding.ts';
+import { audioSecondsIn, nothingReported, type ReportedConsumption } from '#gateway/relay/call-record.ts';
+import { contentOf } from '#gateway/transport/transport.ts';
 import { isObject, parsedJson } from '#shared/json/json.ts';
 import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
 

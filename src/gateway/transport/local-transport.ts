@@ -1,3 +1,4 @@
+import type { JsonObject } from '#shared/json/json.ts';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
 
 /** An answer that this process makes. */
@@ -84,4 +85,31 @@ class LocalCall implements UpstreamCall {
       this.#wake = null;
     }
   }
+}
+
+/** Makes an answer with a JSON body. */
+export function jsonAnswer(value: JsonObject, status = 200): LocalAnswer {
+  return { status, contentType: 'application/json', pieces: [Buffer.from(JSON.stringify(value))] };
+}
+
+/** A refusal in OpenAI's form. */
+export function refusalAnswer(code: string, message: string): LocalAnswer {
+  return jsonAnswer({ error: { message, type: 'invalid_request_error', param: null, code } }, 400);
+}
+
+/** Makes an answer with a text. */
+export function textAnswer(text: string, contentType: string): LocalAnswer {
+  return { status: 200, contentType, pieces: [Buffer.from(text)] };
+}
+
+/**
+ * A stream of server-sent events.
+ * @param end the text after the last event
+ */
+export function eventAnswer(values: Iterable<JsonObject>, end = 'data: [DONE]\n\n'): LocalAnswer {
+  const pieces = function* () {
+    for (const value of values) yield Buffer.from(`data: ${JSON.stringify(value)}\n\n`);
+    if (end !== '') yield Buffer.from(end);
+  };
+  return { status: 200, contentType: 'text/event-stream; charset=utf-8', pieces: pieces() };
 }

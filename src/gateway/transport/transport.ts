@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import { brotliDecompressSync, unzipSync, zstdDecompressSync } from 'node:zlib';
 
 /** A body that is too large for memory. It can be read again for each attempt. */
 export interface StoredBody {
@@ -43,4 +44,52 @@ export interface Transport {
   readonly call: (request: UpstreamRequest, listener: UpstreamListener) => UpstreamCall;
   /** Refuses further calls, waits for the running ones, and closes its connections. */
   readonly close: () => Promise<void>;
+}
+
+/** The encodings that some providers send although the request asks for `identity`. */
+const decompressors = new Map<string, (body: Buffer, options: { readonly maxOutputLength: number }) => Buffer>([
+  ['gzip', unzipSync],
+  ['x-gzip', unzipSync],
+  ['deflate', unzipSync],
+  ['br', brotliDecompressSync],
+  ['zstd', zstdDecompressSync],
+]);
+
+/** Whether an answer is not compressed, as the request asks. */
+export function isPlain(headers: IncomingHttpHeaders): boolean {
+  const encoding = headers['content-encoding'];
+  return encoding === undefined || encoding === '' || encoding.toLowerCase() === 'identity';
+}
+
+/**
+ * Returns the content of a complete answer.
+ * @param maxBytes the most bytes after decompression
+ * @returns null if the body cannot be decompressed
+ */
+export function contentOf(headers: IncomingHttpHeaders, body: Buffer, maxBytes: number): Buffer | null {
+  if (isPlain(headers)) return body;
+  const decompress = decompressors.get((headers['content-encoding'] ?? '').trim().toLowerCase());
+  try {
+    return decompress?.(body, { maxOutputLength: maxBytes }) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** The header with the provider's own id of a request, which a provider's support asks for. */
+const responseHeader = 'X-Switchyard-Provider-Request-Id';
+
+/** The form of a provider's id. Any other text is not an id, or cannot be a header's value. */
+const id = /^[\x21-\x7e]{1,200}$/;
+
+/** Returns the provider's id of a request from the headers of its answer; null without one. */
+export function providerRequestIdIn(headers: IncomingHttpHeaders): string | null {
+  // OpenAI and most others use the first name, ElevenLabs the second.
+  const value = headers['x-request-id'] ?? headers['request-id'];
+  return typeof value === 'string' && id.test(value) ? value : null;
+}
+
+/** Returns the header with the id, as name and value; empty without an id. */
+export function providerRequestIdField(requestId: string | null): ReadonlyArray<string> {
+  return requestId === null ? [] : [responseHeader, requestId];
 }

@@ -1,18 +1,17 @@
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server';
 import * as E from 'fp-ts/lib/Either.js';
 import type { StreamingRequest } from '#application/operations/operation.ts';
-import { type Failure, failure } from '#domain/shared/failure.ts';
+import { type Failure, failure, failures } from '#domain/shared/failure.ts';
 import type { ArrivalLimits } from '#exchange/body-source.ts';
 import type { AnswerPlaces } from '#exchange/byte-budget.ts';
 import { inexactIntegers, numberNotExact, parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';
 import { sendProblem } from '#exchange/problem.ts';
 import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
 import { type McpServerDependencies, McpServers } from '#mcp/server/mcp-server.ts';
-import { readToolFilter } from '#mcp/tools/tool-filter.ts';
+import { readToolFilter } from '#mcp/tools/tool-catalogue.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { type AllowedCallers, checkCallers } from './allowed-callers.ts';
-import { jsonRpcError, rpcErrorOf } from './json-rpc-error.ts';
 
 export interface McpEndpointOptions extends McpServerDependencies {
   readonly callers: AllowedCallers;
@@ -151,4 +150,35 @@ async function send({ response }: StreamingRequest, answered: Response): Promise
   const type = answered.headers.get('content-type');
   const headers = ['Cache-Control', 'no-store', ...(type === null ? [] : ['Content-Type', type])];
   response.send(answered.status, headers, body);
+}
+
+/** A JSON-RPC error: why a message was not answered. */
+export interface JsonRpcError {
+  /** The status of the HTTP response. */
+  readonly status: number;
+  readonly code: number;
+  readonly message: string;
+  /** The id of the message; null if it could not be read. */
+  readonly id: string | number | null;
+}
+
+const parseError = -32_700;
+const invalidRequest = -32_600;
+
+/** Returns the error for a body that is not a JSON object: invalid JSON, a batch, or JSON that is too deep. */
+export function rpcErrorOf({ code, detail, errors }: Failure): JsonRpcError {
+  const isJson = code !== 'malformed-json' && code !== 'invalid-encoding';
+  const where = (errors ?? []).map(({ pointer, message }) => `${pointer || 'The message'} ${message}.`).join(' ');
+  const message = isJson ? `${where || detail} Send one message in each request.` : detail;
+  return {
+    status: isJson ? 400 : failures[code].status,
+    code: isJson ? invalidRequest : parseError,
+    message,
+    id: null,
+  };
+}
+
+/** Returns the HTTP response for an error. */
+export function jsonRpcError({ status, code, message, id }: JsonRpcError): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id }, { status });
 }

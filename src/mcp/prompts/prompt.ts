@@ -1,6 +1,5 @@
 import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { readText } from '#mcp/resources/read-resource.ts';
-import { type McpResource, resourceType, uriOf } from '#mcp/resources/resource-catalogue.ts';
+import { type McpResource, readText, resourceType, uriOf } from '#mcp/resources/resource-catalogue.ts';
 import type { AskOperation } from '#mcp/server/ask-operation.ts';
 import type { McpExchange } from '#mcp/server/mcp-exchange.ts';
 import type { Json } from '#shared/json/json.ts';

@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
+import { PROTOCOL_VERSION_META_KEY } from '@modelcontextprotocol/server';
 import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
-import { messageHeaders, messagesOf, protocolOf } from './http-messages.ts';
-import { readLines } from './read-lines.ts';
 
 /** The options of the proxy. */
 export interface StdioProxyOptions {
@@ -130,4 +129,77 @@ function reasonOf(error: unknown): string {
   const { name, message, cause } = error instanceof Error ? error : new Error(String(error));
   if (name === 'TimeoutError') return `no answer within ${requestTimeoutMs / 1_000} s`;
   return cause instanceof Error && cause.message !== '' ? cause.message : message;
+}
+
+/**
+ * Returns the headers of a message in "Streamable HTTP". Since 2026 the headers also name the protocol, the method and
+ * the subject of each message.
+ * @param agreed the protocol that `initialize` has agreed on; null before that, and for protocols without `initialize`
+ */
+export function messageHeaders(message: JsonObject | null, agreed: string | null): Record<string, string> {
+  const always = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' };
+  const params = isObject(message?.params) ? message.params : {};
+  const named = isObject(params._meta) ? params._meta[PROTOCOL_VERSION_META_KEY] : undefined;
+  const protocol = typeof named === 'string' ? named : agreed;
+  if (protocol === null) return always;
+  const headers: Record<string, string> = { ...always, 'Mcp-Protocol-Version': protocol };
+  if (typeof named !== 'string' || typeof message?.method !== 'string') return headers;
+  headers['Mcp-Method'] = message.method;
+  const subject = params.name ?? params.uri;
+  if (typeof subject === 'string') headers['Mcp-Name'] = subject;
+  return headers;
+}
+
+/** Returns the protocol that the answer to `initialize` names; null for a refusal. */
+export function protocolOf(answer: string): string | null {
+  const message = parsedJson(answer);
+  const result = isObject(message) && isObject(message.result) ? message.result : {};
+  return typeof result.protocolVersion === 'string' ? result.protocolVersion : null;
+}
+
+/**
+ * Reads the messages in a response of the service, each on one line. The response is JSON, or a stream of events that
+ * has ended.
+ * @returns null for a response without messages: the service has refused the request itself
+ */
+export function messagesOf({ status, headers }: Pick<Response, 'status' | 'headers'>, text: string) {
+  if (status === 202) return [];
+  const type = headers.get('content-type') ?? '';
+  if (type.startsWith('text/event-stream')) return eventsIn(text);
+  const message = parsedJson(text);
+  return isObject(message) && message.jsonrpc === '2.0' ? [JSON.stringify(message)] : null;
+}
+
+/** The service writes each message as one `data` line. */
+function eventsIn(text: string): ReadonlyArray<string> {
+  return text.split('\n').flatMap((line) => (line.startsWith('data: {') ? [line.slice('data: '.length)] : []));
+}
+
+const newline = 0x0a;
+
+/** Reads the lines of a stream in UTF-8. It gives null for a line that is too long, and keeps nothing of it. */
+export async function* readLines(input: Readable, maxBytes: number): AsyncGenerator<string | null, void, void> {
+  let pieces: Buffer[] = [];
+  let bytes = 0;
+  const take = (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes <= maxBytes) pieces.push(piece);
+    else pieces = [];
+  };
+  const line = () => {
+    const text = bytes <= maxBytes ? Buffer.concat(pieces).toString('utf8') : null;
+    pieces = [];
+    bytes = 0;
+    return text;
+  };
+  for await (const chunk of input as AsyncIterable<Buffer>) {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      take(chunk.subarray(start, end));
+      yield line();
+      start = end + 1;
+    }
+    take(chunk.subarray(start));
+  }
+  if (bytes > 0) yield line();
 }

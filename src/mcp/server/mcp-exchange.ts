@@ -1,6 +1,6 @@
 import type { Caller } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
-import type { ToolFilter } from '#mcp/tools/tool-filter.ts';
+import type { ToolFilter } from '#mcp/tools/tool-catalogue.ts';
 
 /** One request to `/mcp` with a valid key. */
 export interface McpExchange {

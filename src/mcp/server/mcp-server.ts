@@ -5,11 +5,11 @@ import type { OperationRoute } from '#application/operations/registry.ts';
 import { getPrompt, listedPrompt, visiblePrompts } from '#mcp/prompts/prompt.ts';
 import { prompts } from '#mcp/prompts/prompts.ts';
 import { completeArgument } from '#mcp/resources/complete-argument.ts';
-import { readResource } from '#mcp/resources/read-resource.ts';
 import {
   createResourceCatalogue,
   fixedUri,
   type McpResource,
+  readResource,
   resourceType,
 } from '#mcp/resources/resource-catalogue.ts';
 import { createToolCatalogue, type OperationTool, passes, visibleTools } from '#mcp/tools/tool-catalogue.ts';

@@ -1,9 +1,11 @@
 import type { Tool } from '@modelcontextprotocol/server';
+import * as E from 'fp-ts/lib/Either.js';
 import { checkScopes } from '#application/operations/access-refusals.ts';
 import { type AnyOperation, effectOf } from '#application/operations/operation.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';
 import type { Caller } from '#domain/shared/access.ts';
-import type { ToolFilter } from './tool-filter.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 import { toolInputSchema, toolOutputSchema } from './tool-schema.ts';
 
 /** An operation as a tool. */
@@ -95,4 +97,38 @@ function descriptionOf({ summary, description, scope, alsoScope, paged }: AnyOpe
     scope === null ? 'Any valid key may do this.' : neededScopes(scope, alsoScope),
   ];
   return sentences.filter((sentence) => sentence !== undefined).join(' ');
+}
+
+/** The filter of a connection's tools. */
+export interface ToolFilter {
+  /** Whether only queries are listed. */
+  readonly readOnly: boolean;
+  /** The resources whose tools are listed; null for all. */
+  readonly resources: ReadonlySet<string> | null;
+}
+
+/**
+ * Reads the filter of a request: `?readonly=1` or the header `x-switchyard-readonly`, and `?tools=flows,templates`.
+ * @param known all resources
+ * @returns invalid-input for an unknown resource
+ */
+export function readToolFilter(
+  query: URLSearchParams,
+  readOnlyHeader: unknown,
+  known: ReadonlySet<string>,
+): E.Either<Failure, ToolFilter> {
+  const wanted = query.get('tools');
+  const names = wanted === null ? null : wanted.split(',').map((name) => name.trim());
+  const unknown = names?.find((name) => !known.has(name));
+  if (unknown !== undefined) {
+    const message = `must be a list of these, with commas between: ${[...known].join(', ')}`;
+    return E.left(invalidInput([{ pointer: '/tools', message }]));
+  }
+  const readOnly = isOn(query.get('readonly')) || isOn(readOnlyHeader);
+  return E.right({ readOnly, resources: names === null ? null : new Set(names) });
+}
+
+/** Any value but a clear no means yes, so that a mistake never gives more rights. */
+function isOn(value: unknown): boolean {
+  return typeof value === 'string' && !['0', 'false', 'no'].includes(value.trim().toLowerCase());
 }

@@ -6,7 +6,7 @@ import type { AppendFailure, EventStore, StoredEvent } from '#event-store/event-
 import { seal } from '#event-store/hash-chain.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { usageMetadata } from '#usage/meter.ts';
+import { usageMetadata } from '#usage/usage-recorder.ts';
 import { type ClosedDay, readClosedDay, usageDayStream } from './closed-day.ts';
 import { groupOf, HourlyTotals } from './hourly-totals.ts';
 import { storedEventsOf } from './metering-stream.ts';

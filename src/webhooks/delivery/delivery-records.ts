@@ -3,7 +3,7 @@ import type { DeliveryOutcome } from '#domain/webhook-endpoint/delivery.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
-import type { DeliveryLog, LoggedDelivery } from '#webhooks/log/delivery-log.ts';
+import type { DeliveryLog, LoggedDelivery } from '#webhooks/delivery-log.ts';
 import type { Message } from '#webhooks/state/delivery-state.ts';
 import type { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
 import type { DeliveredEndpoint } from './endpoint-registry.ts';

@@ -11,8 +11,8 @@ import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import type { DisabledByAnswers, QueueClock } from '#webhooks/delivery/queue/endpoint-queue.ts';
 import { type DeliveryState, newDeliveryState, type OpenMessage } from '#webhooks/state/delivery-state.ts';
-import { type DeliveryFigures, deliveryFigures } from './delivery-figures.ts';
 import type { DeliveryRecords } from './delivery-records.ts';
 import {
   type DeliveredEndpoint,
@@ -25,8 +25,7 @@ import {
 import type { DeliveryTry, MessageDelivery } from './message-delivery.ts';
 import { PastFeeder, type PastFeederOptions } from './past-feeder.ts';
 import { EndpointQueue } from './queue/endpoint-queue.ts';
-import type { QueueClock } from './queue/queue-clock.ts';
-import type { DisabledByAnswers } from './queue/queue-options.ts';
+import { type DeliveryFigures, deliveryFigures } from './webhook-metrics.ts';
 
 /** An endpoint and the state with which its delivery begins. */
 export interface EndpointAtStart {

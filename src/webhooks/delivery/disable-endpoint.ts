@@ -6,7 +6,7 @@ import { newEvent } from '#domain/shared/event.ts';
 import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import type { DisabledByAnswers } from './queue/queue-options.ts';
+import type { DisabledByAnswers } from '#webhooks/delivery/queue/endpoint-queue.ts';
 
 export interface DisableDependencies {
   readonly writer: Pick<StreamWriter, 'beginTurn'>;

@@ -1,4 +1,10 @@
-import type { EntryReads } from '#application/history/audit-entries.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  type AuditedEvent,
+  auditedEvents,
+  type EntryReads,
+  type EventPlace,
+} from '#application/history/audit-entries.ts';
 import type { DeliveryError } from '#domain/webhook-endpoint/delivery.ts';
 import { type SealedSecret, secretField, secretPrefix, validSecrets } from '#domain/webhook-endpoint/secret.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
@@ -7,11 +13,9 @@ import { keepHeapSmall } from '#shared/async/heap-growth.ts';
 import { runFor } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import type { TryResult } from '#webhooks/delivery/queue/endpoint-queue.ts';
 import type { Message } from '#webhooks/state/delivery-state.ts';
-import { EntryMaker } from './entry-maker.ts';
-import type { TryResult } from './queue/queue-options.ts';
-import { signatureHeaders } from './sign-message.ts';
-import type { WebhookSender } from './webhook-sender.ts';
+import { signatureHeaders, type WebhookSender } from './webhook-sender.ts';
 
 /** The result of a try that was made. */
 export interface MadeTry extends TryResult {
@@ -174,4 +178,32 @@ export class MessageDelivery {
 /** A failed try that has sent nothing. */
 function failedBefore(eventId: string, error: DeliveryError): MadeTry {
   return { kind: 'failed', eventId, status: null, error, durationMs: 0 };
+}
+
+/**
+ * Makes the entries of events for webhooks. An event goes to many endpoints at once, so those that ask in the same turn
+ * of the event loop share one entry. An entry is never older than the question, so that it omits erased data.
+ */
+export class EntryMaker {
+  readonly #reads: EntryReads;
+  /** By the position of the event: the entries whose making begins in the next turn. */
+  readonly #asked = new Map<number, Promise<AuditedEvent | null>>();
+
+  constructor(reads: EntryReads) {
+    this.#reads = reads;
+  }
+
+  /** @returns null if the event is not shown any more @throws UnavailableError; UnreadableEventError */
+  make(place: EventPlace): Promise<AuditedEvent | null> {
+    const asked = this.#asked.get(place.position) ?? this.#makeNextTurn(place);
+    this.#asked.set(place.position, asked);
+    return asked;
+  }
+
+  async #makeNextTurn(place: EventPlace): Promise<AuditedEvent | null> {
+    await nextTurn();
+    this.#asked.delete(place.position);
+    const [made] = await auditedEvents(this.#reads, [place]);
+    return made ?? null;
+  }
 }

@@ -11,14 +11,13 @@ import { BackOff } from '#shared/async/retrying.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import type { DeliveryLog } from '#webhooks/log/delivery-log.ts';
+import type { DeliveryLog } from '#webhooks/delivery-log.ts';
 import { type DeliveryState, newDeliveryState } from '#webhooks/state/delivery-state.ts';
 import type { DeliveryStateStore, StoredDelivery } from '#webhooks/state/delivery-state-store.ts';
-import type { DeliveryFigures } from './delivery-figures.ts';
 import { DeliveryRecords } from './delivery-records.ts';
 import { DeliveryTerm, type DeliveryTermOptions, type EndpointAtStart } from './delivery-term.ts';
 import { disableEndpoint } from './disable-endpoint.ts';
-import type { CountTry } from './webhook-metrics.ts';
+import type { CountTry, DeliveryFigures } from './webhook-metrics.ts';
 
 type TermOptions = Pick<DeliveryTermOptions, 'positions' | 'delivery' | 'clock' | 'log'>;
 

@@ -1,8 +1,8 @@
+import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
 import type { DeliveryError } from '#domain/webhook-endpoint/delivery.ts';
-import { AddressRefusedError, HostNotFoundError } from '#webhooks/guard/guard-errors.ts';
-import type { UrlGuard } from '#webhooks/guard/url-guard.ts';
-import { type ReceiverRequest, readReceiverRequest } from './queue/receiver-request.ts';
+import { type ReceiverRequest, readReceiverRequest } from '#webhooks/delivery/queue/endpoint-health.ts';
+import { AddressRefusedError, HostNotFoundError, type UrlGuard } from '#webhooks/url-guard.ts';
 
 export interface WebhookSenderOptions {
   readonly guard: UrlGuard;
@@ -138,4 +138,28 @@ function errorOf(error: unknown): DeliveryError {
   const code = 'code' in error ? String(error.code) : '';
   if (timeouts.has(code)) return 'timeout';
   return code.includes('CERT') || code.includes('SIGNATURE') ? 'certificate' : 'connection';
+}
+
+/** The parts of a message that are signed. */
+export interface SignedMessage {
+  /** The same in every try and replay. */
+  readonly id: string;
+  readonly sentAt: Date;
+  readonly body: string;
+}
+
+/**
+ * Returns the headers of Standard Webhooks.
+ * @param secrets the valid secrets, `whsec_…`; at least one
+ */
+export function signatureHeaders(
+  { id, sentAt, body }: SignedMessage,
+  secrets: ReadonlyArray<string>,
+): Readonly<Record<string, string>> {
+  const signatures = secrets.map((secret) => new Webhook(secret).sign(id, sentAt, body));
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
+    'webhook-signature': signatures.join(' '),
+  };
 }

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { recordParts } from '#records/record-parts.ts';
 import type { RecordKind, RecordRange, RecordStore } from '#records/record-store.ts';
 import type { Json } from '#shared/json/json.ts';
-import type { DeliveryState, OpenMessage } from './delivery-state.ts';
 import {
+  type DeliveryState,
   decodeFollowed,
   decodeMessage,
   decodeState,
@@ -12,8 +12,9 @@ import {
   messageKey,
   messagesKind,
   messagesTo,
+  type OpenMessage,
   statesKind,
-} from './stored-delivery.ts';
+} from './delivery-state.ts';
 
 /** The stored states that belong to one log. */
 export interface StoredDelivery {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { keepDiskReserve } from '#app/files/disk-reserve.ts';
+import { keepDiskReserve } from '#app/files/private-files.ts';
 import { isDiskFull } from '#application/operations/unexpected-error.ts';
 
 describe('isDiskFull and keepDiskReserve', () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { type ChatChunk, readChatEvent } from '#gateway/chat/chat-event.ts';
-import { ChatProgress } from '#gateway/chat/chat-progress.ts';
+import { type ChatChunk, ChatProgress, readChatEvent } from '#gateway/chat/chat-event.ts';
 
 const chunk = (choices: unknown, more: object = {}): ChatChunk => {
   const event = readChatEvent(JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices, ...more }));

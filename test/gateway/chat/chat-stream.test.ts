@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
-import type { CallRecord } from '#gateway/call-record.ts';
+import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { chatService, messages, path, short } from '#test/gateway/support/chat-service.ts';
 import {
   type Behaviour,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import * as E from 'fp-ts/lib/Either.js';
-import { builtInConfiguration } from '#gateway/config/built-in-configuration.ts';
+import { builtInConfiguration } from '#gateway/config/configuration-file.ts';
 import { decodeConfiguration } from '#gateway/config/decode-configuration.ts';
 import type { Json } from '#shared/json/json.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AttemptReport } from '#gateway/health/attempt-report.ts';
-import { TargetHealth } from '#gateway/health/target-health.ts';
+import { type AttemptReport, TargetHealth } from '#gateway/health/target-health.ts';
 
 describe('TargetHealth', () => {
   let now = 0;

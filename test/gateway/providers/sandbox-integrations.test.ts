@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import OpenAI, { BadRequestError } from 'openai';
-import { builtInConfiguration } from '#gateway/config/built-in-configuration.ts';
+import { builtInConfiguration } from '#gateway/config/configuration-file.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
 import { goodKey } from '#test/http/support/fake-service.ts';
 

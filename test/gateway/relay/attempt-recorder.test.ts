@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { AttemptReport } from '#gateway/health/attempt-report.ts';
-import { AttemptRecorder } from '#gateway/relay/attempt-recorder.ts';
+import type { AttemptReport } from '#gateway/health/target-health.ts';
 import { CircuitBreaker } from '#gateway/relay/circuit-breaker.ts';
+import { AttemptRecorder } from '#gateway/relay/targets.ts';
 
 const target = { id: 'p/x', provider: 'p', model: 'x' } as never;
 

@@ -8,15 +8,14 @@ import { createInvoke } from '#application/operations/invoke.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { defaultBodyByteLimits } from '#exchange/body-source.ts';
 import { ByteBudget, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
-import { SpoolFolder } from '#gateway/audio/spool-folder.ts';
-import { defaultSpoolByteLimits } from '#gateway/audio/spool-limits.ts';
-import { type MakeFile, makeUnnamedFile } from '#gateway/audio/unnamed-file.ts';
-import type { CallRecord } from '#gateway/call-record.ts';
+import { defaultSpoolByteLimits } from '#gateway/audio/spool.ts';
+import { type MakeFile, makeUnnamedFile, SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { decodeConfiguration } from '#gateway/config/decode-configuration.ts';
 import { Gateway } from '#gateway/gateway.ts';
 import type { GatewayLimits } from '#gateway/gateway-call.ts';
 import { gatewayOperations } from '#gateway/operations.ts';
+import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import { createApp } from '#http/server/app.ts';
 import { type HttpServer, listen, type ServerLimits } from '#http/server/server.ts';
@@ -24,7 +23,7 @@ import { FreeSpace } from '#shared/files/free-space.ts';
 import { loggerOn } from '#shared/logging/pino-logger.ts';
 import { goodKey, caller as someCaller } from '#test/http/support/fake-service.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { createAttemptMetrics } from '#usage/attempt-metrics.ts';
+import { createAttemptMetrics } from '#usage/call-metrics.ts';
 
 /** A gateway behind the real app on a real socket. */
 export interface GatewayService extends HttpServer {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
-import { descendantKeysOf } from '#application/access/key-descendants.ts';
+import { descendantKeysOf } from '#application/access/key-follower.ts';
 import { Claims } from '#application/commands/claims.ts';
 import type { AnyCommand } from '#application/commands/command.ts';
 import { commandOperation } from '#application/commands/execute-command.ts';

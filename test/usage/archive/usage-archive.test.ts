@@ -8,8 +8,7 @@ import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
-import type { StoredEvent } from '#event-store/event-store.ts';
-import { type EventStore, type EventToAppend, noStream } from '#event-store/event-store.ts';
+import { type EventStore, type EventToAppend, noStream, type StoredEvent } from '#event-store/event-store.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
 import { newestVersion, upcastWith } from '#event-store/recorded-event.ts';
@@ -17,7 +16,7 @@ import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts'
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import { readLogFile } from '#event-store/transfer/log-file/log-file.ts';
 import type { RawLog } from '#event-store/transfer/raw-log.ts';
-import type { CallRecord } from '#gateway/call-record.ts';
+import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { mustAppend, someEvent, someMetadata } from '#test/contract/event-store.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
@@ -26,7 +25,7 @@ import { archiveSource } from '#usage/archive/archive-file.ts';
 import { readClosedDay, usageDayStream } from '#usage/archive/closed-day.ts';
 import { UsageArchiveError } from '#usage/archive/day-closing.ts';
 import { UsageArchive } from '#usage/archive/usage-archive.ts';
-import { UsageWindow } from '#usage/usage-window.ts';
+import { UsageWindow } from '#usage/usage-recorder.ts';
 import { usageRows } from './usage-rows.ts';
 
 type Store = EventStore & StreamRemoval & Pick<RawLog, 'readRawLog'>;

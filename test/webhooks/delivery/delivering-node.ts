@@ -15,7 +15,7 @@ import { AppendableEventStore } from '#test/support/fakes/appendable-event-store
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 import type { DeliveryTry } from '#webhooks/delivery/message-delivery.ts';
-import { systemClock } from '#webhooks/delivery/queue/queue-clock.ts';
+import { systemClock } from '#webhooks/delivery/queue/endpoint-queue.ts';
 import { WebhookRunner } from '#webhooks/delivery/webhook-runner.ts';
 import type { DeliveryState, Message } from '#webhooks/state/delivery-state.ts';
 import { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import { WebhookSender } from '#webhooks/delivery/webhook-sender.ts';
-import type { HostAddress } from '#webhooks/guard/resolve-host.ts';
-import { UrlGuard } from '#webhooks/guard/url-guard.ts';
+import { type HostAddress, UrlGuard } from '#webhooks/url-guard.ts';
 
 const loopback: HostAddress = { address: '127.0.0.1', family: 4 };
 const { signal } = new AbortController();

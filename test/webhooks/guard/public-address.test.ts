@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isPublicAddress } from '#webhooks/guard/public-address.ts';
+import { isPublicAddress } from '#webhooks/url-guard.ts';
 
 const refused = {
   'this host': ['0.0.0.0', '0.1.2.3', '::'],

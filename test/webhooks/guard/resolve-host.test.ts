@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { HostNotFoundError } from '#webhooks/guard/guard-errors.ts';
-import { createDnsResolver, createSystemResolver } from '#webhooks/guard/resolve-host.ts';
+import { createDnsResolver, createSystemResolver, HostNotFoundError } from '#webhooks/url-guard.ts';
 
 type Answer = ReadonlyArray<string> | string;
 

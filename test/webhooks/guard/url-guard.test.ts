@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { HostNotFoundError } from '#webhooks/guard/guard-errors.ts';
-import type { HostAddress, ResolveHost } from '#webhooks/guard/resolve-host.ts';
-import { UrlGuard } from '#webhooks/guard/url-guard.ts';
+import { type HostAddress, HostNotFoundError, type ResolveHost, UrlGuard } from '#webhooks/url-guard.ts';
 
 const hosts: Readonly<Record<string, ReadonlyArray<HostAddress>>> = {
   'public.example': [{ address: '93.184.216.34', family: 4 }],

@@ -6,8 +6,8 @@ import { deliveryLogContract } from '#test/contract/delivery-log.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
 import { temporaryFolder } from '#test/support/service/service-process.ts';
-import { openMongoDbDeliveryLog } from '#webhooks/log/mongodb/mongodb-delivery-log.ts';
-import { openSqliteDeliveryLog } from '#webhooks/log/sqlite/sqlite-delivery-log.ts';
+import { openMongoDbDeliveryLog } from '#webhooks/delivery-log.mongodb.ts';
+import { openSqliteDeliveryLog } from '#webhooks/delivery-log.sqlite.ts';
 
 deliveryLogContract('SQLite', async () => {
   const folder = temporaryFolder();

@@ -5,7 +5,7 @@ import { recordParts } from '#records/record-parts.ts';
 import type { RecordKey, RecordStore } from '#records/record-store.ts';
 import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
-import { followedKey } from '#webhooks/state/stored-delivery.ts';
+import { followedKey } from '#webhooks/state/delivery-state.ts';
 
 /** A checkpoint of release 0.3. */
 export interface EarlierCheckpoint {

@@ -1,6 +1,5 @@
 import ret, { type Set as CharacterSet, type Root, type Token, types } from 'ret';
-import type { SampleBudget } from './sample-budget.ts';
-import { UnfitSchemaError } from './unfit-schema-error.ts';
+import { type SampleBudget, UnfitSchemaError } from './sample-budget.ts';
 
 /** The module itself is the tokenizer, but its types declare the tokenizer as the member `default`. */
 const tokenize = ret as unknown as (pattern: string) => Root;

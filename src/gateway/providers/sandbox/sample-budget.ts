@@ -1,5 +1,3 @@
-import { UnfitSchemaError } from './unfit-schema-error.ts';
-
 /** One unit is about 100 ns of work, or one character of the answer. */
 const maxUnits = 250_000;
 
@@ -46,4 +44,9 @@ export class SampleBudget {
   spendOnResult(characters: number): void {
     this.spend(characters * this.#choices);
   }
+}
+
+/** The sandbox makes no value for a schema. The message says why, for the client. */
+export class UnfitSchemaError extends Error {
+  override readonly name = 'UnfitSchemaError';
 }

@@ -11,12 +11,17 @@ import {
   unknownFormat,
 } from '#gateway/providers/provider.ts';
 import { wavHeaderBytes } from '#gateway/providers/wav-header.ts';
-import { type LocalAnswer, LocalTransport } from '#gateway/transport/local-transport.ts';
+import {
+  eventAnswer,
+  jsonAnswer,
+  type LocalAnswer,
+  LocalTransport,
+  textAnswer,
+} from '#gateway/transport/local-transport.ts';
 import type { Transport, UpstreamRequest } from '#gateway/transport/transport.ts';
 import { briefMember, wantedNames } from '#gateway/wire/json-members.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { answerChat } from './chat-answer.ts';
-import { eventAnswer, jsonAnswer, textAnswer, wordsIn } from './local-answers.ts';
+import { answerChat, wordsIn } from './chat-answer.ts';
 import { toneWav } from './tone-wav.ts';
 
 /** OpenAI's formats. Every format except `pcm` is answered as WAV, with the content type of WAV. */

@@ -1,8 +1,7 @@
 import { codePoints } from '#shared/codecs/text.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { samplePattern } from './pattern-sample.ts';
-import type { SampleBudget } from './sample-budget.ts';
-import { UnfitSchemaError } from './unfit-schema-error.ts';
+import { type SampleBudget, UnfitSchemaError } from './sample-budget.ts';
 
 const maxLength = 10_000;
 /** How many numbers are tried, upwards and downwards. */

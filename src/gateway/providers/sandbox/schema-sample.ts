@@ -1,8 +1,7 @@
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { keysOfPointer } from '#shared/json/json-pointer.ts';
-import { SampleBudget } from './sample-budget.ts';
+import { SampleBudget, UnfitSchemaError } from './sample-budget.ts';
 import { sampleNumber, sampleString } from './scalar-sample.ts';
-import { UnfitSchemaError } from './unfit-schema-error.ts';
 
 /** The depths of a value, tried in this order, so that a recursive schema gives the smallest value. */
 const depths = [2, 4, 8, 16, 32];

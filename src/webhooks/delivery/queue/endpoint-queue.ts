@@ -1,12 +1,8 @@
 import type { DeliveryOutcome } from '#domain/webhook-endpoint/delivery.ts';
 import { maxTriesOfEndpoint } from '#domain/webhook-endpoint/running-tries.ts';
 import type { DeliveryState, Message, OpenMessage } from '#webhooks/state/delivery-state.ts';
-import { EndpointHealth } from './endpoint-health.ts';
+import { EndpointHealth, maxHoldMs, nextTryAt, type ReceiverRequest, retryForMs } from './endpoint-health.ts';
 import { type MessageChanges, OpenMessages } from './open-messages.ts';
-import type { QueueClock } from './queue-clock.ts';
-import type { DisabledByAnswers, EndpointQueueOptions, TryResult } from './queue-options.ts';
-import type { ReceiverRequest } from './receiver-request.ts';
-import { maxHoldMs, nextTryAt, retryForMs } from './retry-schedule.ts';
 
 /** The most tries of one endpoint that run at the same time. */
 export const maxAtOnce = maxTriesOfEndpoint;
@@ -322,3 +318,60 @@ export class EndpointQueue<Result extends TryResult> {
 function isTry<Result extends TryResult>(result: Result): result is Result & { readonly kind: 'delivered' | 'failed' } {
   return result.kind === 'delivered' || result.kind === 'failed';
 }
+
+/**
+ * The result of a try. `postponed`: no try was made, because the message could not be made or sent now. `dropped`: there
+ * is no further try, because the event is not a message any more.
+ */
+export interface TryResult {
+  readonly kind: 'delivered' | 'failed' | 'postponed' | 'dropped';
+  /** What the receiver asks for in its answer. */
+  readonly receiverRequest?: ReceiverRequest | null;
+}
+
+/** Why answers disable an endpoint: all tries have failed for three days, or the receiver wants no more messages. */
+export type DisabledByAnswers = 'failing' | 'gone';
+
+/** The state, settings and callbacks of a queue. */
+export interface EndpointQueueOptions<Result extends TryResult> {
+  readonly state: DeliveryState;
+  readonly isEnabled: boolean;
+  readonly clock: QueueClock;
+  /** Returns the position up to which the log was followed. A live queue was offered every message up to it. */
+  readonly followed: () => number;
+  /** Tries to deliver a message. Never rejects. */
+  readonly deliver: (message: OpenMessage) => Promise<Result>;
+  /** Called when a try has ended. @param attempt its number, from 1 */
+  readonly onTried: (
+    message: Message,
+    attempt: number,
+    result: Result & { readonly kind: 'delivered' | 'failed' },
+    outcome: DeliveryOutcome,
+  ) => void;
+  /** Called when the state has changed. */
+  readonly onChange: () => void;
+  /** Called when the queue has room for messages after its position. */
+  readonly onRoom: () => void;
+  /** Called when the receiver's answers have disabled the queue. */
+  readonly onDisabled: (reason: DisabledByAnswers) => void;
+}
+
+/** The clock of deliveries. Tests pass a different one. */
+export interface QueueClock {
+  /** In ms since 1970. */
+  now(): number;
+  /** Runs a function once after a time in ms. @returns a function that cancels it */
+  after(milliseconds: number, run: () => void): () => void;
+  /** A random number from 0 to 1. */
+  random(): number;
+}
+
+/** The machine's clock. */
+export const systemClock: QueueClock = {
+  now: Date.now,
+  after: (milliseconds, run) => {
+    const timer = setTimeout(run, milliseconds);
+    return () => clearTimeout(timer);
+  },
+  random: Math.random,
+};

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { retryForMs } from '#webhooks/delivery/queue/endpoint-health.ts';
 import { maxAtOnce, maxOpen } from '#webhooks/delivery/queue/endpoint-queue.ts';
-import { retryForMs } from '#webhooks/delivery/queue/retry-schedule.ts';
 import { newDeliveryState } from '#webhooks/state/delivery-state.ts';
 import { messageAt, VirtualReceiver } from './virtual-receiver.ts';
 

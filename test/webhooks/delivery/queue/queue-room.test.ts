@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { VirtualTime } from '#test/leases/virtual-time.ts';
-import { EndpointQueue } from '#webhooks/delivery/queue/endpoint-queue.ts';
-import type { TryResult } from '#webhooks/delivery/queue/queue-options.ts';
+import { EndpointQueue, type TryResult } from '#webhooks/delivery/queue/endpoint-queue.ts';
 import { newDeliveryState } from '#webhooks/state/delivery-state.ts';
 import { clockOf, messageAt } from './virtual-receiver.ts';
 

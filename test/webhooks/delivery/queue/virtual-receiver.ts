@@ -1,8 +1,11 @@
 import { VirtualTime } from '#test/leases/virtual-time.ts';
-import { EndpointQueue } from '#webhooks/delivery/queue/endpoint-queue.ts';
-import type { QueueClock } from '#webhooks/delivery/queue/queue-clock.ts';
-import type { DisabledByAnswers, TryResult } from '#webhooks/delivery/queue/queue-options.ts';
-import type { ReceiverRequest } from '#webhooks/delivery/queue/receiver-request.ts';
+import type { ReceiverRequest } from '#webhooks/delivery/queue/endpoint-health.ts';
+import {
+  type DisabledByAnswers,
+  EndpointQueue,
+  type QueueClock,
+  type TryResult,
+} from '#webhooks/delivery/queue/endpoint-queue.ts';
 import {
   type DeliveryState,
   type Message,

@@ -1,7 +1,9 @@
-import { Counter, Histogram, type Registry } from 'prom-client';
-import type { CallRecord } from '#gateway/call-record.ts';
-import { isErrorType, otherErrorType as other } from '#gateway/error-type.ts';
-import { BoundedNames } from './bounded-names.ts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { AttemptReport } from '#gateway/health/target-health.ts';
+import type { ListedTarget } from '#gateway/health/target-list.ts';
+import { isErrorType, otherErrorType as other } from '#gateway/relay/attempt-failure.ts';
+import type { CallRecord } from '#gateway/relay/call-record.ts';
+import { Batcher } from '#shared/async/batcher.ts';
 
 /** Buckets of OpenTelemetry's semantic conventions for generative AI. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
@@ -138,4 +140,74 @@ function countLost(registry: Registry, source: CallSource): void {
       this.inc(source.callsLost);
     },
   });
+}
+
+/** Operators name targets and providers name errors. Beyond these numbers, further names share one label. */
+const maxTargets = 500;
+const maxAttemptErrors = 100;
+
+/** The gateway's instruments of attempts. */
+export interface AttemptMetrics {
+  /** Counts an attempt a little later, outside of the request. */
+  readonly attempt: (report: AttemptReport) => void;
+  /** Sets the source of the state of circuits, which is read with the metrics. */
+  readonly watchTargets: (targets: () => ReadonlyArray<Pick<ListedTarget, 'target' | 'circuit'>>) => void;
+}
+
+/** Makes the instruments that show a failing target even if a fallback serves its calls. */
+export function createAttemptMetrics(registry: Registry): AttemptMetrics {
+  const counted = new Batcher<AttemptReport>((reports) => {
+    for (const report of reports) attempts.inc(labelsOf(report));
+  });
+  const attempts = new Counter({
+    name: 'switchyard_gateway_attempts_total',
+    help: 'Attempts at targets; several may serve one call',
+    labelNames: ['target', 'outcome', 'error_type'],
+    registers: [registry],
+    collect: () => counted.drain(),
+  });
+  const targets = new BoundedNames(maxTargets);
+  const errors = new BoundedNames(maxAttemptErrors);
+  const labelsOf = ({ target, result, error }: AttemptReport) => ({
+    target: targets.has(target.id) ? target.id : other,
+    outcome: result,
+    error_type: error === null ? '' : errorTypeOf(error.code),
+  });
+  const errorTypeOf = (code: string) => (isErrorType(code) && errors.has(code) ? code : other);
+
+  return {
+    attempt: (report) => counted.add(report),
+    watchTargets: (list) => watchCircuits(registry, list),
+  };
+}
+
+function watchCircuits(registry: Registry, list: () => ReadonlyArray<Pick<ListedTarget, 'target' | 'circuit'>>): void {
+  new Gauge({
+    name: 'switchyard_gateway_circuit_open',
+    help: 'Whether the circuit of a target is open or half-open (1), or closed (0)',
+    labelNames: ['target'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { target, circuit } of list()) this.set({ target }, circuit === 'closed' ? 0 : 1);
+    },
+  });
+}
+
+/** Keeps a limited number of names, because names that others choose must not grow the metrics without limit. */
+export class BoundedNames {
+  readonly #names = new Set<string>();
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Whether a name may be used: it is known, or there is room for it. */
+  has(name: string): boolean {
+    if (this.#names.has(name)) return true;
+    if (this.#names.size >= this.#max) return false;
+    this.#names.add(name);
+    return true;
+  }
 }

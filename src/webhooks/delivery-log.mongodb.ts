@@ -3,7 +3,7 @@ import type { DeliveryPage } from '#application/webhooks/webhook-reads.ts';
 import type { WebhookDelivery } from '#domain/webhook-endpoint/delivery.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { areDuplicates } from '#mongodb/mongodb-failure.ts';
-import type { DeliveryLog } from '#webhooks/log/delivery-log.ts';
+import type { DeliveryLog } from './delivery-log.ts';
 
 const collectionName = 'webhookDeliveries';
 

@@ -1,5 +1,6 @@
 import type { InputError } from '#domain/shared/failure.ts';
 import type { Json } from '#shared/json/json.ts';
+import { pointerTo } from '#shared/json/json-pointer.ts';
 
 /** The most characters of a value that an error quotes. */
 const maxShownLength = 200;
@@ -24,4 +25,22 @@ export function checkText(pointer: string, value: Json | undefined): ReadonlyArr
 export function checkFlag(pointer: string, value: Json | undefined): ReadonlyArray<InputError> {
   const isFlag = value === undefined || value === null || typeof value === 'boolean';
   return isFlag ? [] : [inputError(pointer, 'must be true or false', value)];
+}
+
+/**
+ * Finds names that differ only in case from a resolved one. The gateway replaces `model` by the name in the catalogue.
+ * A provider that ignores case would read `Model` instead, which the catalogue has not checked.
+ * @param names the names of a request's members or parts
+ * @param resolved the names, in lower case, whose values the gateway resolves
+ * @returns a fault for each spelling, once
+ */
+export function spellingFaults(names: Iterable<string>, resolved: ReadonlyArray<string>): ReadonlyArray<InputError> {
+  const faults = new Map<string, InputError>();
+  for (const name of names) {
+    for (const expected of resolved) {
+      if (name.length !== expected.length || name === expected || name.toLowerCase() !== expected) continue;
+      faults.set(name, { pointer: pointerTo([name]), message: `must be spelled "${expected}"` });
+    }
+  }
+  return [...faults.values()];
 }

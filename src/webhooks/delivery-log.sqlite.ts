@@ -2,7 +2,7 @@ import type { DeliveryPage } from '#application/webhooks/webhook-reads.ts';
 import type { WebhookDelivery } from '#domain/webhook-endpoint/delivery.ts';
 import type { PageKey } from '#read-store/read-store.ts';
 import { SqliteFile, type SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
-import { type DeliveryLog, placeOfTry } from '#webhooks/log/delivery-log.ts';
+import { type DeliveryLog, placeOfTry } from './delivery-log.ts';
 
 /** The most rows of one removal. The number is small, so that other writes of the thread do not wait long. */
 const removedAtOnce = 1_000;

@@ -1,0 +1,169 @@
+import { lookup, Resolver } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { faultOfUrl } from '#domain/webhook-endpoint/webhook-endpoint.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+
+export interface UrlGuardOptions {
+  /** Allows deliveries to private networks and over plain HTTP. */
+  readonly allowsPrivateNetworks: boolean;
+  readonly resolve: ResolveHost;
+}
+
+/**
+ * Decides where webhooks may be delivered to. The guard checks all addresses of a host, and the connection goes to a
+ * checked address. A later answer of a name server therefore changes nothing.
+ */
+export class UrlGuard {
+  readonly #options: UrlGuardOptions;
+
+  constructor(options: UrlGuardOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns why nothing may be delivered to a URL, as its host resolves now; null if the URL is allowed. The host is not
+   * looked up if private networks are allowed.
+   * @throws UnavailableError if the name servers do not answer
+   */
+  async faultOf(url: string): Promise<string | null> {
+    const { allowsPrivateNetworks } = this.#options;
+    const fault = faultOfUrl(url, allowsPrivateNetworks);
+    if (fault !== null || allowsPrivateNetworks) return fault;
+    try {
+      await this.addressesOf(hostOf(url));
+      return null;
+    } catch (error) {
+      if (error instanceof AddressRefusedError) return 'must be of a host with public addresses alone';
+      if (error instanceof HostNotFoundError) return 'must be of a host that has an address';
+      throw new UnavailableError('The host of the URL cannot be looked up now. Send the request again.');
+    }
+  }
+
+  /**
+   * Returns the addresses of a host, all of them allowed.
+   * @param host a name or an address
+   * @throws AddressRefusedError; HostNotFoundError; another Error if the lookup fails
+   */
+  async addressesOf(host: string): Promise<ReadonlyArray<HostAddress>> {
+    const addresses = isIP(host) === 0 ? await this.#options.resolve(host) : [addressOf(host)];
+    if (addresses.length === 0) throw new HostNotFoundError(`${host} has no address`);
+    if (this.#options.allowsPrivateNetworks) return addresses;
+    if (addresses.every(({ address }) => isPublicAddress(address))) return addresses;
+    throw new AddressRefusedError(`${host} has an address that is not public`);
+  }
+
+  /**
+   * Checks a URL whose host is an address, because connecting to it makes no lookup.
+   * @throws AddressRefusedError if the address is not allowed
+   */
+  checkLiteral(url: string): void {
+    const host = hostOf(url);
+    if (this.#options.allowsPrivateNetworks || isIP(host) === 0 || isPublicAddress(host)) return;
+    throw new AddressRefusedError('the URL has an address that is not public');
+  }
+
+  /** Looks up the host of a new connection, with the check. */
+  readonly lookup: LookupFunction = (hostname, options, callback) => {
+    this.addressesOf(hostname).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (options.all === true) callback(null, [...addresses]);
+        else callback(null, first?.address ?? '', first?.family);
+      },
+      (error: Error) => callback(error, '', 0),
+    );
+  };
+}
+
+/** The host of a URL. An IPv6 address has no brackets. */
+function hostOf(url: string): string {
+  return new URL(url).hostname.replace(/^\[|\]$/g, '');
+}
+
+/** A host has an address that is not public. */
+export class AddressRefusedError extends Error {
+  override readonly name = 'AddressRefusedError';
+}
+
+/** A host has no address. */
+export class HostNotFoundError extends Error {
+  override readonly name = 'HostNotFoundError';
+}
+
+/** Addresses in public ranges that lead to the metadata service of a cloud. */
+const metadataAddresses = new Set([
+  // Azure's WireServer
+  '168.63.129.16',
+]);
+
+/** The IPv6 addresses that the internet routes today (RFC 4291, IANA). */
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/**
+ * Whether an address is public. Private, local and reserved addresses are not. IPv6 addresses that translate to such an
+ * IPv4 address (mapped, NAT64, 6to4, Teredo) are not public either.
+ */
+export function isPublicAddress(address: string): boolean {
+  // The library also accepts texts that are not addresses for the operating system.
+  if (isIP(address) === 0 || !ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  if (parsed.range() !== 'unicast') return false;
+  if (parsed.kind() === 'ipv6') return parsed.match(globalUnicast);
+  return !metadataAddresses.has(parsed.toString());
+}
+
+/** An address of a host. */
+export interface HostAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+/** Returns every address of a host. @throws HostNotFoundError; another Error if the lookup fails for now */
+export type ResolveHost = (hostname: string) => Promise<ReadonlyArray<HostAddress>>;
+
+/** Looks up the addresses of one family. Rejects with the code of c-ares if there is none. */
+interface NameServers {
+  resolve4(hostname: string): Promise<ReadonlyArray<string>>;
+  resolve6(hostname: string): Promise<ReadonlyArray<string>>;
+}
+
+/** Codes of an answer that says that the host has no such address. */
+const absent = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'EAI_NONAME', 'EAI_NODATA']);
+
+/**
+ * Creates a resolver that asks the name servers. Unlike `dns.lookup`, it uses no thread of Node's pool, so that a name
+ * server that does not answer delays nothing else.
+ * @param servers default: those of the machine
+ */
+export function createDnsResolver(servers: NameServers = new Resolver({ timeout: 2_000, tries: 2 })): ResolveHost {
+  return async (hostname) => {
+    const results = await Promise.allSettled([servers.resolve4(hostname), servers.resolve6(hostname)]);
+    const found = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+    if (found.length > 0) return found.map(addressOf);
+    const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    throw failures.find((error) => !isAbsence(error)) ?? new HostNotFoundError(`${hostname} has no address`);
+  };
+}
+
+/** Creates a resolver that asks the name servers and then the operating system, which knows local names. */
+export function createSystemResolver(resolve = createDnsResolver()): ResolveHost {
+  return async (hostname) => {
+    try {
+      return await resolve(hostname);
+    } catch (error) {
+      const found = await lookup(hostname, { all: true }).catch(() => []);
+      if (found.length === 0) throw error;
+      return found.map(({ address }) => addressOf(address));
+    }
+  };
+}
+
+/** @param address an IPv4 or IPv6 address */
+export function addressOf(address: string): HostAddress {
+  return { address, family: isIP(address) === 6 ? 6 : 4 };
+}
+
+function isAbsence(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && absent.has(String(error.code));
+}
