@@ -137,12 +137,21 @@ function operatorRequest<Parameter extends string, Body extends t.Props, Status,
   { parameter, path, entity, status, unknown, exampleName }: OperatedGroup<Parameter, Status, Events>,
   request: OperatorRequest<Body, Status, Events>,
 ) {
-  const { verb, body, failures, effect, exampleInput, decide, ...about } = request;
+  const { name, summary, description, verb, body, failures, effect, exampleInput, decide } = request;
   return command({
-    ...about,
-    group: 'Operations',
+    about: {
+      name,
+      summary,
+      description,
+      group: 'Operations',
+      ...(effect === undefined ? {} : { effect }),
+      example: {
+        ...(exampleInput === undefined ? {} : { input: exampleInput }),
+        output: { [parameter]: exampleName },
+      },
+    },
     http: post(`${path}/:${parameter}/${verb}`),
-    scope: 'operations:write',
+    access: { scope: 'operations:write', subject: null },
     // TypeScript does not keep the name of a computed member in the type.
     input: t.type({ [parameter]: text({ min: 1, max: 100 }), ...body }) as unknown as t.Type<
       t.TypeOfProps<Body> & Readonly<Record<Parameter, string>>,
@@ -151,19 +160,12 @@ function operatorRequest<Parameter extends string, Body extends t.Props, Status,
     >,
     output: t.type({ [parameter]: text() }, `Requested${parameter[0]?.toUpperCase()}${parameter.slice(1)}`),
     failures: [entity.notFound, ...failures],
-    ...(effect === undefined ? {} : { effect }),
-    example: {
-      ...(exampleInput === undefined ? {} : { input: exampleInput }),
-      output: { [parameter]: exampleName },
-    },
     entity,
-    subject: null,
-    newId: (fields) => fields[parameter],
     loadRelated: (fields, { lookup }) => status(fields[parameter], lookup),
-    tenant: (_, { caller }) => operatorTenant(caller),
+    creates: { id: (fields) => fields[parameter], tenant: (_, { caller }) => operatorTenant(caller) },
     decide: (fields, _, { related: known }) => {
-      const name = fields[parameter];
-      return known === null ? E.left(unknown(name)) : decide({ ...fields, name }, known);
+      const named = fields[parameter];
+      return known === null ? E.left(unknown(named)) : decide({ ...fields, name: named }, known);
     },
     answer: ({ input: fields }) => ({ [parameter]: fields[parameter] }),
     withoutRevision: true,

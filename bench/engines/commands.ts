@@ -74,7 +74,9 @@ async function measureOn(client: Client, samples: number): Promise<ReadonlyArray
   const flowTimes: number[] = [];
   const known = new Set(operations.writes);
   const times: CommandTime[] = [];
-  for (const { name } of [...commands, ...uploadCommands]) {
+  for (const {
+    about: { name },
+  } of [...commands, ...uploadCommands]) {
     if (name === reference || !known.has(name)) continue;
     const own: number[] = [];
     for (let sample = 0; sample < samples; sample += 1) {

@@ -12,21 +12,24 @@ import { examples } from '#domain/shared/examples.ts';
 import { loadRequestedFlows } from './shared/requested-flows.ts';
 
 export const createAgentProfile = command({
-  name: 'create_agent_profile',
-  summary: 'Create an agent profile',
-  description: 'A project has at most one default profile. isDefault=true makes this profile the default.',
-  group: 'Agent profiles',
+  about: {
+    name: 'create_agent_profile',
+    summary: 'Create an agent profile',
+    description: 'A project has at most one default profile. isDefault=true makes this profile the default.',
+    group: 'Agent profiles',
+    example: { input: examples.agentProfileContents, output: examples.agentProfile },
+  },
   http: post('/v1/projects/:projectId/agent-profiles', 201),
-  scope: 'agent-profiles:write',
+  access: { scope: 'agent-profiles:write', subject: { entity: project, parameter: 'projectId' } },
   input: t.type({ projectId: cuid, ...agentProfileContents }),
   output: AgentProfileRecord,
   failures: ['project-not-found', 'flow-not-found'],
-  example: { input: examples.agentProfileContents, output: examples.agentProfile },
   entity: agentProfiles,
-  subject: { entity: project, parameter: 'projectId' },
-  newId: ({ projectId }, { suffix }) => childId(projectId, suffix),
-  isIdUsed: ({ profiles }, { projectId }, { suffix }) => profiles.has(childId(projectId, suffix)),
   loadRelated: ({ flowIds }, { load }) => loadRequestedFlows(flowIds, load),
+  creates: {
+    id: ({ projectId }, { suffix }) => childId(projectId, suffix),
+    isIdUsed: ({ profiles }, { projectId }, { suffix }) => profiles.has(childId(projectId, suffix)),
+  },
   decide: (input, { defaultId: previousId }, { related: flows, newIds: { suffix } }) => {
     const { projectId, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;
     const refusal = checkRequestedFlows(flows, projectId);

@@ -10,18 +10,19 @@ import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 
 export const deleteAgentProfile = command({
-  name: 'delete_agent_profile',
-  summary: 'Delete an agent profile',
-  description: 'Its flows then have no profile. The default profile can only be deleted as the last one.',
-  group: 'Agent profiles',
+  about: {
+    name: 'delete_agent_profile',
+    summary: 'Delete an agent profile',
+    description: 'Its flows then have no profile. The default profile can only be deleted as the last one.',
+    group: 'Agent profiles',
+    example: { output: examples.agentProfile },
+  },
   http: remove('/v1/agent-profiles/:agentProfileId'),
-  scope: 'agent-profiles:write',
+  access: { scope: 'agent-profiles:write', subject: { entity: agentProfiles, parameter: 'agentProfileId' } },
   input: t.type({ agentProfileId: cuid }),
   output: AgentProfileRecord,
   failures: ['agent-profile-not-found', 'default-agent-profile-required'],
-  example: { output: examples.agentProfile },
   entity: agentProfiles,
-  subject: { entity: agentProfiles, parameter: 'agentProfileId' },
   decide: ({ agentProfileId: id }, state) => {
     if (state.defaultId === id && state.liveCount > 1) {
       return E.left(

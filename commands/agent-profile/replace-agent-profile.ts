@@ -12,18 +12,19 @@ import { failure } from '#domain/shared/failure.ts';
 import { loadRequestedFlows } from './shared/requested-flows.ts';
 
 export const replaceAgentProfile = command({
-  name: 'replace_agent_profile',
-  summary: 'Replace the contents of an agent profile',
-  description: 'The listed flows are assigned to the profile. Its other flows are not assigned to it any more.',
-  group: 'Agent profiles',
+  about: {
+    name: 'replace_agent_profile',
+    summary: 'Replace the contents of an agent profile',
+    description: 'The listed flows are assigned to the profile. Its other flows are not assigned to it any more.',
+    group: 'Agent profiles',
+    example: { input: examples.agentProfileContents, output: examples.agentProfile },
+  },
   http: put('/v1/agent-profiles/:agentProfileId'),
-  scope: 'agent-profiles:write',
+  access: { scope: 'agent-profiles:write', subject: { entity: agentProfiles, parameter: 'agentProfileId' } },
   input: t.type({ agentProfileId: cuid, ...agentProfileContents }),
   output: AgentProfileRecord,
   failures: ['agent-profile-not-found', 'flow-not-found', 'default-agent-profile-required'],
-  example: { input: examples.agentProfileContents, output: examples.agentProfile },
   entity: agentProfiles,
-  subject: { entity: agentProfiles, parameter: 'agentProfileId' },
   loadRelated: ({ flowIds }, { load }) => loadRequestedFlows(flowIds, load),
   decide: (input, { defaultId: previousId }, { related: flows }) => {
     const { agentProfileId: id, name, isDefault, supportedInputLanguages, reasoningMode, outputVoiceId } = input;

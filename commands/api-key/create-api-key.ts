@@ -25,27 +25,27 @@ const creatableTypes: Readonly<Record<KeyType, ReadonlySet<KeyType>>> = {
 };
 
 export const createApiKey = command({
-  name: 'create_api_key',
-  summary: 'Create an API key',
-  description:
-    'Only this answer shows the key. A key cannot create a key with more access or scopes than it has. Without `scopes`, the new key has all scopes of its type, also those added later (`scopes` is then null). If its creator has a list of scopes, the new key has those of them that its type can have. The key stops working at `expiresAt`.',
-  group: 'API keys',
+  about: {
+    name: 'create_api_key',
+    summary: 'Create an API key',
+    description:
+      'Only this answer shows the key. A key cannot create a key with more access or scopes than it has. Without `scopes`, the new key has all scopes of its type, also those added later (`scopes` is then null). If its creator has a list of scopes, the new key has those of them that its type can have. The key stops working at `expiresAt`.',
+    group: 'API keys',
+    example: {
+      input: { name: 'Website', keyType: 'project', scopes: ['flows:read', 'flows:write'] },
+      output: { ...examples.apiKey, key: 'sy_live_…' },
+    },
+  },
   http: post('/v1/projects/:projectId/keys', 201),
-  scope: 'keys:write',
+  access: { scope: 'keys:write', subject: { entity: project, parameter: 'projectId' } },
   input: t.intersection([
     t.type({ projectId: cuid, name: text({ min: 1, max: 200 }), keyType: KeyTypeCodec }),
     t.partial({ scopes: nullable(t.readonlyArray(ScopeCodec)), expiresAt: nullable(instant) }),
   ]),
   output: ApiKeyWithSecret,
   failures: ['project-not-found', 'organization-not-partner'],
-  example: {
-    input: { name: 'Website', keyType: 'project', scopes: ['flows:read', 'flows:write'] },
-    output: { ...examples.apiKey, key: 'sy_live_…' },
-  },
   entity: apiKey,
-  subject: { entity: project, parameter: 'projectId' },
-  newId: (_, newIds) => newIds.id,
-  isIdUsed: (state) => state !== null,
+  creates: { id: (_, newIds) => newIds.id, isIdUsed: (state) => state !== null },
   decide: (input, _, { caller, subject, newSecrets, newIds: { id }, time }) => {
     const { projectId, name, keyType, expiresAt = null } = input;
     const scopes = input.scopes ?? defaultScopes(caller, keyType);

@@ -28,18 +28,19 @@ const Output = t.intersection(
 );
 
 export const revokeApiKey = command({
-  name: 'revoke_api_key',
-  summary: 'Revoke an API key permanently',
-  description: `With \`descendants=true\`, every key that this key or its descendants created or rotated is revoked too, even if this key was revoked before. \`revokedKeyIds\` lists the keys known now, at most ${maxListedKeys}; if there may be more, \`revokedKeyIdsOmitted\` is true. Keys that are created during the request are revoked soon after it.`,
-  group: 'API keys',
+  about: {
+    name: 'revoke_api_key',
+    summary: 'Revoke an API key permanently',
+    description: `With \`descendants=true\`, every key that this key or its descendants created or rotated is revoked too, even if this key was revoked before. \`revokedKeyIds\` lists the keys known now, at most ${maxListedKeys}; if there may be more, \`revokedKeyIdsOmitted\` is true. Keys that are created during the request are revoked soon after it.`,
+    group: 'API keys',
+    example: { output: examples.apiKey },
+  },
   http: remove('/v1/keys/:keyId'),
-  scope: 'keys:write',
+  access: { scope: 'keys:write', subject: { entity: apiKey, parameter: 'keyId' } },
   input: t.intersection([t.type({ keyId: cuid }), t.partial({ descendants: flag })]),
   output: Output,
   failures: ['key-not-found'],
-  example: { output: examples.apiKey },
   entity: apiKey,
-  subject: { entity: apiKey, parameter: 'keyId' },
   isAnswerable: (state, { descendants = false }) =>
     state !== null && (descendants ? state.descendantsRevokedAt === null : !state.revoked),
   loadRelated: async ({ keyId, descendants = false }, { lookup }) =>

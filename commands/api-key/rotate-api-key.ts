@@ -24,23 +24,24 @@ import { integer } from '#shared/codecs/number.ts';
 const daySeconds = 86_400;
 
 export const rotateApiKey = command({
-  name: 'rotate_api_key',
-  summary: 'Give an API key a new secret',
-  description:
-    'The id stays. All earlier secrets end at the end of the overlap at the latest; without an overlap they end immediately. `expiresAt` moves the end of the key; null removes it.',
-  group: 'API keys',
+  about: {
+    name: 'rotate_api_key',
+    summary: 'Give an API key a new secret',
+    description:
+      'The id stays. All earlier secrets end at the end of the overlap at the latest; without an overlap they end immediately. `expiresAt` moves the end of the key; null removes it.',
+    group: 'API keys',
+    effect: { isDestructive: true },
+    example: { input: { overlapSeconds: 3600 }, output: { ...examples.apiKey, key: 'sy_live_…' } },
+  },
   http: post('/v1/keys/:keyId/rotate'),
-  scope: 'keys:write',
+  access: { scope: 'keys:write', subject: { entity: apiKey, parameter: 'keyId' } },
   input: t.intersection([
     t.type({ keyId: cuid }),
     t.partial({ overlapSeconds: withDefault(integer(0, daySeconds), 0), expiresAt: nullable(instant) }),
   ]),
   output: ApiKeyWithSecret,
   failures: ['key-not-found'],
-  effect: { isDestructive: true },
-  example: { input: { overlapSeconds: 3600 }, output: { ...examples.apiKey, key: 'sy_live_…' } },
   entity: apiKey,
-  subject: { entity: apiKey, parameter: 'keyId' },
   decide: ({ keyId, overlapSeconds = 0, expiresAt: given }, state, { caller, newSecrets, time }) => {
     const expiredAt = state?.record.expiresAt ?? null;
     const expiresAt = given === undefined ? expiredAt : given;

@@ -7,19 +7,20 @@ import { BatchRecord, batchId } from '#domain/batch/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 
 export const cancelBatch = command({
-  name: 'cancel_batch',
-  summary: 'Cancel a batch',
-  description: 'No more lines are run. The results of finished lines stay in the output and error files.',
-  group: 'Batches',
+  about: {
+    name: 'cancel_batch',
+    summary: 'Cancel a batch',
+    description: 'No more lines are run. The results of finished lines stay in the output and error files.',
+    group: 'Batches',
+    example: { output: { ...examples.batch, status: 'cancelling', cancelling_at: 1_767_605_460 } },
+  },
   plane: 'gateway',
   http: post('/v1/batches/:batch_id/cancel'),
-  scope: 'batches:write',
+  access: { scope: 'batches:write', subject: { entity: batch, parameter: 'batch_id' } },
   input: t.type({ batch_id: batchId }),
   output: BatchRecord,
   failures: ['batch-not-found', 'batch-ended'],
-  example: { output: { ...examples.batch, status: 'cancelling', cancelling_at: 1_767_605_460 } },
   entity: batch,
-  subject: { entity: batch, parameter: 'batch_id' },
   decide: (_, state) => cancelRequested(state),
   answer: async ({ state, dataAt }) => {
     if (state === null) throw new Error('an answer about a batch needs one');

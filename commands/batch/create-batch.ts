@@ -22,40 +22,45 @@ interface Related {
 }
 
 export const createBatch = command({
-  name: 'create_batch',
-  summary: 'Create a batch',
-  description:
-    'Each line of the input file is one call of the endpoint, to the model that it names. The answers are written to an output file and an error file.',
-  group: 'Batches',
+  about: {
+    name: 'create_batch',
+    summary: 'Create a batch',
+    description:
+      'Each line of the input file is one call of the endpoint, to the model that it names. The answers are written to an output file and an error file.',
+    group: 'Batches',
+    example: {
+      input: {
+        input_file_id: examples.file.id,
+        endpoint: '/v1/chat/completions',
+        completion_window: '24h',
+        metadata: examples.batch.metadata,
+      },
+      output: examples.batch,
+    },
+  },
   plane: 'gateway',
   http: post('/v1/batches'),
-  scope: 'batches:write',
-  // Its lines are calls of the gateway.
-  alsoScope: lineScope,
+  access: {
+    scope: 'batches:write', // Its lines are calls of the gateway.
+    alsoScope: lineScope,
+    subject: null,
+  },
   input: t.intersection([
     t.type({ input_file_id: text({ min: 1 }), endpoint: BatchEndpoint, completion_window: oneOf('24h') }),
     t.partial({ metadata: nullable(BatchMetadata), output_expires_after: nullable(ExpiresAfter) }),
   ]),
   output: BatchRecord,
   failures: ['file-not-found', 'batches-not-running'],
-  example: {
-    input: {
-      input_file_id: examples.file.id,
-      endpoint: '/v1/chat/completions',
-      completion_window: '24h',
-      metadata: examples.batch.metadata,
-    },
-    output: examples.batch,
-  },
   entity: batch,
-  subject: null,
-  newId: (_, newIds) => newBatchId(newIds.id),
-  isIdUsed: (state) => state !== null,
   loadRelated: async ({ input_file_id }, { load, lookup }): Promise<Related> => ({
     input: (await load(file, input_file_id)).state,
     batchesRun: await lookup.batchesRun(),
   }),
-  tenant: (_, { caller: { organizationId, projectId, partnerId } }) => ({ organizationId, projectId, partnerId }),
+  creates: {
+    id: (_, newIds) => newBatchId(newIds.id),
+    isIdUsed: (state) => state !== null,
+    tenant: (_, { caller: { organizationId, projectId, partnerId } }) => ({ organizationId, projectId, partnerId }),
+  },
   decide: (
     { input_file_id, endpoint, completion_window, metadata = null, output_expires_after },
     state,
@@ -82,8 +87,7 @@ export const createBatch = command({
         outputExpiresAfterSeconds: output_expires_after?.seconds ?? null,
       } satisfies BatchEvents['BatchCreated']),
     ]);
-  },
-  // From now on the file cannot be deleted. The batch checks the file again when it begins.
+  }, // From now on the file cannot be deleted. The batch checks the file again when it begins.
   afterAppend: async (id, { load, append }) => {
     const { state } = await load(batch, id);
     if (state === null) return null;

@@ -13,38 +13,41 @@ import { email, text } from '#shared/codecs/text.ts';
 const CreatedCustomer = t.type({ organizationId: cuid, projectId: cuid, createdAt: timestamp }, 'CreatedCustomer');
 
 export const createCustomer = command({
-  name: 'create_customer',
-  summary: 'Create a customer organization with a project',
-  description:
-    "The customer belongs to the key's organization, which must be a partner. Name and address are stored encrypted and can be erased.",
-  group: 'Partner customers',
+  about: {
+    name: 'create_customer',
+    summary: 'Create a customer organization with a project',
+    description:
+      "The customer belongs to the key's organization, which must be a partner. Name and address are stored encrypted and can be erased.",
+    group: 'Partner customers',
+    example: {
+      input: { name: examples.customer.name, clientEmail: examples.customer.clientEmail },
+      output: {
+        organizationId: examples.customer.organizationId,
+        projectId: examples.customer.projectId,
+        createdAt: examples.customer.createdAt,
+      },
+    },
+  },
   http: post('/v1/partner/customers', 201),
-  scope: 'customers:write',
+  access: { scope: 'customers:write', subject: null },
   input: t.type({ name: text({ min: 1, max: 200 }), clientEmail: email }),
   personal: true,
   output: CreatedCustomer,
   failures: ['organization-not-partner', 'idempotency-key-erased'],
-  example: {
-    input: { name: examples.customer.name, clientEmail: examples.customer.clientEmail },
-    output: {
-      organizationId: examples.customer.organizationId,
-      projectId: examples.customer.projectId,
-      createdAt: examples.customer.createdAt,
-    },
-  },
   entity: customer,
-  subject: null,
-  newId: (_, newIds) => newIds.id,
-  isIdUsed: (state) => state !== null,
   loadRelated: async ({ name, clientEmail }, { load, seal }, caller) => {
     const { state } = await load(organization, caller.organizationId);
     return state?.partner === true ? seal({ name, clientEmail }) : null;
   },
-  tenant: (_, { caller, newIds: { id } }) => ({
-    organizationId: id,
-    projectId: null,
-    partnerId: caller.organizationId,
-  }),
+  creates: {
+    id: (_, newIds) => newIds.id,
+    isIdUsed: (state) => state !== null,
+    tenant: (_, { caller, newIds: { id } }) => ({
+      organizationId: id,
+      projectId: null,
+      partnerId: caller.organizationId,
+    }),
+  },
   decide: (_, __, { related: sealed, newIds: { id, secondId } }) =>
     sealed === null
       ? E.left(

@@ -10,19 +10,20 @@ import { examples } from '#domain/shared/examples.ts';
 import { openText } from '#domain/shared/personal-data.ts';
 
 export const erasePersonalData = command({
-  name: 'erase_personal_data',
-  summary: "Erase a customer's name and address permanently",
-  description:
-    'After the answer, no stored data shows the name or the address, not even a history. The organization and its resources stay. A repetition changes nothing.',
-  group: 'Partner customers',
+  about: {
+    name: 'erase_personal_data',
+    summary: "Erase a customer's name and address permanently",
+    description:
+      'After the answer, no stored data shows the name or the address, not even a history. The organization and its resources stay. A repetition changes nothing.',
+    group: 'Partner customers',
+    example: { output: examples.erasedCustomer },
+  },
   http: remove('/v1/partner/customers/:organizationId/personal-data'),
-  scope: 'customers:write',
+  access: { scope: 'customers:write', subject: { entity: customer, parameter: 'organizationId' } },
   input: t.type({ organizationId: cuid }),
   output: CustomerRecord,
   failures: ['customer-not-found'],
-  example: { output: examples.erasedCustomer },
   entity: customer,
-  subject: { entity: customer, parameter: 'organizationId' },
   decide: ({ organizationId: id }, state) =>
     E.right(customerOf(state).personalDataErasedAt === null ? [newEvent('PersonalDataErased', { id })] : []),
   afterAppend: async (id, { erasePersonalData: erase }) => {

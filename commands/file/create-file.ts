@@ -9,26 +9,29 @@ import { ExpiresAfter, FilePurpose, FileRecord } from '#domain/file/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 
 export const createFile = command({
-  name: 'create_file',
-  summary: 'Upload a file',
-  description:
-    "The file belongs to the key's project. Send the members of `expires_after` as `expires_after[anchor]` and `expires_after[seconds]`.",
-  group: 'Files',
+  about: {
+    name: 'create_file',
+    summary: 'Upload a file',
+    description:
+      "The file belongs to the key's project. Send the members of `expires_after` as `expires_after[anchor]` and `expires_after[seconds]`.",
+    group: 'Files',
+    example: { input: { file: 'input.jsonl', purpose: 'batch' }, output: examples.file },
+  },
   plane: 'gateway',
   http: post('/v1/files'),
-  scope: 'files:write',
+  access: { scope: 'files:write', subject: null },
   input: t.intersection([
     t.type({ file: UploadedFile, purpose: FilePurpose }),
     t.partial({ expires_after: ExpiresAfter }),
   ]),
   output: FileRecord,
   failures: ['body-too-slow', 'file-too-large', 'files-quota-exceeded'],
-  example: { input: { file: 'input.jsonl', purpose: 'batch' }, output: examples.file },
   entity: file,
-  subject: null,
-  newId: (_, newIds) => newFileId(newIds.id),
-  isIdUsed: (state) => state !== null,
-  tenant: (_, { caller: { organizationId, projectId, partnerId } }) => ({ organizationId, projectId, partnerId }),
+  creates: {
+    id: (_, newIds) => newFileId(newIds.id),
+    isIdUsed: (state) => state !== null,
+    tenant: (_, { caller: { organizationId, projectId, partnerId } }) => ({ organizationId, projectId, partnerId }),
+  },
   decide: ({ file: uploaded, purpose, expires_after }, state, { caller: { projectId }, newIds }) => {
     const { blobId, filename, contentType, bytes, sha256 } = uploaded;
     const id = newFileId(newIds.id);

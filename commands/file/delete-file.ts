@@ -10,19 +10,20 @@ import { examples } from '#domain/shared/examples.ts';
 import { failure } from '#domain/shared/failure.ts';
 
 export const deleteFile = command({
-  name: 'delete_file',
-  summary: 'Delete a file',
-  description: 'The file is also removed from its stores. A file that a running batch reads cannot be deleted: 409.',
-  group: 'Files',
+  about: {
+    name: 'delete_file',
+    summary: 'Delete a file',
+    description: 'The file is also removed from its stores. A file that a running batch reads cannot be deleted: 409.',
+    group: 'Files',
+    example: { output: deletionOf('file', examples.file.id) },
+  },
   plane: 'gateway',
   http: remove('/v1/files/:file_id'),
-  scope: 'files:write',
+  access: { scope: 'files:write', subject: { entity: file, parameter: 'file_id' } },
   input: t.type({ file_id: fileId }),
   output: deletedObject('file'),
   failures: ['file-not-found', 'file-in-use'],
-  example: { output: deletionOf('file', examples.file.id) },
   entity: file,
-  subject: { entity: file, parameter: 'file_id' },
   decide: ({ file_id }, state, { time }) => {
     if (!isFileThere(state, time)) return E.left(notFound('file-not-found', file_id));
     const [batchId] = state.heldBy.keys();

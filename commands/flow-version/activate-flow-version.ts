@@ -10,19 +10,20 @@ import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 
 export const activateFlowVersion = command({
-  name: 'activate_flow_version',
-  summary: 'Make one version of a flow the active one',
-  description: 'The previously active version becomes inactive. A repetition changes nothing.',
-  group: 'Flow versions',
+  about: {
+    name: 'activate_flow_version',
+    summary: 'Make one version of a flow the active one',
+    description: 'The previously active version becomes inactive. A repetition changes nothing.',
+    group: 'Flow versions',
+    effect: { isIdempotent: true },
+    example: { output: examples.flowVersion },
+  },
   http: post('/v1/flow-versions/:versionId/activate'),
-  scope: 'flows:write',
+  access: { scope: 'flows:write', subject: { entity: flowVersion, parameter: 'versionId' } },
   input: t.type({ versionId: cuid }),
   output: FlowVersionRecord,
   failures: ['flow-version-not-found'],
-  effect: { isIdempotent: true },
-  example: { output: examples.flowVersion },
   entity: flowVersion,
-  subject: { entity: flowVersion, parameter: 'versionId' },
   decide: ({ versionId: id }, state) => {
     const replacedVersionId = state?.activeVersionId ?? null;
     if (replacedVersionId === id) return E.right([]);

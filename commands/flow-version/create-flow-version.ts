@@ -12,22 +12,23 @@ import { json } from '#shared/codecs/json-value.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const createFlowVersion = command({
-  name: 'create_flow_version',
-  summary: 'Add a version to a flow',
-  description: 'The version has the next number and is not active yet. Without a `tag`, it gets `v{number}`.',
-  group: 'Flow versions',
+  about: {
+    name: 'create_flow_version',
+    summary: 'Add a version to a flow',
+    description: 'The version has the next number and is not active yet. Without a `tag`, it gets `v{number}`.',
+    group: 'Flow versions',
+    example: {
+      input: { flowSchema: examples.flowSchema },
+      output: { ...examples.flowVersion, version: 2, tag: 'v2', isActive: false },
+    },
+  },
   http: post('/v1/flows/:flowId/versions', 201),
-  scope: 'flows:write',
+  access: { scope: 'flows:write', subject: { entity: flow, parameter: 'flowId' } },
   input: t.intersection([t.type({ flowId: cuid, flowSchema: json }), t.partial({ tag: text({ min: 1, max: 100 }) })]),
   output: FlowVersionRecord,
   failures: ['flow-not-found'],
-  example: {
-    input: { flowSchema: examples.flowSchema },
-    output: { ...examples.flowVersion, version: 2, tag: 'v2', isActive: false },
-  },
   entity: flow,
-  subject: { entity: flow, parameter: 'flowId' },
-  isIdUsed: (state, { flowId }, { suffix }) => state?.versions.has(childId(flowId, suffix)) === true,
+  creates: { isIdUsed: (state, { flowId }, { suffix }) => state?.versions.has(childId(flowId, suffix)) === true },
   decide: ({ flowId, flowSchema, tag }, state, { newIds: { suffix } }) => {
     const version = (state?.lastVersionNumber ?? 0) + 1;
     const id = childId(flowId, suffix);

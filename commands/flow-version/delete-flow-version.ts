@@ -12,18 +12,19 @@ import { failure } from '#domain/shared/failure.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 
 export const deleteFlowVersion = command({
-  name: 'delete_flow_version',
-  summary: 'Delete a flow version that is not active',
-  description: 'The answer is the last state of the version; null if it was deleted before.',
-  group: 'Flow versions',
+  about: {
+    name: 'delete_flow_version',
+    summary: 'Delete a flow version that is not active',
+    description: 'The answer is the last state of the version; null if it was deleted before.',
+    group: 'Flow versions',
+    example: { output: { ...examples.flowVersion, isActive: false } },
+  },
   http: remove('/v1/flow-versions/:versionId'),
-  scope: 'flows:write',
+  access: { scope: 'flows:write', subject: { entity: flowVersion, parameter: 'versionId' } },
   input: t.type({ versionId: cuid }),
   output: nullable(FlowVersionRecord),
   failures: ['flow-version-not-found', 'flow-version-active'],
-  example: { output: { ...examples.flowVersion, isActive: false } },
   entity: flowVersion,
-  subject: { entity: flowVersion, parameter: 'versionId' },
   isAnswerable: (state) => state?.deleted === false,
   decide: ({ versionId: id }, state) => {
     if (state === null || state.deleted) {

@@ -12,36 +12,39 @@ import { examples } from '#domain/shared/examples.ts';
 import type { Json } from '#shared/json/json.ts';
 
 export const restoreFlowVersion = command({
-  name: 'restore_flow_version',
-  summary: 'Add a version that is a copy of an earlier one',
-  description:
-    'The new version has the flowSchema of the version in the path, the next number, the tag v{number} and ' +
-    '`restoredFrom`. It is not active yet.',
-  group: 'Flow versions',
+  about: {
+    name: 'restore_flow_version',
+    summary: 'Add a version that is a copy of an earlier one',
+    description:
+      'The new version has the flowSchema of the version in the path, the next number, the tag v{number} and ' +
+      '`restoredFrom`. It is not active yet.',
+    group: 'Flow versions',
+    example: {
+      output: {
+        ...examples.flowVersion,
+        id: `${examples.flow.id}4m8t2k6v`,
+        version: 3,
+        tag: 'v3',
+        isActive: false,
+        restoredFrom: examples.flowVersion.id,
+      },
+    },
+  },
   http: post('/v1/flow-versions/:versionId/restore', 201),
-  scope: 'flows:write',
+  access: { scope: 'flows:write', subject: { entity: flowVersion, parameter: 'versionId' } },
   input: t.type({ versionId: cuid }),
   output: FlowVersionRecord,
   failures: ['flow-version-not-found'],
-  example: {
-    output: {
-      ...examples.flowVersion,
-      id: `${examples.flow.id}4m8t2k6v`,
-      version: 3,
-      tag: 'v3',
-      isActive: false,
-      restoredFrom: examples.flowVersion.id,
-    },
-  },
   entity: flowVersion,
-  subject: { entity: flowVersion, parameter: 'versionId' },
-  isIdUsed: (state, { versionId }, { suffix }) => state?.versions.has(childId(parentId(versionId), suffix)) === true,
   loadRelated: async ({ versionId }, { dataAt }, _, state): Promise<Json> => {
     const version = state?.versions.get(versionId);
     // A version that does not exist is refused before the decision.
     if (version === undefined) return null;
     const data = await dataAt(flowVersion, versionId, version.schemaRevision);
     return (data as unknown as FlowEvents['FlowVersionCreated']).flowSchema;
+  },
+  creates: {
+    isIdUsed: (state, { versionId }, { suffix }) => state?.versions.has(childId(parentId(versionId), suffix)) === true,
   },
   decide: ({ versionId }, state, { related: flowSchema, newIds: { suffix } }) => {
     const flowId = parentId(versionId);

@@ -12,17 +12,18 @@ import { refersTo } from '#domain/shared/text-reference.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const tagFlowVersion = command({
-  name: 'tag_flow_version',
-  summary: 'Change the tag of a flow version',
-  group: 'Flow versions',
+  about: {
+    name: 'tag_flow_version',
+    summary: 'Change the tag of a flow version',
+    group: 'Flow versions',
+    example: { input: { tag: 'winter' }, output: { ...examples.flowVersion, tag: 'winter' } },
+  },
   http: patch('/v1/flow-versions/:versionId'),
-  scope: 'flows:write',
+  access: { scope: 'flows:write', subject: { entity: flowVersion, parameter: 'versionId' } },
   input: t.type({ versionId: cuid, tag: text({ min: 1, max: 100 }) }),
   output: FlowVersionRecord,
   failures: ['flow-version-not-found'],
-  example: { input: { tag: 'winter' }, output: { ...examples.flowVersion, tag: 'winter' } },
   entity: flowVersion,
-  subject: { entity: flowVersion, parameter: 'versionId' },
   decide: ({ versionId: id, tag }, state) => {
     const before = state?.versions.get(id)?.tag;
     const same = before !== undefined && refersTo(before, tag);

@@ -10,18 +10,19 @@ import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 
 export const changeFlowTier = command({
-  name: 'change_flow_tier',
-  summary: 'Change the tier of a flow',
-  description: 'Only the operator can do this.',
-  group: 'Flows',
+  about: {
+    name: 'change_flow_tier',
+    summary: 'Change the tier of a flow',
+    description: 'Only the operator can do this.',
+    group: 'Flows',
+    example: { input: { tier: 'pro' }, output: { ...examples.flow, tier: 'pro' } },
+  },
   http: put('/v1/flows/:flowId/tier'),
-  scope: 'operations:write',
+  access: { scope: 'operations:write', subject: { entity: flow, parameter: 'flowId' } },
   input: t.type({ flowId: cuid, tier: FlowTier }),
   output: FlowRecord,
   failures: ['flow-not-found'],
-  example: { input: { tier: 'pro' }, output: { ...examples.flow, tier: 'pro' } },
   entity: flow,
-  subject: { entity: flow, parameter: 'flowId' },
   decide: ({ flowId: id, tier }, state) =>
     E.right(knownFlow(state).record.tier === tier ? [] : [newEvent('FlowTierChanged', { id, tier })]),
   answer: ({ state, dataAt }) => flowRecord(state, dataAt),

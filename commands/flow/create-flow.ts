@@ -17,12 +17,23 @@ import { json } from '#shared/codecs/json-value.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const createFlow = command({
-  name: 'create_flow',
-  summary: 'Create a flow',
-  description: 'This also creates the first version: number 1, tag v1, active.',
-  group: 'Flows',
+  about: {
+    name: 'create_flow',
+    summary: 'Create a flow',
+    description: 'This also creates the first version: number 1, tag v1, active.',
+    group: 'Flows',
+    example: {
+      input: {
+        name: 'Opening hours',
+        description: 'Answers when the desk is closed',
+        type: 'simple',
+        flowSchema: examples.flowSchema,
+      },
+      output: examples.flow,
+    },
+  },
   http: post('/v1/projects/:projectId/flows', 201),
-  scope: 'flows:write',
+  access: { scope: 'flows:write', subject: { entity: project, parameter: 'projectId' } },
   input: t.intersection([
     t.type({ projectId: cuid, name: text({ min: 1, max: 200 }), flowSchema: json }),
     t.partial({
@@ -33,21 +44,10 @@ export const createFlow = command({
   ]),
   output: FlowRecord,
   failures: ['project-not-found', 'agent-profile-not-found'],
-  example: {
-    input: {
-      name: 'Opening hours',
-      description: 'Answers when the desk is closed',
-      type: 'simple',
-      flowSchema: examples.flowSchema,
-    },
-    output: examples.flow,
-  },
   entity: flow,
-  subject: { entity: project, parameter: 'projectId' },
-  newId: (_, newIds) => newIds.id,
-  isIdUsed: (state) => state !== null,
   loadRelated: async ({ agentProfileId }, { load }) =>
     agentProfileId ? (await load(agentProfiles, agentProfileId)).state : null,
+  creates: { id: (_, newIds) => newIds.id, isIdUsed: (state) => state !== null },
   decide: (input, _, { related: profiles, newIds: { id, suffix } }) => {
     const { projectId, name, flowSchema, description = null, type = 'simple', agentProfileId = null } = input;
     const refusal = agentProfileId === null ? null : checkAssignable(profiles, agentProfileId, projectId);

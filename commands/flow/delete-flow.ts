@@ -10,19 +10,20 @@ import { flag } from '#shared/codecs/choice.ts';
 import { withDefault } from '#shared/codecs/default.ts';
 
 export const deleteFlow = command({
-  name: 'delete_flow',
-  summary: 'Delete a flow with its versions',
-  description:
-    'Phone numbers that point at the flow are detached. With rejectIfInUse=true, the request is refused while the read model shows such a number.',
-  group: 'Flows',
+  about: {
+    name: 'delete_flow',
+    summary: 'Delete a flow with its versions',
+    description:
+      'Phone numbers that point at the flow are detached. With rejectIfInUse=true, the request is refused while the read model shows such a number.',
+    group: 'Flows',
+    example: {},
+  },
   http: remove('/v1/flows/:flowId', 204),
-  scope: 'flows:write',
+  access: { scope: 'flows:write', subject: { entity: flow, parameter: 'flowId' } },
   input: t.intersection([t.type({ flowId: cuid }), t.partial({ rejectIfInUse: withDefault(flag, false) })]),
   output: null,
   failures: ['flow-not-found', 'flow-in-use'],
-  example: {},
   entity: flow,
-  subject: { entity: flow, parameter: 'flowId' },
   loadRelated: async ({ flowId, rejectIfInUse }, { lookup }) =>
     rejectIfInUse === true && (await lookup.exists('phone-numbers', { flowId })),
   decide: ({ flowId: id }, state, { related: inUse }) => {

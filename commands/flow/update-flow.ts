@@ -13,12 +13,15 @@ import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const updateFlow = command({
-  name: 'update_flow',
-  summary: 'Change a flow',
-  description: 'Absent members do not change; null clears a description or an agent profile.',
-  group: 'Flows',
+  about: {
+    name: 'update_flow',
+    summary: 'Change a flow',
+    description: 'Absent members do not change; null clears a description or an agent profile.',
+    group: 'Flows',
+    example: { input: { name: 'Opening hours' }, output: examples.flow },
+  },
   http: patch('/v1/flows/:flowId'),
-  scope: 'flows:write',
+  access: { scope: 'flows:write', subject: { entity: flow, parameter: 'flowId' } },
   input: t.intersection([
     t.type({ flowId: cuid }),
     t.partial({
@@ -29,9 +32,7 @@ export const updateFlow = command({
   ]),
   output: FlowRecord,
   failures: ['flow-not-found', 'agent-profile-not-found'],
-  example: { input: { name: 'Opening hours' }, output: examples.flow },
   entity: flow,
-  subject: { entity: flow, parameter: 'flowId' },
   loadRelated: async ({ agentProfileId }, { load }) =>
     agentProfileId ? (await load(agentProfiles, agentProfileId)).state : null,
   decide: ({ flowId: id, name, description, agentProfileId }, state, { related: profiles }) => {

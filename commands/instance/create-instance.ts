@@ -20,38 +20,41 @@ import { newTarget } from './shared/new-target.ts';
 import { loadAccessibleVersion, versionNotFound } from './shared/wanted-version.ts';
 
 export const createInstance = command({
-  name: 'create_instance',
-  summary: 'Create an instance of a template in a project',
-  description:
-    'The request answers at once. The flows, the agent profile and the stores are created later: `operation` shows the ' +
-    'progress, and `status` becomes active, or failed with a reason in `lastOperation`.',
-  group: 'Instances',
+  about: {
+    name: 'create_instance',
+    summary: 'Create an instance of a template in a project',
+    description:
+      'The request answers at once. The flows, the agent profile and the stores are created later: `operation` shows the ' +
+      'progress, and `status` becomes active, or failed with a reason in `lastOperation`.',
+    group: 'Instances',
+    example: {
+      input: {
+        templateVersionId: examples.templateVersion.id,
+        projectId: examples.project.id,
+        name: examples.instance.name,
+        fieldValues: { practice_name: 'Dr. Weber' },
+      },
+      output: examples.instance,
+    },
+  },
   http: post('/v1/instances', 201),
-  scope: 'instances:write',
+  access: { scope: 'instances:write', subject: null },
   input: t.intersection([
     t.type({ templateVersionId: cuid, projectId: cuid, name: text({ min: 1, max: 200 }) }),
     t.partial({ fieldValues: FieldValues }),
   ]),
   output: InstanceRecord,
   failures: ['template-version-not-found', 'project-not-found', 'template-archived', 'template-version-not-published'],
-  example: {
-    input: {
-      templateVersionId: examples.templateVersion.id,
-      projectId: examples.project.id,
-      name: examples.instance.name,
-      fieldValues: { practice_name: 'Dr. Weber' },
-    },
-    output: examples.instance,
-  },
   entity: instance,
-  subject: null,
-  newId: (_, newIds) => newIds.id,
-  isIdUsed: (state) => state !== null,
   loadRelated: async ({ templateVersionId, projectId }, loads, caller) => ({
     wanted: await loadAccessibleVersion(templateVersionId, loads, caller),
     project: await loads.load(project, projectId),
   }),
-  tenant: (_, { related }) => related.project.tenant ?? { organizationId: '', projectId: null, partnerId: null },
+  creates: {
+    id: (_, newIds) => newIds.id,
+    isIdUsed: (state) => state !== null,
+    tenant: (_, { related }) => related.project.tenant ?? { organizationId: '', projectId: null, partnerId: null },
+  },
   decide: (
     { templateVersionId, projectId, name, fieldValues = {} },
     _,

@@ -11,20 +11,21 @@ import { flag } from '#shared/codecs/choice.ts';
 import { withDefault } from '#shared/codecs/default.ts';
 
 export const deleteInstance = command({
-  name: 'delete_instance',
-  summary: 'Delete an instance',
-  description:
-    'The answer is the last state of the instance. The resources that it created in the project are removed later; ' +
-    'resources that others added stay. With keepResources=true, all stay. A running operation is superseded.',
-  group: 'Instances',
+  about: {
+    name: 'delete_instance',
+    summary: 'Delete an instance',
+    description:
+      'The answer is the last state of the instance. The resources that it created in the project are removed later; ' +
+      'resources that others added stay. With keepResources=true, all stay. A running operation is superseded.',
+    group: 'Instances',
+    example: { output: examples.instance },
+  },
   http: remove('/v1/instances/:instanceId'),
-  scope: 'instances:write',
+  access: { scope: 'instances:write', subject: { entity: instance, parameter: 'instanceId' } },
   input: t.intersection([t.type({ instanceId: cuid }), t.partial({ keepResources: withDefault(flag, false) })]),
   output: InstanceRecord,
   failures: ['instance-not-found'],
-  example: { output: examples.instance },
   entity: instance,
-  subject: { entity: instance, parameter: 'instanceId' },
   decide: ({ instanceId: id, keepResources = false }, state) =>
     E.right([newEvent('InstanceDeleted', { id, operation: (state?.operations ?? 0) + 1, keepResources })]),
   answer: ({ state }) => instanceRecord(state),

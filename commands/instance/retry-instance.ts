@@ -15,19 +15,20 @@ import { loadPresentResources } from './shared/present-resources.ts';
 import { loadVersion } from './shared/wanted-version.ts';
 
 export const retryInstance = command({
-  name: 'retry_instance',
-  summary: 'Retry an instance’s last operation',
-  description:
-    'Works for a failed operation or an undone upgrade. The template version and the field values stay the same.',
-  group: 'Instances',
+  about: {
+    name: 'retry_instance',
+    summary: 'Retry an instance’s last operation',
+    description:
+      'Works for a failed operation or an undone upgrade. The template version and the field values stay the same.',
+    group: 'Instances',
+    example: { output: examples.instance },
+  },
   http: post('/v1/instances/:instanceId/retry'),
-  scope: 'instances:write',
+  access: { scope: 'instances:write', subject: { entity: instance, parameter: 'instanceId' } },
   input: t.type({ instanceId: cuid }),
   output: InstanceRecord,
   failures: ['instance-not-found', 'nothing-to-retry'],
-  example: { output: examples.instance },
   entity: instance,
-  subject: { entity: instance, parameter: 'instanceId' },
   loadRelated: async (_, loads, _caller, state) => ({
     wanted: state === null ? null : await loadVersion(state.target.templateVersionId, loads),
     present: await loadPresentResources(state, loads),

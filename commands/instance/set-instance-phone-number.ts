@@ -13,17 +13,18 @@ import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const setInstancePhoneNumber = command({
-  name: 'set_instance_phone_number',
-  summary: 'Set or clear the phone number for a requirement of an instance’s template',
-  group: 'Instances',
+  about: {
+    name: 'set_instance_phone_number',
+    summary: 'Set or clear the phone number for a requirement of an instance’s template',
+    group: 'Instances',
+    example: { input: { phoneNumberId: examples.phoneNumber.id }, output: examples.instance },
+  },
   http: put('/v1/instances/:instanceId/phone-number-requirements/:key'),
-  scope: 'instances:write',
+  access: { scope: 'instances:write', subject: { entity: instance, parameter: 'instanceId' } },
   input: t.type({ instanceId: cuid, key: text(), phoneNumberId: nullable(cuid) }),
   output: InstanceRecord,
   failures: ['instance-not-found', 'phone-number-requirement-not-found', 'phone-number-not-found'],
-  example: { input: { phoneNumberId: examples.phoneNumber.id }, output: examples.instance },
   entity: instance,
-  subject: { entity: instance, parameter: 'instanceId' },
   loadRelated: async ({ phoneNumberId }, { load }) =>
     phoneNumberId === null ? null : (await load(phoneNumber, phoneNumberId)).state,
   decide: ({ instanceId: id, key, phoneNumberId }, state, { related: number }) => {

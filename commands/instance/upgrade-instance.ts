@@ -20,28 +20,29 @@ import { loadPresentResources, type PresentResources } from './shared/present-re
 import { loadAccessibleVersion, versionNotFound } from './shared/wanted-version.ts';
 
 export const upgradeInstance = command({
-  name: 'upgrade_instance',
-  summary: 'Upgrade an instance to a newer version of its template',
-  description:
-    'The request answers at once and supersedes a running operation. The field values are the earlier ones of fields ' +
-    'that still exist, the given ones, and defaults. An upgrade that cannot be completed is undone completely; ' +
-    '`lastOperation` has the reason. With onDrift=reject, the request is refused if a flow was changed by hand.',
-  group: 'Instances',
+  about: {
+    name: 'upgrade_instance',
+    summary: 'Upgrade an instance to a newer version of its template',
+    description:
+      'The request answers at once and supersedes a running operation. The field values are the earlier ones of fields ' +
+      'that still exist, the given ones, and defaults. An upgrade that cannot be completed is undone completely; ' +
+      '`lastOperation` has the reason. With onDrift=reject, the request is refused if a flow was changed by hand.',
+    group: 'Instances',
+    effect: { isDestructive: true },
+    example: {
+      input: { targetTemplateVersionId: examples.templateVersion.id, newFieldValues: { max_minutes: '15' } },
+      output: examples.instance,
+    },
+  },
   http: post('/v1/instances/:instanceId/upgrade'),
-  scope: 'instances:write',
+  access: { scope: 'instances:write', subject: { entity: instance, parameter: 'instanceId' } },
   input: t.intersection([
     t.type({ instanceId: cuid, targetTemplateVersionId: cuid }),
     t.partial({ newFieldValues: FieldValues, onDrift: withDefault(oneOf('replace', 'reject'), 'replace') }),
   ]),
   output: InstanceRecord,
   failures: ['instance-not-found', 'template-version-not-found', ...upgradeRefusals, 'instance-drifted'],
-  effect: { isDestructive: true },
-  example: {
-    input: { targetTemplateVersionId: examples.templateVersion.id, newFieldValues: { max_minutes: '15' } },
-    output: examples.instance,
-  },
   entity: instance,
-  subject: { entity: instance, parameter: 'instanceId' },
   loadRelated: async ({ targetTemplateVersionId }, loads, caller, state) => ({
     wanted: await loadAccessibleVersion(targetTemplateVersionId, loads, caller),
     present: await loadPresentResources(state, loads),

@@ -9,25 +9,28 @@ import { examples } from '#domain/shared/examples.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const createOrganization = command({
-  name: 'create_organization',
-  summary: 'Create an organization',
-  description: 'Only the operator can do this. A partner may own templates and customer organizations.',
-  group: 'Organizations',
+  about: {
+    name: 'create_organization',
+    summary: 'Create an organization',
+    description: 'Only the operator can do this. A partner may own templates and customer organizations.',
+    group: 'Organizations',
+    example: { input: { name: 'Northwind Voice', partner: true }, output: examples.organization },
+  },
   http: post('/v1/organizations', 201),
-  scope: 'operations:write',
+  access: { scope: 'operations:write', subject: null },
   input: t.type({ name: text({ min: 1, max: 200 }), partner: t.boolean }),
   output: OrganizationRecord,
   failures: [],
-  example: { input: { name: 'Northwind Voice', partner: true }, output: examples.organization },
   entity: organization,
-  subject: null,
-  newId: (_, newIds) => newIds.id,
-  isIdUsed: (state) => state !== null,
-  tenant: ({ partner }, { newIds: { id } }) => ({
-    organizationId: id,
-    projectId: null,
-    partnerId: partner ? id : null,
-  }),
+  creates: {
+    id: (_, newIds) => newIds.id,
+    isIdUsed: (state) => state !== null,
+    tenant: ({ partner }, { newIds: { id } }) => ({
+      organizationId: id,
+      projectId: null,
+      partnerId: partner ? id : null,
+    }),
+  },
   decide: ({ name, partner }, _, { newIds: { id } }) =>
     E.right([newEvent('OrganizationCreated', { id, name, partner })]),
   answer: ({ state }) => organizationRecord(state),

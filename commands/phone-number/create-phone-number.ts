@@ -18,13 +18,19 @@ import { jsonObject } from '#shared/codecs/json-value.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const createPhoneNumber = command({
-  name: 'create_phone_number',
-  summary: 'Create a phone number',
-  description:
-    'A platform or partner number is unique in the whole system, an external number in its project. The E.164 form counts.',
-  group: 'Phone numbers',
+  about: {
+    name: 'create_phone_number',
+    summary: 'Create a phone number',
+    description:
+      'A platform or partner number is unique in the whole system, an external number in its project. The E.164 form counts.',
+    group: 'Phone numbers',
+    example: {
+      input: { name: 'Reception', number: '+442071838750', flowId: examples.flow.id },
+      output: examples.phoneNumber,
+    },
+  },
   http: post('/v1/projects/:projectId/phone-numbers', 201),
-  scope: 'phone-numbers:write',
+  access: { scope: 'phone-numbers:write', subject: { entity: project, parameter: 'projectId' } },
   input: t.intersection([
     t.type({ projectId: cuid, name: text({ min: 1, max: 200 }), number: text({ min: 1, max: 64 }) }),
     t.partial({
@@ -36,16 +42,13 @@ export const createPhoneNumber = command({
   ]),
   output: PhoneNumberRecord,
   failures: ['project-not-found', 'flow-not-found', 'phone-number-taken'],
-  example: {
-    input: { name: 'Reception', number: '+442071838750', flowId: examples.flow.id },
-    output: examples.phoneNumber,
-  },
   entity: phoneNumber,
-  subject: { entity: project, parameter: 'projectId' },
-  newId: (_, newIds) => newIds.id,
-  isIdUsed: (state) => state !== null,
   loadRelated: async ({ flowId }, { load }) => (flowId ? (await load(flow, flowId)).state : null),
-  claims: ({ type = 'platform', projectId, number }) => claimedNumbers(type, projectId, number),
+  creates: {
+    id: (_, newIds) => newIds.id,
+    isIdUsed: (state) => state !== null,
+    claims: ({ type = 'platform', projectId, number }) => claimedNumbers(type, projectId, number),
+  },
   decide: (input, state, { related: target, newIds: { id } }) => {
     const { projectId, name, number, type = 'platform', status = 'disabled' } = input;
     const { flowId = null, externalPhoneFields = null } = input;

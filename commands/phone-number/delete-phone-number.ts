@@ -9,18 +9,19 @@ import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 
 export const deletePhoneNumber = command({
-  name: 'delete_phone_number',
-  summary: 'Delete a phone number',
-  description: 'After the answer, the number is free for others.',
-  group: 'Phone numbers',
+  about: {
+    name: 'delete_phone_number',
+    summary: 'Delete a phone number',
+    description: 'After the answer, the number is free for others.',
+    group: 'Phone numbers',
+    example: { output: examples.phoneNumber },
+  },
   http: remove('/v1/phone-numbers/:phoneNumberId'),
-  scope: 'phone-numbers:write',
+  access: { scope: 'phone-numbers:write', subject: { entity: phoneNumber, parameter: 'phoneNumberId' } },
   input: t.type({ phoneNumberId: cuid }),
   output: PhoneNumberRecord,
   failures: ['phone-number-not-found'],
-  example: { output: examples.phoneNumber },
   entity: phoneNumber,
-  subject: { entity: phoneNumber, parameter: 'phoneNumberId' },
   decide: ({ phoneNumberId: id }) => E.right([newEvent('PhoneNumberDeleted', { id })]),
   answer: ({ state, dataAt }) => phoneNumberRecord(state, dataAt),
 });

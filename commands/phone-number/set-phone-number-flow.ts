@@ -16,17 +16,18 @@ import { examples } from '#domain/shared/examples.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 
 export const setPhoneNumberFlow = command({
-  name: 'set_phone_number_flow',
-  summary: 'Set or clear the flow of a phone number',
-  group: 'Phone numbers',
+  about: {
+    name: 'set_phone_number_flow',
+    summary: 'Set or clear the flow of a phone number',
+    group: 'Phone numbers',
+    example: { input: { flowId: examples.flow.id }, output: examples.phoneNumber },
+  },
   http: patch('/v1/phone-numbers/:phoneNumberId/flow'),
-  scope: 'phone-numbers:write',
+  access: { scope: 'phone-numbers:write', subject: { entity: phoneNumber, parameter: 'phoneNumberId' } },
   input: t.type({ phoneNumberId: cuid, flowId: nullable(cuid) }),
   output: PhoneNumberRecord,
   failures: ['phone-number-not-found', 'flow-not-found'],
-  example: { input: { flowId: examples.flow.id }, output: examples.phoneNumber },
   entity: phoneNumber,
-  subject: { entity: phoneNumber, parameter: 'phoneNumberId' },
   loadRelated: async ({ flowId }, { load }) => (flowId === null ? null : (await load(flow, flowId)).state),
   decide: ({ phoneNumberId: id, flowId }, state, { related: target }) => {
     const before = knownPhoneNumber(state).record;

@@ -12,20 +12,21 @@ import { refersTo } from '#domain/shared/text-reference.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const updatePhoneNumber = command({
-  name: 'update_phone_number',
-  summary: 'Rename, enable or disable a phone number',
-  group: 'Phone numbers',
+  about: {
+    name: 'update_phone_number',
+    summary: 'Rename, enable or disable a phone number',
+    group: 'Phone numbers',
+    example: { input: { status: 'enabled' }, output: { ...examples.phoneNumber, status: 'enabled' } },
+  },
   http: patch('/v1/phone-numbers/:phoneNumberId'),
-  scope: 'phone-numbers:write',
+  access: { scope: 'phone-numbers:write', subject: { entity: phoneNumber, parameter: 'phoneNumberId' } },
   input: t.intersection([
     t.type({ phoneNumberId: cuid }),
     t.partial({ name: text({ min: 1, max: 200 }), status: PhoneNumberStatus }),
   ]),
   output: PhoneNumberRecord,
   failures: ['phone-number-not-found'],
-  example: { input: { status: 'enabled' }, output: { ...examples.phoneNumber, status: 'enabled' } },
   entity: phoneNumber,
-  subject: { entity: phoneNumber, parameter: 'phoneNumberId' },
   decide: ({ phoneNumberId: id, name, status }, state) => {
     const before = knownPhoneNumber(state).record;
     return E.right([

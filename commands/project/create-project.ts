@@ -13,26 +13,29 @@ import { examples } from '#domain/shared/examples.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const createProject = command({
-  name: 'create_project',
-  summary: 'Create a project in an organization',
-  group: 'Projects',
+  about: {
+    name: 'create_project',
+    summary: 'Create a project in an organization',
+    group: 'Projects',
+    example: { input: { name: 'Front desk' }, output: examples.project },
+  },
   http: post('/v1/projects', 201),
-  scope: 'projects:write',
+  access: { scope: 'projects:write', subject: null },
   input: t.intersection([t.type({ name: text({ min: 1, max: 200 }) }), t.partial({ organizationId: cuid })]),
   output: ProjectRecord,
   failures: ['organization-not-found'],
-  example: { input: { name: 'Front desk' }, output: examples.project },
   entity: project,
-  subject: null,
-  newId: (_, newIds) => newIds.id,
-  isIdUsed: (state) => state !== null,
   loadRelated: async ({ organizationId }, { load }, caller) =>
     load(organization, organizationId ?? caller.organizationId),
-  tenant: (_, { related, newIds: { id } }) => ({
-    organizationId: related.state?.id ?? '',
-    projectId: id,
-    partnerId: related.tenant?.partnerId ?? null,
-  }),
+  creates: {
+    id: (_, newIds) => newIds.id,
+    isIdUsed: (state) => state !== null,
+    tenant: (_, { related, newIds: { id } }) => ({
+      organizationId: related.state?.id ?? '',
+      projectId: id,
+      partnerId: related.tenant?.partnerId ?? null,
+    }),
+  },
   decide: ({ name, organizationId }, _, { caller, related, newIds: { id } }) => {
     if (related.state === null || related.tenant === null || !canAccess(caller, related.tenant)) {
       return E.left(notFound('organization-not-found', organizationId ?? caller.organizationId));

@@ -11,17 +11,18 @@ import { refersTo } from '#domain/shared/text-reference.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const updateProject = command({
-  name: 'update_project',
-  summary: 'Rename a project',
-  group: 'Projects',
+  about: {
+    name: 'update_project',
+    summary: 'Rename a project',
+    group: 'Projects',
+    example: { input: { name: 'Front desk, nights' }, output: examples.project },
+  },
   http: patch('/v1/projects/:projectId'),
-  scope: 'projects:write',
+  access: { scope: 'projects:write', subject: { entity: project, parameter: 'projectId' } },
   input: t.intersection([t.type({ projectId: cuid }), t.partial({ name: text({ min: 1, max: 200 }) })]),
   output: ProjectRecord,
   failures: ['project-not-found'],
-  example: { input: { name: 'Front desk, nights' }, output: examples.project },
   entity: project,
-  subject: { entity: project, parameter: 'projectId' },
   decide: ({ name }, state) => {
     const isSame = name === undefined || (state !== null && refersTo(state.name, name));
     return E.right(isSame ? [] : [newEvent('ProjectRenamed', { name })]);

@@ -10,20 +10,21 @@ import { newStoreFileRecord, StoreFileRecord, store, storeFileAdded } from '#dom
 import { text } from '#shared/codecs/text.ts';
 
 export const addStoreFile = command({
-  name: 'add_store_file',
-  summary: 'Add a file to a knowledge store',
-  description: "The file must belong to the store's project. A repetition changes nothing.",
-  group: 'Stores',
+  about: {
+    name: 'add_store_file',
+    summary: 'Add a file to a knowledge store',
+    description: "The file must belong to the store's project. A repetition changes nothing.",
+    group: 'Stores',
+    effect: { isIdempotent: true },
+    example: { input: { file_id: examples.file.id }, output: examples.storeFile },
+  },
   plane: 'gateway',
   http: post('/v1/stores/:store_id/files'),
-  scope: 'stores:write',
+  access: { scope: 'stores:write', subject: { entity: store, parameter: 'store_id' } },
   input: t.type({ store_id: cuid, file_id: text({ min: 1 }) }),
   output: StoreFileRecord,
-  effect: { isIdempotent: true },
   failures: ['store-not-found', 'file-not-found'],
-  example: { input: { file_id: examples.file.id }, output: examples.storeFile },
   entity: store,
-  subject: { entity: store, parameter: 'store_id' },
   loadRelated: async ({ file_id }, { load }) => (await load(file, file_id)).state,
   decide: ({ store_id, file_id }, state, { subject, related, time }) => {
     const isInProject = isFileThere(related, time) && related.projectId === subject.tenant?.projectId;

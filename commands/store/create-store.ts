@@ -8,22 +8,25 @@ import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const createStore = command({
-  name: 'create_store',
-  summary: 'Create a knowledge store',
-  description: "The store belongs to the key's project.",
-  group: 'Stores',
+  about: {
+    name: 'create_store',
+    summary: 'Create a knowledge store',
+    description: "The store belongs to the key's project.",
+    group: 'Stores',
+    example: { input: { name: 'House rules', description: 'What guests ask most' }, output: examples.store },
+  },
   plane: 'gateway',
   http: post('/v1/stores'),
-  scope: 'stores:write',
+  access: { scope: 'stores:write', subject: null },
   input: t.intersection([t.type({ name: text({ min: 1 }) }), t.partial({ description: nullable(text()) })]),
   output: StoreRecord,
   failures: [],
-  example: { input: { name: 'House rules', description: 'What guests ask most' }, output: examples.store },
   entity: store,
-  subject: null,
-  newId: (_, newIds) => newIds.id,
-  isIdUsed: (state) => state !== null,
-  tenant: (_, { caller: { organizationId, projectId, partnerId } }) => ({ organizationId, projectId, partnerId }),
+  creates: {
+    id: (_, newIds) => newIds.id,
+    isIdUsed: (state) => state !== null,
+    tenant: (_, { caller: { organizationId, projectId, partnerId } }) => ({ organizationId, projectId, partnerId }),
+  },
   decide: ({ name, description = null }, state, { caller: { projectId }, newIds: { id } }) =>
     E.right(storeMade({ id, projectId, name, description }, state)),
   answer: ({ state, dataAt }) => storeRecord(state, dataAt),

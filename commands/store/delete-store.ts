@@ -8,18 +8,19 @@ import { examples } from '#domain/shared/examples.ts';
 import { store, storeRemoved } from '#domain/store/store.ts';
 
 export const deleteStore = command({
-  name: 'delete_store',
-  summary: 'Delete a knowledge store',
-  group: 'Stores',
+  about: {
+    name: 'delete_store',
+    summary: 'Delete a knowledge store',
+    group: 'Stores',
+    example: { output: deletionOf('store', examples.store.id) },
+  },
   plane: 'gateway',
   http: remove('/v1/stores/:store_id'),
-  scope: 'stores:write',
+  access: { scope: 'stores:write', subject: { entity: store, parameter: 'store_id' } },
   input: t.type({ store_id: cuid }),
   output: deletedObject('store'),
   failures: ['store-not-found'],
-  example: { output: deletionOf('store', examples.store.id) },
   entity: store,
-  subject: { entity: store, parameter: 'store_id' },
   decide: ({ store_id }, state) => E.right(storeRemoved(store_id, state)),
   answer: ({ input }) => deletionOf('store', input.store_id),
 });

@@ -9,19 +9,20 @@ import { examples } from '#domain/shared/examples.ts';
 import { notInStore, store, storeFileRemoved } from '#domain/store/store.ts';
 
 export const removeStoreFile = command({
-  name: 'remove_store_file',
-  summary: 'Remove a file from a knowledge store',
-  description: 'The file itself stays.',
-  group: 'Stores',
+  about: {
+    name: 'remove_store_file',
+    summary: 'Remove a file from a knowledge store',
+    description: 'The file itself stays.',
+    group: 'Stores',
+    example: { output: deletionOf('store.file', examples.file.id) },
+  },
   plane: 'gateway',
   http: remove('/v1/stores/:store_id/files/:file_id'),
-  scope: 'stores:write',
+  access: { scope: 'stores:write', subject: { entity: store, parameter: 'store_id' } },
   input: t.type({ store_id: cuid, file_id: fileId }),
   output: deletedObject('store.file'),
   failures: ['store-not-found', 'file-not-found'],
-  example: { output: deletionOf('store.file', examples.file.id) },
   entity: store,
-  subject: { entity: store, parameter: 'store_id' },
   decide: ({ store_id, file_id }, state) => {
     const events = storeFileRemoved({ id: store_id, fileId: file_id, reason: 'requested' }, state);
     return events.length === 0 ? E.left(notInStore(store_id, file_id)) : E.right(events);

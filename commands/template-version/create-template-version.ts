@@ -19,23 +19,26 @@ const Members = t.intersection([
 ]);
 
 export const createTemplateVersion = command({
-  name: 'create_template_version',
-  summary: 'Add a version to a template',
-  description:
-    'The version has the next number and is not published yet. Its contents never change. In the strings of a flow ' +
-    'schema, the value of a field that fieldsSchema declares replaces `{{fields.key}}`; `\\{{fields.key}}` is plain text.',
-  group: 'Template versions',
+  about: {
+    name: 'create_template_version',
+    summary: 'Add a version to a template',
+    description:
+      'The version has the next number and is not published yet. Its contents never change. In the strings of a flow ' +
+      'schema, the value of a field that fieldsSchema declares replaces `{{fields.key}}`; `\\{{fields.key}}` is plain text.',
+    group: 'Template versions',
+    example: { input: { ...examples.templateContents, tag: 'spring' }, output: examples.templateVersion },
+  },
   http: post('/v1/templates/:templateId/versions', 201),
-  scope: 'templates:write',
+  access: { scope: 'templates:write', subject: { entity: template, parameter: 'templateId' } },
   input: checked(Members, ({ payload, fieldsSchema = [] }) =>
     undeclaredPlaceholders(payload, fieldsSchema).map((fault) => ({ ...fault, path: ['payload', ...fault.path] })),
   ),
   output: TemplateVersionRecord,
   failures: ['template-not-found', 'template-archived'],
-  example: { input: { ...examples.templateContents, tag: 'spring' }, output: examples.templateVersion },
   entity: template,
-  subject: { entity: template, parameter: 'templateId' },
-  isIdUsed: (state, { templateId }, { suffix }) => state?.versions.has(childId(templateId, suffix)) === true,
+  creates: {
+    isIdUsed: (state, { templateId }, { suffix }) => state?.versions.has(childId(templateId, suffix)) === true,
+  },
   decide: ({ templateId, payload, fieldsSchema = [], tag = null }, state, { newIds: { suffix } }) => {
     if (state?.record.status === 'archived') return E.left(archived);
     const id = childId(templateId, suffix);

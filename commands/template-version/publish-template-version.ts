@@ -10,21 +10,22 @@ import { TemplateVersionRecord } from '#domain/template/record.ts';
 import { archived, templateVersion, templateVersionRecord } from '#domain/template/template.ts';
 
 export const publishTemplateVersion = command({
-  name: 'publish_template_version',
-  summary: 'Publish a version of a template',
-  description:
-    'Instances can be created from it from then on. The first published version also publishes the template. ' +
-    'A repetition changes nothing.',
-  group: 'Template versions',
+  about: {
+    name: 'publish_template_version',
+    summary: 'Publish a version of a template',
+    description:
+      'Instances can be created from it from then on. The first published version also publishes the template. ' +
+      'A repetition changes nothing.',
+    group: 'Template versions',
+    effect: { isIdempotent: true },
+    example: { output: { ...examples.templateVersion, publishedAt: examples.templateVersion.updatedAt } },
+  },
   http: post('/v1/template-versions/:versionId/publish'),
-  scope: 'templates:write',
+  access: { scope: 'templates:write', subject: { entity: templateVersion, parameter: 'versionId' } },
   input: t.type({ versionId: cuid }),
   output: TemplateVersionRecord,
   failures: ['template-version-not-found', 'template-archived'],
-  effect: { isIdempotent: true },
-  example: { output: { ...examples.templateVersion, publishedAt: examples.templateVersion.updatedAt } },
   entity: templateVersion,
-  subject: { entity: templateVersion, parameter: 'versionId' },
   decide: ({ versionId: id }, state) => {
     if (state?.record.status === 'archived') return E.left(archived);
     if (state?.versions.get(id)?.publishedAt) return E.right([]);

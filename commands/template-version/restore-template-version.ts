@@ -13,33 +13,36 @@ import { archived, templateVersion, templateVersionRecord } from '#domain/templa
 type Contents = Pick<TemplateEvents['TemplateVersionCreated'], 'payload' | 'fieldsSchema'>;
 
 export const restoreTemplateVersion = command({
-  name: 'restore_template_version',
-  summary: 'Add a version that is a copy of an earlier one',
-  description:
-    'The new version has the payload and the fieldsSchema of the version in the path, the next number, no tag and ' +
-    '`restoredFrom`. It is not published yet.',
-  group: 'Template versions',
+  about: {
+    name: 'restore_template_version',
+    summary: 'Add a version that is a copy of an earlier one',
+    description:
+      'The new version has the payload and the fieldsSchema of the version in the path, the next number, no tag and ' +
+      '`restoredFrom`. It is not published yet.',
+    group: 'Template versions',
+    example: {
+      output: {
+        ...examples.templateVersion,
+        id: `${examples.template.id}8k2d6v1z`,
+        version: 3,
+        tag: null,
+        restoredFrom: examples.templateVersion.id,
+      },
+    },
+  },
   http: post('/v1/template-versions/:versionId/restore', 201),
-  scope: 'templates:write',
+  access: { scope: 'templates:write', subject: { entity: templateVersion, parameter: 'versionId' } },
   input: t.type({ versionId: cuid }),
   output: TemplateVersionRecord,
   failures: ['template-version-not-found', 'template-archived'],
-  example: {
-    output: {
-      ...examples.templateVersion,
-      id: `${examples.template.id}8k2d6v1z`,
-      version: 3,
-      tag: null,
-      restoredFrom: examples.templateVersion.id,
-    },
-  },
   entity: templateVersion,
-  subject: { entity: templateVersion, parameter: 'versionId' },
-  isIdUsed: (state, { versionId }, { suffix }) => state?.versions.has(childId(parentId(versionId), suffix)) === true,
   loadRelated: async ({ versionId }, { dataAt }, _, state): Promise<Contents | null> => {
     const version = state?.versions.get(versionId);
     if (version === undefined) return null;
     return (await dataAt(templateVersion, versionId, version.payloadRevision)) as unknown as Contents;
+  },
+  creates: {
+    isIdUsed: (state, { versionId }, { suffix }) => state?.versions.has(childId(parentId(versionId), suffix)) === true,
   },
   decide: ({ versionId }, state, { related, newIds: { suffix } }) => {
     if (state?.record.status === 'archived') return E.left(archived);

@@ -9,21 +9,22 @@ import { TemplateRecord } from '#domain/template/record.ts';
 import { knownTemplate, template, templateRecord } from '#domain/template/template.ts';
 
 export const archiveTemplate = command({
-  name: 'archive_template',
-  summary: 'Archive a template',
-  description:
-    'An archived template gets no new versions, publications or instances; existing instances stay. This cannot be ' +
-    'undone. A repetition changes nothing.',
-  group: 'Templates',
+  about: {
+    name: 'archive_template',
+    summary: 'Archive a template',
+    description:
+      'An archived template gets no new versions, publications or instances; existing instances stay. This cannot be ' +
+      'undone. A repetition changes nothing.',
+    group: 'Templates',
+    effect: { isDestructive: true, isIdempotent: true },
+    example: { output: { ...examples.template, status: 'archived' } },
+  },
   http: post('/v1/templates/:templateId/archive'),
-  scope: 'templates:write',
+  access: { scope: 'templates:write', subject: { entity: template, parameter: 'templateId' } },
   input: t.type({ templateId: cuid }),
   output: TemplateRecord,
   failures: ['template-not-found'],
-  effect: { isDestructive: true, isIdempotent: true },
-  example: { output: { ...examples.template, status: 'archived' } },
   entity: template,
-  subject: { entity: template, parameter: 'templateId' },
   decide: ({ templateId: id }, state) =>
     E.right(knownTemplate(state).record.status === 'archived' ? [] : [newEvent('TemplateArchived', { id })]),
   answer: ({ state, dataAt }) => templateRecord(state, dataAt),

@@ -10,25 +10,27 @@ import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const createTemplate = command({
-  name: 'create_template',
-  summary: 'Create a template',
-  description: "The template belongs to the key's organization. It is a draft until its first version is published.",
-  group: 'Templates',
+  about: {
+    name: 'create_template',
+    summary: 'Create a template',
+    description: "The template belongs to the key's organization. It is a draft until its first version is published.",
+    group: 'Templates',
+    example: { input: { name: 'Dental practice', description: 'Front desk of a practice' }, output: examples.template },
+  },
   http: post('/v1/templates', 201),
-  scope: 'templates:write',
+  access: { scope: 'templates:write', subject: null },
   input: t.intersection([
     t.type({ name: text({ min: 1, max: 200 }) }),
     t.partial({ description: nullable(text({ max: 2000 })) }),
   ]),
   output: TemplateRecord,
   failures: [],
-  example: { input: { name: 'Dental practice', description: 'Front desk of a practice' }, output: examples.template },
   entity: template,
-  subject: null,
-  newId: (_, newIds) => newIds.id,
-  isIdUsed: (state) => state !== null,
-  // Only its own organization has access: not a partner of which that organization is a customer.
-  tenant: (_, { caller: { organizationId } }) => ({ organizationId, projectId: null, partnerId: organizationId }),
+  creates: {
+    id: (_, newIds) => newIds.id,
+    isIdUsed: (state) => state !== null, // Only its own organization has access: not a partner of which that organization is a customer.
+    tenant: (_, { caller: { organizationId } }) => ({ organizationId, projectId: null, partnerId: organizationId }),
+  },
   decide: ({ name, description = null }, _, { caller, newIds: { id } }) =>
     E.right([newEvent('TemplateCreated', { id, headlessIntegratorId: caller.organizationId, name, description })]),
   answer: ({ state, dataAt }) => templateRecord(state, dataAt),

@@ -12,21 +12,22 @@ import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
 export const updateTemplate = command({
-  name: 'update_template',
-  summary: 'Change a template',
-  description: 'Absent members do not change; null clears a description.',
-  group: 'Templates',
+  about: {
+    name: 'update_template',
+    summary: 'Change a template',
+    description: 'Absent members do not change; null clears a description.',
+    group: 'Templates',
+    example: { input: { name: 'Dental practice' }, output: examples.template },
+  },
   http: patch('/v1/templates/:templateId'),
-  scope: 'templates:write',
+  access: { scope: 'templates:write', subject: { entity: template, parameter: 'templateId' } },
   input: t.intersection([
     t.type({ templateId: cuid }),
     t.partial({ name: text({ min: 1, max: 200 }), description: nullable(text({ max: 2000 })) }),
   ]),
   output: TemplateRecord,
   failures: ['template-not-found'],
-  example: { input: { name: 'Dental practice' }, output: examples.template },
   entity: template,
-  subject: { entity: template, parameter: 'templateId' },
   decide: ({ templateId: id, name, description }, state) => {
     const before = knownTemplate(state).record;
     return E.right([

@@ -13,36 +13,38 @@ import { distinct, endpointMembers, urlRefusal } from './shared/endpoint-input.t
 const { description, ...required } = endpointMembers;
 
 export const createWebhookEndpoint = command({
-  name: 'create_webhook_endpoint',
-  summary: 'Create a webhook endpoint',
-  description:
-    "The endpoint receives all events from now on, signed according to Standard Webhooks. Only this answer shows the secret. An endpoint of a project key or an operator's key receives the events of the key's project. One of an organization key receives the events of its organization. One of a partner key also receives the events of its customers. With an empty list of `eventTypes` (`[]`), it receives all types.",
-  group: 'Webhooks',
+  about: {
+    name: 'create_webhook_endpoint',
+    summary: 'Create a webhook endpoint',
+    description:
+      "The endpoint receives all events from now on, signed according to Standard Webhooks. Only this answer shows the secret. An endpoint of a project key or an operator's key receives the events of the key's project. One of an organization key receives the events of its organization. One of a partner key also receives the events of its customers. With an empty list of `eventTypes` (`[]`), it receives all types.",
+    group: 'Webhooks',
+    example: {
+      input: {
+        url: examples.webhookEndpoint.url,
+        eventTypes: examples.webhookEndpoint.eventTypes,
+        description: examples.webhookEndpoint.description,
+      },
+      output: { ...examples.webhookEndpoint, secret: 'whsec_…' },
+    },
+  },
   http: post('/v1/webhook-endpoints', 201),
-  scope: 'webhooks:write',
-  alsoScope: 'audit:read',
+  access: { scope: 'webhooks:write', alsoScope: 'audit:read', subject: null },
   input: t.intersection([t.type(required), t.partial({ description })]),
   output: WebhookEndpointWithSecret,
   failures: ['too-many-webhook-endpoints'],
-  example: {
-    input: {
-      url: examples.webhookEndpoint.url,
-      eventTypes: examples.webhookEndpoint.eventTypes,
-      description: examples.webhookEndpoint.description,
-    },
-    output: { ...examples.webhookEndpoint, secret: 'whsec_…' },
-  },
   entity: webhookEndpoint,
-  subject: null,
-  newId: (_, newIds) => newIds.id,
-  isIdUsed: (state) => state !== null,
   loadRelated: async ({ url }, { lookup, seal, newSecrets }) => {
     const fault = await lookup.webhookUrlFault(url);
     return fault === null
       ? { fault, sealed: await seal({ secret: newSecrets.webhookSecret }) }
       : { fault, sealed: null };
   },
-  tenant: (_, { caller }) => ownerOf(caller),
+  creates: {
+    id: (_, newIds) => newIds.id,
+    isIdUsed: (state) => state !== null,
+    tenant: (_, { caller }) => ownerOf(caller),
+  },
   endpointPlace: 'taken',
   decide: ({ url, eventTypes, description = null }, _, { caller, related: { fault, sealed }, newIds: { id } }) => {
     const refusal = urlRefusal(fault);

@@ -9,19 +9,20 @@ import { WebhookEndpointRecord } from '#domain/webhook-endpoint/record.ts';
 import { checkMayChange, knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 
 export const deleteWebhookEndpoint = command({
-  name: 'delete_webhook_endpoint',
-  summary: 'Delete a webhook endpoint',
-  description: 'It receives no more messages, and its secrets are destroyed. Its history stays.',
-  group: 'Webhooks',
+  about: {
+    name: 'delete_webhook_endpoint',
+    summary: 'Delete a webhook endpoint',
+    description: 'It receives no more messages, and its secrets are destroyed. Its history stays.',
+    group: 'Webhooks',
+    example: { output: examples.webhookEndpoint },
+  },
   http: remove('/v1/webhook-endpoints/:webhookEndpointId'),
-  scope: 'webhooks:write',
+  access: { scope: 'webhooks:write', subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' } },
   input: t.type({ webhookEndpointId: cuid }),
   output: WebhookEndpointRecord,
   failures: ['webhook-endpoint-not-found'],
-  example: { output: examples.webhookEndpoint },
   entity: webhookEndpoint,
   endpointPlace: 'freed',
-  subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' },
   decide: ({ webhookEndpointId: id }, state, { caller }) => {
     const refusal = checkMayChange(caller, knownWebhookEndpoint(state).record);
     return refusal === null ? E.right([newEvent('WebhookEndpointDeleted', { id })]) : E.left(refusal);

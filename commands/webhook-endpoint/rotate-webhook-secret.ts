@@ -11,21 +11,25 @@ import { secretOverlapMs } from '#domain/webhook-endpoint/secret.ts';
 import { checkMayChange, knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 
 export const rotateWebhookSecret = command({
-  name: 'rotate_webhook_secret',
-  summary: 'Give a webhook endpoint a new secret',
-  description:
-    'Only this answer shows the new secret. For 24 hours, messages are also signed with the previous secret.',
-  group: 'Webhooks',
+  about: {
+    name: 'rotate_webhook_secret',
+    summary: 'Give a webhook endpoint a new secret',
+    description:
+      'Only this answer shows the new secret. For 24 hours, messages are also signed with the previous secret.',
+    group: 'Webhooks',
+    effect: { isDestructive: true },
+    example: { output: { ...examples.webhookEndpoint, secret: 'whsec_…' } },
+  },
   http: post('/v1/webhook-endpoints/:webhookEndpointId/rotate-secret'),
-  scope: 'webhooks:write',
-  alsoScope: 'audit:read',
+  access: {
+    scope: 'webhooks:write',
+    alsoScope: 'audit:read',
+    subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' },
+  },
   input: t.type({ webhookEndpointId: cuid }),
   output: WebhookEndpointWithSecret,
   failures: ['webhook-endpoint-not-found', 'webhook-key-lost'],
-  effect: { isDestructive: true },
-  example: { output: { ...examples.webhookEndpoint, secret: 'whsec_…' } },
   entity: webhookEndpoint,
-  subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' },
   loadRelated: async (_, { seal, newSecrets }, caller, state) =>
     checkMayChange(caller, knownWebhookEndpoint(state).record) === null
       ? seal({ secret: newSecrets.webhookSecret })

@@ -11,19 +11,20 @@ import { countRunningTries, maxTriesOfEndpoint } from '#domain/webhook-endpoint/
 import { checkMayChange, knownWebhookEndpoint, webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 
 export const testWebhookEndpoint = command({
-  name: 'test_webhook_endpoint',
-  summary: 'Send a test message to a webhook endpoint',
-  description:
-    'The message is the event of this request, of the type `WebhookTestRequested`. It is sent immediately and only once, to a disabled endpoint too, whatever types the endpoint receives. It counts among the eight tries of the endpoint that may run at once; beyond them it is refused. The deliveries of the endpoint show the result.',
-  group: 'Webhooks',
+  about: {
+    name: 'test_webhook_endpoint',
+    summary: 'Send a test message to a webhook endpoint',
+    description:
+      'The message is the event of this request, of the type `WebhookTestRequested`. It is sent immediately and only once, to a disabled endpoint too, whatever types the endpoint receives. It counts among the eight tries of the endpoint that may run at once; beyond them it is refused. The deliveries of the endpoint show the result.',
+    group: 'Webhooks',
+    example: { output: examples.webhookEndpoint },
+  },
   http: post('/v1/webhook-endpoints/:webhookEndpointId/test'),
-  scope: 'webhooks:write',
+  access: { scope: 'webhooks:write', subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' } },
   input: t.type({ webhookEndpointId: cuid }),
   output: WebhookEndpointRecord,
   failures: ['webhook-endpoint-not-found', 'too-many-webhook-tries'],
-  example: { output: examples.webhookEndpoint },
   entity: webhookEndpoint,
-  subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' },
   loadRelated: async ({ webhookEndpointId }, { lookup }) => lookup.webhookTries(webhookEndpointId),
   decide: ({ webhookEndpointId: id }, state, { caller, related: known, time }) => {
     const { record, tests } = knownWebhookEndpoint(state);

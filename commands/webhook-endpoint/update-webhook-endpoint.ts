@@ -11,23 +11,27 @@ import { checkMayChange, knownWebhookEndpoint, webhookEndpoint } from '#domain/w
 import { distinct, endpointMembers, urlRefusal } from './shared/endpoint-input.ts';
 
 export const updateWebhookEndpoint = command({
-  name: 'update_webhook_endpoint',
-  summary: 'Change, enable or disable a webhook endpoint',
-  description:
-    'Absent members do not change. An endpoint that is enabled again continues where it stopped and receives the events that it missed.',
-  group: 'Webhooks',
+  about: {
+    name: 'update_webhook_endpoint',
+    summary: 'Change, enable or disable a webhook endpoint',
+    description:
+      'Absent members do not change. An endpoint that is enabled again continues where it stopped and receives the events that it missed.',
+    group: 'Webhooks',
+    example: { input: { status: 'enabled' }, output: examples.webhookEndpoint },
+  },
   http: patch('/v1/webhook-endpoints/:webhookEndpointId'),
-  scope: 'webhooks:write',
-  alsoScope: 'audit:read',
+  access: {
+    scope: 'webhooks:write',
+    alsoScope: 'audit:read',
+    subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' },
+  },
   input: t.intersection([
     t.type({ webhookEndpointId: cuid }),
     t.partial({ ...endpointMembers, status: WebhookEndpointStatus }),
   ]),
   output: WebhookEndpointRecord,
   failures: ['webhook-endpoint-not-found'],
-  example: { input: { status: 'enabled' }, output: examples.webhookEndpoint },
   entity: webhookEndpoint,
-  subject: { entity: webhookEndpoint, parameter: 'webhookEndpointId' },
   loadRelated: async ({ url }, { lookup }, _, state) =>
     url === undefined || url === state?.record.url ? null : lookup.webhookUrlFault(url),
   decide: ({ webhookEndpointId: id, status, ...given }, state, { caller, related: urlFault }) => {

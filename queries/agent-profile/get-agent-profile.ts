@@ -17,19 +17,23 @@ type Input = AsOfInput & { readonly agentProfileId: string };
 const notFound = 'agent-profile-not-found';
 
 export const getAgentProfile = query<Input, AgentProfileDocument, AgentProfileRecord, 'agentProfileFlows'>({
-  name: 'get_agent_profile',
-  summary: 'Read an agent profile',
-  description:
-    'As of a time, `flowIds` are the flows that had the profile then. As of a revision, they are the flows of the request that set them.',
-  group: 'Agent profiles',
+  about: {
+    name: 'get_agent_profile',
+    summary: 'Read an agent profile',
+    description:
+      'As of a time, `flowIds` are the flows that had the profile then. As of a revision, they are the flows of the request that set them.',
+    group: 'Agent profiles',
+    example: { output: examples.agentProfile },
+  },
   http: get('/v1/agent-profiles/:agentProfileId'),
-  scope: 'agent-profiles:read',
+  access: {
+    scope: 'agent-profiles:read',
+    subject: { collection: agentProfiles, parameter: 'agentProfileId', notFound, past: entity },
+  },
   input: t.intersection([t.type({ agentProfileId: cuid }), t.partial(asOfInput)]),
   output: AgentProfileRecord,
   failures: [notFound],
-  example: { output: examples.agentProfile },
   reads: { agentProfileFlows },
-  subject: { collection: agentProfiles, parameter: 'agentProfileId', notFound, past: entity },
   hasRevision: true,
   changesWithinRevision: true,
   answer: async (context) => {

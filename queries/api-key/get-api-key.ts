@@ -16,21 +16,22 @@ const notFound = 'key-not-found';
 const past = { history: apiKeyHistory, entity: apiKey, kind: 'key', notFound } as const;
 
 export const getApiKey = query<t.TypeOf<typeof Input>, ApiKeyDocument, ApiKeyRecord>({
-  name: 'get_api_key',
-  summary: 'Read an API key',
-  description: 'Without its secret. `lastUsedAt` is null with `asOf`.',
-  group: 'API keys',
+  about: {
+    name: 'get_api_key',
+    summary: 'Read an API key',
+    description: 'Without its secret. `lastUsedAt` is null with `asOf`.',
+    group: 'API keys',
+    example: { output: examples.apiKey },
+  },
   http: get('/v1/keys/:keyId'),
-  scope: 'keys:read',
+  access: { scope: 'keys:read', subject: { collection: apiKeys, parameter: 'keyId', notFound, past: apiKey } },
   input: Input,
   output: ApiKeyRecord,
   failures: [notFound],
-  example: { output: examples.apiKey },
   reads: {},
-  subject: { collection: apiKeys, parameter: 'keyId', notFound, past: apiKey },
   hasRevision: true,
   changesWithinRevision: true,
-  answer: answerAsOf(past, async ({ subject: { id, record, head }, keyUsage }) => {
+  answer: answerAsOf(past, async ({ subject: { id, record, head }, services: { keyUsage } }) => {
     const lastUsedAt = (await keyUsage.lastUsed([id])).get(id) ?? null;
     return E.right({ body: { ...record.parse(), lastUsedAt }, revision: head.revision });
   }),

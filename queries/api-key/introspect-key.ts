@@ -14,26 +14,26 @@ const Output = t.type(
 );
 
 export const introspectKey = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
-  name: 'introspect_key',
-  summary: 'Read the id, project, organization and type of the presented key',
-  group: 'API keys',
-  // The contract has this operation on the gateway. Administrators of keys use it on the control plane.
+  about: {
+    name: 'introspect_key',
+    summary: 'Read the id, project, organization and type of the presented key',
+    group: 'API keys',
+    example: {
+      output: {
+        apiKeyId: examples.apiKey.id,
+        projectId: examples.project.id,
+        organizationId: examples.organization.id,
+        keyType: 'project',
+      },
+    },
+  }, // The contract has this operation on the gateway. Administrators of keys use it on the control plane.
   onBothPlanes: true,
   http: get('/v1/me'),
-  scope: null,
+  access: { scope: null, subject: null },
   input: Input,
   output: Output,
   failures: [],
-  example: {
-    output: {
-      apiKeyId: examples.apiKey.id,
-      projectId: examples.project.id,
-      organizationId: examples.organization.id,
-      keyType: 'project',
-    },
-  },
   reads: {},
-  subject: null,
   answer: ({ caller: { keyId, projectId, organizationId, keyType } }) =>
     E.right({ body: { apiKeyId: keyId, projectId, organizationId, keyType } }),
 });

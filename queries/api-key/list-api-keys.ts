@@ -16,20 +16,24 @@ const Input = t.intersection([t.type({ projectId: cuid }), t.partial({ ...listIn
 const Output = listOf('keys', ApiKeyRecord);
 
 export const listApiKeys = query<t.TypeOf<typeof Input>, ProjectDocument, t.TypeOf<typeof Output>, 'apiKeys'>({
-  name: 'list_api_keys',
-  summary: "List a project's API keys",
-  description: 'The keys that are not revoked, without their secrets.',
-  group: 'API keys',
+  about: {
+    name: 'list_api_keys',
+    summary: "List a project's API keys",
+    description: 'The keys that are not revoked, without their secrets.',
+    group: 'API keys',
+    example: { output: { keys: [examples.apiKey] } },
+  },
   http: get('/v1/projects/:projectId/keys'),
-  scope: 'keys:read',
+  access: {
+    scope: 'keys:read',
+    subject: { collection: projects, parameter: 'projectId', notFound: 'project-not-found' },
+  },
   input: Input,
   output: Output,
   failures: ['project-not-found'],
-  example: { output: { keys: [examples.apiKey] } },
   reads: { apiKeys },
-  subject: { collection: projects, parameter: 'projectId', notFound: 'project-not-found' },
   paged: true,
-  answer: async ({ input, subject, read, keyUsage }) => {
+  answer: async ({ input, subject, read, services: { keyUsage } }) => {
     const where = filteredBy(filters, input, { projectId: subject.id });
     if (E.isLeft(where)) return where;
     const list = { where: where.right, input, name: 'keys' } as const;

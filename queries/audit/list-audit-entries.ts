@@ -30,22 +30,23 @@ const placesPerPart = 100;
 const pieceLimits = { maxBytes: 20 * 1024, mayExceed: true };
 
 export const listAuditEntries = query<Input, Tenant, ListOf<'entries', AuditEntry>, 'audit'>({
-  name: 'list_audit_entries',
-  summary: 'List the audit entries, newest first',
-  description:
-    'Who did what to all resources that the key has access to. `since` is included, `until` is not. With `Accept: ' +
-    'application/x-ndjson` or `text/csv`, all entries are streamed without pages. `changes` of more than 64 KiB are null, ' +
-    'with `changesOmitted`; the history of the resource has them. A page may be empty and not the last: follow ' +
-    '`nextCursor`.',
-  group: 'Audit',
+  about: {
+    name: 'list_audit_entries',
+    summary: 'List the audit entries, newest first',
+    description:
+      'Who did what to all resources that the key has access to. `since` is included, `until` is not. With `Accept: ' +
+      'application/x-ndjson` or `text/csv`, all entries are streamed without pages. `changes` of more than 64 KiB are null, ' +
+      'with `changesOmitted`; the history of the resource has them. A page may be empty and not the last: follow ' +
+      '`nextCursor`.',
+    group: 'Audit',
+    example: { output: { entries: [examples.auditEntry] } },
+  },
   http: get('/v1/audit'),
-  scope: 'audit:read',
+  access: { scope: 'audit:read', subject: null },
   input: Input,
   output: listOf('entries', AuditEntry),
   failures: [],
-  example: { output: { entries: [examples.auditEntry] } },
   reads: { audit },
-  subject: null,
   paged: true,
   produces: exportTypes,
   answer: async ({

@@ -14,17 +14,16 @@ const Input = t.intersection([t.type({ batch_id: batchId }), t.partial(asOfInput
 const past = { history: batchHistory, entity: batch, kind: 'batch', notFound: 'batch-not-found' } as const;
 
 export const getBatch = query<t.TypeOf<typeof Input>, BatchDocument, BatchRecord>({
-  name: 'get_batch',
-  summary: 'Read a batch',
-  group: 'Batches',
+  about: { name: 'get_batch', summary: 'Read a batch', group: 'Batches', example: { output: examples.batch } },
   plane: 'gateway',
   http: get('/v1/batches/:batch_id'),
-  scope: 'batches:read',
+  access: {
+    scope: 'batches:read',
+    subject: { collection: batches, parameter: 'batch_id', notFound: 'batch-not-found', past: batch },
+  },
   input: Input,
   output: BatchRecord,
   failures: ['batch-not-found'],
-  example: { output: examples.batch },
   reads: {},
-  subject: { collection: batches, parameter: 'batch_id', notFound: 'batch-not-found', past: batch },
   answer: answerAsOf(past, ({ subject }) => E.right({ body: subject.record as EncodedJson<BatchRecord> })),
 });

@@ -10,27 +10,28 @@ import { batches } from '#projections/files/batches.ts';
 const defaultLimit = 20;
 
 export const listBatches = query<ObjectListInput, Tenant, ObjectList<BatchRecord>, 'batches'>({
-  name: 'list_batches',
-  summary: "List the batches of the key's project",
-  description: 'Newest first. The default `limit` is 20.',
-  group: 'Batches',
+  about: {
+    name: 'list_batches',
+    summary: "List the batches of the key's project",
+    description: 'Newest first. The default `limit` is 20.',
+    group: 'Batches',
+    example: {
+      output: {
+        object: 'list',
+        data: [examples.batch],
+        first_id: examples.batch.id,
+        last_id: examples.batch.id,
+        has_more: false,
+      },
+    },
+  },
   plane: 'gateway',
   http: get('/v1/batches'),
-  scope: 'batches:read',
+  access: { scope: 'batches:read', subject: null },
   input: ObjectListInput,
   output: objectList(BatchRecord),
   failures: [],
-  example: {
-    output: {
-      object: 'list',
-      data: [examples.batch],
-      first_id: examples.batch.id,
-      last_id: examples.batch.id,
-      has_more: false,
-    },
-  },
   reads: { batches },
-  subject: null,
   readsMany: true,
   answer: ({ input: { limit = defaultLimit, ...page }, caller, read }) =>
     listObjects<BatchRecord>(read.batches, caller.projectId, { ...page, limit }, { newestFirst: true }),

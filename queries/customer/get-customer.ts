@@ -16,17 +16,21 @@ const notFound = 'customer-not-found';
 const past = { history: organizationHistory, entity: customer, kind: 'customer', notFound } as const;
 
 export const getCustomer = query<t.TypeOf<typeof Input>, CustomerDocument, CustomerRecord>({
-  name: 'get_customer',
-  summary: 'Read a customer',
-  group: 'Partner customers',
+  about: {
+    name: 'get_customer',
+    summary: 'Read a customer',
+    group: 'Partner customers',
+    example: { output: examples.customer },
+  },
   http: get('/v1/partner/customers/:organizationId'),
-  scope: 'customers:read',
+  access: {
+    scope: 'customers:read',
+    subject: { collection: customers, parameter: 'organizationId', notFound, past: customer },
+  },
   input: Input,
   output: CustomerRecord,
   failures: [notFound],
-  example: { output: examples.customer },
   reads: {},
-  subject: { collection: customers, parameter: 'organizationId', notFound, past: customer },
   hasRevision: true,
   answer: answerAsOf(past, async ({ subject: { id, record, head }, personalReader }) => {
     const read = await personalReader([id]);

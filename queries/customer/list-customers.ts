@@ -13,17 +13,18 @@ import { type ListOf, listOf } from '#queries/shared/list-of.ts';
 const Input = t.partial(listInput);
 
 export const listCustomers = query<t.TypeOf<typeof Input>, Tenant, ListOf<'customers', CustomerRecord>, 'customers'>({
-  name: 'list_customers',
-  summary: 'List the customers that the key has access to',
-  group: 'Partner customers',
+  about: {
+    name: 'list_customers',
+    summary: 'List the customers that the key has access to',
+    group: 'Partner customers',
+    example: { output: { customers: [examples.customer] } },
+  },
   http: get('/v1/partner/customers'),
-  scope: 'customers:read',
+  access: { scope: 'customers:read', subject: null },
   input: Input,
   output: listOf('customers', CustomerRecord),
   failures: [],
-  example: { output: { customers: [examples.customer] } },
   reads: { customers },
-  subject: null,
   paged: true,
   answer: async ({ input, caller, read, personalReader }) => {
     const list = { where: tenantFilter(caller), input, name: 'customers' } as const;

@@ -24,47 +24,48 @@ const Input = t.partial({ ...dayRange, ...narrowing });
 const reads = { ...narrowingReads, activity };
 
 export const getActivityDashboard = query<t.TypeOf<typeof Input>, Tenant, ActivityAnswer, keyof typeof reads>({
-  name: 'get_activity_dashboard',
-  summary: 'Read the number of events by day, kind of resource and actor',
-  description:
-    'The events that histories list, for everything that the key has access to, or for one organization or project. It ' +
-    'covers the last `days` (default 30, today included) and the same time before, and counts the resources.',
-  group: 'Dashboard',
-  http: get('/v1/dashboard/activity'),
-  scope: 'dashboard:read',
-  input: Input,
-  output: ActivityAnswer,
-  failures: ['project-not-found', 'organization-not-found'],
-  example: {
-    output: {
-      from: '2026-01-04T00:00:00.000Z',
-      until: '2026-01-05T09:30:00.000Z',
-      days: ['2026-01-04', '2026-01-05'],
-      events: [0, 3],
-      total: 3,
-      previousTotal: 1,
-      kinds: [{ kind: 'flow', events: [0, 3], total: 3, previousTotal: 1 }],
-      actors: [{ keyId: 'cm3v8k2p90000qzrm4d1x7w5b', keyType: 'project', events: [0, 3], total: 3 }],
-      hours: { from: '2026-01-05T08:00:00.000Z', events: [1, 2] },
-      counts: {
-        flows: 1,
-        phoneNumbers: 0,
-        agentProfiles: 1,
-        templates: null,
-        instances: 0,
-        customers: null,
-        projects: 1,
-        keys: 1,
-        stores: 0,
-        files: 0,
-        batches: 0,
-        webhookEndpoints: 0,
-        events: 4,
+  about: {
+    name: 'get_activity_dashboard',
+    summary: 'Read the number of events by day, kind of resource and actor',
+    description:
+      'The events that histories list, for everything that the key has access to, or for one organization or project. It ' +
+      'covers the last `days` (default 30, today included) and the same time before, and counts the resources.',
+    group: 'Dashboard',
+    example: {
+      output: {
+        from: '2026-01-04T00:00:00.000Z',
+        until: '2026-01-05T09:30:00.000Z',
+        days: ['2026-01-04', '2026-01-05'],
+        events: [0, 3],
+        total: 3,
+        previousTotal: 1,
+        kinds: [{ kind: 'flow', events: [0, 3], total: 3, previousTotal: 1 }],
+        actors: [{ keyId: 'cm3v8k2p90000qzrm4d1x7w5b', keyType: 'project', events: [0, 3], total: 3 }],
+        hours: { from: '2026-01-05T08:00:00.000Z', events: [1, 2] },
+        counts: {
+          flows: 1,
+          phoneNumbers: 0,
+          agentProfiles: 1,
+          templates: null,
+          instances: 0,
+          customers: null,
+          projects: 1,
+          keys: 1,
+          stores: 0,
+          files: 0,
+          batches: 0,
+          webhookEndpoints: 0,
+          events: 4,
+        },
       },
     },
   },
+  http: get('/v1/dashboard/activity'),
+  access: { scope: 'dashboard:read', subject: null },
+  input: Input,
+  output: ActivityAnswer,
+  failures: ['project-not-found', 'organization-not-found'],
   reads,
-  subject: null,
   readsMany: true,
   answer: async ({ input, caller, time, read }) => {
     const owner = await figuresOwner(caller, input, read);

@@ -32,44 +32,45 @@ const exampleVersion = {
 };
 
 export const getFlowsDashboard = query<t.TypeOf<typeof Input>, Tenant, FlowsAnswer, keyof typeof reads>({
-  name: 'get_flows_dashboard',
-  summary: 'Read the numbers of versions and activations of flows',
-  description:
-    'For everything that the key has access to, or for one organization or project: versions created and activated in ' +
-    'the last `days` (default 30, today included) and in the same time before, and a page of flows (default 50).',
-  group: 'Dashboard',
+  about: {
+    name: 'get_flows_dashboard',
+    summary: 'Read the numbers of versions and activations of flows',
+    description:
+      'For everything that the key has access to, or for one organization or project: versions created and activated in ' +
+      'the last `days` (default 30, today included) and in the same time before, and a page of flows (default 50).',
+    group: 'Dashboard',
+    example: {
+      output: {
+        from: '2026-01-04T00:00:00.000Z',
+        until: '2026-01-05T09:30:00.000Z',
+        days: ['2026-01-04', '2026-01-05'],
+        versionsCreated: [0, 2],
+        activations: [0, 2],
+        totals: { flows: 1, versionsCreated: 2, previousVersionsCreated: 0, activations: 2, previousActivations: 0 },
+        flows: [
+          {
+            flowId: 'cz7t3m1kx0q4v8d2w6b9n5p0',
+            projectId: 'cm3v8k2p90000qzrm4d1x7w5b',
+            organizationId: 'cm3v8k2p90000qzrm4d1x7w5c',
+            name: 'Greeting',
+            versions: 2,
+            deletedVersions: 0,
+            activations: 2,
+            newestVersion: { ...exampleVersion, createdAt: '2026-01-05T09:00:00.000Z' },
+            activeVersion: { ...exampleVersion, since: '2026-01-05T09:10:00.000Z' },
+            createdAt: '2026-01-05T08:00:00.000Z',
+            updatedAt: '2026-01-05T09:10:00.000Z',
+          },
+        ],
+      },
+    },
+  },
   http: get('/v1/dashboard/flows'),
-  scope: 'dashboard:read',
+  access: { scope: 'dashboard:read', subject: null },
   input: Input,
   output: FlowsAnswer,
   failures: ['project-not-found', 'organization-not-found'],
-  example: {
-    output: {
-      from: '2026-01-04T00:00:00.000Z',
-      until: '2026-01-05T09:30:00.000Z',
-      days: ['2026-01-04', '2026-01-05'],
-      versionsCreated: [0, 2],
-      activations: [0, 2],
-      totals: { flows: 1, versionsCreated: 2, previousVersionsCreated: 0, activations: 2, previousActivations: 0 },
-      flows: [
-        {
-          flowId: 'cz7t3m1kx0q4v8d2w6b9n5p0',
-          projectId: 'cm3v8k2p90000qzrm4d1x7w5b',
-          organizationId: 'cm3v8k2p90000qzrm4d1x7w5c',
-          name: 'Greeting',
-          versions: 2,
-          deletedVersions: 0,
-          activations: 2,
-          newestVersion: { ...exampleVersion, createdAt: '2026-01-05T09:00:00.000Z' },
-          activeVersion: { ...exampleVersion, since: '2026-01-05T09:10:00.000Z' },
-          createdAt: '2026-01-05T08:00:00.000Z',
-          updatedAt: '2026-01-05T09:10:00.000Z',
-        },
-      ],
-    },
-  },
   reads,
-  subject: null,
   paged: true,
   answer: async ({ input, caller, time, read }) => {
     const owner = await figuresOwner(caller, input, read);

@@ -35,24 +35,25 @@ const reads = { ...narrowingReads, ...usageReads };
 type UsageReaders = Readonly<Record<Interval, CollectionReader>>;
 
 export const getGatewayDashboard = query<Input, Tenant, GatewayAnswer, keyof typeof reads>({
-  name: 'get_gateway_dashboard',
-  summary: 'Read the figures of the gateway by time, model and target',
-  description:
-    'For everything that the key has access to, or for one organization, project, model or key. The default is the last ' +
-    '24 hours. An interval is a minute (for at most 6 hours), a quarter of an hour (24 hours), an hour (14 days) or a day ' +
-    '(400 days); the default depends on the length of the range. Minutes and quarters are kept for 2 days, hours for 90. ' +
-    'Targets, failed tries and health are for operators.',
-  group: 'Dashboard',
+  about: {
+    name: 'get_gateway_dashboard',
+    summary: 'Read the figures of the gateway by time, model and target',
+    description:
+      'For everything that the key has access to, or for one organization, project, model or key. The default is the last ' +
+      '24 hours. An interval is a minute (for at most 6 hours), a quarter of an hour (24 hours), an hour (14 days) or a day ' +
+      '(400 days); the default depends on the length of the range. Minutes and quarters are kept for 2 days, hours for 90. ' +
+      'Targets, failed tries and health are for operators.',
+    group: 'Dashboard',
+    example: { output: gatewayExample },
+  },
   http: get('/v1/dashboard/gateway'),
-  scope: 'dashboard:read',
+  access: { scope: 'dashboard:read', subject: null },
   input: Input,
   output: GatewayAnswer,
   failures: ['project-not-found', 'organization-not-found'],
-  example: { output: gatewayExample },
   reads,
-  subject: null,
   readsMany: true,
-  answer: async ({ input, caller, time, read, gatewayHealth }) => {
+  answer: async ({ input, caller, time, read, services: { gatewayHealth } }) => {
     const range = gatewayRange(input, time);
     if (E.isLeft(range)) return range;
     if (input.model !== undefined && input.keyId !== undefined)

@@ -32,48 +32,49 @@ const reads = { ...narrowingReads, figures: instanceFigures, templates, versions
 type Readers = Readonly<Record<keyof typeof reads, CollectionReader>>;
 
 export const getInstancesDashboard = query<t.TypeOf<typeof Input>, Tenant, InstancesAnswer, keyof typeof reads>({
-  name: 'get_instances_dashboard',
-  summary: 'Read the states of instances and their upgrades',
-  description:
-    'For everything that the key has access to, or for one organization or project: instances by template version and ' +
-    'state, the upgrades of the last `days` (default 7, today included), and the instances that need attention.',
-  group: 'Dashboard',
+  about: {
+    name: 'get_instances_dashboard',
+    summary: 'Read the states of instances and their upgrades',
+    description:
+      'For everything that the key has access to, or for one organization or project: instances by template version and ' +
+      'state, the upgrades of the last `days` (default 7, today included), and the instances that need attention.',
+    group: 'Dashboard',
+    example: {
+      output: {
+        totals: { instances: 1, active: 1, provisioning: 0, failed: 0 },
+        versions: [
+          {
+            templateId: 'cm3v8k2p90000qzrm4d1x7w5b',
+            templateVersionId: 'cm3v8k2p90000qzrm4d1x7w5bk2p4x8q1',
+            templateName: 'Dental reception',
+            number: 1,
+            tag: null,
+            active: 1,
+            provisioning: 0,
+            failed: 0,
+          },
+        ],
+        upgrades: {
+          from: '2026-01-05T00:00:00.000Z',
+          until: '2026-01-05T09:30:00.000Z',
+          days: ['2026-01-05'],
+          requested: [0],
+          succeeded: 0,
+          running: 0,
+          undone: 0,
+          failed: 0,
+          superseded: 0,
+        },
+        attention: { total: 0, instances: [] },
+      },
+    },
+  },
   http: get('/v1/dashboard/instances'),
-  scope: 'dashboard:read',
+  access: { scope: 'dashboard:read', subject: null },
   input: Input,
   output: InstancesAnswer,
   failures: ['project-not-found', 'organization-not-found'],
-  example: {
-    output: {
-      totals: { instances: 1, active: 1, provisioning: 0, failed: 0 },
-      versions: [
-        {
-          templateId: 'cm3v8k2p90000qzrm4d1x7w5b',
-          templateVersionId: 'cm3v8k2p90000qzrm4d1x7w5bk2p4x8q1',
-          templateName: 'Dental reception',
-          number: 1,
-          tag: null,
-          active: 1,
-          provisioning: 0,
-          failed: 0,
-        },
-      ],
-      upgrades: {
-        from: '2026-01-05T00:00:00.000Z',
-        until: '2026-01-05T09:30:00.000Z',
-        days: ['2026-01-05'],
-        requested: [0],
-        succeeded: 0,
-        running: 0,
-        undone: 0,
-        failed: 0,
-        superseded: 0,
-      },
-      attention: { total: 0, instances: [] },
-    },
-  },
   reads,
-  subject: null,
   readsMany: true,
   answer: async ({ input, caller, time, read }) => {
     const owner = await figuresOwner(caller, input, read);

@@ -9,51 +9,52 @@ import { ProjectionsAnswer } from './answers/projections-answer.ts';
 const Input = t.type({});
 
 export const getProjectionsDashboard = query<t.TypeOf<typeof Input>, Tenant, ProjectionsAnswer>({
-  name: 'get_projections_dashboard',
-  summary: 'Read the state and the lag of read models and processes',
-  description:
-    'State, lag, failure and progress of each, and the lag of the last 24 hours that the answering node has seen since ' +
-    'its start. Only for operators.',
-  group: 'Dashboard',
+  about: {
+    name: 'get_projections_dashboard',
+    summary: 'Read the state and the lag of read models and processes',
+    description:
+      'State, lag, failure and progress of each, and the lag of the last 24 hours that the answering node has seen since ' +
+      'its start. Only for operators.',
+    group: 'Dashboard',
+    example: {
+      output: {
+        logEnd: 5120,
+        projections: [
+          {
+            name: 'flows',
+            version: 2,
+            state: 'running',
+            ready: true,
+            position: 5120,
+            lag: 0,
+            lagMs: 0,
+            failure: null,
+            rebuild: null,
+          },
+        ],
+        processes: [
+          {
+            name: 'detach-phone-numbers',
+            state: 'running',
+            position: 5120,
+            lag: 0,
+            lagMs: 0,
+            failure: null,
+            waitingFor: null,
+          },
+        ],
+        unknownEvents: [],
+        past: { times: ['2026-01-05T09:30:00.000Z'], worstLag: [3], worstLagMs: [0], growth: [41] },
+      },
+    },
+  },
   http: get('/v1/dashboard/projections'),
-  scope: 'operations:write',
+  access: { scope: 'operations:write', subject: null },
   input: Input,
   output: ProjectionsAnswer,
   failures: [],
-  example: {
-    output: {
-      logEnd: 5120,
-      projections: [
-        {
-          name: 'flows',
-          version: 2,
-          state: 'running',
-          ready: true,
-          position: 5120,
-          lag: 0,
-          lagMs: 0,
-          failure: null,
-          rebuild: null,
-        },
-      ],
-      processes: [
-        {
-          name: 'detach-phone-numbers',
-          state: 'running',
-          position: 5120,
-          lag: 0,
-          lagMs: 0,
-          failure: null,
-          waitingFor: null,
-        },
-      ],
-      unknownEvents: [],
-      past: { times: ['2026-01-05T09:30:00.000Z'], worstLag: [3], worstLagMs: [0], growth: [41] },
-    },
-  },
   reads: {},
-  subject: null,
-  answer: async ({ projectionStatus, processStatus, unknownEvents, lastPosition, lag }) => {
+  answer: async ({ services: { projectionStatus, processStatus, unknownEvents, lastPosition, lag } }) => {
     const [logEnd, projections, processes, unknown] = await Promise.all([
       lastPosition(),
       projectionStatus(),

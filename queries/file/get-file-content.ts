@@ -8,16 +8,17 @@ import { fileId } from '#domain/file/record.ts';
 import { type FileDocument, files } from '#projections/files/files.ts';
 
 export const getFileContent = contentQuery<{ readonly file_id: string }, FileDocument>({
-  name: 'get_file_content',
-  summary: 'Download a file',
-  description: 'The bytes of the file, or the part that `Range` requests.',
-  group: 'Files',
+  about: {
+    name: 'get_file_content',
+    summary: 'Download a file',
+    description: 'The bytes of the file, or the part that `Range` requests.',
+    group: 'Files',
+  },
   plane: 'gateway',
   http: get('/v1/files/:file_id/content'),
-  scope: 'files:read',
+  access: { scope: 'files:read', subject: { collection: files, parameter: 'file_id', notFound: 'file-not-found' } },
   input: t.type({ file_id: fileId }),
   failures: ['file-not-found'],
-  subject: { collection: files, parameter: 'file_id', notFound: 'file-not-found' },
   produces: ['application/octet-stream', 'application/jsonl'],
   find: ({ input: { file_id }, subject, time }) => {
     const { listedIn, blobId, contentType, filename, bytes, sha256, expiresAt } = subject.head;

@@ -14,18 +14,22 @@ import type { EncodedJson } from '#shared/json/encoded-json.ts';
 const Input = t.intersection([t.type({ file_id: fileId }), t.partial(asOfInput)]);
 
 export const getFile = query<t.TypeOf<typeof Input>, FileDocument, FileRecord>({
-  name: 'get_file',
-  summary: 'Read the description of a file',
-  group: 'Files',
+  about: {
+    name: 'get_file',
+    summary: 'Read the description of a file',
+    group: 'Files',
+    example: { output: examples.file },
+  },
   plane: 'gateway',
   http: get('/v1/files/:file_id'),
-  scope: 'files:read',
+  access: {
+    scope: 'files:read',
+    subject: { collection: files, parameter: 'file_id', notFound: 'file-not-found', past: file },
+  },
   input: Input,
   output: FileRecord,
   failures: ['file-not-found'],
-  example: { output: examples.file },
   reads: {},
-  subject: { collection: files, parameter: 'file_id', notFound: 'file-not-found', past: file },
   answer: async (context) => {
     const { input, subject, time } = context;
     if (input.asOf !== undefined) return fileAsOf(context, input.file_id, input.asOf);

@@ -17,27 +17,28 @@ import { type FileDocument, files } from '#projections/files/files.ts';
 const ListFilesInput = t.intersection([ObjectListInput, t.partial({ purpose: FilePurpose, order: ListOrder })]);
 
 export const listFiles = query<t.TypeOf<typeof ListFilesInput>, Tenant, ObjectList<FileRecord>, 'files'>({
-  name: 'list_files',
-  summary: "List the files of the key's project",
-  description: 'Newest first, unless `order` is `asc`.',
-  group: 'Files',
+  about: {
+    name: 'list_files',
+    summary: "List the files of the key's project",
+    description: 'Newest first, unless `order` is `asc`.',
+    group: 'Files',
+    example: {
+      output: {
+        object: 'list',
+        data: [examples.file],
+        first_id: examples.file.id,
+        last_id: examples.file.id,
+        has_more: false,
+      },
+    },
+  },
   plane: 'gateway',
   http: get('/v1/files'),
-  scope: 'files:read',
+  access: { scope: 'files:read', subject: null },
   input: ListFilesInput,
   output: objectList(FileRecord),
   failures: [],
-  example: {
-    output: {
-      object: 'list',
-      data: [examples.file],
-      first_id: examples.file.id,
-      last_id: examples.file.id,
-      has_more: false,
-    },
-  },
   reads: { files },
-  subject: null,
   readsMany: true,
   answer: ({ input: { purpose, order, ...page }, caller, read, time }) =>
     listObjects<FileRecord, FileDocument>(read.files, caller.projectId, page, {

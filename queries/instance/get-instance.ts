@@ -16,20 +16,24 @@ const Input = t.intersection([t.type({ instanceId: cuid }), t.partial(asOfInput)
 const notFound = 'instance-not-found';
 
 export const getInstance = query<t.TypeOf<typeof Input>, InstanceDocument, InstanceDetails, DriftReads>({
-  name: 'get_instance',
-  summary: 'Read an instance',
-  description:
-    '`operation` shows the progress of the running operation, `lastOperation` the outcome of the one before, and ' +
-    '`drifted` the flows that somebody changed by hand since they were provisioned; it is null with `asOf`.',
-  group: 'Instances',
+  about: {
+    name: 'get_instance',
+    summary: 'Read an instance',
+    description:
+      '`operation` shows the progress of the running operation, `lastOperation` the outcome of the one before, and ' +
+      '`drifted` the flows that somebody changed by hand since they were provisioned; it is null with `asOf`.',
+    group: 'Instances',
+    example: { output: { ...examples.instance, drifted: [] } },
+  },
   http: get('/v1/instances/:instanceId'),
-  scope: 'instances:read',
+  access: {
+    scope: 'instances:read',
+    subject: { collection: instances, parameter: 'instanceId', notFound, past: instance },
+  },
   input: Input,
   output: InstanceDetails,
   failures: [notFound],
-  example: { output: { ...examples.instance, drifted: [] } },
   reads: driftReads,
-  subject: { collection: instances, parameter: 'instanceId', notFound, past: instance },
   hasRevision: true,
   changesWithinRevision: true,
   answer: async (context) => {

@@ -43,30 +43,34 @@ type Preview = t.TypeOf<typeof Preview>;
 
 export const previewUpgrade = query<t.TypeOf<typeof Input>, InstanceDocument, Preview, DriftReads | 'templateVersions'>(
   {
-    name: 'preview_instance_upgrade',
-    summary: 'Preview the changes of an instance upgrade',
-    description: 'The preview changes nothing. It is refused if the upgrade would be refused.',
-    group: 'Instances',
+    about: {
+      name: 'preview_instance_upgrade',
+      summary: 'Preview the changes of an instance upgrade',
+      description: 'The preview changes nothing. It is refused if the upgrade would be refused.',
+      group: 'Instances',
+      example: {
+        output: {
+          instanceId: examples.instance.id,
+          targetTemplateVersionId: examples.templateVersion.id,
+          flows: {
+            added: [{ key: 'closing', name: 'Closing' }],
+            changed: [{ key: 'welcome', name: 'Welcome', flowId: examples.flow.id }],
+            removed: [],
+            drifted: [],
+          },
+          fields: { added: ['opening_hours'], removed: [], missing: ['opening_hours'] },
+        },
+      },
+    },
     http: get('/v1/instances/:instanceId/upgrade-preview'),
-    scope: 'instances:read',
+    access: {
+      scope: 'instances:read',
+      subject: { collection: instances, parameter: 'instanceId', notFound: 'instance-not-found' },
+    },
     input: Input,
     output: Preview,
     failures: ['instance-not-found', 'template-version-not-found', ...upgradeRefusals],
-    example: {
-      output: {
-        instanceId: examples.instance.id,
-        targetTemplateVersionId: examples.templateVersion.id,
-        flows: {
-          added: [{ key: 'closing', name: 'Closing' }],
-          changed: [{ key: 'welcome', name: 'Welcome', flowId: examples.flow.id }],
-          removed: [],
-          drifted: [],
-        },
-        fields: { added: ['opening_hours'], removed: [], missing: ['opening_hours'] },
-      },
-    },
     reads: { templateVersions, ...driftReads },
-    subject: { collection: instances, parameter: 'instanceId', notFound: 'instance-not-found' },
     answer: async (context) => {
       const { subject, caller, read } = context;
       const { targetTemplateVersionId: id } = context.input;

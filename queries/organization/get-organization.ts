@@ -16,18 +16,22 @@ const notFound = 'organization-not-found';
 const past = { history: organizationHistory, entity: organization, kind: 'organization', notFound } as const;
 
 export const getOrganization = query<t.TypeOf<typeof Input>, OrganizationDocument, OrganizationRecord>({
-  name: 'get_organization',
-  summary: 'Read an organization',
-  description: 'Only the operator can do this.',
-  group: 'Organizations',
+  about: {
+    name: 'get_organization',
+    summary: 'Read an organization',
+    description: 'Only the operator can do this.',
+    group: 'Organizations',
+    example: { output: examples.organization },
+  },
   http: get('/v1/organizations/:organizationId'),
-  scope: 'operations:write',
+  access: {
+    scope: 'operations:write',
+    subject: { collection: organizations, parameter: 'organizationId', notFound, past: organization },
+  },
   input: Input,
   output: OrganizationRecord,
   failures: [notFound],
-  example: { output: examples.organization },
   reads: {},
-  subject: { collection: organizations, parameter: 'organizationId', notFound, past: organization },
   hasRevision: true,
   answer: answerAsOf(past, async ({ subject: { id, value }, personalReader }) => {
     const read = await personalReader(typeof value.name === 'string' ? [] : [id]);

@@ -13,18 +13,19 @@ const Input = t.partial(listInput);
 const Output = listOf('organizations', OrganizationRecord);
 
 export const listOrganizations = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>, 'organizations'>({
-  name: 'list_organizations',
-  summary: 'List all organizations',
-  description: 'Only the operator can do this.',
-  group: 'Organizations',
+  about: {
+    name: 'list_organizations',
+    summary: 'List all organizations',
+    description: 'Only the operator can do this.',
+    group: 'Organizations',
+    example: { output: { organizations: [examples.organization] } },
+  },
   http: get('/v1/organizations'),
-  scope: 'operations:write',
+  access: { scope: 'operations:write', subject: null },
   input: Input,
   output: Output,
   failures: [],
-  example: { output: { organizations: [examples.organization] } },
   reads: { organizations },
-  subject: null,
   paged: true,
   answer: async ({ input, read, personalReader }) => {
     const list = { where: {}, input, name: 'organizations' } as const;

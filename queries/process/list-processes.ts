@@ -30,24 +30,27 @@ const Output = t.type(
 );
 
 export const listProcesses = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
-  name: 'list_processes',
-  summary: 'List the processes with their status',
-  description: 'The position of each process, the event at which it has stopped, and what it waits for.',
-  group: 'Operations',
+  about: {
+    name: 'list_processes',
+    summary: 'List the processes with their status',
+    description: 'The position of each process, the event at which it has stopped, and what it waits for.',
+    group: 'Operations',
+    example: {
+      output: {
+        processes: [
+          { name: 'detach-phone-numbers', state: 'running', position: 5120, failure: null, waitingFor: null },
+        ],
+        logEnd: 5120,
+      },
+    },
+  },
   http: get('/v1/processes'),
-  scope: 'operations:write',
+  access: { scope: 'operations:write', subject: null },
   input: Input,
   output: Output,
   failures: [],
-  example: {
-    output: {
-      processes: [{ name: 'detach-phone-numbers', state: 'running', position: 5120, failure: null, waitingFor: null }],
-      logEnd: 5120,
-    },
-  },
   reads: {},
-  subject: null,
-  answer: async ({ processStatus, lastPosition }) => {
+  answer: async ({ services: { processStatus, lastPosition } }) => {
     const [logEnd, processes] = await Promise.all([lastPosition(), processStatus()]);
     return E.right({ body: { processes, logEnd } });
   },

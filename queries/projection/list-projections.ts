@@ -43,36 +43,37 @@ const Output = t.type(
 );
 
 export const listProjections = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<typeof Output>>({
-  name: 'list_projections',
-  summary: 'List the read models with their status',
-  description: 'Position, failure and progress of a rebuild of each, and the events that this release does not know.',
-  group: 'Operations',
+  about: {
+    name: 'list_projections',
+    summary: 'List the read models with their status',
+    description: 'Position, failure and progress of a rebuild of each, and the events that this release does not know.',
+    group: 'Operations',
+    example: {
+      output: {
+        projections: [
+          {
+            name: 'flows',
+            version: 1,
+            state: 'running',
+            ready: true,
+            begunAt: 0,
+            position: 5120,
+            failure: null,
+            rebuild: null,
+          },
+        ],
+        logEnd: 5120,
+        unknownEvents: [],
+      },
+    },
+  },
   http: get('/v1/projections'),
-  scope: 'operations:write',
+  access: { scope: 'operations:write', subject: null },
   input: Input,
   output: Output,
   failures: [],
-  example: {
-    output: {
-      projections: [
-        {
-          name: 'flows',
-          version: 1,
-          state: 'running',
-          ready: true,
-          begunAt: 0,
-          position: 5120,
-          failure: null,
-          rebuild: null,
-        },
-      ],
-      logEnd: 5120,
-      unknownEvents: [],
-    },
-  },
   reads: {},
-  subject: null,
-  answer: async ({ projectionStatus, unknownEvents, lastPosition }) => {
+  answer: async ({ services: { projectionStatus, unknownEvents, lastPosition } }) => {
     const [logEnd, projections, unknown] = await Promise.all([lastPosition(), projectionStatus(), unknownEvents()]);
     return E.right({ body: { projections, logEnd, unknownEvents: unknown } });
   },

@@ -41,18 +41,18 @@ export function diffVersions<Record>({
   collection,
   example,
   kind,
-  ...described
+  scope,
+  ...about
 }: VersionDiff): Query<Input, VersionDocument<Record>, Diff, 'versions'> {
   return query<Input, VersionDocument<Record>, Diff, 'versions'>({
-    ...described,
+    about: { ...about, example: { output: example } },
     http: get(path),
+    access: { scope, subject: { collection, parameter: 'versionId', notFound: code } },
     input: Input,
     output: Diff,
     failures: [code, 'too-many-calls'],
-    example: { output: example },
     reads: { versions: collection },
-    subject: { collection, parameter: 'versionId', notFound: code },
-    answer: async ({ input: { otherVersionId }, subject, caller, read, comparer }) => {
+    answer: async ({ input: { otherVersionId }, subject, caller, read, services: { comparer } }) => {
       const other = await read.versions.get<VersionDocument<Record>>(otherVersionId);
       if (other === null || !canAccess(caller, other.head))
         return E.left(notFound(code, JSON.stringify(otherVersionId)));

@@ -45,17 +45,13 @@ export function getById<Parameter extends string, Record>({
   // TypeScript does not keep the name of a computed member in the type.
   const input = t.intersection([t.type({ [parameter]: cuid }), t.partial(asOfInput)]) as unknown;
   return query<ById, TenantDocument<Record>, Record>({
-    name,
-    summary,
-    group,
+    about: { name, summary, group, example: { output: example } },
     http: get(path),
-    scope,
+    access: { scope, subject: { collection, parameter, notFound, past: past.entity } },
     input: input as t.Type<ById, unknown, unknown>,
     output: record,
     failures: [notFound],
-    example: { output: example },
     reads: {},
-    subject: { collection, parameter, notFound, past: past.entity },
     hasRevision: true,
     answer: answerAsOf({ ...past, notFound }, ({ subject }) =>
       E.right({ body: subject.record, revision: subject.head.revision }),

@@ -10,26 +10,28 @@ import { failure } from '#domain/shared/failure.ts';
 
 /** Defines the query that proves a history: its stream is in the newest signed digest. */
 export function getHistoryProof(history: AnyQuery): Query<object, Tenant, InclusionProof> {
-  const { subject } = history;
-  if (subject === null || !('entity' in subject)) throw new Error(`${history.name} reads no stream.`);
+  const { about, access } = history;
+  const { subject } = access;
+  if (subject === null || !('entity' in subject)) throw new Error(`${about.name} reads no stream.`);
   const { entity, parameter, idCodec = cuid } = subject;
   return query<object, Tenant, InclusionProof>({
-    name: `${history.name}_proof`,
-    summary: history.summary.replace(/^Read the history/, 'Prove the history'),
-    description:
-      'The newest signed digest, the last event of the stream in it, and the inclusion proof (RFC 9162) that leads from ' +
-      'this event to the root of the digest. `docs/audit.md` shows how to check it.',
-    group: history.group,
+    about: {
+      name: `${about.name}_proof`,
+      summary: about.summary.replace(/^Read the history/, 'Prove the history'),
+      description:
+        'The newest signed digest, the last event of the stream in it, and the inclusion proof (RFC 9162) that leads from ' +
+        'this event to the root of the digest. `docs/audit.md` shows how to check it.',
+      group: about.group,
+      example: { output: exampleProof },
+    },
     ...(history.plane === undefined ? {} : { plane: history.plane }),
     http: get(`${history.http.path}/proof`),
-    scope: history.scope,
+    access: { scope: access.scope, subject },
     input: t.type({ [parameter]: idCodec }) as unknown as t.Type<object, unknown, unknown>,
     output: InclusionProof,
     failures: [subject.notFound, 'no-digest'],
-    example: { output: exampleProof },
     reads: {},
-    subject,
-    answer: async ({ subject: { id }, proveInclusion }) => {
+    answer: async ({ subject: { id }, services: { proveInclusion } }) => {
       const proof = await proveInclusion(streamName(entity, id));
       return proof === null ? E.left(noDigest) : E.right({ body: proof });
     },

@@ -25,7 +25,7 @@ interface HistoryOptions {
  * @param resource the query that reads the resource itself, which gives group, path, scope and parameter
  */
 export function getHistory(
-  { name, summary, group, plane, http, scope, subject: named }: AnyQuery,
+  { about: { name, summary, group }, plane, http, access: { scope, subject: named } }: AnyQuery,
   history: AnyEntityHistory,
   { noun = summary.replace(/^Read /, ''), oneOf, idCodec = cuid }: HistoryOptions = {},
 ): Query<HistoryInput, Tenant, ListOf<'events', HistoryEvent>> {
@@ -37,24 +37,32 @@ export function getHistory(
     t.partial({ ...pageInput, ...eventFilters }),
   ]) as unknown;
   return query<HistoryInput, Tenant, ListOf<'events', HistoryEvent>>({
-    name: `${name}_history`,
-    summary: `Read the history of ${noun}`,
-    group,
+    about: {
+      name: `${name}_history`,
+      summary: `Read the history of ${noun}`,
+      description:
+        'Every event, oldest first: who, when, in which request, one sentence, and `changes` as a JSON Patch from the ' +
+        'record before to the record after (null if there is none). A page may be empty and not the last: follow ' +
+        '`nextCursor`.',
+      group,
+      example: { output: { events: [examples.historyEvent] } },
+    },
     ...(plane === undefined ? {} : { plane }),
-    scope,
-    description:
-      'Every event, oldest first: who, when, in which request, one sentence, and `changes` as a JSON Patch from the ' +
-      'record before to the record after (null if there is none). A page may be empty and not the last: follow ' +
-      '`nextCursor`.',
+    access: { scope, subject: { entity: history.entity, parameter, idCodec, notFound } },
     http: get(`${http.path}/history`),
     input: input as t.Type<HistoryInput, unknown, unknown>,
     output: listOf('events', HistoryEvent),
     failures: [notFound],
-    example: { output: { events: [examples.historyEvent] } },
     reads: {},
-    subject: { entity: history.entity, parameter, idCodec, notFound },
     paged: true,
-    answer: async ({ input, subject: { id }, history: streams, personalReader, streams: current, maxPageBytes }) => {
+    answer: async ({
+      input,
+      subject: { id },
+      maxPageBytes,
+      history: streams,
+      personalReader,
+      services: { streams: current },
+    }) => {
       const { entity } = history;
       const { state } = await current.load(entity, id);
       const personal = history.personalSubject?.(state) ?? null;

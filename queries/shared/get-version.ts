@@ -49,17 +49,13 @@ export function getVersion<Document extends VersionDocument<Record>, Record>({
   past,
 }: OneVersion<Document, Record>): Query<ById, Document, Record, 'versions' | 'wholes'> {
   return query<ById, Document, Record, 'versions' | 'wholes'>({
-    name,
-    summary,
-    group,
+    about: { name, summary, group, example: { output: example } },
     http: get(path),
-    scope,
+    access: { scope, subject: { collection, parameter: 'versionId', notFound, past: past.entity } },
     input: t.intersection([t.type({ versionId: cuid }), t.partial(asOfInput)]),
     output: record,
     failures: [notFound],
-    example: { output: example },
     reads: { versions: collection, wholes: of.collection },
-    subject: { collection, parameter: 'versionId', notFound, past: past.entity },
     hasRevision: true,
     answer: async (context) => {
       const { subject, read } = context;

@@ -39,19 +39,19 @@ export function listAccessible<Name extends string, Record, Document extends Doc
   recordOf,
   collection,
   filters = {},
-  ...definition
+  scope,
+  ...about
 }: AccessibleList<Name, Record, Document>): Query<PageInput, Tenant, ListOf<Name, Record>, 'items'> {
   // TypeScript does not keep the names of computed members in the type.
   const input = t.partial({ ...listInput, ...filters }) as unknown;
   return query<PageInput, Tenant, ListOf<Name, Record>, 'items'>({
-    ...definition,
+    about: { ...about, example: { output: { [member]: [example] } } },
     http: get(path),
+    access: { scope, subject: null },
     input: input as t.Type<PageInput, unknown, unknown>,
     output: listOf(member, record),
     failures: [],
-    example: { output: { [member]: [example] } },
     reads: { items: collection },
-    subject: null,
     paged: true,
     answer: async ({ input, caller, read }) => {
       const where = filteredBy(filters, input, tenantFilter(caller));

@@ -57,17 +57,13 @@ export function listByParent<Name extends string, Record>({
   // TypeScript does not keep the name of a computed member in the type.
   const pageOf = (id: t.Mixed) => t.intersection([t.type({ [owner.parameter]: id }), t.partial(members)]) as unknown;
   return query<Input, Tenant, ListOf<Name, Record>, 'items'>({
-    name,
-    summary,
-    group,
+    about: { name, summary, group, example: { output: { [member]: [example] } } },
     http: get(path),
-    scope,
+    access: { scope, subject: past === undefined ? owner : { ...owner, past: past.entity } },
     input: pageOf(cuid) as t.Type<Input, unknown, unknown>,
     output: listOf(member, record),
     failures: [owner.notFound],
-    example: { output: { [member]: [example] } },
     reads: { items: collection },
-    subject: past === undefined ? owner : { ...owner, past: past.entity },
     paged: true,
     answer: async (context) => {
       const { input, subject, read } = context;

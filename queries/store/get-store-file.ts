@@ -14,18 +14,19 @@ import type { EncodedJson } from '#shared/json/encoded-json.ts';
 const Input = t.type({ store_id: cuid, file_id: fileId });
 
 export const getStoreFile = query<t.TypeOf<typeof Input>, StoreDocument, StoreFileRecord, 'storeFiles'>({
-  name: 'get_store_file',
-  summary: 'Read a file of a knowledge store',
-  group: 'Stores',
+  about: {
+    name: 'get_store_file',
+    summary: 'Read a file of a knowledge store',
+    group: 'Stores',
+    example: { output: examples.storeFile },
+  },
   plane: 'gateway',
   http: get('/v1/stores/:store_id/files/:file_id'),
-  scope: 'stores:read',
+  access: { scope: 'stores:read', subject: { collection: stores, parameter: 'store_id', notFound: 'store-not-found' } },
   input: Input,
   output: StoreFileRecord,
   failures: ['store-not-found', 'file-not-found'],
-  example: { output: examples.storeFile },
   reads: { storeFiles },
-  subject: { collection: stores, parameter: 'store_id', notFound: 'store-not-found' },
   answer: async ({ input: { store_id, file_id }, subject, read }) => {
     if (subject.head.listedIn === null) return E.left(notFound('store-not-found', store_id));
     const found = await read.storeFiles.get<StoreFileDocument>(storeFileKey(store_id, file_id));

@@ -15,18 +15,17 @@ const Input = t.intersection([t.type({ store_id: cuid }), t.partial(asOfInput)])
 const past = { history: storeHistory, entity: store, kind: 'store', notFound: 'store-not-found' } as const;
 
 export const getStore = query<t.TypeOf<typeof Input>, StoreDocument, StoreRecord>({
-  name: 'get_store',
-  summary: 'Read a knowledge store',
-  group: 'Stores',
+  about: { name: 'get_store', summary: 'Read a knowledge store', group: 'Stores', example: { output: examples.store } },
   plane: 'gateway',
   http: get('/v1/stores/:store_id'),
-  scope: 'stores:read',
+  access: {
+    scope: 'stores:read',
+    subject: { collection: stores, parameter: 'store_id', notFound: 'store-not-found', past: store },
+  },
   input: Input,
   output: StoreRecord,
   failures: ['store-not-found'],
-  example: { output: examples.store },
   reads: {},
-  subject: { collection: stores, parameter: 'store_id', notFound: 'store-not-found', past: store },
   hasRevision: true,
   answer: answerAsOf(past, ({ input, subject: { record, head } }) => {
     if (head.listedIn === null) return E.left(notFound('store-not-found', input.store_id));

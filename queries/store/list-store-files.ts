@@ -19,27 +19,28 @@ import { type StoreDocument, stores } from '#projections/files/stores.ts';
 const Input = t.intersection([t.type({ store_id: cuid }), ObjectListInput, t.partial({ order: ListOrder })]);
 
 export const listStoreFiles = query<t.TypeOf<typeof Input>, StoreDocument, ObjectList<StoreFileRecord>, 'storeFiles'>({
-  name: 'list_store_files',
-  summary: 'List the files of a knowledge store',
-  description: 'The last added file first, unless `order` is `asc`.',
-  group: 'Stores',
+  about: {
+    name: 'list_store_files',
+    summary: 'List the files of a knowledge store',
+    description: 'The last added file first, unless `order` is `asc`.',
+    group: 'Stores',
+    example: {
+      output: {
+        object: 'list',
+        data: [examples.storeFile],
+        first_id: examples.file.id,
+        last_id: examples.file.id,
+        has_more: false,
+      },
+    },
+  },
   plane: 'gateway',
   http: get('/v1/stores/:store_id/files'),
-  scope: 'stores:read',
+  access: { scope: 'stores:read', subject: { collection: stores, parameter: 'store_id', notFound: 'store-not-found' } },
   input: Input,
   output: objectList(StoreFileRecord),
   failures: ['store-not-found'],
-  example: {
-    output: {
-      object: 'list',
-      data: [examples.storeFile],
-      first_id: examples.file.id,
-      last_id: examples.file.id,
-      has_more: false,
-    },
-  },
   reads: { storeFiles },
-  subject: { collection: stores, parameter: 'store_id', notFound: 'store-not-found' },
   readsMany: true,
   answer: ({ input: { store_id, order, ...page }, subject, read }) => {
     const { listedIn, projectId } = subject.head;

@@ -7,26 +7,27 @@ import { StoreRecord } from '#domain/store/store.ts';
 import { stores } from '#projections/files/stores.ts';
 
 export const listStores = query<ObjectListInput, Tenant, ObjectList<StoreRecord>, 'stores'>({
-  name: 'list_stores',
-  summary: "List the knowledge stores of the key's project",
-  group: 'Stores',
+  about: {
+    name: 'list_stores',
+    summary: "List the knowledge stores of the key's project",
+    group: 'Stores',
+    example: {
+      output: {
+        object: 'list',
+        data: [examples.store],
+        first_id: examples.store.id,
+        last_id: examples.store.id,
+        has_more: false,
+      },
+    },
+  },
   plane: 'gateway',
   http: get('/v1/stores'),
-  scope: 'stores:read',
+  access: { scope: 'stores:read', subject: null },
   input: ObjectListInput,
   output: objectList(StoreRecord),
   failures: [],
-  example: {
-    output: {
-      object: 'list',
-      data: [examples.store],
-      first_id: examples.store.id,
-      last_id: examples.store.id,
-      has_more: false,
-    },
-  },
   reads: { stores },
-  subject: null,
   readsMany: true,
   answer: ({ input, caller, read }) => listObjects(read.stores, caller.projectId, input),
 });

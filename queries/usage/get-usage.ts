@@ -34,44 +34,45 @@ type Input = t.TypeOf<typeof Input>;
 const reads = { ...narrowingReads, hours: usageByHour, days: usageByDay };
 
 export const getUsage = query<Input, Tenant, UsageAnswer, keyof typeof reads>({
-  name: 'get_usage',
-  summary: 'Read the usage and the cost of gateway calls',
-  description:
-    'For everything that the key has access to, or for one organization or project. `from` is included, `until` is not. ' +
-    'The range is extended to whole hours in UTC, and to whole days if it is more than 90 days ago. The default is the ' +
-    `last ${defaultDays} days. Usage appears some seconds after the calls. With \`Accept: text/csv\`, the rows are a table. ` +
-    '`groupBy=target` is for operators.',
-  group: 'Usage',
+  about: {
+    name: 'get_usage',
+    summary: 'Read the usage and the cost of gateway calls',
+    description:
+      'For everything that the key has access to, or for one organization or project. `from` is included, `until` is not. ' +
+      'The range is extended to whole hours in UTC, and to whole days if it is more than 90 days ago. The default is the ' +
+      `last ${defaultDays} days. Usage appears some seconds after the calls. With \`Accept: text/csv\`, the rows are a table. ` +
+      '`groupBy=target` is for operators.',
+    group: 'Usage',
+    example: {
+      output: {
+        from: '2026-01-01T00:00:00.000Z',
+        until: '2026-01-02T00:00:00.000Z',
+        rows: [
+          {
+            day: '2026-01-01',
+            model: 'gpt-large',
+            calls: 812,
+            callsWithTokens: 790,
+            errors: 3,
+            inputTokens: 504_310,
+            outputTokens: 131_842,
+            characters: 0,
+            audioSeconds: 0,
+            cost: 2.06,
+            p50Ms: 1890.2,
+            p95Ms: 5104.7,
+            p99Ms: 8612.9,
+          },
+        ],
+      },
+    },
+  },
   http: get('/v1/usage'),
-  scope: 'usage:read',
+  access: { scope: 'usage:read', subject: null },
   input: Input,
   output: UsageAnswer,
   failures: ['project-not-found', 'organization-not-found'],
-  example: {
-    output: {
-      from: '2026-01-01T00:00:00.000Z',
-      until: '2026-01-02T00:00:00.000Z',
-      rows: [
-        {
-          day: '2026-01-01',
-          model: 'gpt-large',
-          calls: 812,
-          callsWithTokens: 790,
-          errors: 3,
-          inputTokens: 504_310,
-          outputTokens: 131_842,
-          characters: 0,
-          audioSeconds: 0,
-          cost: 2.06,
-          p50Ms: 1890.2,
-          p95Ms: 5104.7,
-          p99Ms: 8612.9,
-        },
-      ],
-    },
-  },
   reads,
-  subject: null,
   produces: ['text/csv'],
   answer: async ({ input, caller, accept, time, read }) => {
     const wanted = usageRequestOf(input, time);

@@ -21,27 +21,31 @@ const past = {
 } as const;
 
 export const getWebhookEndpoint = query<t.TypeOf<typeof Input>, WebhookEndpointDocument, WebhookEndpointWithDelivery>({
-  name: 'get_webhook_endpoint',
-  summary: 'Read a webhook endpoint',
-  description:
-    'Without its secret. `delivery` shows the progress of the delivery. It is absent with `asOf`, and null before delivery has begun.',
-  group: 'Webhooks',
+  about: {
+    name: 'get_webhook_endpoint',
+    summary: 'Read a webhook endpoint',
+    description:
+      'Without its secret. `delivery` shows the progress of the delivery. It is absent with `asOf`, and null before delivery has begun.',
+    group: 'Webhooks',
+    example: {
+      output: {
+        ...examples.webhookEndpoint,
+        delivery: { position: 4_711, openMessages: 0, failingSince: null, beganAtEndAt: null },
+      },
+    },
+  },
   http: get('/v1/webhook-endpoints/:webhookEndpointId'),
-  scope: 'webhooks:read',
+  access: {
+    scope: 'webhooks:read',
+    subject: { collection: webhookEndpoints, parameter: 'webhookEndpointId', notFound, past: webhookEndpoint },
+  },
   input: Input,
   output: WebhookEndpointWithDelivery,
   failures: [notFound],
-  example: {
-    output: {
-      ...examples.webhookEndpoint,
-      delivery: { position: 4_711, openMessages: 0, failingSince: null, beganAtEndAt: null },
-    },
-  },
   reads: {},
-  subject: { collection: webhookEndpoints, parameter: 'webhookEndpointId', notFound, past: webhookEndpoint },
   hasRevision: true,
   changesWithinRevision: true,
-  answer: answerAsOf(past, async ({ subject: { id, record, head }, webhooks }) =>
+  answer: answerAsOf(past, async ({ subject: { id, record, head }, services: { webhooks } }) =>
     E.right({ body: { ...record.parse(), delivery: await webhooks.deliveryOf(id) }, revision: head.revision }),
   ),
 });

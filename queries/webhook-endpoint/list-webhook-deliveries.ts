@@ -20,20 +20,29 @@ export const listWebhookDeliveries = query<
   WebhookEndpointDocument,
   ListOf<'deliveries', WebhookDelivery>
 >({
-  name: 'list_webhook_deliveries',
-  summary: 'List the delivery tries of a webhook endpoint, newest first',
-  description: 'The tries of the last 30 days. A new try appears within about a second. Bodies are not stored.',
-  group: 'Webhooks',
+  about: {
+    name: 'list_webhook_deliveries',
+    summary: 'List the delivery tries of a webhook endpoint, newest first',
+    description: 'The tries of the last 30 days. A new try appears within about a second. Bodies are not stored.',
+    group: 'Webhooks',
+    example: { output: { deliveries: [examples.webhookDelivery] } },
+  },
   http: get('/v1/webhook-endpoints/:webhookEndpointId/deliveries'),
-  scope: 'webhooks:read',
+  access: {
+    scope: 'webhooks:read',
+    subject: { collection: webhookEndpoints, parameter: 'webhookEndpointId', notFound },
+  },
   input: Input,
   output: listOf('deliveries', WebhookDelivery),
   failures: [notFound],
-  example: { output: { deliveries: [examples.webhookDelivery] } },
   reads: {},
-  subject: { collection: webhookEndpoints, parameter: 'webhookEndpointId', notFound },
   paged: true,
-  answer: async ({ input: { limit = maxPageItems, cursor = null }, subject: { id, record }, caller, webhooks }) => {
+  answer: async ({
+    input: { limit = maxPageItems, cursor = null },
+    subject: { id, record },
+    caller,
+    services: { webhooks },
+  }) => {
     const refusal = checkMayChange(caller, record.parse());
     if (refusal !== null) return E.left(refusal);
     const { deliveries, next } = await webhooks.deliveriesTo(id, limit, cursor);

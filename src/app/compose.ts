@@ -5,12 +5,12 @@ import { StreamHistory } from '#application/history/stream-history.ts';
 import type { AnyOperation } from '#application/operations/operation.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { PublishedKey } from '#digests/digest-keys.ts';
-import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import type { EventStore } from '#event-store/event-store.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
 import { gatewayOperations } from '#gateway/operations.ts';
 import type { Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
-import { isAwaited, mayHandle, type Process } from '#process-engine/process.ts';
+import { type Process, reactingProcesses } from '#process-engine/process.ts';
 import { processTable } from '#processes/table.ts';
 import { readyOnly } from '#projection-engine/progress/ready-read-store.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
@@ -166,10 +166,17 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
   const history = new StreamHistory(events);
   const webhookTries = runWebhooks(config, { ...base, history });
   const gatewayHealth = () => gateway?.health() ?? null;
-  const reacting = foundation.processes
-    .filter(isAwaited)
-    .map((process) => ({ ...process, handles: (event: RecordedEvent) => mayHandle(process, event) }));
-  const parts = { reacting, space, batchesRun, webhookTries, digests, comparer, lag, gatewayHealth, history };
+  const parts = {
+    reacting: reactingProcesses(foundation.processes),
+    space,
+    batchesRun,
+    webhookTries,
+    digests,
+    comparer,
+    lag,
+    gatewayHealth,
+    history,
+  };
   const bound = bindOperations(config, { ...base, ...parts });
   const live = openLiveFeed({ ...base, keys, limits: limits.feeds });
   const relaying = roles.has('gateway') ? gateway : null;

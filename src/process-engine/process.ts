@@ -141,3 +141,10 @@ export function mayHandle({ handles }: Process, event: RecordedEvent): boolean {
     return true;
   }
 }
+
+/** The processes whose effects answers wait for, and whether each may react to an event. */
+export function reactingProcesses(processes: ReadonlyArray<Process>) {
+  return processes
+    .filter(isAwaited)
+    .map((process) => ({ ...process, handles: (event: RecordedEvent) => mayHandle(process, event) }));
+}

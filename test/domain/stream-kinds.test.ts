@@ -5,7 +5,7 @@ import { streamKinds } from '#domain/stream-kinds.ts';
 
 describe('streamKinds', () => {
   it('names the streams of every entity that a command reads or writes', () => {
-    const entities = commands.flatMap(({ entity, subject }) =>
+    const entities = commands.flatMap(({ entity, access: { subject } }) =>
       subject === null ? [entity] : [entity, subject.entity],
     );
     for (const { category } of entities) assert.ok(streamKinds.includes(category), category);

@@ -9,7 +9,7 @@ import { invokeOperation } from '#test/support/harness/invoke-operation.ts';
 
 /** The code of the refusal of a read with minimum position 12 that the read models do not reach in time. */
 async function refusalOf(lastPosition: number | null): Promise<string> {
-  const runtime = { waitForPosition: async () => false, lastPosition: async () => lastPosition };
+  const runtime = { services: { waitForPosition: async () => false, lastPosition: async () => lastPosition } };
   const answer = await invokeOperation(queryOperation(listProjects, runtime as never), {
     loadBody: () => assert.fail('The body is loaded before the refusal.'),
     minPosition: 12,
@@ -39,7 +39,7 @@ describe('a minimum position of a query', () => {
       waitedFor.push(names);
       return false;
     };
-    const runtime = { waitForPosition, lastPosition: async () => null };
+    const runtime = { services: { waitForPosition, lastPosition: async () => null } };
     const ofOneFlow = { parameters: { flowId: ids.flow }, minPosition: 12 };
     await invokeOperation(queryOperation(listFlowVersions, runtime as never), ofOneFlow);
     await invokeOperation(queryOperation(getFlow, runtime as never), ofOneFlow);

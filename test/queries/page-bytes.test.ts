@@ -44,7 +44,7 @@ describe('a page about the past', () => {
     [listFlowVersions, 'versions', { asOf: String(versions + 2) }, versions + 1],
     [listFlowVersions, 'versions', { asOf: String(versions + 2), sort: '-createdAt' }, versions + 1],
   ] as const) {
-    it(`of ${query.name} ${JSON.stringify(input)} has at most 2 MiB, whatever its letters are`, async () => {
+    it(`of ${query.about.name} ${JSON.stringify(input)} has at most 2 MiB, whatever its letters are`, async () => {
       const pages = await pagesOf(query, member, { flowId: ids.flow, ...input });
       assert.equal(pages.length, 3);
       assert.equal(

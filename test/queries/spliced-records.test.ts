@@ -42,28 +42,30 @@ async function ask(
   const runtime = {
     documents,
     pending: new PendingResources(new Positions()),
-    streams: log.writer,
     history: new StreamHistory(log.store),
-    keyUsage,
-    personalData,
+    personalReader: (subjects: ReadonlyArray<string>) => personalData.readerOf(subjects),
     pageMakers: new PageMakers(),
-    projectionStatus: async () => [],
-    processStatus: async () => [],
-    waitForPosition: async () => true,
-    lastPosition: async () => 0,
-    lag: { lagMs: () => 0, past: () => ({ times: [], worstLag: [], worstLagMs: [], growth: [] }) },
-    gatewayHealth: () => null,
-    webhooks: { deliveryOf: async () => null, deliveriesTo: async () => ({ deliveries: [], next: null }) },
-    comparer: new VersionComparer({ maxCharactersHere: Number.MAX_SAFE_INTEGER }),
-    proveInclusion: async (stream: string) => ({
-      digest: exampleDigest,
-      head: { hash: '', revision: 0, stream },
-      index: 0,
-      path: [],
-    }),
+    services: {
+      streams: log.writer,
+      keyUsage,
+      projectionStatus: async () => [],
+      processStatus: async () => [],
+      waitForPosition: async () => true,
+      lastPosition: async () => 0,
+      lag: { lagMs: () => 0, past: () => ({ times: [], worstLag: [], worstLagMs: [], growth: [] }) },
+      gatewayHealth: () => null,
+      webhooks: { deliveryOf: async () => null, deliveriesTo: async () => ({ deliveries: [], next: null }) },
+      comparer: new VersionComparer({ maxCharactersHere: Number.MAX_SAFE_INTEGER }),
+      proveInclusion: async (stream: string) => ({
+        digest: exampleDigest,
+        head: { hash: '', revision: 0, stream },
+        index: 0,
+        path: [],
+      }),
+    },
   };
   const answer = await invokeOperation(queryOperation(query, runtime as never), { parameters });
-  if (E.isLeft(answer)) assert.fail(`${query.name}: ${answer.left.code}`);
+  if (E.isLeft(answer)) assert.fail(`${query.about.name}: ${answer.left.code}`);
   return answer.right;
 }
 
@@ -122,12 +124,12 @@ describe('queries of stored records', () => {
     [listFlowVersions, { flowId: ids.flow }],
     [listStores, {}],
   ] as ReadonlyArray<readonly [AnyQuery, Readonly<Record<string, string>>]>) {
-    it(`answers ${query.name} without parsing the stored record`, async () => {
+    it(`answers ${query.about.name} without parsing the stored record`, async () => {
       const { result, characters } = await countParsedCharacters(() => ask(query, large, parameters));
       assert.ok(characters < 2_000, `${characters} characters were parsed`);
       assert.ok(result.body instanceof EncodedJson);
       const texts = result.body.text.split(JSON.stringify('x'.repeat(recordCharacters))).length - 1;
-      assert.equal(texts, query.name.startsWith('list') ? manyDocuments : 1);
+      assert.equal(texts, query.about.name.startsWith('list') ? manyDocuments : 1);
     });
   }
 
@@ -171,7 +173,7 @@ const withTwoIds = new Set([
 describe('every query', () => {
   it('answers a body that matches its declared output, on a service with resources of every kind', async () => {
     const { documents, personalData, writer, store } = await populatedService();
-    const idOf = async (subject: NonNullable<AnyQuery['subject']>) => {
+    const idOf = async (subject: NonNullable<AnyQuery['access']['subject']>) => {
       if ('entity' in subject) {
         const found = store.log.find(({ stream }) => stream.startsWith(`${subject.entity.category}-`));
         return String(found?.data.id);
@@ -179,13 +181,13 @@ describe('every query', () => {
       const { documents: found } = await documents.list(subject.collection.name, {}, { limit: 1, maxBytes: 1 });
       return found[0]?.id ?? '';
     };
-    for (const query of queries.filter(({ name }) => !withTwoIds.has(name))) {
-      const { subject } = query;
+    for (const query of queries.filter(({ about }) => !withTwoIds.has(about.name))) {
+      const { subject } = query.access;
       const parameters = subject === null ? {} : { [subject.parameter]: await idOf(subject) };
       const { body } = await ask(query, documents, parameters, personalData, { writer, store });
       const value = body instanceof EncodedJson ? body.parse() : body;
       assert.ok(query.output !== null);
-      assert.ok(E.isRight(query.output.decode(value)), `${query.name}: ${JSON.stringify(value)}`);
+      assert.ok(E.isRight(query.output.decode(value)), `${query.about.name}: ${JSON.stringify(value)}`);
     }
   });
 });

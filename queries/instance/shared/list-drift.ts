@@ -1,4 +1,4 @@
-import type { CollectionReader, QueryContext } from '#application/queries/query.ts';
+import type { CollectionReader, QueryContext, QueryServices } from '#application/queries/query.ts';
 import { driftedFlows, holdSame, type SeenFlow } from '#domain/instance/drift.ts';
 import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
 import { type FlowDocument, flows } from '#projections/flows.ts';
@@ -22,12 +22,17 @@ export interface Drift {
 
 const tries = 3;
 
+/** The reads of a drift. */
+interface DriftContext extends Pick<QueryContext<unknown, InstanceDocument, DriftReads>, 'read'> {
+  readonly services: Pick<QueryServices, 'waitForPosition'>;
+}
+
 /**
  * Lists the drifted flows of an instance. Changes by the instance's own operations do not count: neither those that
  * these read models do not show yet nor those that they have shown since the instance was read.
  */
 export async function listDrift(
-  { read, waitForPosition }: Pick<QueryContext<unknown, InstanceDocument, DriftReads>, 'read' | 'waitForPosition'>,
+  { read, services: { waitForPosition } }: DriftContext,
   { id, value }: StoredDocument<InstanceDocument>,
 ): Promise<Drift> {
   let document = value;

@@ -16,6 +16,7 @@ import type { StreamHistory } from '#application/history/stream-history.ts';
 import type { AnyOperation } from '#application/operations/operation.ts';
 import { downloadOperation } from '#application/queries/content-query.ts';
 import { PageMakers } from '#application/queries/page-makers.ts';
+import type { QueryServices } from '#application/queries/query.ts';
 import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
 import { EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
@@ -47,7 +48,7 @@ export interface OperationDependencies extends OperationStores {
   readonly comparer: VersionComparer;
   readonly lag: LagMonitor;
   /** The health of the targets of this node's gateway; null on a node without a gateway. */
-  readonly gatewayHealth: QueryDependencies['gatewayHealth'];
+  readonly gatewayHealth: QueryServices['gatewayHealth'];
   readonly history: StreamHistory;
 }
 
@@ -123,18 +124,13 @@ function queryDependencies(
 ): QueryDependencies & { readonly blobs: BlobStore } {
   const { events, writer, documents, projections, positions, keyUsage, personalData, blobs, ...parts } = dependencies;
   const { processStatuses, digests, webhooks, comparer, lag, gatewayHealth, history } = parts;
-  return {
-    blobs,
-    documents,
-    pending,
+  const services: QueryServices = {
     streams: writer,
-    history,
     keyUsage,
-    personalData,
-    pageMakers: new PageMakers(),
     comparer,
     proveInclusion: digests.proveInclusion,
     webhooks: webhooks.reads,
+    unknownEvents: () => documents.unknownEvents(),
     projectionStatus: async () => projections.status(),
     processStatus: () => processStatuses.read(),
     lag,
@@ -142,6 +138,8 @@ function queryDependencies(
     waitForPosition: (names, position) => areShown(positions, names, position, { ms }),
     lastPosition: () => readEndOfLog(events),
   };
+  const personalReader: QueryDependencies['personalReader'] = (subjects) => personalData.readerOf(subjects);
+  return { blobs, documents, pending, history, personalReader, pageMakers: new PageMakers(), services };
 }
 
 /**

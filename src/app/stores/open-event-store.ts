@@ -47,7 +47,7 @@ export async function openEventStore(
   const common = {
     upcast: upcastWith(upcasters, isKnownEventType),
     maxAppendBytes: limits.maxAppendBytes,
-    onCommit: ({ appends }: { readonly appends: number }) => metrics.appendBatch(appends),
+    onCommit: metrics.appendBatch,
   };
   if (eventStore.kind === 'eventstoredb') {
     const { url, streamPrefix } = eventStore;

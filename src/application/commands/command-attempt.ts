@@ -68,7 +68,8 @@ export async function beginAttempt(
   number: number,
 ): Promise<CommandAttempt> {
   const newIds = key === null ? createNewIds() : deriveNewIds(number === 0 ? key : `${key}\n${number}`);
-  const id = command.newId?.(input as never, newIds) ?? request.parameters[command.subject?.parameter ?? ''] ?? '';
+  const id =
+    command.creates?.id?.(input as never, newIds) ?? request.parameters[command.access.subject?.parameter ?? ''] ?? '';
   const { newKeys, personalTexts } = runtime.personalData.beginAttempt();
   const body = key !== null && command.personal === true ? await personalTexts.keyedHash(id, bodyHash) : bodyHash;
   return {
@@ -169,6 +170,6 @@ export function eventDataReader(
  * Whether a command appends to its subject's stream. A resource's stream also holds its children: a flow's stream holds
  * its versions.
  */
-export function writesToSubject({ subject, entity }: AnyCommand): boolean {
+export function writesToSubject({ access: { subject }, entity }: AnyCommand): boolean {
   return subject !== null && subject.entity.category === entity.category;
 }

@@ -1,13 +1,13 @@
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
-import type { HttpRoute, OperationEffect } from '#application/operations/operation.ts';
+import type { HttpRoute, OperationAbout, OperationAccess } from '#application/operations/operation.ts';
 import type { Caller, Scope, Tenant } from '#domain/shared/access.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { SealedText } from '#domain/shared/personal-data.ts';
 import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';
 import type { Plane } from '#exchange/problem.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 import type { NewIds, NewSecrets } from './new-values.ts';
 import type { StreamWrite } from './write-events.ts';
 
@@ -118,20 +118,37 @@ export interface AnswerContext<Input, State> {
 // biome-ignore lint/suspicious/noExplicitAny: a command reads its subject's state and not its events.
 type SubjectEntity<State> = Entity<State, any>;
 
+/** How a command makes a new resource, in a stream of its own or in that of the resource in the path. */
+export interface Creation<Input, State, Context> {
+  /** The id of a resource with a stream of its own. Absent: the path names the stream. */
+  readonly id?: (input: Input, newIds: NewIds) => string;
+  /**
+   * Whether these ids were used before. They derive from the `Idempotency-Key`, which a client may use again after its
+   * record has expired; the command then takes the next ids that derive from it.
+   */
+  readonly isIdUsed?: (state: State, input: Input, newIds: NewIds) => boolean;
+  /** The tenant of its stream; absent, the subject's. */
+  readonly tenant?: (input: Input, context: Context) => Tenant;
+  /** The claims of the resource, taken in order before the append: see `claims.ts`. */
+  readonly claims?: (input: Input) => ReadonlyArray<string>;
+}
+
 /**
  * A command, described by one object. `decide` is pure; `execute-command.ts` runs it.
  */
 export interface Command<Input extends object, State, Events, SubjectState, Also, Output> {
-  readonly name: string;
-  readonly summary: string;
-  readonly description?: string;
-  readonly group: string;
+  readonly about: OperationAbout;
+  readonly http: HttpRoute;
+  /**
+   * `subject` is the entity of the resource in the path. Access to it is checked first. It is the command's own entity
+   * if the command changes a resource, the parent if it creates one, and null if only the key decides.
+   */
+  readonly access: OperationAccess<
+    { readonly entity: SubjectEntity<SubjectState>; readonly parameter: string } | null,
+    Scope
+  >;
   /** The shape of its errors. Default `control`. */
   readonly plane?: Plane;
-  readonly http: HttpRoute;
-  readonly scope: Scope;
-  /** A further scope that the key needs. */
-  readonly alsoScope?: Scope;
   readonly input: t.Type<Input, unknown, unknown>;
   /**
    * Whether the input has personal data of the new resource's subject. The remembered hash of the request is then
@@ -141,30 +158,13 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
   /** Null for no content. */
   readonly output: t.Type<Output, unknown, unknown> | null;
   readonly failures: ReadonlyArray<FailureCode>;
-  /** Its effect, if its HTTP method does not show it. */
-  readonly effect?: OperationEffect;
-  readonly example: { readonly input?: JsonObject; readonly output?: Json };
   /** The entity whose stream it appends to. */
   readonly entity: Entity<State, Events>;
-  /**
-   * The entity of the resource in the path. Access to it is checked first. It is the command's own entity if the
-   * command changes a resource, the parent if it creates one, and null if only the key decides.
-   */
-  readonly subject: { readonly entity: SubjectEntity<SubjectState>; readonly parameter: string } | null;
-  /** For a command that creates: the id of the new resource. Absent: the path names the resource. */
-  readonly newId?: (input: Input, newIds: NewIds) => string;
-  /**
-   * For a command that creates: whether these ids were used before. They derive from the `Idempotency-Key`, which a
-   * client may use again after its record has expired; the command then takes the next ids that derive from it.
-   */
-  readonly isIdUsed?: (state: State, input: Input, newIds: NewIds) => boolean;
-  /** The tenant of a new stream; absent, the subject's. */
-  readonly tenant?: (input: Input, context: DecisionContext<SubjectState, Also>) => Tenant;
+  /** The new resource of a command that creates one. */
+  readonly creates?: Creation<Input, State, DecisionContext<SubjectState, Also>>;
   /** Whether the command can answer, if that does not depend only on the resource being live. */
   readonly isAnswerable?: (state: State, input: Input) => boolean;
   readonly loadRelated?: (input: Input, loads: RelatedStateLoader, caller: Caller, state: State) => Promise<Also>;
-  /** The claims of the new resource, taken in order before the append: see `claims.ts`. */
-  readonly claims?: (input: Input) => ReadonlyArray<string>;
   /** Whether it creates or deletes a webhook endpoint, whose number is limited: see `endpoint-places.ts`. */
   readonly endpointPlace?: 'taken' | 'freed';
   readonly decide: (

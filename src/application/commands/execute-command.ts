@@ -71,7 +71,6 @@ export function commandOperation(command: AnyCommand, runtime: CommandDependenci
   return {
     ...describeOperation(command),
     kind: 'command',
-    plane: command.plane ?? 'control',
     paged: false,
     hasRevision: command.withoutRevision !== true,
     loadSubject: (request) => loadSubject(command, runtime, request),
@@ -88,7 +87,7 @@ async function loadSubject(
   { writer }: CommandDependencies,
   { caller, parameters }: OperationRequest,
 ): Promise<E.Either<Failure, LoadedStream<unknown>>> {
-  const { subject, scope } = command;
+  const { subject, scope } = command.access;
   if (subject === null) return E.right({ state: null, tenant: null });
   const id = parameters[subject.parameter] ?? '';
   if (isConcealedFor(caller.keyType, scope)) return E.left(notFoundBy(command, id));
@@ -192,7 +191,7 @@ async function planWrite(attempt: CommandAttempt): Promise<Written | Replay | Re
       ? E.right({ stream: before, events: [] })
       : await writer.planWrite(command.entity, id, before, toWrite, maxAppendBytes);
   if (E.isLeft(planned)) return refused(planned.left);
-  for (const claimed of command.claims?.(attempt.input) ?? []) {
+  for (const claimed of command.creates?.claims?.(attempt.input) ?? []) {
     const taken = await runtime.claims.check(claimed, id);
     if (taken !== null) return refused(taken);
   }
@@ -217,7 +216,7 @@ async function decide(
   const context = await decisionContextOf(attempt, stream);
   const events = command.decide(input, stream.state, context);
   if (E.isLeft(events)) return refused(events.left);
-  const tenant = command.tenant?.(input, context) ?? subject.tenant;
+  const tenant = command.creates?.tenant?.(input, context) ?? subject.tenant;
   return { kind: 'decided', events: events.right as ReadonlyArray<never>, tenant };
 }
 
@@ -228,7 +227,8 @@ function recall(
 ): Replay | Refused | Again | null {
   if (idempotency === null) return null;
   const remembered = stream.remembered.get(idempotency.key);
-  if (remembered === undefined) return command.isIdUsed?.(stream.state, input, newIds) ? { kind: 'id-used' } : null;
+  if (remembered === undefined)
+    return command.creates?.isIdUsed?.(stream.state, input, newIds) ? { kind: 'id-used' } : null;
   // The key with which the body was remembered is destroyed or lost.
   if (command.personal === true && newKeys.has(id)) return refused(keyErased);
   return remembered.bodyHash === idempotency.body ? { kind: 'replay', remembered } : refused(keyReused);
@@ -239,8 +239,8 @@ function checkPreconditions(
   { command, id, input, request: { ifMatch } }: CommandAttempt,
   stream: StreamState<unknown>,
 ): Failure | null {
-  const { entity, newId, isAnswerable } = command;
-  const exists = newId !== undefined || (isAnswerable?.(stream.state, input) ?? entity.isLive(stream.state, id));
+  const { entity, creates, isAnswerable } = command;
+  const exists = creates?.id !== undefined || (isAnswerable?.(stream.state, input) ?? entity.isLive(stream.state, id));
   if (!exists) return notFoundBy(command, id);
   const revision = ifMatch === null ? null : revisionOf(command, stream, id);
   return ifMatch === null || revision === null || ifMatch === revision ? null : changedSince(ifMatch, revision);
@@ -268,7 +268,7 @@ async function takeClaims(
   { command, runtime, id, input, subject: { tenant }, request }: CommandAttempt,
   events: ReadonlyArray<object>,
 ): Promise<Failure | null> {
-  const claims = command.claims?.(input);
+  const claims = command.creates?.claims?.(input);
   if (claims === undefined || tenant === null) return null;
   const bytes = Buffer.byteLength(JSON.stringify(events)) + metadataBytes * events.length;
   const { maxAppendBytes = defaultMaxAppendBytes } = runtime;
@@ -307,9 +307,10 @@ async function isIdUsedBefore(
   { command, runtime, id, input, newIds }: CommandAttempt,
   firstRevision: number,
 ): Promise<boolean> {
-  if (command.isIdUsed === undefined || firstRevision === 0) return false;
+  const isIdUsed = command.creates?.isIdUsed;
+  if (isIdUsed === undefined || firstRevision === 0) return false;
   const before = await runtime.writer.loadAt(command.entity, id, firstRevision - 1);
-  return command.isIdUsed(before.state, input, newIds);
+  return isIdUsed(before.state, input, newIds);
 }
 
 async function answerDryRun(attempt: CommandAttempt, { before, stream, events }: Written): Promise<Answered> {
@@ -351,7 +352,7 @@ async function waitForReadModels(
     events.length > 0 ? events : [await writer.eventAt(command.entity, id, stream.revision)];
   await readYourWrites.wait(shown, () => {
     // The resource that the command writes, and those that it may have created besides it.
-    const further = command.newId === undefined ? [] : [newIds.secondId];
+    const further = command.creates?.id === undefined ? [] : [newIds.secondId];
     return { ids: [id, childId(id, newIds.suffix), ...further], tenant: stream.tenant };
   });
   return shown.at(-1)?.position;
@@ -383,8 +384,8 @@ function orRemembered(events: ReadonlyArray<never>, remembers: boolean): Readonl
 const refused = (refusal: Failure): Refused => ({ kind: 'refused', failure: refusal });
 
 /** The refusal if the subject does not exist or the caller has no access to it. */
-function notFoundBy({ subject, entity }: AnyCommand, id: string): Failure {
-  return notFound(subject?.entity.notFound ?? entity.notFound, id);
+function notFoundBy({ access, entity }: AnyCommand, id: string): Failure {
+  return notFound(access.subject?.entity.notFound ?? entity.notFound, id);
 }
 
 /** The revision of a resource in its stream, for `ETag` and `If-Match`. */

@@ -161,33 +161,33 @@ export interface DownloadOperation<Subject = any> extends Omit<Operation<Subject
 /** An operation of any kind. */
 export type AnyOperation = Operation | StreamingOperation | UploadOperation | DownloadOperation;
 
-/** The members that a definition and its operation have in common. */
-type OperationDescriptor = Pick<
-  Operation,
-  | 'name'
-  | 'summary'
-  | 'description'
-  | 'group'
-  | 'http'
-  | 'scope'
-  | 'alsoScope'
-  | 'input'
-  | 'output'
-  | 'failures'
-  | 'effect'
-  | 'example'
->;
+/** How a definition describes its operation to people. */
+export type OperationAbout = Pick<Operation, 'name' | 'summary' | 'description' | 'group' | 'effect' | 'example'>;
 
-/** Copies the descriptive members of a definition and nothing else. */
-export function describeOperation(definition: OperationDescriptor): OperationDescriptor {
-  const { name, summary, description, group, http, scope, input, output, failures, example } = definition;
-  const { alsoScope, effect } = definition;
-  return {
-    ...{ name, summary, group, http, scope, input, output, failures, example },
-    ...(description === undefined ? {} : { description }),
-    ...(alsoScope === undefined ? {} : { alsoScope }),
-    ...(effect === undefined ? {} : { effect }),
-  };
+/** Who may call an operation, and on which resource. */
+export interface OperationAccess<Subject, Needed extends Scope | null = Scope | null>
+  extends Pick<Operation, 'alsoScope'> {
+  /** Null if every valid key may call it. */
+  readonly scope: Needed;
+  readonly subject: Subject;
+}
+
+/** The members that every definition has. */
+interface OperationDefinition extends Pick<Operation, 'http' | 'input' | 'output' | 'failures'> {
+  readonly about: OperationAbout;
+  readonly access: Pick<OperationAccess<unknown>, 'scope' | 'alsoScope'>;
+  readonly plane?: Plane;
+}
+
+/** The members of an operation that its definition gives. */
+type DescribedOperation = OperationAbout &
+  Pick<Operation, 'http' | 'scope' | 'alsoScope' | 'input' | 'output' | 'failures' | 'plane'>;
+
+/** Copies what a definition says of its operation, and nothing else. */
+export function describeOperation(definition: OperationDefinition): DescribedOperation {
+  const { about, http, access, input, output, failures, plane = 'control' } = definition;
+  const { scope, alsoScope } = access;
+  return { ...about, http, scope, ...(alsoScope === undefined ? {} : { alsoScope }), input, output, failures, plane };
 }
 
 const line =

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { DownloadOperation } from '#application/operations/operation.ts';
+import type { DownloadOperation, OperationAbout } from '#application/operations/operation.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import type { Failure } from '#domain/shared/failure.ts';
@@ -20,8 +20,9 @@ export interface FoundContent {
 export interface ContentQuery<Input extends object, Subject extends Tenant>
   extends Omit<
     Query<Input, Subject, never>,
-    'output' | 'example' | 'reads' | 'answer' | 'paged' | 'hasRevision' | 'onBothPlanes'
+    'about' | 'output' | 'reads' | 'answer' | 'paged' | 'hasRevision' | 'onBothPlanes'
   > {
+  readonly about: Omit<OperationAbout, 'example'>;
   /** The media types that it may answer. */
   readonly produces: ReadonlyArray<string>;
   readonly find: (context: {
@@ -45,11 +46,11 @@ export function contentQuery<Input extends object, Subject extends Tenant>(
 
 /** Makes a query whose answer is bytes callable by every caller. */
 export function downloadOperation(
-  { find, produces, ...described }: AnyContentQuery,
+  { find, produces, about, ...described }: AnyContentQuery,
   runtime: QueryDependencies & { readonly blobs: Pick<BlobStore, 'get'> },
 ): DownloadOperation<StoredDocument<Tenant>> {
   const operation = queryOperation(
-    { ...described, output: null, example: {}, reads: {}, answer: () => E.left(noJson) },
+    { ...described, about: { ...about, example: {} }, output: null, reads: {}, answer: () => E.left(noJson) },
     runtime,
   );
   return {

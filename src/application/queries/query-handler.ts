@@ -1,55 +1,27 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { KeyUsage } from '#application/access/key-usage.ts';
 import type { PendingResources } from '#application/commands/read-your-writes.ts';
-import type { StreamWriter } from '#application/commands/stream-writer.ts';
-import type { VersionComparer } from '#application/diffs/version-comparer.ts';
-import type { StreamHistory } from '#application/history/stream-history.ts';
 import { notFound } from '#application/operations/access-refusals.ts';
 import { describeOperation, type Operation } from '#application/operations/operation.ts';
 import type { OperationRequest, OperationResult, ValidRequest } from '#application/operations/operation-request.ts';
-import type { ProcessStatus } from '#application/queries/process-status.ts';
-import type { WebhookReads } from '#application/webhooks/webhook-reads.ts';
-import type { InclusionProof } from '#domain/history/digest.ts';
 import { type Caller, canAccess, isConcealedFor, type Tenant } from '#domain/shared/access.ts';
 import { type Failure, failure, failures } from '#domain/shared/failure.ts';
-import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
-import type { PersonalData } from '#personal-data/personal-data.ts';
-import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 import { keepNewestClaims, type ReadCollection } from '#read-store/newest-claims.ts';
-import type { DocumentValue, PageRequest, ProjectionStatus, ReadStore, Where } from '#read-store/read-store.ts';
+import type { DocumentValue, PageRequest, ReadStore, Where } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { PageMakers } from './page-makers.ts';
 import { maxPageBytes } from './paging.ts';
-import type { AnyQuery, CollectionReader, DocumentSubject, StreamSubject } from './query.ts';
+import type { AnyQuery, CollectionReader, DocumentSubject, QueryContext, StreamSubject } from './query.ts';
 
 /** The dependencies of queries. */
-export interface QueryDependencies {
+export interface QueryDependencies
+  extends Pick<QueryContext<unknown, Tenant>, 'history' | 'personalReader' | 'services'> {
   readonly documents: ReadStore;
   /** What this node has answered before the read models showed it. */
   readonly pending: Pick<PendingResources, 'read'>;
-  /** The current states of streams. */
-  readonly streams: Pick<StreamWriter, 'load'>;
-  readonly history: StreamHistory;
-  readonly keyUsage: KeyUsage;
-  readonly personalData: PersonalData;
   /** Limits the answers from many documents that are made at once. */
   readonly pageMakers: PageMakers;
-  readonly comparer: Pick<VersionComparer, 'compare'>;
-  /** Proves that a stream is in the newest signed digest; null if it is in none. */
-  readonly proveInclusion: (stream: string) => Promise<InclusionProof | null>;
-  readonly webhooks: WebhookReads;
-  readonly projectionStatus: () => Promise<ReadonlyArray<ProjectionStatus>>;
-  readonly processStatus: () => Promise<ReadonlyArray<ProcessStatus>>;
-  /** The lag of the projections that this node has seen. */
-  readonly lag: Pick<LagMonitor, 'lagMs' | 'past'>;
-  /** The health of targets as this node's gateway sees it; null on a node without a gateway. */
-  readonly gatewayHealth: () => GatewayHealth | null;
-  /** Waits, for `READ_YOUR_WRITES_TIMEOUT_MS` at most, until these projections have passed a position. */
-  readonly waitForPosition: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
-  /** The end of the log; null if the event store does not answer in time. */
-  readonly lastPosition: () => Promise<number | null>;
 }
 
 const noTenant: Tenant = { organizationId: '', projectId: null, partnerId: null };
@@ -58,15 +30,14 @@ const noSubject = new StoredDocument<Tenant>('', 0, JSON.stringify(noTenant), 0)
 /** Makes a query callable by every caller. */
 export function queryOperation(definition: AnyQuery, runtime: QueryDependencies): Operation<StoredDocument<Tenant>> {
   const read = readersOf<string>(runtime.documents, definition.reads);
-  const subject =
-    definition.subject !== null && 'collection' in definition.subject ? [definition.subject.collection] : [];
+  const { subject } = definition.access;
+  const own = subject !== null && 'collection' in subject ? [subject.collection] : [];
   const collections = [
-    ...new Set([...subject, ...Object.values<ReadCollection>(definition.reads)].map(({ name }) => name)),
+    ...new Set([...own, ...Object.values<ReadCollection>(definition.reads)].map(({ name }) => name)),
   ];
   return {
     ...describeOperation(definition),
     kind: 'query',
-    plane: definition.plane ?? 'control',
     onBothPlanes: definition.onBothPlanes === true,
     paged: definition.paged === true,
     hasRevision: definition.hasRevision === true,
@@ -114,13 +85,13 @@ function withinPageBytes(
 }
 
 async function loadSubject(
-  { subject, scope }: AnyQuery,
+  { access: { subject, scope } }: AnyQuery,
   collections: ReadonlyArray<string>,
   runtime: QueryDependencies,
   request: OperationRequest,
 ): Promise<E.Either<Failure, StoredDocument<Tenant>>> {
   const { caller, parameters, minPosition } = request;
-  if (minPosition !== null && !(await runtime.waitForPosition(collections, minPosition)))
+  if (minPosition !== null && !(await runtime.services.waitForPosition(collections, minPosition)))
     return E.left(await notReached(minPosition, runtime));
   if (subject === null) return E.right(noSubject);
   const id = parameters[subject.parameter] ?? '';
@@ -155,7 +126,7 @@ async function isInStream(
   entity: StreamSubject['entity'],
   id: string,
   caller: Caller,
-  { streams }: QueryDependencies,
+  { services: { streams } }: QueryDependencies,
 ): Promise<boolean> {
   const { state, tenant } = await streams.load(entity, id);
   return tenant !== null && entity.everExisted(state, id) && canAccess(caller, tenant);
@@ -200,18 +171,17 @@ function readsManyDocuments({ paged, produces, readsMany }: AnyQuery): boolean {
 async function answer(
   definition: AnyQuery,
   read: Readonly<Record<string, CollectionReader>>,
-  { documents, personalData, pageMakers, ...services }: QueryDependencies,
+  { services, history, personalReader, pageMakers }: QueryDependencies,
   { request, subject, input }: ValidRequest<StoredDocument<Tenant>>,
 ): Promise<E.Either<Failure, OperationResult>> {
   const isAboutPast = (input as { readonly asOf?: unknown }).asOf !== undefined;
   if (subject instanceof AbsentSubject && !isAboutPast) {
-    return E.left(subject.failure ?? notFound(definition.subject?.notFound ?? 'path-not-found', subject.id));
+    return E.left(subject.failure ?? notFound(definition.access.subject?.notFound ?? 'path-not-found', subject.id));
   }
   const maxBytes = Math.min(request.maxPageBytes ?? maxPageBytes, maxPageBytes);
   const { caller } = request;
   const answerNow = async () =>
     definition.answer({
-      ...services,
       input,
       subject,
       caller,
@@ -219,8 +189,9 @@ async function answer(
       accept: acceptedType(request.accept, definition.produces ?? []),
       time: new Date().toISOString(),
       read: withinPageBytes(read, maxBytes),
-      personalReader: (subjects) => personalData.readerOf(subjects),
-      unknownEvents: () => documents.unknownEvents(),
+      history,
+      personalReader,
+      services,
     });
   const readsMany = isAboutPast || readsManyDocuments(definition);
   const answered = readsMany ? await pageMakers.make(caller, answerNow) : await answerNow();
@@ -241,7 +212,7 @@ async function answer(
 }
 
 /** Refuses a position after the end of the log. It is the client's mistake, and a retry does not help. */
-async function notReached(position: number, { lastPosition }: QueryDependencies): Promise<Failure> {
+async function notReached(position: number, { services: { lastPosition } }: QueryDependencies): Promise<Failure> {
   const end = await lastPosition();
   if (end === null || position <= end) return behind(position);
   const detail = `The log ends at position ${end}. Send the Switchyard-Position of an answer as Switchyard-Min-Position.`;

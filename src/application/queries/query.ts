@@ -4,11 +4,11 @@ import type { KeyUsage } from '#application/access/key-usage.ts';
 import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { VersionComparer } from '#application/diffs/version-comparer.ts';
 import type { StreamHistory } from '#application/history/stream-history.ts';
-import type { HttpRoute } from '#application/operations/operation.ts';
+import type { HttpRoute, OperationAbout, OperationAccess } from '#application/operations/operation.ts';
 import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { WebhookReads } from '#application/webhooks/webhook-reads.ts';
 import type { InclusionProof } from '#domain/history/digest.ts';
-import type { Caller, Scope, Tenant } from '#domain/shared/access.ts';
+import type { Caller, Tenant } from '#domain/shared/access.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
 import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
@@ -20,7 +20,6 @@ import type { ReadCollection } from '#read-store/newest-claims.ts';
 import type { DocumentValue, Page, PageRequest, ProjectionStatus, ReadStore, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
 
 /** Reads one collection. */
 export interface CollectionReader {
@@ -30,27 +29,11 @@ export interface CollectionReader {
   readonly list: <Value extends DocumentValue>(where: Where, page: PageRequest) => Promise<Page<Value>>;
 }
 
-/** The context of an answer. */
-export interface QueryContext<Input, Subject extends object, Read extends string = never> {
-  readonly input: Input;
-  /** The document of the resource in the path. */
-  readonly subject: StoredDocument<Subject>;
-  readonly caller: Caller;
-  /** The requested media type among those that the query produces; null for JSON. */
-  readonly accept: string | null;
-  /** The most bytes of a page. */
-  readonly maxPageBytes: number;
-  /** The time of the request, RFC 3339. */
-  readonly time: string;
-  /** The declared collections, by the names in the declaration. */
-  readonly read: Readonly<Record<Read, CollectionReader>>;
+/** What queries may ask besides documents. It is the same for all requests. */
+export interface QueryServices {
   readonly keyUsage: KeyUsage;
-  /** Past states of streams. */
-  readonly history: StreamHistory;
   /** Current states of streams. */
   readonly streams: Pick<StreamWriter, 'load'>;
-  /** Returns a reader of the personal texts of these subjects. */
-  readonly personalReader: PersonalData['readerOf'];
   /** Waits, for `READ_YOUR_WRITES_TIMEOUT_MS` at most, until these projections have passed a position. */
   readonly waitForPosition: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
   /** Compares versions. */
@@ -71,6 +54,27 @@ export interface QueryContext<Input, Subject extends object, Read extends string
   readonly gatewayHealth: () => GatewayHealth | null;
   /** The present status of each process. */
   readonly processStatus: () => Promise<ReadonlyArray<ProcessStatus>>;
+}
+
+/** The context of an answer. */
+export interface QueryContext<Input, Subject extends object, Read extends string = never> {
+  readonly input: Input;
+  /** The document of the resource in the path. */
+  readonly subject: StoredDocument<Subject>;
+  readonly caller: Caller;
+  /** The requested media type among those that the query produces; null for JSON. */
+  readonly accept: string | null;
+  /** The most bytes of a page. */
+  readonly maxPageBytes: number;
+  /** The time of the request, RFC 3339. */
+  readonly time: string;
+  /** The declared collections, by the names in the declaration. */
+  readonly read: Readonly<Record<Read, CollectionReader>>;
+  /** Past states of streams. */
+  readonly history: StreamHistory;
+  /** Returns a reader of the personal texts of these subjects. */
+  readonly personalReader: PersonalData['readerOf'];
+  readonly services: QueryServices;
 }
 
 /** A query's answer that is not JSON, in one of its media types. */
@@ -115,29 +119,23 @@ type Answered<Output> = E.Either<Failure, QueryAnswer<Output> | StreamedAnswer>;
 
 /** A query, answered from read models, or from streams if it is about the past. */
 export interface Query<Input extends object, Subject extends Tenant, Output, Read extends string = never> {
-  readonly name: string;
-  readonly summary: string;
-  readonly description?: string;
-  readonly group: string;
+  readonly about: OperationAbout;
+  readonly http: HttpRoute;
+  /** `subject` is the resource in the path, to which the key needs access; null if the answer itself depends on it. */
+  readonly access: OperationAccess<(DocumentSubject | StreamSubject) | null>;
   /** The shape of its errors. Default `control`. */
   readonly plane?: Plane;
   /** Whether nodes of the other plane answer it too. */
   readonly onBothPlanes?: true;
-  readonly http: HttpRoute;
-  /** Null if every valid key may call it. */
-  readonly scope: Scope | null;
   readonly input: t.Type<Input, unknown, unknown>;
   /** Null if the answer is bytes: see `content-query.ts`. */
   readonly output: t.Type<Output, unknown, unknown> | null;
   readonly failures: ReadonlyArray<FailureCode>;
-  readonly example: { readonly input?: JsonObject; readonly output?: Json };
   /**
    * The projections that it reads besides its subject's, by their names in the context. It can read no others.
    * `Switchyard-Min-Position` waits for these projections and the subject's.
    */
   readonly reads: Readonly<Record<Read, ReadCollection>>;
-  /** The resource in the path, to which the key needs access; null if the answer itself depends on the key's access. */
-  readonly subject: (DocumentSubject | StreamSubject) | null;
   /** The media types besides JSON that it may answer; `accept` has the requested one. */
   readonly produces?: ReadonlyArray<string>;
   /** It answers pages: `limit` and `cursor` belong to its input. */

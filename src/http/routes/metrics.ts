@@ -25,7 +25,7 @@ export interface Metrics {
   /** Counts an executed command, also a refused one. */
   readonly command: (name: string, seconds: number) => void;
   /** Counts the appends that one write to disk made durable. */
-  readonly appendBatch: (appends: number) => void;
+  readonly appendBatch: (commit: { readonly appends: number }) => void;
   /** Counts an ended command of MongoDB. */
   readonly mongoDbCommand: (ended: EndedCommand) => void;
   /** Sets the source of the counts of events of unknown types, which is read with the metrics. */
@@ -107,7 +107,7 @@ export function createMetrics(): Metrics {
   return {
     request: (operation, method, status, took) => answered.add({ operation, method, status, seconds: took }),
     command: (command, value) => commands.observe({ command }, value),
-    appendBatch: (appends) => batches.observe(appends),
+    appendBatch: ({ appends }) => batches.observe(appends),
     mongoDbCommand: ({ command, outcome, milliseconds }) => {
       mongoDbCommands.inc({ command, outcome });
       mongoDbDurations.observe({ command }, milliseconds / 1_000);

@@ -29,7 +29,7 @@ describe('create_batch', () => {
 
   it('needs the scope of the calls that its lines make', () => {
     const scoped = (...scopes: ReadonlyArray<string>) =>
-      checkScopes({ ...callerOf('project'), scopes: new Set(scopes) }, createBatch)?.code ?? null;
+      checkScopes({ ...callerOf('project'), scopes: new Set(scopes) }, createBatch.access)?.code ?? null;
     assert.equal(scoped('batches:write', 'gateway:write'), null);
     assert.equal(scoped('batches:write', 'gateway:read'), 'scope-required');
   });

@@ -20,7 +20,7 @@ describe('create_customer', () => {
 
   it('puts a customer under the organization of the key, for every key type', () => {
     for (const caller of [callerOf('admin'), callerOf('partner')]) {
-      const tenant = createCustomer.tenant?.(input, { caller, newIds } as never);
+      const tenant = createCustomer.creates?.tenant?.(input, { caller, newIds } as never);
       assert.deepEqual(tenant, { organizationId: newIds.id, projectId: null, partnerId: ids.partner });
     }
   });

@@ -33,7 +33,7 @@ describe('change_flow_tier', () => {
   });
 
   it('requires a scope that only admin keys can have to change a tier', () => {
-    const able = Object.entries(scopesOfKeyType).filter(([, scopes]) => scopes.has(changeFlowTier.scope));
+    const able = Object.entries(scopesOfKeyType).filter(([, scopes]) => scopes.has(changeFlowTier.access.scope));
     assert.deepEqual(
       able.map(([keyType]) => keyType),
       ['admin'],

@@ -71,7 +71,7 @@ describe('create_instance', () => {
   });
 
   it('puts an instance under the project’s organization and that organization’s partner', () => {
-    assert.deepEqual(createInstance.tenant?.(input, context() as never), tenants.customer);
+    assert.deepEqual(createInstance.creates?.tenant?.(input, context() as never), tenants.customer);
   });
 
   it('refuses a template version that is unknown, unpublished or archived', () => {

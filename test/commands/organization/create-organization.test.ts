@@ -17,13 +17,14 @@ describe('create_organization', () => {
   });
 
   it('makes an organization its own tenant, and a partner its own partner', () => {
-    const tenant = (partner: boolean) => createOrganization.tenant?.({ ...input, partner }, { newIds } as never);
+    const tenant = (partner: boolean) =>
+      createOrganization.creates?.tenant?.({ ...input, partner }, { newIds } as never);
     assert.deepEqual(tenant(true), { organizationId: newIds.id, projectId: null, partnerId: newIds.id });
     assert.deepEqual(tenant(false), { organizationId: newIds.id, projectId: null, partnerId: null });
   });
 
   it('requires a scope that only admin keys can have to create an organization', () => {
-    const able = Object.entries(scopesOfKeyType).filter(([, scopes]) => scopes.has(createOrganization.scope));
+    const able = Object.entries(scopesOfKeyType).filter(([, scopes]) => scopes.has(createOrganization.access.scope));
     assert.deepEqual(
       able.map(([keyType]) => keyType),
       ['admin'],

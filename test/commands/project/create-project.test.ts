@@ -79,7 +79,7 @@ describe('create_project', () => {
   });
 
   it('puts a project under its organization and that organization’s partner', () => {
-    const tenant = (related: typeof own) => createProject.tenant?.(input, { related, newIds } as never);
+    const tenant = (related: typeof own) => createProject.creates?.tenant?.(input, { related, newIds } as never);
     assert.deepEqual(tenant(own), { organizationId: ids.partner, projectId: newIds.id, partnerId: ids.partner });
     assert.deepEqual(tenant(customers), { organizationId: ids.customer, projectId: newIds.id, partnerId: ids.partner });
     assert.deepEqual(tenant(strangers), { organizationId: ids.stranger, projectId: newIds.id, partnerId: null });

@@ -18,7 +18,7 @@ describe('create_store', () => {
 
   it('puts a store under the tenant of the caller’s key', () => {
     const caller = callerOf('project', tenants.customer);
-    assert.deepEqual(createStore.tenant?.({ name: 'a' }, { caller } as never), tenants.customer);
+    assert.deepEqual(createStore.creates?.tenant?.({ name: 'a' }, { caller } as never), tenants.customer);
   });
 
   describe('input of create_store', () => {

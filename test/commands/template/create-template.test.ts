@@ -30,7 +30,7 @@ describe('create_template', () => {
   it('puts a template under the organization itself, never under that organization’s partner', () => {
     const tenantOf = (organizationId: string) => {
       const caller = callerOf('admin', { organizationId, partnerId: ids.partner });
-      return createTemplate.tenant?.(input, { caller, newIds } as never);
+      return createTemplate.creates?.tenant?.(input, { caller, newIds } as never);
     };
     for (const organizationId of [ids.partner, ids.customer]) {
       assert.deepEqual(tenantOf(organizationId), { organizationId, projectId: null, partnerId: organizationId });

@@ -29,14 +29,14 @@ describe('checkMayChange', () => {
   const ranks: ReadonlyArray<KeyType> = [...audiences, 'admin'];
   const isRefused = (command: AnyCommand, more: object, keyType: KeyType, audience: (typeof audiences)[number]) => {
     const { state } = foldEvents(webhookEndpoint, [webhookEndpointCreated({ audience })]);
-    const related = command.name === 'rotate_webhook_secret' ? { secret: secondSealed } : null;
+    const related = command.about.name === 'rotate_webhook_secret' ? { secret: secondSealed } : null;
     const context = { caller: callerOf(keyType), related, time: decidedAt } as never;
     const decided = command.decide({ ...input, ...more }, state, context);
     return E.isLeft(decided) && decided.left.code === 'key-type-not-allowed';
   };
 
   for (const [command, more] of changes) {
-    it(`refuses ${command.name} to a key with access to less than the endpoint receives`, () => {
+    it(`refuses ${command.about.name} to a key with access to less than the endpoint receives`, () => {
       for (const [rank, keyType] of ranks.entries()) {
         for (const [audienceRank, audience] of audiences.entries()) {
           assert.equal(isRefused(command, more, keyType, audience), rank < audienceRank, `${keyType}, ${audience}`);
@@ -49,9 +49,11 @@ describe('checkMayChange', () => {
 describe('scopes of webhook commands', () => {
   it('requires audit:read to create, change or replay an endpoint', () => {
     const caller = callerOf('project', { scopes: ['webhooks:write'] });
-    const refused = commands.filter((each) => each.group === 'Webhooks' && checkScopes(caller, each) !== null);
+    const refused = commands.filter(
+      (each) => each.about.group === 'Webhooks' && checkScopes(caller, each.access) !== null,
+    );
     assert.deepEqual(
-      refused.map(({ name }) => name),
+      refused.map(({ about }) => about.name),
       ['create_webhook_endpoint', 'update_webhook_endpoint', 'rotate_webhook_secret', 'replay_webhook_endpoint'],
     );
   });

@@ -187,7 +187,7 @@ describe('HTTP server', () => {
 
   it('serves metrics on a port of their own', async () => {
     const metrics = createMetrics();
-    metrics.appendBatch(3);
+    metrics.appendBatch({ appends: 3 });
     metrics.watchProjections(async () => [{ name: 'flows', positions: 12 }]);
     const server = await listen(createMetricsApp(metrics), { host: '127.0.0.1', port: 0 });
     const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();

@@ -5,7 +5,7 @@ import { StreamWriter } from '#application/commands/stream-writer.ts';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import { PageMakers } from '#application/queries/page-makers.ts';
-import type { AnyQuery } from '#application/queries/query.ts';
+import type { AnyQuery, QueryServices } from '#application/queries/query.ts';
 import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
 import type { Caller, Tenant } from '#domain/shared/access.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
@@ -40,28 +40,35 @@ export interface QueriedStores {
   /** Default: a history without cached states. */
   readonly history?: StreamHistory;
   /** Default: no deliveries. */
-  readonly webhooks?: QueryDependencies['webhooks'];
+  readonly webhooks?: QueryServices['webhooks'];
 }
 
 /** Queries on an event store, through the pipeline that all callers share. */
 export function queriesOn({ store, documents, pending, personalData, history, webhooks }: QueriedStores) {
+  const personal = personalData ?? new PersonalData(new InMemorySubjectKeys());
   const runtime: QueryDependencies = {
     documents: documents ?? new ReadModel(store.log),
     pending: pending ?? new PendingResources(new Positions()),
-    streams: new StreamWriter({ store }),
     history: history ?? new StreamHistory(store),
-    keyUsage: { touch: () => undefined, lastUsed: async () => new Map() } as unknown as QueryDependencies['keyUsage'],
+    personalReader: (subjects) => personal.readerOf(subjects),
     pageMakers: new PageMakers(),
-    comparer: new VersionComparer({ maxCharactersHere: Number.MAX_SAFE_INTEGER }),
-    proveInclusion: async () => null,
-    webhooks: webhooks ?? { deliveryOf: async () => null, deliveriesTo: async () => ({ deliveries: [], next: null }) },
-    personalData: personalData ?? new PersonalData(new InMemorySubjectKeys()),
-    projectionStatus: async () => [],
-    processStatus: async () => [],
-    gatewayHealth: () => null,
-    lag: { lagMs: () => 0, past: () => ({ times: [], worstLag: [], worstLagMs: [], growth: [] }) },
-    waitForPosition: async () => true,
-    lastPosition: async () => store.log.length,
+    services: {
+      streams: new StreamWriter({ store }),
+      keyUsage: { touch: () => undefined, lastUsed: async () => new Map() } as unknown as QueryServices['keyUsage'],
+      comparer: new VersionComparer({ maxCharactersHere: Number.MAX_SAFE_INTEGER }),
+      proveInclusion: async () => null,
+      webhooks: webhooks ?? {
+        deliveryOf: async () => null,
+        deliveriesTo: async () => ({ deliveries: [], next: null }),
+      },
+      unknownEvents: () => runtime.documents.unknownEvents(),
+      projectionStatus: async () => [],
+      processStatus: async () => [],
+      gatewayHealth: () => null,
+      lag: { lagMs: () => 0, past: () => ({ times: [], worstLag: [], worstLagMs: [], growth: [] }) },
+      waitForPosition: async () => true,
+      lastPosition: async () => store.log.length,
+    },
   };
   return {
     store,
