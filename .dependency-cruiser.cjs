@@ -39,9 +39,57 @@ const floorRules = floors.map(({ name, folders }, height) => {
   };
 });
 
+/**
+ * The rooms of a folder with many concepts, from the ground up. A room imports only rooms below it. `circles` lists the
+ * pairs that still know each other, until the gateway is cut by protocol.
+ */
+const roomed = [
+  {
+    folder: 'src/application',
+    rooms: [
+      'streams',
+      'access',
+      'operations',
+      'history',
+      'diffs',
+      'webhooks',
+      'queries',
+      'commands',
+      'files',
+      'batches',
+      'openapi',
+    ],
+    circles: [],
+  },
+  {
+    folder: 'src/gateway',
+    rooms: ['wire', 'transport', 'config', 'providers', 'health', 'relay', 'response', 'chat', 'audio', 'batch'],
+    circles: [
+      ['providers', 'chat'],
+      ['providers', 'relay'],
+      ['relay', 'response'],
+    ],
+  },
+];
+
+const roomRules = roomed.flatMap(({ folder, rooms, circles }) =>
+  rooms.map((room, height) => {
+    const allowed = circles.flatMap(([lower, upper]) => (lower === room ? [upper] : []));
+    const above = rooms.slice(height + 1).filter((other) => !allowed.includes(other));
+    return {
+      name: `no-room-above-${room}-in-${folder.slice('src/'.length)}`,
+      comment: 'Rooms of a folder have an order too.',
+      severity: 'error',
+      from: { path: `^${folder}/${room}/` },
+      to: { path: `^${folder}/(${above.join('|') || '(?!)'})/` },
+    };
+  }),
+);
+
 module.exports = {
   forbidden: [
     ...floorRules,
+    ...roomRules,
     {
       name: 'no-circles',
       comment: 'Files that import each other in a loop, of types either, have no top to read from.',

@@ -3,7 +3,7 @@ import * as t from 'io-ts';
 import { AuditEntry, type EntryReads, entryTexts } from '#application/history/audit-entries.ts';
 import { eventFilters } from '#application/history/history-page.ts';
 import { get } from '#application/operations/operation.ts';
-import { encodeCursor, maxPageItems, pageAnswer, pageInput } from '#application/queries/paging.ts';
+import { encodeCursor, maxPageItems, pageAnswer, pageInput } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { examples } from '#domain/shared/examples.ts';

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
-import { listInput, listItems, tenantFilter } from '#application/queries/paging.ts';
+import { listInput, listItems, tenantFilter } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
 import { customerRecord } from '#domain/organization/organization.ts';
 import { CustomerRecord } from '#domain/organization/record.ts';

@@ -1,8 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
-import { listInput, listItems } from '#application/queries/paging.ts';
-import { type CollectionReader, query } from '#application/queries/query.ts';
+import type { CollectionReader } from '#application/operations/paging.ts';
+import { listInput, listItems } from '#application/operations/paging.ts';
+import { query } from '#application/queries/query.ts';
 import type { FlowVersionRecord } from '#domain/flow/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { type ActivityDocument, activity, everId } from '#projections/figures/activity.ts';

@@ -1,7 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
-import { type CollectionReader, query } from '#application/queries/query.ts';
+import type { CollectionReader } from '#application/operations/paging.ts';
+import { query } from '#application/queries/query.ts';
 import { type Caller, canAccess, type Tenant } from '#domain/shared/access.ts';
 import type { UsageSums } from '#domain/usage/usage-total.ts';
 import { invalidInput } from '#exchange/input-errors.ts';

@@ -1,8 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
-import { readInTurn } from '#application/queries/paging.ts';
-import { type CollectionReader, query } from '#application/queries/query.ts';
+import type { CollectionReader } from '#application/operations/paging.ts';
+import { readInTurn } from '#application/operations/paging.ts';
+import { query } from '#application/queries/query.ts';
 import { visibleTarget } from '#domain/instance/instance.ts';
 import { statusOf } from '#domain/instance/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';

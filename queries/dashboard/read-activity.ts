@@ -1,5 +1,5 @@
-import { readInTurn } from '#application/queries/paging.ts';
-import type { CollectionReader } from '#application/queries/query.ts';
+import type { CollectionReader } from '#application/operations/paging.ts';
+import { readInTurn } from '#application/operations/paging.ts';
 import type { ActivityDocument } from '#projections/figures/activity.ts';
 
 const page = { limit: 100, maxBytes: 4 * 1024 * 1024 };

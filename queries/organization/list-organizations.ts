@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
-import { listInput, listItems } from '#application/queries/paging.ts';
+import { listInput, listItems } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
 import { OrganizationRecord } from '#domain/organization/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';

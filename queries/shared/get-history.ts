@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { eventFilters, HistoryEvent, type HistoryInput, readHistoryPage } from '#application/history/history-page.ts';
 import { get } from '#application/operations/operation.ts';
-import { pageAnswer, pageInput } from '#application/queries/paging.ts';
+import { pageAnswer, pageInput } from '#application/operations/paging.ts';
 import { type AnyQuery, type Query, query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import type { AnyEntityHistory, ResourceKind } from '#domain/history/listed-event.ts';

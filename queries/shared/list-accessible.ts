@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
-import { listInput, listItems, listRecords, type PageInput, tenantFilter } from '#application/queries/paging.ts';
+import { listInput, listItems, listRecords, type PageInput, tenantFilter } from '#application/operations/paging.ts';
 import { type Query, query } from '#application/queries/query.ts';
 import type { Scope, Tenant } from '#domain/shared/access.ts';
 import type { ReadCollection } from '#read-store/newest-claims.ts';

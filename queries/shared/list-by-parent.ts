@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { type AsOfInput, asOfInput, listAsOf, type PastList } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
-import { listInput, listRecords, type PageInput } from '#application/queries/paging.ts';
+import { listInput, listRecords, type PageInput } from '#application/operations/paging.ts';
 import { type Query, query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import type { Scope, Tenant } from '#domain/shared/access.ts';

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { nextCursorOutput } from '#application/queries/paging.ts';
+import { nextCursorOutput } from '#application/operations/paging.ts';
 
 /** A page of records in a member that each list names. */
 export type ListOf<Name extends string, Record> = { readonly [member in Name]: ReadonlyArray<Record> } & {

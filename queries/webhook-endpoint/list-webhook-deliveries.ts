@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
-import { encodeCursor, maxPageItems, pageAnswer, pageInput } from '#application/queries/paging.ts';
+import { encodeCursor, maxPageItems, pageAnswer, pageInput } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { examples } from '#domain/shared/examples.ts';

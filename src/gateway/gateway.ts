@@ -1,5 +1,7 @@
 import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
+import { CircuitBreaker } from '#gateway/health/circuit-breaker.ts';
 import { AttemptLog, type AttemptObserver } from '#gateway/health/target-health.ts';
+import type { ConfigurationSnapshot } from '#gateway/providers/open-provider.ts';
 import type { Usage } from '#gateway/relay/call-record.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { SpoolFolder } from './audio/spool-folder.ts';
@@ -11,16 +13,7 @@ import { TargetHealth } from './health/target-health.ts';
 import { type ListedTarget, listTargets, targetWindowSeconds } from './health/target-list.ts';
 import { openProvider } from './providers/open-provider.ts';
 import type { Provider } from './providers/provider.ts';
-import { CircuitBreaker } from './relay/circuit-breaker.ts';
 import type { RelayDependencies } from './relay/relay.ts';
-
-/** The parts that one configuration creates. A call uses the same snapshot until it ends. */
-export interface ConfigurationSnapshot {
-  readonly catalogue: Catalogue;
-  readonly providers: ReadonlyMap<string, Provider>;
-  /** How many calls use it. Their providers stay open. */
-  runningCalls: number;
-}
 
 export interface GatewayOptions {
   readonly configuration: GatewayConfiguration;

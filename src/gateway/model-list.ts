@@ -1,6 +1,6 @@
+import type { ConfigurationSnapshot } from '#gateway/providers/open-provider.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { ModelRoute } from './config/catalogue.ts';
-import type { ConfigurationSnapshot } from './gateway.ts';
 
 /** The catalogue in the form of OpenAI's list of models: tags, and `auto` if it names a model. */
 export function modelList(served: ConfigurationSnapshot): JsonObject {

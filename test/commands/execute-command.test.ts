@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { requestAnswered } from '#application/commands/stream-state.ts';
+import { requestAnswered } from '#application/streams/stream-state.ts';
 import { createAgentProfile } from '#commands/agent-profile/create-agent-profile.ts';
 import { deleteAgentProfile } from '#commands/agent-profile/delete-agent-profile.ts';
 import { createApiKey } from '#commands/api-key/create-api-key.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { openApiDocument } from '#application/operations/openapi.ts';
+import { openApiDocument } from '#application/openapi/openapi.ts';
 import { DigestRefusedError } from '#digests/digest.ts';
 import { writeDigestOperation } from '#digests/write-digest-operation.ts';
 import { exampleDigest } from '#domain/history/digest.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { StreamWriter } from '#application/commands/stream-writer.ts';
-import { writeEvents } from '#application/commands/write-events.ts';
+import { StreamWriter } from '#application/streams/stream-writer.ts';
+import { writeEvents } from '#application/streams/write-events.ts';
 import { names, namesSet } from '#test/support/events/names.ts';
 import { tenants } from '#test/support/events/tenants.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';

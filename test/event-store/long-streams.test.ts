@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
-import { emptyStream, foldStream, requestAnswered } from '#application/commands/stream-state.ts';
-import { StreamWriter } from '#application/commands/stream-writer.ts';
-import { writeEvents } from '#application/commands/write-events.ts';
+import { emptyStream, foldStream, requestAnswered } from '#application/streams/stream-state.ts';
+import { StreamWriter } from '#application/streams/stream-writer.ts';
+import { writeEvents } from '#application/streams/write-events.ts';
 import { updateFlow } from '#commands/flow/update-flow.ts';
 import { activateFlowVersion } from '#commands/flow-version/activate-flow-version.ts';
 import { createFlowVersion } from '#commands/flow-version/create-flow-version.ts';

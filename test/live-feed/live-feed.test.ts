@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
-import { writeEvents } from '#application/commands/write-events.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
+import { writeEvents } from '#application/streams/write-events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import type { Caller, Tenant } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';

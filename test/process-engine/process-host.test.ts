@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { StreamWriter } from '#application/commands/stream-writer.ts';
-import { writeEvents } from '#application/commands/write-events.ts';
+import { StreamWriter } from '#application/streams/stream-writer.ts';
+import { writeEvents } from '#application/streams/write-events.ts';
 import { type ProcessEvents, processControl } from '#domain/operator/process-control.ts';
 import { organization } from '#domain/organization/organization.ts';
 import { project } from '#domain/project/project.ts';

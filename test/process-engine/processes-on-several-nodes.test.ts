@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { ProcessEvents } from '#domain/operator/process-control.ts';
 import type { OrganizationEvents } from '#domain/organization/organization.ts';
 import { NodeLeases } from '#leases/node-leases.ts';

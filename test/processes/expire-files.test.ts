@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { writeEvents } from '#application/commands/write-events.ts';
+import { writeEvents } from '#application/streams/write-events.ts';
 import type { FileEvents } from '#domain/file/events.ts';
 import { file } from '#domain/file/file.ts';
 import type { EventOf } from '#domain/shared/entity.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { writeEvents } from '#application/commands/write-events.ts';
+import { writeEvents } from '#application/streams/write-events.ts';
 import { deleteFile } from '#commands/file/delete-file.ts';
 import { addStoreFile } from '#commands/store/add-store-file.ts';
 import { createStore } from '#commands/store/create-store.ts';

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { AnyCommand } from '#application/commands/command.ts';
-import { writeEvents } from '#application/commands/write-events.ts';
+import { writeEvents } from '#application/streams/write-events.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';
 import { project } from '#domain/project/project.ts';
 import type { Caller } from '#domain/shared/access.ts';

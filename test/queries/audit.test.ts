@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { StreamHistory } from '#application/history/stream-history.ts';
-import { maxPageBytes } from '#application/queries/paging.ts';
+import { maxPageBytes } from '#application/operations/paging.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { TextStream } from '#exchange/response-sink.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { bootstrap, createFirstKey } from '#app/startup/bootstrap.ts';
-import { PendingResources, ReadYourWrites } from '#application/commands/read-your-writes.ts';
+import { PendingResources, ReadYourWrites } from '#application/operations/read-your-writes.ts';
 import { createFlow } from '#commands/flow/create-flow.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { Positions } from '#positions/positions.ts';

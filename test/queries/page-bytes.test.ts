@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { maxPageBytes } from '#application/queries/paging.ts';
+import { maxPageBytes } from '#application/operations/paging.ts';
 import type { AnyQuery } from '#application/queries/query.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { listFlowVersions } from '#queries/flow-version/list-flow-versions.ts';

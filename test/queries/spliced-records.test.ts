@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { PendingResources } from '#application/commands/read-your-writes.ts';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
+import type { CollectionReader } from '#application/operations/paging.ts';
+import { listItems, maxPageBytes } from '#application/operations/paging.ts';
+import { PendingResources } from '#application/operations/read-your-writes.ts';
 import { PageMakers } from '#application/queries/page-makers.ts';
-import { listItems, maxPageBytes } from '#application/queries/paging.ts';
-import type { AnyQuery, CollectionReader } from '#application/queries/query.ts';
+import type { AnyQuery } from '#application/queries/query.ts';
 import { queryOperation } from '#application/queries/query-handler.ts';
 import { exampleDigest } from '#domain/history/digest.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
@@ -47,6 +48,7 @@ async function ask(
     pageMakers: new PageMakers(),
     services: {
       streams: log.writer,
+      unknownEvents: () => documents.unknownEvents(),
       keyUsage,
       projectionStatus: async () => [],
       processStatus: async () => [],

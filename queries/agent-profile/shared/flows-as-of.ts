@@ -1,6 +1,6 @@
 import type { StreamHistory } from '#application/history/stream-history.ts';
-import { maxPageBytes, maxPageItems } from '#application/queries/paging.ts';
-import type { CollectionReader } from '#application/queries/query.ts';
+import type { CollectionReader } from '#application/operations/paging.ts';
+import { maxPageBytes, maxPageItems } from '#application/operations/paging.ts';
 import { flow } from '#domain/flow/flow.ts';
 import type { AgentProfileFlowDocument } from '#projections/agent-profile-flows.ts';
 import type { Page, PageKey, PageRequest } from '#read-store/read-store.ts';

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { nextCursorOutput } from '#application/queries/paging.ts';
+import { nextCursorOutput } from '#application/operations/paging.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { timestamp } from '#domain/codecs/time.ts';
 import { nullable } from '#shared/codecs/choice.ts';

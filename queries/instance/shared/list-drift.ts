@@ -1,4 +1,5 @@
-import type { CollectionReader, QueryContext, QueryServices } from '#application/queries/query.ts';
+import type { CollectionReader } from '#application/operations/paging.ts';
+import type { QueryContext, QueryServices } from '#application/queries/query.ts';
 import { driftedFlows, holdSame, type SeenFlow } from '#domain/instance/drift.ts';
 import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
 import { type FlowDocument, flows } from '#projections/flows.ts';

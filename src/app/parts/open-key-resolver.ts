@@ -1,7 +1,7 @@
 import { KeyFollower } from '#application/access/key-follower.ts';
 import { KeyResolver } from '#application/access/key-resolver.ts';
 import type { KeyUsage } from '#application/access/key-usage.ts';
-import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';

@@ -1,6 +1,6 @@
 import type { Config } from '#app/config.ts';
-import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { FileSpace } from '#application/files/file-space.ts';
+import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import type { ByteBudget } from '#exchange/byte-budget.ts';

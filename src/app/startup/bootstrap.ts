@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { deriveNewIds, generateKey } from '#application/commands/new-values.ts';
-import type { StreamWriter } from '#application/commands/stream-writer.ts';
-import { type StreamWrite, writeEvents } from '#application/commands/write-events.ts';
+import type { StreamWriter } from '#application/streams/stream-writer.ts';
+import { type StreamWrite, writeEvents } from '#application/streams/write-events.ts';
 import { type ApiKeyState, apiKey, newestSecretOf } from '#domain/api-key/api-key.ts';
 import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { organization } from '#domain/organization/organization.ts';

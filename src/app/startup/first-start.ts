@@ -1,4 +1,4 @@
-import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { Leases } from '#leases/leases.ts';
 import { onceUnderLease } from '#leases/under-lease.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';

@@ -7,7 +7,7 @@ import { type AsOf, asOfPositions, asOfProjections, readAsOf } from '#app/read-o
 import { waitForStore } from '#app/startup/wait-for-stores.ts';
 import { checkFolderFormat } from '#app/stored-format.ts';
 import { KeyUsage } from '#application/access/key-usage.ts';
-import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { StreamWriter } from '#application/streams/stream-writer.ts';
 import { openFolderBlobStoreBeside } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { isKnownEventType } from '#domain/shared/event-codecs.ts';

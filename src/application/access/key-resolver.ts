@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import { type ApiKeyState, allKeys, apiKey, keyCutoff } from '#domain/api-key/api-key.ts';
 import { hashKey, maxKeyCharacters } from '#domain/api-key/secret.ts';
 import { type Caller, effectiveScopes, type Tenant } from '#domain/shared/access.ts';

@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { LRUCache } from 'lru-cache';
+import type { Origin } from '#application/streams/sealed-events.ts';
+import type { StreamWriter } from '#application/streams/stream-writer.ts';
+import { writeEvents } from '#application/streams/write-events.ts';
 import { phoneNumber, phoneNumberClaim } from '#domain/phone-number/phone-number.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import type { Origin } from './sealed-events.ts';
-import type { StreamWriter } from './stream-writer.ts';
-import { writeEvents } from './write-events.ts';
 
 /** How long a claim is valid before its phone number exists, because its creator may be between its two appends. */
 export const claimGraceMs = 2_000;

@@ -1,5 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { OperationRequest, ValidRequest } from '#application/operations/operation-request.ts';
+import type { ReadYourWrites } from '#application/operations/read-your-writes.ts';
+import type { Origin } from '#application/streams/sealed-events.ts';
+import type { StreamState } from '#application/streams/stream-state.ts';
+import type { StreamWriter } from '#application/streams/stream-writer.ts';
+import { writeEvents } from '#application/streams/write-events.ts';
 import type { EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import { defaultMaxFilledBytes } from '#domain/template/filled-size.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
@@ -16,11 +21,6 @@ import type {
   RelatedStateLoader,
 } from './command.ts';
 import { createNewIds, createNewSecrets, deriveNewIds, type NewIds, type NewSecrets } from './new-values.ts';
-import type { ReadYourWrites } from './read-your-writes.ts';
-import type { Origin } from './sealed-events.ts';
-import type { StreamState } from './stream-state.ts';
-import type { StreamWriter } from './stream-writer.ts';
-import { writeEvents } from './write-events.ts';
 
 /** The dependencies of commands. */
 export interface CommandDependencies {

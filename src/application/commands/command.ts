@@ -1,6 +1,7 @@
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
 import type { HttpRoute, OperationAbout, OperationAccess } from '#application/operations/operation.ts';
+import type { StreamWrite } from '#application/streams/write-events.ts';
 import type { Caller, Scope, Tenant } from '#domain/shared/access.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
@@ -9,7 +10,6 @@ import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';
 import type { Plane } from '#exchange/problem.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { NewIds, NewSecrets } from './new-values.ts';
-import type { StreamWrite } from './write-events.ts';
 
 /** The state of another stream for a decision. */
 export interface LoadedStream<State> {

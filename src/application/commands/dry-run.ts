@@ -3,6 +3,7 @@ import { describedEvent, describeEvent } from '#application/history/describe-eve
 import { EventDataReader } from '#application/history/event-data-reader.ts';
 import { foldEvent } from '#application/history/folded-stream.ts';
 import type { OperationResult } from '#application/operations/operation-request.ts';
+import type { StreamState } from '#application/streams/stream-state.ts';
 import { historyOfStream } from '#domain/history/table.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { DataAt } from '#domain/shared/text-reference.ts';
@@ -11,7 +12,6 @@ import type { PersonalTexts } from '#personal-data/personal-data.ts';
 import { json } from '#shared/codecs/json-value.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { AnyCommand } from './command.ts';
-import type { StreamState } from './stream-state.ts';
 
 /** An event that a command would append. */
 const PlannedEvent = t.type({

@@ -2,6 +2,15 @@ import * as E from 'fp-ts/lib/Either.js';
 import { notFound } from '#application/operations/access-refusals.ts';
 import { describeOperation, type Operation } from '#application/operations/operation.ts';
 import type { OperationRequest, OperationResult, ValidRequest } from '#application/operations/operation-request.ts';
+import {
+  keyErased,
+  keyReused,
+  type RememberedRequest,
+  RunningRequests,
+  requestKeyOf,
+} from '#application/streams/idempotency.ts';
+import { requestAnswered, type StreamState } from '#application/streams/stream-state.ts';
+import { appendTooLarge, type StreamTurn, type StreamWriteResult } from '#application/streams/stream-writer.ts';
 import { EndpointCreation } from '#application/webhooks/endpoint-places.ts';
 import { canAccess, isConcealedFor, type Tenant } from '#domain/shared/access.ts';
 import { childId } from '#domain/shared/entity.ts';
@@ -20,10 +29,7 @@ import {
   writesToSubject,
 } from './command-attempt.ts';
 import { describePlannedEvents, dryRunResult } from './dry-run.ts';
-import { keyErased, keyReused, type RememberedRequest, RunningRequests, requestKeyOf } from './idempotency.ts';
 import type { NewSecrets } from './new-values.ts';
-import { requestAnswered, type StreamState } from './stream-state.ts';
-import { appendTooLarge, type StreamTurn, type StreamWriteResult } from './stream-writer.ts';
 
 interface Refused {
   readonly kind: 'refused';

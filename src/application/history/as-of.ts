@@ -1,8 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { notFound } from '#application/operations/access-refusals.ts';
-import { encodeCursor, maxPageItems, type PageInput, pageAnswer } from '#application/queries/paging.ts';
-import type { QueryAnswer } from '#application/queries/query.ts';
+import type { QueryAnswer } from '#application/operations/paging.ts';
+import { encodeCursor, maxPageItems, type PageInput, pageAnswer } from '#application/operations/paging.ts';
 import { instant } from '#domain/codecs/time.ts';
 import type { AnyEntityHistory, ResourceKind, ResourceName } from '#domain/history/listed-event.ts';
 import type { Entity } from '#domain/shared/entity.ts';

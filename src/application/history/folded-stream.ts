@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { requestAnswered } from '#application/commands/stream-state.ts';
+import { requestAnswered } from '#application/streams/stream-state.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import { noStream, type RecordedEvent } from '#event-store/event-store.ts';
 

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { encodeCursor, maxPageItems, pageInput } from '#application/queries/paging.ts';
+import { encodeCursor, maxPageItems, pageInput } from '#application/operations/paging.ts';
 import { instant } from '#domain/codecs/time.ts';
 import type { AnyEntityHistory, ResourceName } from '#domain/history/listed-event.ts';
 import { listedEvent, listedTypes } from '#domain/history/table.ts';

@@ -1,4 +1,4 @@
-import { tenantFilter } from '#application/queries/paging.ts';
+import { tenantFilter } from '#application/operations/paging.ts';
 import { isShownTo } from '#domain/history/audience.ts';
 import type { ResourceKind } from '#domain/history/listed-event.ts';
 import type { Audience, Tenant } from '#domain/shared/access.ts';

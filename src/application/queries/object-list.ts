@@ -1,5 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import type { CollectionReader, QueryAnswer } from '#application/operations/paging.ts';
+import { maxPageBytes, readInTurn } from '#application/operations/paging.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import type { Where } from '#read-store/read-store.ts';
@@ -8,8 +10,6 @@ import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';
 import { text } from '#shared/codecs/text.ts';
 import { type EncodedJson, encodeObject } from '#shared/json/encoded-json.ts';
-import { maxPageBytes, readInTurn } from './paging.ts';
-import type { CollectionReader, QueryAnswer } from './query.ts';
 
 /** The most items in a page, and the default of `limit`, as for OpenAI's files. */
 const maxObjects = 10_000;

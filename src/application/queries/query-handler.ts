@@ -1,8 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { PendingResources } from '#application/commands/read-your-writes.ts';
 import { notFound } from '#application/operations/access-refusals.ts';
 import { describeOperation, type Operation } from '#application/operations/operation.ts';
 import type { OperationRequest, OperationResult, ValidRequest } from '#application/operations/operation-request.ts';
+import type { CollectionReader } from '#application/operations/paging.ts';
+import { maxPageBytes } from '#application/operations/paging.ts';
+import type { PendingResources } from '#application/operations/read-your-writes.ts';
 import { type Caller, canAccess, isConcealedFor, type Tenant } from '#domain/shared/access.ts';
 import { type Failure, failure, failures } from '#domain/shared/failure.ts';
 import { keepNewestClaims, type ReadCollection } from '#read-store/newest-claims.ts';
@@ -11,8 +13,7 @@ import { StoredDocument } from '#read-store/stored-document.ts';
 import type { EncodedJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { PageMakers } from './page-makers.ts';
-import { maxPageBytes } from './paging.ts';
-import type { AnyQuery, CollectionReader, DocumentSubject, QueryContext, StreamSubject } from './query.ts';
+import type { AnyQuery, DocumentSubject, QueryContext, StreamSubject } from './query.ts';
 
 /** The dependencies of queries. */
 export interface QueryDependencies

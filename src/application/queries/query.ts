@@ -1,11 +1,12 @@
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
 import type { KeyUsage } from '#application/access/key-usage.ts';
-import type { StreamWriter } from '#application/commands/stream-writer.ts';
 import type { VersionComparer } from '#application/diffs/version-comparer.ts';
 import type { StreamHistory } from '#application/history/stream-history.ts';
 import type { HttpRoute, OperationAbout, OperationAccess } from '#application/operations/operation.ts';
+import type { CollectionReader, QueryAnswer } from '#application/operations/paging.ts';
 import type { ProcessStatus } from '#application/queries/process-status.ts';
+import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { WebhookReads } from '#application/webhooks/webhook-reads.ts';
 import type { InclusionProof } from '#domain/history/digest.ts';
 import type { Caller, Tenant } from '#domain/shared/access.ts';
@@ -17,17 +18,8 @@ import type { TextStream } from '#exchange/response-sink.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
 import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 import type { ReadCollection } from '#read-store/newest-claims.ts';
-import type { DocumentValue, Page, PageRequest, ProjectionStatus, ReadStore, Where } from '#read-store/read-store.ts';
+import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
-import type { EncodedJson } from '#shared/json/encoded-json.ts';
-
-/** Reads one collection. */
-export interface CollectionReader {
-  /** @see ReadStore.get */
-  readonly get: <Value extends DocumentValue>(id: string, fresh?: 'fresh') => Promise<StoredDocument<Value> | null>;
-  /** @see ReadStore.list; of documents that claim the same resource, only the newest does (`keepNewestClaims`) */
-  readonly list: <Value extends DocumentValue>(where: Where, page: PageRequest) => Promise<Page<Value>>;
-}
 
 /** What queries may ask besides documents. It is the same for all requests. */
 export interface QueryServices {
@@ -80,15 +72,6 @@ export interface QueryContext<Input, Subject extends object, Read extends string
 /** A query's answer that is not JSON, in one of its media types. */
 export interface StreamedAnswer {
   readonly stream: TextStream;
-}
-
-/**
- * A query's success: the JSON value or its text. One resource has a revision, and a page has the next cursor.
- */
-export interface QueryAnswer<Output> {
-  readonly body: Output | EncodedJson<Output>;
-  readonly revision?: number;
-  readonly nextCursor?: string;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the check works on states of every entity.

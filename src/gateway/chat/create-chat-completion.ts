@@ -8,9 +8,9 @@ import { relay } from '#gateway/relay/relay.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
 import type { ResponseHandler } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
+import { ChatStreamInterpreter } from '#gateway/wire/stream-interpreter.ts';
 import { asksForUsage, chatBody, isContinuable } from './chat-body.ts';
 import { type ChatRequest, readChatRequest } from './chat-request.ts';
-import { ChatStreamInterpreter } from './stream-interpreter.ts';
 
 /** Answers `POST /v1/chat/completions`. */
 export async function createChatCompletion(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {

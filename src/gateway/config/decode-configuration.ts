@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { InputError } from '#domain/shared/failure.ts';
 import { inputErrors } from '#exchange/input-errors.ts';
-import { checkPathSegment } from '#gateway/providers/provider.ts';
+import { checkPathSegment } from '#gateway/config/configuration.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import {
   Configuration,

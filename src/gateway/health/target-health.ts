@@ -1,7 +1,7 @@
 import { binsOf, LatencySketch, quantileOf, relativeAccuracy } from '#domain/usage/latency-bins.ts';
-import type { CircuitState } from '#gateway/relay/circuit-breaker.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { ThrottledLog } from '#shared/logging/throttled-log.ts';
+import type { CircuitState } from './circuit-breaker.ts';
 
 /** The number of time slices, and the length of each. */
 const slices = 10;

@@ -2,8 +2,8 @@ import * as t from 'io-ts';
 import { get, type StreamingOperation } from '#application/operations/operation.ts';
 import { TargetStatus } from '#domain/usage/gateway-health.ts';
 import type { ModelRoute } from '#gateway/config/catalogue.ts';
-import type { CircuitState } from '#gateway/relay/circuit-breaker.ts';
 import { integer } from '#shared/codecs/number.ts';
+import type { CircuitState } from './circuit-breaker.ts';
 import { healthWindowMs, type TargetRecord } from './target-health.ts';
 
 /** The sources of a target's status. */

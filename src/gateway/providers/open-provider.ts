@@ -1,3 +1,4 @@
+import type { Catalogue } from '#gateway/config/catalogue.ts';
 import type { ProviderConfiguration } from '#gateway/config/configuration.ts';
 import { HttpTransport } from '#gateway/transport/http-transport.ts';
 import { ElevenLabs, elevenLabsBaseUrl } from './elevenlabs.ts';
@@ -23,4 +24,12 @@ const minConnectMs = 15_000;
 function transportTo({ baseUrl, timeouts }: ProviderConfiguration, byDefault: string): HttpTransport {
   const connectMs = Math.max(minConnectMs, timeouts.connectMs ?? 0);
   return new HttpTransport(new URL(baseUrl ?? byDefault).origin, connectMs);
+}
+
+/** The parts that one configuration creates. A call uses the same snapshot until it ends. */
+export interface ConfigurationSnapshot {
+  readonly catalogue: Catalogue;
+  readonly providers: ReadonlyMap<string, Provider>;
+  /** How many calls use it. Their providers stay open. */
+  runningCalls: number;
 }

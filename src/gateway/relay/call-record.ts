@@ -1,6 +1,6 @@
 import type { Tenant } from '#domain/shared/access.ts';
-import { isCount, type Tokens } from '#gateway/chat/chat-event.ts';
 import type { Price } from '#gateway/config/configuration.ts';
+import { isCount, type Tokens } from '#gateway/wire/chat-event.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 

@@ -1,6 +1,7 @@
 import type { RelayReport } from '#application/operations/operation.ts';
 import { failure as failureWith } from '#domain/shared/failure.ts';
 import { orderTargets, type Target } from '#gateway/config/catalogue.ts';
+import type { CircuitBreaker } from '#gateway/health/circuit-breaker.ts';
 import type { AttemptObserver } from '#gateway/health/target-health.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import {
@@ -23,7 +24,6 @@ import {
   type ReportedConsumption,
   type Usage,
 } from './call-record.ts';
-import type { CircuitBreaker } from './circuit-breaker.ts';
 import { createCallRecord, type EarlierAttempt, type RelayedCall } from './create-call-record.ts';
 import { Deadline } from './deadline.ts';
 import { isLeftToClient, nextStep } from './retry-policy.ts';

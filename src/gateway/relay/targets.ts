@@ -1,9 +1,9 @@
 import type { Target } from '#gateway/config/catalogue.ts';
+import type { CircuitBreaker, CircuitState } from '#gateway/health/circuit-breaker.ts';
 import type { AttemptError, AttemptObserver, AttemptResult } from '#gateway/health/target-health.ts';
 import { failureName } from '#gateway/response/error-response.ts';
 import { type AttemptFailure, isRefusedFor } from './attempt-failure.ts';
 import type { AttemptControl } from './body-consumer.ts';
-import type { CircuitBreaker, CircuitState } from './circuit-breaker.ts';
 import { countsAgainst } from './retry-policy.ts';
 
 /** The targets of a call, of which it tries one after the other. */

@@ -1,7 +1,5 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
-import { providerErrorIn } from '#gateway/chat/chat-event.ts';
-import type { EventClassification, StreamInterpreter } from '#gateway/chat/stream-interpreter.ts';
 import {
   type AttemptFailure,
   malformed,
@@ -13,7 +11,9 @@ import {
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import type { ReportedConsumption } from '#gateway/relay/call-record.ts';
 import { isPlain } from '#gateway/transport/transport.ts';
+import { providerErrorIn } from '#gateway/wire/chat-event.ts';
 import { type SseBatch, SseSplitter } from '#gateway/wire/sse-splitter.ts';
+import type { EventClassification, StreamInterpreter } from '#gateway/wire/stream-interpreter.ts';
 import { isObject, parsedJson } from '#shared/json/json.ts';
 import { errorInStream } from './error-response.ts';
 import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';

@@ -1,6 +1,5 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
-import { providerErrorIn, tokensIn } from '#gateway/chat/chat-event.ts';
 import {
   type AttemptFailure,
   malformed,
@@ -12,6 +11,7 @@ import {
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { audioSecondsIn, nothingReported, type ReportedConsumption } from '#gateway/relay/call-record.ts';
 import { contentOf } from '#gateway/transport/transport.ts';
+import { providerErrorIn, tokensIn } from '#gateway/wire/chat-event.ts';
 import { isObject, parsedJson } from '#shared/json/json.ts';
 import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import * as E from 'fp-ts/lib/Either.js';
+import { bodySchema } from '#application/openapi/openapi.ts';
 import type { CallTarget } from '#application/operations/invoke.ts';
-import { bodySchema } from '#application/operations/openapi.ts';
 import { isWriting } from '#application/operations/operation.ts';
 import type { RequestInput } from '#application/operations/operation-request.ts';
 import type { OperationRoute } from '#application/operations/registry.ts';

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { StreamWriter } from '#application/commands/stream-writer.ts';
+import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { bootstrap, createFirstKey, isBootstrapped } from '#app/startup/bootstrap.ts';
 import { bootstrapEmptyStore } from '#app/startup/first-start.ts';
-import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { StreamWriter } from '#application/streams/stream-writer.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';

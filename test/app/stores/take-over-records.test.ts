@@ -6,7 +6,7 @@ import { BSON, type Document, MongoClient } from 'mongodb';
 import { takeOverEmbeddedRecords } from '#app/stores/take-over/embedded-records.ts';
 import { takeOverMongoDbRecords } from '#app/stores/take-over/mongodb-records.ts';
 import { allParts } from '#app/stores/take-over/take-over-records.ts';
-import { RecordSnapshots, readSnapshot } from '#application/commands/stream-snapshots.ts';
+import { RecordSnapshots, readSnapshot } from '#application/streams/stream-snapshots.ts';
 import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import { ReadStoreNotes } from '#read-store/notes.ts';
 import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import { KeyResolver, type KeyUse } from '#application/access/key-resolver.ts';
 import type { AnyCommand } from '#application/commands/command.ts';
-import { writeEvents } from '#application/commands/write-events.ts';
+import { writeEvents } from '#application/streams/write-events.ts';
 import { allKeys, apiKey, keyCutoff } from '#domain/api-key/api-key.ts';
 import { storedFormOfKey } from '#domain/api-key/secret.ts';
 import { scopesOfKeyType } from '#domain/shared/access.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { localOperator } from '#app/control-socket.ts';
 import type { AnyCommand } from '#application/commands/command.ts';
-import { writeEvents } from '#application/commands/write-events.ts';
+import { writeEvents } from '#application/streams/write-events.ts';
 import { createApiKey } from '#commands/api-key/create-api-key.ts';
 import { revokeApiKey } from '#commands/api-key/revoke-api-key.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';

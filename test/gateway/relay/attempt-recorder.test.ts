@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { CircuitBreaker } from '#gateway/health/circuit-breaker.ts';
 import type { AttemptReport } from '#gateway/health/target-health.ts';
-import { CircuitBreaker } from '#gateway/relay/circuit-breaker.ts';
 import { AttemptRecorder } from '#gateway/relay/targets.ts';
 
 const target = { id: 'p/x', provider: 'p', model: 'x' } as never;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { CircuitBreaker } from '#gateway/relay/circuit-breaker.ts';
+import { CircuitBreaker } from '#gateway/health/circuit-breaker.ts';
 
 describe('CircuitBreaker', () => {
   let now = 0;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import * as E from 'fp-ts/lib/Either.js';
 import type { BatchLine, LineCalls, LineOutcome } from '#application/batches/line-calls.ts';
-import { writeEvents } from '#application/commands/write-events.ts';
+import { writeEvents } from '#application/streams/write-events.ts';
 import { openFolderBlobStore } from '#blob-store/blob-store.folder.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import { apiKey } from '#domain/api-key/api-key.ts';

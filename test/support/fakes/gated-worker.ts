@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
-import { StreamWriter } from '#application/commands/stream-writer.ts';
+import { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { EventStore, EventToAppend, RecordedEvent } from '#event-store/event-store.ts';
 import { CommandRejectedError } from '#process-engine/create-process-tools.ts';
 import type { Process, ProcessTools } from '#process-engine/process.ts';

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { StreamWriter } from '#application/commands/stream-writer.ts';
-import { writeEvents } from '#application/commands/write-events.ts';
+import type { StreamWriter } from '#application/streams/stream-writer.ts';
+import { writeEvents } from '#application/streams/write-events.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { SeenStreams } from '#process-engine/cascade.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { PendingResources } from '#application/commands/read-your-writes.ts';
-import { StreamWriter } from '#application/commands/stream-writer.ts';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
+import { PendingResources } from '#application/operations/read-your-writes.ts';
 import { PageMakers } from '#application/queries/page-makers.ts';
 import type { AnyQuery, QueryServices } from '#application/queries/query.ts';
 import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
+import { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { Caller, Tenant } from '#domain/shared/access.ts';
 import { PersonalData } from '#personal-data/personal-data.ts';
 import { Positions } from '#positions/positions.ts';

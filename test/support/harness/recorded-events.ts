@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { emptyStream, foldStream, type StreamState } from '#application/commands/stream-state.ts';
+import { emptyStream, foldStream, type StreamState } from '#application/streams/stream-state.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
 import type { EventMetadata } from '#domain/shared/event.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';

@@ -1,4 +1,4 @@
-import { openApiDocument } from '#application/operations/openapi.ts';
+import { openApiDocument } from '#application/openapi/openapi.ts';
 import { allOperations } from './all-operations.ts';
 
 // Prints the specification, for tools that check it.

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { StoredSnapshot } from '#application/commands/stream-snapshots.ts';
+import type { StoredSnapshot } from '#application/streams/stream-snapshots.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';

@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb';
-import type { StoredSnapshot } from '#application/commands/stream-snapshots.ts';
+import type { StoredSnapshot } from '#application/streams/stream-snapshots.ts';
 import type { EventFailure } from '#domain/shared/event-failure.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import type { RecordStore } from '#records/record-store.ts';

@@ -1,4 +1,4 @@
-import { RecordSnapshots, type StoredSnapshot } from '#application/commands/stream-snapshots.ts';
+import { RecordSnapshots, type StoredSnapshot } from '#application/streams/stream-snapshots.ts';
 import type { EventFailure } from '#domain/shared/event-failure.ts';
 import { type ProcessCheckpoint, type ProcessesRecord, processesRecordKey } from '#positions/processes-record.ts';
 import { recordParts } from '#records/record-parts.ts';

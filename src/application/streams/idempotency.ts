@@ -1,12 +1,20 @@
 import { hash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import { List, Map as PersistentMap } from 'immutable';
-import type { OperationRequest } from '#application/operations/operation-request.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 
+/** The members of a request that identify it. */
+interface KeyedRequest {
+  readonly idempotencyKey: string | null;
+  readonly caller: Pick<Caller, 'keyId'>;
+  /** Its method and path. */
+  readonly requestTarget: string;
+}
+
 /** Identifies a request with an `Idempotency-Key`; null for a request without one. */
-export function requestKeyOf({ idempotencyKey, caller, requestTarget }: OperationRequest): string | null {
+export function requestKeyOf({ idempotencyKey, caller, requestTarget }: KeyedRequest): string | null {
   return idempotencyKey === null ? null : hash('sha256', `${caller.keyId}\n${requestTarget}\n${idempotencyKey}`);
 }
 

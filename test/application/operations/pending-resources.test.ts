@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PendingResources } from '#application/commands/read-your-writes.ts';
+import { PendingResources } from '#application/operations/read-your-writes.ts';
 import { Positions } from '#positions/positions.ts';
 import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
 

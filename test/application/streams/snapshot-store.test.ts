@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { RecordSnapshots } from '#application/commands/stream-snapshots.ts';
+import { RecordSnapshots } from '#application/streams/stream-snapshots.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 

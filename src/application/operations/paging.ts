@@ -7,7 +7,23 @@ import { oneOf } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';
 import { type EncodedJson, encodeJson, encodeObject } from '#shared/json/encoded-json.ts';
-import type { CollectionReader, QueryAnswer } from './query.ts';
+
+/** Reads one collection. */
+export interface CollectionReader {
+  /** @see ReadStore.get */
+  readonly get: <Value extends DocumentValue>(id: string, fresh?: 'fresh') => Promise<StoredDocument<Value> | null>;
+  /** @see ReadStore.list; of documents that claim the same resource, only the newest does (`keepNewestClaims`) */
+  readonly list: <Value extends DocumentValue>(where: Where, page: PageRequest) => Promise<Page<Value>>;
+}
+
+/**
+ * A query's success: the JSON value or its text. One resource has a revision, and a page has the next cursor.
+ */
+export interface QueryAnswer<Output> {
+  readonly body: Output | EncodedJson<Output>;
+  readonly revision?: number;
+  readonly nextCursor?: string;
+}
 
 /** The most items in a page, and the default of `limit`. */
 export const maxPageItems = 1_000;

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DryRun } from '#application/commands/dry-run.ts';
+import { type Hoist, jsonSchema, members, requiredMembers } from '#application/operations/json-schema.ts';
+import { type AnyOperation, asksProvider, bodyType, isWriting, takesBody } from '#application/operations/operation.ts';
+import { createdId, createdUnder, pathParameters } from '#application/operations/registry.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { type Hoist, jsonSchema, members, requiredMembers } from './json-schema.ts';
-import { errorSchemas, failureExamples, refusals } from './openapi/failures.ts';
-import { headersNamed, requestHeaders, responseHeaders } from './openapi/headers.ts';
-import { type AnyOperation, asksProvider, bodyType, isWriting, takesBody } from './operation.ts';
-import { createdId, createdUnder, pathParameters } from './registry.ts';
+import { errorSchemas, failureExamples, refusals } from './failures.ts';
+import { headersNamed, requestHeaders, responseHeaders } from './headers.ts';
 
 /** The version of the interface, from the contract. */
 export const interfaceVersion = '0.2.0';

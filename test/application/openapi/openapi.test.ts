@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as t from 'io-ts';
 import { describe, it } from 'mocha';
-import { bodySchema, openApiDocument } from '#application/operations/openapi.ts';
+import { bodySchema, openApiDocument } from '#application/openapi/openapi.ts';
 import { createRoutes } from '#application/operations/registry.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { failure } from '#domain/shared/failure.ts';

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import { type ReactingProcess, ReadYourWrites, type WrittenResources } from '#application/commands/read-your-writes.ts';
+import {
+  type ReactingProcess,
+  ReadYourWrites,
+  type WrittenResources,
+} from '#application/operations/read-your-writes.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { type FollowedPosition, Positions } from '#positions/positions.ts';
 import { testMetadata } from '#test/support/fakes/in-memory-event-store.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { RememberedRequests } from '#application/commands/idempotency.ts';
-import { emptyStream, foldStream, requestAnswered } from '#application/commands/stream-state.ts';
+import type { RememberedRequests } from '#application/streams/idempotency.ts';
+import { emptyStream, foldStream, requestAnswered } from '#application/streams/stream-state.ts';
 import { flow } from '#domain/flow/flow.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { begunFlow, versionCreated } from '#test/support/events/flow-events.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { StreamWriter } from '#application/commands/stream-writer.ts';
-import { writeEvents } from '#application/commands/write-events.ts';
+import { StreamWriter } from '#application/streams/stream-writer.ts';
+import { writeEvents } from '#application/streams/write-events.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
 import { names, namesSet } from '#test/support/events/names.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';

@@ -6,9 +6,9 @@ import {
   type SnapshotStore,
   type StoredSnapshot,
   writeSnapshot,
-} from '#application/commands/stream-snapshots.ts';
-import { emptyStream, foldStream, requestAnswered } from '#application/commands/stream-state.ts';
-import { StreamWriter } from '#application/commands/stream-writer.ts';
+} from '#application/streams/stream-snapshots.ts';
+import { emptyStream, foldStream, requestAnswered } from '#application/streams/stream-state.ts';
+import { StreamWriter } from '#application/streams/stream-writer.ts';
 import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import type { FlowEvents } from '#domain/flow/events.ts';
 import { flow } from '#domain/flow/flow.ts';
