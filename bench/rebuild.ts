@@ -101,7 +101,7 @@ async function measure(file: string): Promise<void> {
   const start = async () => {
     const projections = new EmbeddedProjections({
       positions: new Positions(),
-      events: () => ({ kind: 'sqlite', file, wake: store.wakePort() }),
+      events: () => ({ kind: 'sqlite', file, wake: store.changePort() }),
       readStore: { kind: 'sqlite', file: readFile },
       log: { info: quiet, warn: (_, message) => print(message), error: (_, message) => print(message) },
     });

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure, type InputError } from '#domain/shared/failure.ts';
-import { heavyTurns, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 import {
@@ -89,11 +89,11 @@ export async function parseJsonObject(bytes: Buffer, maxValues: number): Promise
   const scanned = await scanJsonObject(bytes, maxValues);
   if (E.isLeft(scanned)) return scanned;
   const isLarge = bytes.length > largeBodyBytes;
-  if (isLarge) await heavyTurns.take(1);
+  if (isLarge) await heavyWork.take(1);
   const text = bytes.toString('utf8');
   const object = JSON.parse(text) as JsonObject;
   if (!mayHoldUnsafe.test(text)) return E.right(object);
-  if (isLarge) await heavyTurns.take(1);
+  if (isLarge) await heavyWork.take(1);
   const errors = unsafeValues(object);
   return errors.length > 0 ? E.left(invalidInput(errors)) : E.right(object);
 }
@@ -110,10 +110,10 @@ export async function scanJsonObject(
   maxValues: number,
   listener?: JsonListener,
 ): Promise<E.Either<Failure, number>> {
-  if (bytes.length > largeBodyBytes) await heavyTurns.take(1);
+  if (bytes.length > largeBodyBytes) await heavyWork.take(1);
   if (!isUtf8(bytes)) return E.left(failure('invalid-encoding', 'The body holds bytes that are not UTF-8.'));
   const scanner = new JsonScanner(bytes, { maxValues }, listener);
-  while (!scanner.advance()) await heavyTurns.take(1);
+  while (!scanner.advance()) await heavyWork.take(1);
   if (scanner.fault !== null) return E.left(faultyJson(bytes, scanner, scanner.fault, maxValues));
   return scanner.isObject ? E.right(scanner.values) : E.left(noObject);
 }
@@ -207,7 +207,7 @@ export async function inexactIntegers(bytes: Buffer): Promise<ReadonlyArray<Inpu
       end: () => undefined,
     },
   );
-  while (!scanner.advance()) await heavyTurns.take(1);
+  while (!scanner.advance()) await heavyWork.take(1);
   return errors;
 }
 

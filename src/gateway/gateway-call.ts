@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { RelayReport, StreamingRequest } from '#application/operations/operation.ts';
+import type { StreamingRequest, StreamReport } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { ArrivalLimits } from '#exchange/body-source.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
@@ -30,7 +30,7 @@ export interface GatewayCall extends StreamingRequest {
 /**
  * The outcome of a call whose answer was written, or the reason why it was not relayed, with nothing written so far.
  */
-export type CallResult = E.Either<Failure, RelayReport>;
+export type CallResult = E.Either<Failure, StreamReport>;
 
 /** The outcome of a call that needs no model. */
 export const answeredHere: CallResult = E.right(reportOf(null));
@@ -46,7 +46,7 @@ export async function runCall(
   gateway: Gateway,
   request: StreamingRequest,
   answer: (call: GatewayCall) => Promise<CallResult>,
-): Promise<RelayReport> {
+): Promise<StreamReport> {
   const { limits } = gateway;
   const { headers, refusal: refused } = await limits.acquire(request.caller);
   const { response } = request;
@@ -62,13 +62,13 @@ export async function runCall(
   }
 }
 
-function sendFailure(response: StreamingRequest['response'], failed: Failure): RelayReport {
+function sendFailure(response: StreamingRequest['response'], failed: Failure): StreamReport {
   const error = gatewayErrorResponse(failed);
   sendError(response, error);
   return reportOf(error.code);
 }
 
-function reportOf(code: string | null): RelayReport {
+function reportOf(code: string | null): StreamReport {
   return { kind: 'relayed', status: null, code, model: null, target: null, attempts: 0 };
 }
 

@@ -3,9 +3,9 @@ import * as t from 'io-ts';
 import {
   get,
   post,
-  type RelayReport,
   type StreamingOperation,
   type StreamingRequest,
+  type StreamReport,
 } from '#application/operations/operation.ts';
 import type { FailureCode } from '#domain/shared/failure.ts';
 import { targetListing } from '#gateway/health/target-list.ts';
@@ -89,7 +89,7 @@ const relayFailures: ReadonlyArray<FailureCode> = [
 ];
 
 const common = {
-  kind: 'relay',
+  kind: 'streaming',
   plane: 'gateway',
   group: 'Gateway',
   paged: false,
@@ -204,7 +204,7 @@ const singleModel = {
 export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits): ReadonlyArray<StreamingOperation> {
   const answering =
     (answer: (call: GatewayCall) => Promise<CallResult>) =>
-    async (request: StreamingRequest): Promise<RelayReport> => {
+    async (request: StreamingRequest): Promise<StreamReport> => {
       if (gateway === null) throw new Error('This node does not have the role gateway.');
       return runCall(gateway, request, answer);
     };

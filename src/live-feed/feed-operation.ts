@@ -22,7 +22,7 @@ export function createFeedOperation({ feed, isKeyValid }: FeedOperationOptions):
       'Server-sent events: `id` is a position, `event` the type of the event, `data` an entry of the audit. It begins ' +
       'with what comes next or, with `Last-Event-ID`, after that position. A comment comes every 15 s. Read too ' +
       'slowly, it ends: open it again with the last id.',
-    kind: 'relay',
+    kind: 'streaming',
     plane: 'control',
     group: 'Audit',
     http: get('/v1/events'),

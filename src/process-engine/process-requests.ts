@@ -7,7 +7,7 @@ import { abortable } from '#shared/async/timed-waits.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
 /** An operator's decision on an event at which a process has stopped. */
-export type Verdict = 'retry' | 'skip';
+export type OperatorDecision = 'retry' | 'skip';
 
 const retryRequested = 'ProcessRetried' satisfies keyof ProcessEvents;
 const requestTypes: ReadonlyArray<keyof ProcessEvents> = [retryRequested, 'ProcessEventSkipped'];
@@ -31,7 +31,7 @@ export interface ProcessRequestsOptions {
 export class ProcessRequests {
   readonly #options: ProcessRequestsOptions;
   /** The stopped events by process and event id. */
-  readonly #stopped = new Map<string, Map<string, (verdict: Verdict) => void>>();
+  readonly #stopped = new Map<string, Map<string, (verdict: OperatorDecision) => void>>();
   readonly #skipped = new Map<string, Set<string>>();
   #position: number;
   #following: Following | null = null;
@@ -57,9 +57,9 @@ export class ProcessRequests {
   }
 
   /** Waits for the verdict on an event at which a process has stopped. @throws the signal's reason after it has aborted */
-  async verdictOn(name: string, eventId: string): Promise<Verdict> {
-    const { promise, resolve } = Promise.withResolvers<Verdict>();
-    const stopped = this.#stopped.get(name) ?? new Map<string, (verdict: Verdict) => void>();
+  async decisionOn(name: string, eventId: string): Promise<OperatorDecision> {
+    const { promise, resolve } = Promise.withResolvers<OperatorDecision>();
+    const stopped = this.#stopped.get(name) ?? new Map<string, (verdict: OperatorDecision) => void>();
     this.#stopped.set(name, stopped.set(eventId, resolve));
     try {
       return await abortable(this.#options.signal, () => promise);

@@ -10,7 +10,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { SeenStreams } from './cascade.ts';
 import { createProcessTools, type ProcessToolsOptions } from './create-process-tools.ts';
 import { mayHandle, type Process, type ProcessTools } from './process.ts';
-import type { ProcessRequests, Verdict } from './process-requests.ts';
+import type { OperatorDecision, ProcessRequests } from './process-requests.ts';
 import { type FailureReason, ReactionFailures, reasonOf } from './reaction-failures.ts';
 import { type PauseUntil, pauseUnsupported, Reactions, type WithoutSlot, withSlot } from './reactions.ts';
 
@@ -223,7 +223,7 @@ export class ProcessRun {
     this.#settle(event);
   }
 
-  async #afterFailure(event: RecordedEvent, error: unknown, failures: ReactionFailures): Promise<Verdict> {
+  async #afterFailure(event: RecordedEvent, error: unknown, failures: ReactionFailures): Promise<OperatorDecision> {
     const { process, requests, clock, signal } = this.#options;
     const reason = reasonOf(error);
     const mustStop = failures.mustStop(reason);
@@ -238,11 +238,11 @@ export class ProcessRun {
     return 'retry';
   }
 
-  async #stopAt(event: RecordedEvent, error: unknown, failures: ReactionFailures): Promise<Verdict> {
+  async #stopAt(event: RecordedEvent, error: unknown, failures: ReactionFailures): Promise<OperatorDecision> {
     const { process, requests, log, onChange } = this.#options;
     await requests.readAll();
     if (requests.isSkipped(process.name, event.id)) return 'skip';
-    const decided = requests.verdictOn(process.name, event.id);
+    const decided = requests.decisionOn(process.name, event.id);
     const failure = eventFailure(event, error);
     failures.stopped();
     this.#settle(event);

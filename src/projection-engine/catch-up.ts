@@ -35,7 +35,7 @@ export interface CatchUpOptions {
 }
 
 /** Brings generations that lag to the end of the log, where they join those that follow it. */
-export class CatchUp {
+export class GenerationCatchUp {
   readonly #live: ProjectionGroup;
   readonly #group: ProjectionGroup;
   readonly #options: CatchUpOptions;

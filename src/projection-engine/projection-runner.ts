@@ -7,7 +7,7 @@ import { type RetryOptions, retrying } from '#shared/async/retrying.ts';
 import { abortable } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { CatchUp, type SharedGroupOptions } from './catch-up.ts';
+import { GenerationCatchUp, type SharedGroupOptions } from './catch-up.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 import { GenerationStarter } from './generation-starter.ts';
 import { OperatorProgress } from './operator-state/operator-progress.ts';
@@ -78,7 +78,7 @@ class Runner implements ProjectionRunner {
   readonly #commands: OperatorCommands;
   readonly #generations: GenerationStarter;
   readonly #live: ProjectionGroup;
-  readonly #catchUp: CatchUp;
+  readonly #catchUp: GenerationCatchUp;
   #starting = true;
   #turn: Promise<void> = Promise.resolve();
   #statusAt = 0;
@@ -119,9 +119,9 @@ class Runner implements ProjectionRunner {
     });
   }
 
-  #createCatchUp(): CatchUp {
+  #createCatchUp(): GenerationCatchUp {
     const { events, store, log } = this.#options;
-    return new CatchUp(this.#live, {
+    return new GenerationCatchUp(this.#live, {
       events,
       store,
       log,

@@ -28,7 +28,7 @@ describe('the tools of MCP', function () {
   });
 
   it('include only commands and queries', () => {
-    for (const kind of ['relay', 'upload', 'download']) {
+    for (const kind of ['streaming', 'upload', 'download']) {
       assert.equal(hasTool({ kind, scope: 'flows:read' } as unknown as AnyOperation), false);
     }
   });

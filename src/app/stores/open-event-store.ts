@@ -57,7 +57,7 @@ export async function openEventStore(
     const events = withVariableName('EVENT_STORE_URL', () =>
       openEventStoreDbEventStore({ ...common, ...naming, url, log }),
     );
-    const forProjector = () => ({ kind: 'eventstoredb' as const, url, ...naming, wake: events.wakePort() });
+    const forProjector = () => ({ kind: 'eventstoredb' as const, url, ...naming, wake: events.changePort() });
     return {
       events,
       tail: new LogTail({ pages: events, log }),
@@ -71,7 +71,7 @@ export async function openEventStore(
   return {
     events,
     tail: new LogTail({ pages: events, log }),
-    forProjector: () => ({ kind: 'sqlite', file, wake: events.wakePort() }),
+    forProjector: () => ({ kind: 'sqlite', file, wake: events.changePort() }),
     soleWriter: true,
     checkStreamPrefix: async () => undefined,
   };

@@ -15,7 +15,7 @@ import type { KeyUsage } from './key-usage.ts';
  * The purpose of a request. While the event store is unavailable, gateway calls and reads use remembered keys for some time; a
  * command needs the store anyway.
  */
-export type KeyUse = 'relay' | 'query' | 'command';
+export type KeyUse = 'streaming' | 'query' | 'command';
 
 export interface KeyResolverOptions {
   /** Reads streams of keys. */
@@ -46,7 +46,7 @@ const maxReads = 5;
 
 interface Load {
   readonly startedAt: number;
-  readonly holder: Promise<KeyHolder>;
+  readonly holder: Promise<CachedKey>;
 }
 
 /**
@@ -61,7 +61,7 @@ export class KeyResolver {
   readonly #keyIds = new LRUCache<string, string>({ max: maxSecrets });
   /** The SHA-256 of unknown texts, so that guesses cost little. */
   readonly #unknown = new LRUCache<string, true>({ max: maxHolders, ttl: freshMs, ttlResolution: 0 });
-  readonly #holders = new LRUCache<string, KeyHolder>({ max: maxHolders });
+  readonly #holders = new LRUCache<string, CachedKey>({ max: maxHolders });
   /** The last seen revision of each key's stream. An older read is not current. */
   readonly #revisions = new LRUCache<string, number>({ max: maxHolders });
   readonly #loads = new Map<string, Load>();
@@ -87,7 +87,7 @@ export class KeyResolver {
     // An event may have made the cutoff unknown while the key was read.
     const issuedBefore = this.#issuedBefore ?? (await this.#loadCutoff());
     const time = this.#time();
-    const caller = callerWith(holder, secretHash, issuedBefore, time);
+    const caller = authenticate(holder, secretHash, issuedBefore, time);
     if (caller !== null) this.#options.usage.touch(keyId, time);
     return caller;
   };
@@ -147,7 +147,7 @@ export class KeyResolver {
   }
 
   /** The cached key, if no event from more than a second ago can have changed it. */
-  #freshHolder(keyId: string): KeyHolder | null {
+  #freshHolder(keyId: string): CachedKey | null {
     const holder = this.#holders.get(keyId);
     if (holder === undefined) return null;
     const now = this.#now();
@@ -157,7 +157,7 @@ export class KeyResolver {
   }
 
   /** The key from its stream; while the event store is unavailable, a key that was valid recently. */
-  async #confirmedHolder(keyId: string, use: KeyUse): Promise<KeyHolder> {
+  async #confirmedHolder(keyId: string, use: KeyUse): Promise<CachedKey> {
     const remembered = use === 'command' ? null : this.#rememberedHolder(keyId);
     if (remembered === null) return this.#load(keyId);
     if (this.#options.follower.isStoreAway) return remembered;
@@ -171,13 +171,13 @@ export class KeyResolver {
     return this.#rememberedHolder(keyId) ?? remembered;
   }
 
-  #rememberedHolder(keyId: string): KeyHolder | null {
+  #rememberedHolder(keyId: string): CachedKey | null {
     const holder = this.#holders.get(keyId);
     return holder !== undefined && this.#now() - holder.confirmedAt <= rememberedMs ? holder : null;
   }
 
   /** Reads a key's stream. Callers within the same second share one read. */
-  #load(keyId: string): Promise<KeyHolder> {
+  #load(keyId: string): Promise<CachedKey> {
     const startedAt = this.#now();
     const running = this.#loads.get(keyId);
     if (running !== undefined && startedAt - running.startedAt <= freshMs) return running.holder;
@@ -191,7 +191,7 @@ export class KeyResolver {
     return load.holder;
   }
 
-  async #read(keyId: string, startedAt: number, triesLeft = maxReads): Promise<KeyHolder> {
+  async #read(keyId: string, startedAt: number, triesLeft = maxReads): Promise<CachedKey> {
     const { writer } = this.#options;
     if (triesLeft === 0)
       throw new UnavailableError(`The event store lacks events of the API key ${keyId} that were stored.`);
@@ -259,7 +259,7 @@ interface HeldSecret {
 }
 
 /** The state of a key from its stream, and its age. */
-export interface KeyHolder {
+export interface CachedKey {
   /** Null for a key that is revoked or does not exist. */
   readonly caller: Caller | null;
   readonly secrets: ReadonlyMap<string, HeldSecret>;
@@ -282,7 +282,7 @@ const never = Number.POSITIVE_INFINITY;
 export function keyHolder(
   stream: { readonly state: ApiKeyState; readonly tenant: Tenant | null; readonly revision: number },
   asOf: number,
-): KeyHolder {
+): CachedKey {
   const { state, tenant, revision } = stream;
   if (state === null || tenant === null) return { ...revokedHolder(revision), asOf, confirmedAt: asOf };
   if (state.revoked) return revokedHolder(revision);
@@ -314,7 +314,7 @@ export function keyHolder(
  * A revoked key, which never becomes valid again.
  * @param revision the last known revision of its stream
  */
-export function revokedHolder(revision: number): KeyHolder {
+export function revokedHolder(revision: number): CachedKey {
   return { caller: null, secrets: new Map(), expiresAt: never, revision, asOf: never, confirmedAt: never };
 }
 
@@ -323,8 +323,8 @@ export function revokedHolder(revision: number): KeyHolder {
  * @param issuedBefore secrets issued before this time have expired, in ms since 1970
  * @param now in ms since 1970
  */
-export function callerWith(
-  { caller, secrets, expiresAt }: KeyHolder,
+export function authenticate(
+  { caller, secrets, expiresAt }: CachedKey,
   secretHash: string,
   issuedBefore: number,
   now: number,

@@ -49,7 +49,7 @@ export async function describePlannedEvents<State, Events>(
   const data = new EventDataReader(dataAt);
   const described: PlannedEvent[] = [];
   const { state, revision, resourceRevision, time } = before;
-  let folded = { state, revision, resourceRevision, time, weight: 0 };
+  let folded = { state, revision, resourceRevision, time, bytes: 0 };
   for (const event of events) {
     const after = foldEvent(entity, folded, event);
     const subject = history.personalSubject?.(after.state) ?? null;

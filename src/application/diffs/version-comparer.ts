@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { Piscina } from 'piscina';
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { heavyTurns } from '#shared/async/event-loop-budget.ts';
+import { heavyWork } from '#shared/async/event-loop-budget.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
 import { currentOwner } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -56,7 +56,7 @@ export class VersionComparer {
    */
   async compare<Diff>(comparison: Comparison): Promise<E.Either<Failure, EncodedJson<Diff>>> {
     if (comparison.before.length + comparison.after.length <= this.#limits.maxCharactersHere) {
-      await heavyTurns.take(1);
+      await heavyWork.take(1);
       return E.right(new EncodedJson<Diff>(compareVersions(comparison)));
     }
     const began = performance.now();

@@ -27,8 +27,8 @@ export class FileSpace {
   }
 
   /** Begins an upload of a project. The caller must release it. */
-  hold(projectId: string): SpaceHold {
-    return new SpaceHold(this, projectId);
+  hold(projectId: string): SpaceReservation {
+    return new SpaceReservation(this, projectId);
   }
 
   /** Whether the disk keeps its reserve with this many more bytes, independent of the quota. */
@@ -46,7 +46,7 @@ export class FileSpace {
   }
 
   /**
-   * Only for `SpaceHold`.
+   * Only for `SpaceReservation`.
    * @param bytes more; less when negative
    */
   count(projectId: string, bytes: number): void {
@@ -57,7 +57,7 @@ export class FileSpace {
 }
 
 /** The space of one running upload. */
-export class SpaceHold {
+export class SpaceReservation {
   readonly #space: FileSpace;
   readonly #projectId: string;
   #bytes = 0;

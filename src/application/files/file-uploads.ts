@@ -11,7 +11,7 @@ import { boundaryOf, MultipartScanner, multipartFailure, notMultipart, type Part
 import { ByteChannel } from '#shared/async/byte-channel.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
-import type { FileSpace, SpaceHold } from './file-space.ts';
+import type { FileSpace, SpaceReservation } from './file-space.ts';
 import type { UploadedFile } from './uploaded-file.ts';
 
 export interface FileUploadsOptions {
@@ -68,7 +68,7 @@ export class FileUploads {
   async #store(
     { body, bodyHold }: UploadSource,
     boundary: string,
-    hold: SpaceHold,
+    hold: SpaceReservation,
   ): Promise<E.Either<Failure, ReceivedUpload>> {
     const { blobs, maxFileBytes, arrival: limits } = this.#options;
     const blobId = `${fileBlobPrefix}${randomUUID()}`;
@@ -77,7 +77,7 @@ export class FileUploads {
       bodyHold.giveBack(bytes.length);
       countReleasedBytes(bytes.length);
     });
-    const reading = new FormReading(boundary, (bytes) => {
+    const reading = new FormReader(boundary, (bytes) => {
       digest.update(bytes);
       content.write(bytes);
     });
@@ -114,7 +114,7 @@ export class FileUploads {
    */
   async #receiveBody(
     arriving: Promise<Arrival>,
-    reading: FormReading,
+    reading: FormReader,
     stored: Promise<number>,
   ): Promise<Failure | null> {
     const arrival = await arriving;
@@ -133,9 +133,9 @@ export class FileUploads {
   }
 
   #received(
-    reading: FormReading,
+    reading: FormReader,
     stored: Pick<UploadedFile, 'blobId' | 'bytes' | 'sha256'>,
-    hold: SpaceHold,
+    hold: SpaceReservation,
   ): ReceivedUpload {
     const { filename, contentType } = reading.file;
     const fields = reading.fields;
@@ -174,7 +174,7 @@ function idIn({ body }: OperationResult): string {
 }
 
 /** Reads a form that has one file, and keeps everything but the file's bytes. */
-class FormReading {
+class FormReader {
   refusal: Failure | null = null;
   readonly #scanner: MultipartScanner;
   #filePart: object | null = null;

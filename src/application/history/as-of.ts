@@ -9,7 +9,7 @@ import type { Entity } from '#domain/shared/entity.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
-import { TurnBudget } from '#shared/async/event-loop-budget.ts';
+import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
@@ -180,7 +180,7 @@ export interface PastPage<Name extends string> {
 }
 
 /** The characters of records that all such lists together make between two turns of the event loop. */
-const turns = new TurnBudget(128 * 1024);
+const turns = new EventLoopBudget(128 * 1024);
 /** The estimated characters of a record before it is made. */
 const expectedCharacters = 1_024;
 

@@ -3,7 +3,7 @@ import type { AnyEntityHistory } from '#domain/history/listed-event.ts';
 import { historyOfStream } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
-import { TurnBudget } from '#shared/async/event-loop-budget.ts';
+import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { JsonPatch } from '#shared/json/json-patch.ts';
 import { type DescribedEvent, describedEvent, describeEvent } from './describe-event.ts';
@@ -53,7 +53,7 @@ const maxChangesCharacters = 64 * 1024;
 const maxSkipped = 100;
 
 /** The characters of entries that all callers together make between two turns of the event loop. */
-const turns = new TurnBudget(128 * 1024);
+const turns = new EventLoopBudget(128 * 1024);
 
 /**
  * The entries of events, in the order of their places. Events of one stream are read together.

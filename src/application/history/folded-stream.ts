@@ -13,12 +13,12 @@ export interface FoldedStream<State> {
   /** Of the last event; empty before the first. */
   readonly time: string;
   /** The estimated bytes that it takes in addition to another state of the stream. */
-  readonly weight: number;
+  readonly bytes: number;
 }
 
 /** Returns a stream before its first event. */
 export function unbegunStream<State, Events>({ initial }: Entity<State, Events>): FoldedStream<State> {
-  return { state: initial, revision: noStream, resourceRevision: noStream, time: '', weight: 0 };
+  return { state: initial, revision: noStream, resourceRevision: noStream, time: '', bytes: 0 };
 }
 
 /** Returns a stream after its next event. */
@@ -32,7 +32,7 @@ export function foldEvent<State, Events>(
   if (event.type === requestAnswered) return { ...before, revision, time };
   // The entity's own decisions wrote these events, and the upcasters bring them to the newest shape.
   const state = entity.evolve(before.state, event as never);
-  return { state, revision, resourceRevision: revision, time, weight: 0 };
+  return { state, revision, resourceRevision: revision, time, bytes: 0 };
 }
 
 /** States of one stream, each as it was after one of its events, in order. */
@@ -49,7 +49,7 @@ export class KeptStates {
   constructor(maxBytes: number) {
     this.#streams = new LRUCache({
       maxSize: maxBytes,
-      sizeCalculation: (states) => states.reduce((sum, { weight }) => sum + weight, bytesOfStream),
+      sizeCalculation: (states) => states.reduce((sum, { bytes }) => sum + bytes, bytesOfStream),
     });
   }
 

@@ -4,7 +4,7 @@ import { instant } from '#domain/codecs/time.ts';
 import type { AnyEntityHistory, ResourceName } from '#domain/history/listed-event.ts';
 import { listedEvent, listedTypes } from '#domain/history/table.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
-import { TurnBudget } from '#shared/async/event-loop-budget.ts';
+import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { text, textThat } from '#shared/codecs/text.ts';
 import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
@@ -46,7 +46,7 @@ export type HistoryEvent = t.TypeOf<typeof HistoryEvent>;
 const maxEventsPerPage = 5_000;
 
 /** Characters of descriptions that all pages together make between two turns of the event loop. */
-const turns = new TurnBudget(128 * 1024);
+const turns = new EventLoopBudget(128 * 1024);
 /** The estimated characters of a description before it is made. */
 const expectedCharacters = 1_024;
 

@@ -124,7 +124,7 @@ export class StreamHistory {
 
   #keep<State, Events>(entity: Entity<State, Events>, stream: string, state: FoldedStream<State>): void {
     // An entity whose states have contents of clients estimates their size.
-    const contents = entity.stateVersion === undefined ? (entity.weigh?.(state.state) ?? 0) : 0;
-    this.#kept.keep(stream, { ...state, weight: bytesOfKeptState + contents });
+    const contents = entity.stateVersion === undefined ? (entity.estimateBytes?.(state.state) ?? 0) : 0;
+    this.#kept.keep(stream, { ...state, bytes: bytesOfKeptState + contents });
   }
 }

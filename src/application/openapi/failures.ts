@@ -56,7 +56,7 @@ function failuresOf(operation: AnyOperation): ReadonlyArray<FailureCode> {
       ...(bodyType(operation) === 'application/json' ? jsonFailures : []),
       ...(bodyType(operation) === 'application/json' && plane === 'control' ? (['number-not-exact'] as const) : []),
       'invalid-input' as const,
-      ...(kind === 'relay' ? [] : (['invalid-header'] as const)),
+      ...(kind === 'streaming' ? [] : (['invalid-header'] as const)),
       ...(isWriting(operation) ? commandFailures : []),
       ...(kind === 'query' || kind === 'download' ? (['read-model-behind', 'position-beyond-log'] as const) : []),
       ...(kind === 'download' ? (['range-not-satisfiable'] as const) : []),

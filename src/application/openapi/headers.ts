@@ -66,7 +66,7 @@ const lastEventIdHeader: JsonObject = {
 export function requestHeaders(operation: AnyOperation): ReadonlyArray<JsonObject> {
   const { kind, hasRevision, isConditional = false } = operation;
   switch (kind) {
-    case 'relay':
+    case 'streaming':
       return asksProvider(operation) ? [] : [lastEventIdHeader];
     case 'query':
       return [minPositionHeader, ...(isConditional ? [ifNoneMatchHeader] : []), preferHeader];

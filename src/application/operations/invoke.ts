@@ -8,12 +8,12 @@ import { ClientDisconnectedError } from '#exchange/body-source.ts';
 import { answerShortageFailure, type ByteBudget } from '#exchange/byte-budget.ts';
 import { inputErrors, invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
 import type { StreamingConnection } from '#exchange/streaming-connection.ts';
-import { heavyTurns, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { runFor } from '#shared/async/work-owner.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { checkScopes, notFound } from './access-refusals.ts';
-import type { AnyOperation, Download, RelayReport, UploadOperation, UploadSource } from './operation.ts';
+import type { AnyOperation, Download, StreamReport, UploadOperation, UploadSource } from './operation.ts';
 import type { OperationResult, RequestHeaders, RequestInput, ValidRequest } from './operation-request.ts';
 import type { OperationRoute } from './registry.ts';
 import { failureOfError } from './unexpected-error.ts';
@@ -60,7 +60,7 @@ export interface OperationCall {
 /** The result, with the data that an adapter needs to answer and to log. */
 export interface Invocation {
   /** A report if the operation wrote its answer itself; null if the client has left. */
-  readonly outcome: E.Either<Failure, OperationResult | Download | RelayReport | null>;
+  readonly outcome: E.Either<Failure, OperationResult | Download | StreamReport | null>;
   /** The id of the caller's key; null if the key is unknown. */
   readonly keyId: string | null;
   /** The project of the caller's key, which owns the work on the answer; null if the key is unknown. */
@@ -179,13 +179,13 @@ function createAnswer({ metrics, logger }: Pick<InvokeDependencies, 'metrics' | 
       const { fault, ...asked } = headers;
       const limits = maxPageBytes === undefined ? {} : { maxPageBytes };
       const request = { caller, requestId, parameters, requestTarget, ...asked, ...limits };
-      const subject = operation.kind === 'relay' ? noSubject : await operation.loadSubject(request);
+      const subject = operation.kind === 'streaming' ? noSubject : await operation.loadSubject(request);
       if (E.isLeft(subject)) return refuse(subject.left);
 
       // 5. Scope
       const scopeFailure = checkScopes(caller, operation);
       if (scopeFailure !== null) return refuse(scopeFailure);
-      if (operation.kind === 'relay') {
+      if (operation.kind === 'streaming') {
         const connection = openConnection(caller, limitHeaders);
         return E.right(await operation.relay({ ...connection, caller, parameters, requestId }));
       }
@@ -237,9 +237,9 @@ async function executeUpload(
 /** Decodes the loaded input. A large body waits for its turn, so that other requests are served between two of them. */
 async function decodeBody({ input }: AnyOperation, { fields, unknown, bytes = 0 }: RequestInput) {
   const isLarge = bytes > largeBodyBytes;
-  if (isLarge) await heavyTurns.take(1);
+  if (isLarge) await heavyWork.take(1);
   const decoded = decodeInput(input, fields, unknown);
-  if (isLarge && E.isRight(decoded)) await heavyTurns.take(1);
+  if (isLarge && E.isRight(decoded)) await heavyWork.take(1);
   return decoded;
 }
 

@@ -78,7 +78,7 @@ export interface StreamingRequest extends StreamingConnection {
 
 /** An operation that writes its answer itself, while the answer arrives from elsewhere. */
 export interface StreamingOperation extends Omit<Operation, 'kind' | 'loadSubject' | 'execute'> {
-  readonly kind: 'relay';
+  readonly kind: 'streaming';
   /** The kind of its body. */
   readonly consumes: 'application/json' | 'multipart/form-data';
   /** The media types besides JSON that it can answer. */
@@ -87,11 +87,11 @@ export interface StreamingOperation extends Omit<Operation, 'kind' | 'loadSubjec
    * Answers a request. Resolves when it has written everything; rejects only with `ClientDisconnectedError` or a
    * bug.
    */
-  readonly relay: (request: StreamingRequest) => Promise<RelayReport>;
+  readonly relay: (request: StreamingRequest) => Promise<StreamReport>;
 }
 
 /** The result of a relayed request, for logs and metrics: the operation has written the answer. */
-export interface RelayReport {
+export interface StreamReport {
   readonly kind: 'relayed';
   /** The status of the result, if it differs from the status that was sent; else null. */
   readonly status: number | null;
@@ -223,7 +223,7 @@ export function bodyType(operation: AnyOperation): string | null {
 
 /** Whether a provider answers, whose part of the interface may differ. */
 export function asksProvider(operation: AnyOperation): boolean {
-  return operation.kind === 'relay' && takesBody(operation);
+  return operation.kind === 'streaming' && takesBody(operation);
 }
 
 /** The effect of an operation, if its HTTP method does not show it: see `effectOf`. */
@@ -236,7 +236,7 @@ export interface OperationEffect {
 
 /** The members of an operation that decide its effect. */
 interface DescribedEffect {
-  readonly kind: 'command' | 'query' | 'relay' | 'upload' | 'download';
+  readonly kind: 'command' | 'query' | 'streaming' | 'upload' | 'download';
   readonly http: { readonly method: string };
   readonly effect?: OperationEffect;
 }

@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import type { Audience } from '#domain/shared/access.ts';
 import type { DocumentValue, Page, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
-import { TurnBudget } from '#shared/async/event-loop-budget.ts';
+import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { oneOf } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';
@@ -30,7 +30,7 @@ export const maxPageItems = 1_000;
 /** The most stored bytes in a page. */
 export const maxPageBytes = 2 * 1024 * 1024;
 /** The characters of documents that all lists together handle between two turns of the event loop. */
-const turns = new TurnBudget(128 * 1024);
+const turns = new EventLoopBudget(128 * 1024);
 /** The estimated characters of a page before it is read, which limits the pages that begin in one turn. */
 const expectedCharacters = 64 * 1024;
 

@@ -6,7 +6,7 @@ import { upcasters } from '#domain/shared/upcasters.ts';
 import type { EventToAppend, RecordedEvent } from '#event-store/event-store.ts';
 import { seal } from '#event-store/hash-chain.ts';
 import { newestVersion } from '#event-store/recorded-event.ts';
-import { heavyTurns, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import type { StreamState } from './stream-state.ts';
 
 /** The origin of a write, for the metadata of every event. */
@@ -74,7 +74,7 @@ export async function sealAll<Events>(
     const id = randomUUID();
     const versioned = { ...metadata, schemaVersion: newestVersion(upcasters, type) };
     const text = JSON.stringify(data);
-    if (text.length > largeBodyBytes) await heavyTurns.take(1);
+    if (text.length > largeBodyBytes) await heavyWork.take(1);
     const made = seal(stream, revision, prevHash, { id, type, data: data as object }, versioned, text);
     sealed.push(made.event);
     recorded.push({

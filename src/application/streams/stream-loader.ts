@@ -22,14 +22,14 @@ const defaultCacheBytes = 64 * 1024 * 1024;
 /** The most events of one read of a stream. */
 const eventsRead = 100;
 /** A rough size of a state, without the collections, whose entities estimate their size themselves. */
-const bytesOfState = ({ stream, weight }: CachedState) => 1024 + 512 * stream.remembered.held + weight;
+const bytesOfState = ({ stream, bytes }: CachedState) => 1024 + 512 * stream.remembered.held + bytes;
 /** The most streams with an unknown outcome of an append, and how long they are remembered. */
 const maxStreamsWithUnknownOutcome = 10_000;
 const unknownOutcomeMs = 10 * 60 * 1000;
 
 interface CachedState {
   readonly stream: StreamState<unknown>;
-  readonly weight: number;
+  readonly bytes: number;
   // biome-ignore lint/suspicious/noExplicitAny: the stream's category names its entity.
   readonly entity: Entity<any, any>;
 }
@@ -135,7 +135,7 @@ export class StreamLoader {
   keep<State, Events>(entity: Entity<State, Events>, stream: string, state: StreamState<State>): StreamState<State> {
     const kept = this.#states.peek(stream)?.stream;
     if (kept === undefined || kept.revision < state.revision) {
-      this.#states.set(stream, { stream: state, weight: entity.weigh?.(state.state) ?? 0, entity });
+      this.#states.set(stream, { stream: state, bytes: entity.estimateBytes?.(state.state) ?? 0, entity });
       this.#snapshots?.note(entity, stream, state);
     }
     return state;

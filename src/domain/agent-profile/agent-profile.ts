@@ -45,7 +45,7 @@ export const agentProfiles: Entity<AgentProfilesState, AgentProfileEvents> = {
   streamKey: parentId,
   everExisted: ({ profiles }, id) => profiles.has(id),
   isLive: ({ profiles }, id) => profiles.get(id)?.deleted === false,
-  weigh: ({ profiles }) => bytesOfProfile * profiles.size,
+  estimateBytes: ({ profiles }) => bytesOfProfile * profiles.size,
   revisionOf: ({ profiles }, id) => profiles.get(id)?.revision ?? -1,
   notFound: 'agent-profile-not-found',
   evolve: (state, event) => {

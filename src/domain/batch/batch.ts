@@ -56,7 +56,7 @@ export const batch: Entity<BatchState, BatchEvents> = {
   streamKey: (id) => (id.startsWith(idPrefix) ? id.slice(idPrefix.length) : id),
   everExisted: (state) => state !== null,
   isLive: (state) => state !== null,
-  weigh: (state) => (state === null ? 0 : bytesOfPart * state.parts.size + bytesOfBlock * state.done.size),
+  estimateBytes: (state) => (state === null ? 0 : bytesOfPart * state.parts.size + bytesOfBlock * state.done.size),
   notFound: 'batch-not-found',
   evolve: (state, event) => {
     if (event.type === 'BatchCreated') return created(event.data, event.metadata.time);

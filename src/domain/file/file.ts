@@ -34,7 +34,7 @@ export const file: Entity<FileState, FileEvents> = {
   streamKey: (id) => (id.startsWith(idPrefix) ? id.slice(idPrefix.length) : id),
   everExisted: (state) => state !== null,
   isLive: (state) => state !== null && !state.deleted,
-  weigh: (state) => bytesOfHolder * (state?.heldBy.size ?? 0),
+  estimateBytes: (state) => bytesOfHolder * (state?.heldBy.size ?? 0),
   notFound: 'file-not-found',
   evolve: (state, event) => {
     switch (event.type) {

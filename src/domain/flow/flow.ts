@@ -45,7 +45,7 @@ export const flow: Entity<FlowState, FlowEvents> = {
   streamKey: (id) => id,
   everExisted: (state) => state !== null,
   isLive: (state) => state !== null && !state.deleted,
-  weigh: (state) => bytesOfVersion * (state?.versions.size ?? 0),
+  estimateBytes: (state) => bytesOfVersion * (state?.versions.size ?? 0),
   notFound: 'flow-not-found',
   evolve: (state, event) => {
     if (event.type === 'FlowCreated') return created(event);

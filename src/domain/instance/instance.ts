@@ -70,7 +70,7 @@ export const instance: Entity<InstanceState, InstanceEvents> = {
   streamKey: (id) => id,
   everExisted: (state) => state !== null,
   isLive: (state) => state !== null && !state.deleted,
-  weigh: weightOf,
+  estimateBytes: estimateBytes,
   notFound: 'instance-not-found',
   evolve: (state, event) => {
     if (event.type === 'InstanceCreated') return created(event.data, event.metadata.time);
@@ -83,9 +83,9 @@ export const instance: Entity<InstanceState, InstanceEvents> = {
 };
 
 /** The sizes of targets. All states between two operations share a target, so each size is computed once. */
-const weights = new WeakMap<Target, number>();
+const estimates = new WeakMap<Target, number>();
 
-function weightOf(state: InstanceState): number {
+function estimateBytes(state: InstanceState): number {
   if (state === null) return 0;
   const { base, target, operation, removal } = state;
   const steps = (operation?.steps.length ?? 0) + (removal?.steps.length ?? 0);
@@ -93,11 +93,11 @@ function weightOf(state: InstanceState): number {
 }
 
 function weightOfTarget(target: Target): number {
-  const known = weights.get(target);
+  const known = estimates.get(target);
   if (known !== undefined) return known;
-  const weight = 2 * JSON.stringify(target).length;
-  weights.set(target, weight);
-  return weight;
+  const bytes = 2 * JSON.stringify(target).length;
+  estimates.set(target, bytes);
+  return bytes;
 }
 
 const bytesOfStep = 256;

@@ -46,7 +46,7 @@ export interface Entity<State, Events> {
    */
   readonly stateVersion?: number;
   /** A cheap estimate of a state's bytes, for states that may have more than a few hundred. */
-  readonly weigh?: (state: State) => number;
+  readonly estimateBytes?: (state: State) => number;
   readonly notFound: FailureCode;
 }
 

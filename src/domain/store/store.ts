@@ -44,7 +44,7 @@ export const store: Entity<StoreState, StoreEvents> = {
   streamKey: (id) => id,
   everExisted: (state) => state !== null,
   isLive: (state) => state !== null && !state.deleted,
-  weigh: (state) => bytesOfFile * (state?.files.size ?? 0),
+  estimateBytes: (state) => bytesOfFile * (state?.files.size ?? 0),
   notFound: 'store-not-found',
   evolve: (state, event) => {
     const { time } = event.metadata;

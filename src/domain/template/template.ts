@@ -36,7 +36,7 @@ export const template: Entity<TemplateState, TemplateEvents> = {
   streamKey: (id) => id,
   everExisted: (state) => state !== null,
   isLive: (state) => state !== null,
-  weigh: (state) => bytesOfVersion * (state?.versions.size ?? 0),
+  estimateBytes: (state) => bytesOfVersion * (state?.versions.size ?? 0),
   notFound: 'template-not-found',
   evolve: (state, event) => {
     if (event.type === 'TemplateCreated') return created(event);

@@ -30,7 +30,7 @@ export const webhookEndpoint: Entity<WebhookEndpointState, WebhookEndpointEvents
   streamKey: (id) => id,
   everExisted: (state) => state !== null,
   isLive: (state) => state !== null && !state.deleted,
-  weigh: (state) =>
+  estimateBytes: (state) =>
     state === null
       ? 0
       : charactersOf(state.record) + bytesOfSecret * state.secrets.length + bytesOfTest * state.tests.length,

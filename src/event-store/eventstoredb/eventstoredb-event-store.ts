@@ -20,7 +20,7 @@ import { type LogChanges, type LogPage, type LogPageRequest, type LogPages, page
 import { asStored, recordedEvent, type Upcast } from '#event-store/recorded-event.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
-import { TurnBudget } from '#shared/async/event-loop-budget.ts';
+import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { Availability } from '#shared/availability/availability.ts';
 import { PermanentlyUnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -56,7 +56,7 @@ export interface EventStoreDbOptions extends StreamNaming {
   readonly maxPendingBytes?: number;
   /** Whether calls are retried while the server is known to be unavailable (default false: they fail at once). */
   readonly retriesWhenUnavailable?: boolean;
-  /** From `wakePort` of a store in another thread, whose wake-ups serve this one too. Closed with the store. */
+  /** From `changePort` of a store in another thread, whose wake-ups serve this one too. Closed with the store. */
   readonly wake?: MessagePort;
   /** Called after every append that was stored. */
   readonly onCommit?: (statistics: CommitStatistics) => void;
@@ -82,7 +82,7 @@ export interface EventStoreDbEventStore extends EventStore, LogPages, StreamRemo
    */
   findUnprefixedStream(): Promise<string | null>;
   /** A port for the `wake` of a store in another thread: transfer it there. */
-  wakePort(): MessagePort;
+  changePort(): MessagePort;
 }
 
 /** The bytes of one answer to `readRawLog`; the last event may exceed them. */
@@ -115,7 +115,7 @@ class ConnectedEventStore implements EventStoreDbEventStore {
   readonly #readWithinMs: number;
   readonly #upcast: Upcast;
   readonly #maxAppendBytes: number;
-  readonly #readTurns = new TurnBudget(maxPartCharacters);
+  readonly #readTurns = new EventLoopBudget(maxPartCharacters);
   #closing: Promise<void> | null = null;
 
   constructor(options: EventStoreDbOptions) {
@@ -233,8 +233,8 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     return isRemoved;
   }
 
-  wakePort(): MessagePort {
-    return this.#log.wakePort();
+  changePort(): MessagePort {
+    return this.#log.changePort();
   }
 
   async readRaw(

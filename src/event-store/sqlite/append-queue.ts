@@ -31,7 +31,7 @@ interface PendingBatch {
  * So many appends are sent before the turn ends, so that the writer starts while the other commands of a long turn are
  * still being decided.
  */
-const parcelAppends = 8;
+const maxAppendsOfMessage = 8;
 
 /**
  * The appends on their way to the writer thread and back. Appends of one turn of the event loop share one message.
@@ -98,7 +98,7 @@ export class AppendQueue {
     gathered.eventCounts.push(events.length);
     for (const event of events) gathered.texts.push(event.id, event.type, event.data, event.metadata);
     this.#flushing ??= setImmediate(() => this.#flush());
-    if (gathered.streams.length >= parcelAppends) this.#flush();
+    if (gathered.streams.length >= maxAppendsOfMessage) this.#flush();
   }
 
   #flush(): void {

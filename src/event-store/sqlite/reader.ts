@@ -7,7 +7,7 @@ import type { LogPage, LogPageRequest, LogPages } from '#event-store/log-pages.t
 import { asStored, LazyEvent, recordedEvent, type Upcast } from '#event-store/recorded-event.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
-import { TurnBudget } from '#shared/async/event-loop-budget.ts';
+import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { openEventFileForReading, streamRangeSql } from './event-file.ts';
 
@@ -45,7 +45,7 @@ export interface EventReaderOptions {
   readonly file: string;
   /** Brings data to its newest shape; without it data comes as stored. */
   readonly upcast?: Upcast;
-  /** From `wakePort` of the store: signals new events. The reader closes it. */
+  /** From `changePort` of the store: signals new events. The reader closes it. */
   readonly wake: MessagePort;
 }
 
@@ -69,7 +69,7 @@ export class SqliteEventReader implements EventReader {
   readonly #database: DatabaseSync;
   readonly #upcast: Upcast;
   readonly changes: ChangeListener;
-  readonly #readTurns = new TurnBudget(maxPartCharacters);
+  readonly #readTurns = new EventLoopBudget(maxPartCharacters);
   readonly #onClose: () => void;
   readonly #selectStream: StatementSync;
   readonly #selectLog: StatementSync;

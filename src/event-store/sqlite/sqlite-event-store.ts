@@ -50,7 +50,7 @@ export interface SqliteEventStore
     Pick<StreamRemoval, 'streamNames' | 'removeStream'>,
     Pick<EventReader, 'readRaw' | 'readRawLog'> {
   /** A port for `openSqliteEventReader` in another thread: transfer it there. */
-  wakePort(): MessagePort;
+  changePort(): MessagePort;
 }
 
 const startLimitMs = 30_000;
@@ -186,7 +186,7 @@ class ThreadedEventStore implements SqliteEventStore {
     return true;
   }
 
-  wakePort(): MessagePort {
+  changePort(): MessagePort {
     const { port1, port2 } = new MessageChannel();
     this.#port.postMessage({ kind: 'wake', port: port1 }, [port1]);
     return port2;

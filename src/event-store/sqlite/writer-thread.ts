@@ -66,8 +66,8 @@ function answer(message: FromWriter): void {
   port.postMessage(message);
 }
 
-function addNotifier(wakePort: MessagePort): void {
-  const sender = new ChangeNotifier(wakePort, () => notifiers.delete(sender));
+function addNotifier(changePort: MessagePort): void {
+  const sender = new ChangeNotifier(changePort, () => notifiers.delete(sender));
   notifiers.add(sender);
   sender.send(writer.lastPosition);
 }

@@ -7,7 +7,7 @@ import type { Target } from '#gateway/config/catalogue.ts';
 import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import { forwardedHeaders, type SpeechFields } from '#gateway/providers/provider.ts';
 import { relay } from '#gateway/relay/relay.ts';
-import { briefMember, lastMember, wantedNames } from '#gateway/wire/json-members.ts';
+import { lastMember, scalarMember, wantedNames } from '#gateway/wire/json-members.ts';
 import { checkText, inputError, spellingFaults } from '#gateway/wire/member-checks.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/wire/splice.ts';
 import { codePoints } from '#shared/codecs/text.ts';
@@ -73,7 +73,7 @@ async function readSpeechRequest(bytes: Buffer, maxValues: number): Promise<E.Ei
   const request = await readJsonRequest(bytes, speechNames, maxValues);
   if (E.isLeft(request)) return request;
   const { members, values } = request.right;
-  const said = (name: string) => briefMember(bytes, members, name);
+  const said = (name: string) => scalarMember(bytes, members, name);
   const [input, model, voice] = [said('input'), said('model'), said('voice')];
   const id = voiceIn(request.right, voice);
   const faults = [
@@ -131,6 +131,6 @@ function voiceFaults(voice: Json | undefined, id: string | null): ReadonlyArray<
 function voiceIn({ bytes, members }: JsonRequest, voice: Json | undefined): string | null {
   if (typeof voice === 'string') return voice;
   const inside = lastMember(members, 'voice')?.inside ?? null;
-  const id = inside === null ? undefined : briefMember(bytes, inside, 'id');
+  const id = inside === null ? undefined : scalarMember(bytes, inside, 'id');
   return typeof id === 'string' ? id : null;
 }

@@ -15,7 +15,7 @@ import { createChatCompletion } from '#gateway/chat/create-chat-completion.ts';
 import type { Gateway } from '#gateway/gateway.ts';
 import type { CallResult, GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
 import { gatewayErrorResponse, sendError } from '#gateway/response/error-response.ts';
-import { briefMember, MemberCollector, wantedNames } from '#gateway/wire/json-members.ts';
+import { MemberCollector, scalarMember, wantedNames } from '#gateway/wire/json-members.ts';
 import { formBody } from './form-body.ts';
 import { readLine } from './read-line.ts';
 
@@ -148,9 +148,9 @@ async function readNames(bytes: Buffer, maxValues: number) {
   const members = new MemberCollector(bytes, lineBodyNames);
   const scanned = await scanJsonObject(bytes, maxValues, members);
   if (E.isLeft(scanned)) return scanned;
-  const file = briefMember(bytes, members, 'file');
+  const file = scalarMember(bytes, members, 'file');
   return E.right({
-    streams: briefMember(bytes, members, 'stream') === true,
+    streams: scalarMember(bytes, members, 'stream') === true,
     fileId: typeof file === 'string' ? file : null,
   });
 }

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { BatchLine, LineFault } from '#application/batches/line-calls.ts';
 import type { BatchEvents } from '#domain/batch/events.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
-import { briefMember, lastMember, MemberCollector, wantedNames } from '#gateway/wire/json-members.ts';
+import { lastMember, MemberCollector, scalarMember, wantedNames } from '#gateway/wire/json-members.ts';
 
 const openBrace = 0x7b;
 const maxCustomIdCharacters = 512;
@@ -22,7 +22,7 @@ export async function readLine(
   const members = new MemberCollector(bytes, lineNames);
   const scanned = await scanJsonObject(bytes, maxValues, members);
   if (E.isLeft(scanned)) return fault('invalid_json_line', scanned.left.detail.replace('The body', 'The line'));
-  const said = (name: string) => briefMember(bytes, members, name);
+  const said = (name: string) => scalarMember(bytes, members, name);
   const customId = said('custom_id');
   if (typeof customId !== 'string' || customId === '' || customId.length > maxCustomIdCharacters) {
     return fault(

@@ -1,4 +1,4 @@
-import { briefMember, briefValue, lastMember, type Member, type Members } from '#gateway/wire/json-members.ts';
+import { lastMember, type Member, type Members, scalarMember, scalarValue } from '#gateway/wire/json-members.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/wire/splice.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { ChatRequest } from './chat-request.ts';
@@ -15,7 +15,7 @@ export interface ChatChanges {
 /** Whether the client asks for the chunk of usage itself. */
 export function asksForUsage({ bytes, members }: ChatRequest): boolean {
   const inside = lastMember(members, 'stream_options')?.inside ?? null;
-  return inside !== null && briefMember(bytes, inside, 'include_usage') === true;
+  return inside !== null && scalarMember(bytes, inside, 'include_usage') === true;
 }
 
 /**
@@ -60,7 +60,7 @@ export function isContinuable({ bytes, members, choices }: ChatRequest): boolean
   const isSet = (name: string) => {
     const member = lastMember(members, name);
     if (member === undefined || isEmptyList(bytes, member)) return false;
-    const value = briefValue(bytes, member);
+    const value = scalarValue(bytes, member);
     return value !== null && value !== false;
   };
   const isPlain = choices === 1 && !['tools', 'functions', 'logprobs', 'audio'].some(isSet);
@@ -70,8 +70,8 @@ export function isContinuable({ bytes, members, choices }: ChatRequest): boolean
 function isTextFormat(bytes: Buffer, members: Members): boolean {
   const format = lastMember(members, 'response_format');
   if (format === undefined) return true;
-  if (format.inside !== null) return briefMember(bytes, format.inside, 'type') === 'text';
-  return briefValue(bytes, format) === null;
+  if (format.inside !== null) return scalarMember(bytes, format.inside, 'type') === 'text';
+  return scalarValue(bytes, format) === null;
 }
 
 /** The most bytes of a list of modalities; there are two. */

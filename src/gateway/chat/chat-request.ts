@@ -4,13 +4,13 @@ import { invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
 import { type ReasoningHint, reasoningHints } from '#gateway/config/configuration.ts';
 import {
-  briefMember,
-  briefValue,
   lastMember,
   MemberCollector,
   type Members,
   maxFoundMembers,
   type Place,
+  scalarMember,
+  scalarValue,
   type WantedNames,
   wantedNames,
 } from '#gateway/wire/json-members.ts';
@@ -76,7 +76,7 @@ export async function readChatRequest(bytes: Buffer, maxValues: number): Promise
   const listener = new ChatListener(bytes);
   const request = await readMembers(bytes, listener.members, maxValues, listener);
   if (E.isLeft(request)) return request;
-  const said = (name: string) => briefMember(bytes, request.right.members, name);
+  const said = (name: string) => scalarMember(bytes, request.right.members, name);
   const [model, stream, reasoning, choices] = [said('model'), said('stream'), said('reasoning'), said('n')];
   const faults = [
     ...spellingFaults(request.right.members.otherSpellings, ['model']),
@@ -137,7 +137,7 @@ function messagesFaults(bytes: Buffer, { members, messages }: ChatListener): Rea
   const pointer = '/messages';
   const member = lastMember(members, 'messages');
   if (member === undefined) return [{ pointer, message: 'is required' }];
-  const value = briefValue(bytes, member);
+  const value = scalarValue(bytes, member);
   return Array.isArray(value) ? messages.faults : [inputError(pointer, 'must be an array', value as Json)];
 }
 
@@ -218,18 +218,18 @@ export class MessageChecker implements JsonListener {
     const pointer = `/messages/${this.#index}`;
     const bytes = this.#bytes;
     if (bytes[this.#start] !== openBrace) {
-      return [inputError(pointer, 'must be an object', briefValue(bytes, { valueStart: this.#start, end }))];
+      return [inputError(pointer, 'must be an object', scalarValue(bytes, { valueStart: this.#start, end }))];
     }
     const faults: InputError[] = [];
     if (this.#role === null) faults.push({ pointer: `${pointer}/role`, message: 'is required' });
     else if (bytes[this.#role.valueStart] !== quote)
-      faults.push(inputError(`${pointer}/role`, 'must be a string', briefValue(bytes, this.#role)));
+      faults.push(inputError(`${pointer}/role`, 'must be a string', scalarValue(bytes, this.#role)));
     if (this.#content !== null && !isContent(bytes[this.#content.valueStart]))
       faults.push(
         inputError(
           `${pointer}/content`,
           'must be a string or a list of content parts',
-          briefValue(bytes, this.#content),
+          scalarValue(bytes, this.#content),
         ),
       );
     return faults;

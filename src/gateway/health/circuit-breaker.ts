@@ -13,7 +13,7 @@ interface BreakerState {
   /** When the circuit is half-open, so that one call may try the target; null while it is closed. In monotonic ms. */
   openUntil: number | null;
   /** Whether a call of the half-open circuit is running. */
-  isTried: boolean;
+  hasProbe: boolean;
   /** When the latest successful attempt began: failures of attempts that began before it no longer count. */
   lastSuccessAt: number;
   /** When the attempt began that closed the circuit last: failures of earlier attempts tell about an earlier outage. */
@@ -42,14 +42,14 @@ export class CircuitBreaker {
     const now = this.#now();
     if (now < state.openUntil) return false;
     state.openUntil = now + openMs;
-    state.isTried = true;
+    state.hasProbe = true;
     return true;
   }
 
   state(target: string): CircuitState {
     const state = this.#states.get(target);
     if (state === undefined || state.openUntil === null) return 'closed';
-    return state.isTried || state.openUntil <= this.#now() ? 'half-open' : 'open';
+    return state.hasProbe || state.openUntil <= this.#now() ? 'half-open' : 'open';
   }
 
   /** When a target may be tried again; 0 for a closed circuit. It orders targets whose circuits are all open. */
@@ -104,8 +104,8 @@ export class CircuitBreaker {
     const isOpening =
       state.openUntil === null
         ? state.failures >= failuresToOpen || (isSinceRecovery && !isLast && state.recent.failsOften(now))
-        : isCurrent && state.isTried;
-    if (isCurrent) state.isTried = false;
+        : isCurrent && state.hasProbe;
+    if (isCurrent) state.hasProbe = false;
     if (isOpening) state.openUntil ??= now + openMs;
     return isOpening;
   }
@@ -117,8 +117,8 @@ export class CircuitBreaker {
    */
   release(target: string, until: number): void {
     const state = this.#states.get(target);
-    if (state === undefined || !state.isTried || state.openUntil !== until) return;
-    state.isTried = false;
+    if (state === undefined || !state.hasProbe || state.openUntil !== until) return;
+    state.hasProbe = false;
     state.openUntil = this.#now();
   }
 
@@ -128,8 +128,8 @@ export class CircuitBreaker {
    */
   open(target: string, milliseconds: number): boolean {
     const state = this.#stateOf(target);
-    const isOpening = state.openUntil === null || state.isTried;
-    state.isTried = false;
+    const isOpening = state.openUntil === null || state.hasProbe;
+    state.hasProbe = false;
     state.openUntil = Math.max(state.openUntil ?? 0, this.#now() + milliseconds);
     return isOpening;
   }
@@ -139,7 +139,7 @@ export class CircuitBreaker {
     if (known !== undefined) return known;
     const never = Number.NEGATIVE_INFINITY;
     const times = { lastSuccessAt: never, recoveredAt: never };
-    const state = { failures: 0, openUntil: null, isTried: false, ...times, recent: new RecentCalls() };
+    const state = { failures: 0, openUntil: null, hasProbe: false, ...times, recent: new RecentCalls() };
     this.#states.set(target, state);
     return state;
   }
@@ -153,6 +153,6 @@ export class CircuitBreaker {
 function close(state: BreakerState, begunAt: number): void {
   if (state.openUntil !== null) state.recoveredAt = begunAt;
   state.openUntil = null;
-  state.isTried = false;
+  state.hasProbe = false;
   state.lastSuccessAt = Math.max(state.lastSuccessAt, begunAt);
 }

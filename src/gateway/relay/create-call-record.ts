@@ -23,7 +23,7 @@ export interface EarlierAttempt {
 }
 
 /** How a call ended. */
-export interface CallResult {
+export interface EndedCall {
   readonly outcome: CallOutcome;
   /** The target of the last attempt; null without one. */
   readonly target: Target | null;
@@ -37,7 +37,7 @@ export interface CallResult {
 }
 
 /** Makes the record of a call that has ended now, with its consumption and its cost. */
-export function createCallRecord(call: RelayedCall, result: CallResult): CallRecord {
+export function createCallRecord(call: RelayedCall, result: EndedCall): CallRecord {
   const { operation, caller, isStreamed, startedAt, route } = call;
   const { outcome, target, attempts, failedTries, errorCode, times } = result;
   const since = (at: number | null) => (at === null ? null : at - startedAt);
@@ -74,7 +74,7 @@ function costAt(target: Target | null, used: Consumption): number | null {
   return target === null || target.price === null ? null : costOf(used, target.price);
 }
 
-function consumptionOf(call: RelayedCall, { outcome, times, reported }: CallResult): Consumption {
+function consumptionOf(call: RelayedCall, { outcome, times, reported }: EndedCall): Consumption {
   // A provider bills a text as soon as it begins to speak it, even if the client leaves early.
   const isSpoken = times.contentAt !== null && outcome !== 'failed' && outcome !== 'refused';
   return { ...reportedIn(call, reported), characters: isSpoken ? call.characters : null };

@@ -1,4 +1,4 @@
-import type { RelayReport } from '#application/operations/operation.ts';
+import type { StreamReport } from '#application/operations/operation.ts';
 import { failure as failureWith } from '#domain/shared/failure.ts';
 import { orderTargets, type Target } from '#gateway/config/catalogue.ts';
 import type { CircuitBreaker } from '#gateway/health/circuit-breaker.ts';
@@ -42,7 +42,7 @@ export interface RelayDependencies {
  * Relays a call: makes attempts at one target after the other, until one serves the call, no target is left, its time
  * is over or the client has left. Resolves when nothing more will be written; never rejects.
  */
-export function relay(call: RelayedCall, dependencies: RelayDependencies): Promise<RelayReport> {
+export function relay(call: RelayedCall, dependencies: RelayDependencies): Promise<StreamReport> {
   return new Relay(call, dependencies).run();
 }
 
@@ -82,7 +82,7 @@ class Relay {
     this.#endsAt = call.startedAt + call.route.totalMs;
   }
 
-  async run(): Promise<RelayReport> {
+  async run(): Promise<StreamReport> {
     const { response } = this.#call;
     this.#total.set(this.#remainingMs);
     response.onDisconnect(() => this.#onDisconnect());
@@ -267,7 +267,7 @@ class Relay {
     return finalErrorResponse(failure, isLeftToClient(failure, mayRetry));
   }
 
-  #report(outcome: CallOutcome): RelayReport {
+  #report(outcome: CallOutcome): StreamReport {
     return {
       kind: 'relayed',
       status: outcome === 'client-gone' ? clientGoneStatus : this.#brokenStatus,

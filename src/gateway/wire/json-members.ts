@@ -182,10 +182,10 @@ export function lastMember({ found }: Members, name: string): Member | undefined
   return found.findLast((member) => member.name === name);
 }
 
-/** Returns the value of a member as `briefValue` does; undefined without such a member. */
-export function briefMember(bytes: Buffer, members: Members, name: string): Json | undefined {
+/** Returns the value of a member as `scalarValue` does; undefined without such a member. */
+export function scalarMember(bytes: Buffer, members: Members, name: string): Json | undefined {
   const member = lastMember(members, name);
-  return member === undefined ? undefined : briefValue(bytes, member);
+  return member === undefined ? undefined : scalarValue(bytes, member);
 }
 
 /** The most bytes of a number that is read. No longer number can be represented. */
@@ -195,7 +195,7 @@ const maxNumberBytes = 1_024;
  * Returns a member's value: a string, number, boolean or null unchanged, and an empty array or object for any array or
  * object.
  */
-export function briefValue(bytes: Buffer, { valueStart, end }: Place): Json {
+export function scalarValue(bytes: Buffer, { valueStart, end }: Place): Json {
   const first = bytes[valueStart];
   if (first === openBrace) return {};
   if (first === openBracket) return [];

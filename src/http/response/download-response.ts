@@ -20,11 +20,11 @@ interface Part {
  * @throws UnavailableError before anything was written
  */
 export async function writeDownload(context: RequestContext, download: Download): Promise<Failure | null> {
-  const { ctx, limitFields } = context;
+  const { ctx, limitHeaders } = context;
   const { headers, method } = ctx.req;
   const { bytes } = download;
   const etag = `"${download.etag}"`;
-  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...limitFields, 'ETag', etag, 'Accept-Ranges', 'bytes'];
+  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...limitHeaders, 'ETag', etag, 'Accept-Ranges', 'bytes'];
   if (isNamedIn(headers['if-none-match'], etag)) {
     writeResponse(ctx, 304, fields, null);
     return null;

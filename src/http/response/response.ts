@@ -5,7 +5,7 @@ import type { OperationRoute } from '#application/operations/registry.ts';
 import { hasBody, hasOwnArrivalLimits } from '#http/request/request-body.ts';
 import { isNamedIn, isStrict } from '#http/request/request-headers.ts';
 import { type RequestContext, requestContextOf } from '#http/server/request-context.ts';
-import { TurnBudget } from '#shared/async/event-loop-budget.ts';
+import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { runFor } from '#shared/async/work-owner.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import { isObject, type Json } from '#shared/json/json.ts';
@@ -113,7 +113,7 @@ export function createResponseHeaders(
   target: OperationTarget,
   answer: OperationResult,
 ): ReadonlyArray<string> {
-  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...context.limitFields];
+  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...context.limitHeaders];
   if (answer.body !== undefined) fields.push('Content-Type', 'application/json');
   if (answer.revision !== undefined) fields.push('ETag', `"${answer.revision}"`);
   if (appliesStrict(context, target)) fields.push('Preference-Applied', 'handling=strict');
@@ -161,7 +161,7 @@ function idOf({ body }: OperationResult, member: string): string | null {
 
 /** The most characters of all answers in one turn of the event loop; the last text may exceed this. */
 const charactersInATurn = 256 * 1024;
-const turns = new TurnBudget(charactersInATurn);
+const turns = new EventLoopBudget(charactersInATurn);
 
 /**
  * Returns the JSON text of an answer. Large answers that are ready at the same time each get their own turn.

@@ -224,7 +224,7 @@ class HttpAdapter {
     });
     context.keyId = keyId;
     context.projectId = projectId;
-    context.limitFields = limitHeaders;
+    context.limitHeaders = limitHeaders;
     await this.#writeOutcome(context, target, outcome);
   }
 
@@ -261,7 +261,7 @@ class HttpAdapter {
     const refusal = await writeDownload(context, download);
     if (refusal === null) return;
     if (refusal.code === 'range-not-satisfiable') {
-      context.limitFields = [...context.limitFields, 'Content-Range', `bytes */${download.bytes}`];
+      context.limitHeaders = [...context.limitHeaders, 'Content-Range', `bytes */${download.bytes}`];
     }
     this.#refuse(context, refusal, target);
   }

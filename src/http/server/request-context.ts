@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { Logger as PinoLogger } from 'pino';
-import type { RelayReport } from '#application/operations/operation.ts';
+import type { StreamReport } from '#application/operations/operation.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import type { Plane } from '#exchange/problem.ts';
 import { requestIdOf } from '#http/request/request-headers.ts';
@@ -25,7 +25,7 @@ export interface RequestContext {
   /** The code of its refusal; null if it was not refused. */
   code: string | null;
   /** The result of a call that the gateway relayed. */
-  relayed: RelayReport | null;
+  relayed: StreamReport | null;
   keyId: string | null;
   /** The caller's home project; null until the caller is known. */
   projectId: string | null;
@@ -38,7 +38,7 @@ export interface RequestContext {
   /** Follows its answer while bytes of it wait for the client; null if its bytes are not counted. */
   readonly openAnswers: OpenAnswers | null;
   /** Headers with the rest of the rate limit, names and values in turn; empty without a limit. */
-  limitFields: ReadonlyArray<string>;
+  limitHeaders: ReadonlyArray<string>;
 }
 
 /** Makes the context of a request that has just arrived. */
@@ -64,7 +64,7 @@ export function createRequestContext(ctx: Context, openAnswers: OpenAnswers | nu
     wholeAnswer: null,
     leavePlace: null,
     openAnswers,
-    limitFields: [],
+    limitHeaders: [],
   };
 }
 

@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { post, type RelayReport, type StreamingOperation } from '#application/operations/operation.ts';
+import { post, type StreamingOperation, type StreamReport } from '#application/operations/operation.ts';
 import type { McpAnswerer, McpEndpointOptions } from './mcp-answerer.ts';
 
 /** The path of the MCP server. */
@@ -15,7 +15,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): StreamingOperati
   return {
     name: 'mcp',
     summary: 'Answer a message of the Model Context Protocol',
-    kind: 'relay',
+    kind: 'streaming',
     plane: 'control',
     group: 'MCP',
     http: post(mcpPath),
@@ -37,7 +37,7 @@ export function createMcpEndpoint(options: McpEndpointOptions): StreamingOperati
 }
 
 /** The observer for logs and metrics. Each call of a tool has its own log line. */
-const relayed: RelayReport = { kind: 'relayed', status: null, code: null, model: null, target: null, attempts: 0 };
+const relayed: StreamReport = { kind: 'relayed', status: null, code: null, model: null, target: null, attempts: 0 };
 
 /**
  * The official server is loaded with the first request: loading takes a twelfth of the start, and most services never

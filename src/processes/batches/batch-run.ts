@@ -25,7 +25,7 @@ import { LineAsker } from './line-asker.ts';
 import { PartRecorder, type PartToRecord } from './part-recorder.ts';
 import { checkInput, type NumberedLine, readLines } from './read-lines.ts';
 import { ResultFiles } from './result-files.ts';
-import { RunStop } from './run-stop.ts';
+import { StopSignal } from './run-stop.ts';
 
 export interface BatchRunOptions extends BatchStoreOptions {
   readonly blobs: BlobStore;
@@ -56,7 +56,7 @@ export class BatchRun {
   readonly #id: string;
   readonly #term: BatchTerm;
   readonly #store: BatchStore;
-  readonly #stop = new RunStop();
+  readonly #stop = new StopSignal();
   #token = 0;
   #spaceCheckedAt = Number.NEGATIVE_INFINITY;
   #caller: Caller | null = null;

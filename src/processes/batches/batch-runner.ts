@@ -26,12 +26,12 @@ const maxRuns = 1_000;
 const maxRunsOfProject = 100;
 /** The most open batches that one look reads. The next look continues after them. */
 const batchesOfLook = 1_000;
-const lookMs = 1_000;
+const pollMs = 1_000;
 /**
  * The longest pause between two looks that find nothing. New batches are noted without a look, so a look finds only
  * what the read model showed too late for the first ones.
  */
-const maxLookMs = 30_000;
+const maxPollMs = 30_000;
 const retryMs = 1_000;
 
 /**
@@ -72,7 +72,7 @@ export class BatchRunner {
       // A batch that is created while others begin wakes the next round.
       this.#wake = new AbortController();
       await this.#begin(term);
-      await delay(Math.min(maxLookMs, lookMs * 2 ** this.#emptyLooks), AbortSignal.any([this.#wake.signal, signal]));
+      await delay(Math.min(maxPollMs, pollMs * 2 ** this.#emptyLooks), AbortSignal.any([this.#wake.signal, signal]));
     }
     await following.ended;
     this.#created.clear();

@@ -9,14 +9,14 @@ import type { BatchStore, BatchTerm } from './batch-store.ts';
 import type { CallSlot, CallSlots } from './call-slots.ts';
 import { answeredLine, customIdIn, type FinishedLine } from './part-recorder.ts';
 import type { NumberedLine } from './read-lines.ts';
-import { type RunStop, TermOverError } from './run-stop.ts';
+import { type StopSignal, TermOverError } from './run-stop.ts';
 
 export interface LineAskerOptions {
   readonly calls: LineCalls;
   readonly slots: CallSlots;
   readonly store: BatchStore;
   readonly term: BatchTerm;
-  readonly stop: RunStop;
+  readonly stop: StopSignal;
   /** Returns the holder of the batch's key; null when the key may not call models any more. */
   readonly caller: () => Caller | null;
   /** Fails while the project has no room for these bytes. @throws UnavailableError */

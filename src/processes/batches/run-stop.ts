@@ -15,7 +15,7 @@ const graceMs: Readonly<Record<StopReason, number>> = {
 };
 
 /** Whether a run still calls models for lines, and why it has stopped. */
-export class RunStop {
+export class StopSignal {
   readonly #asking = new AbortController();
   readonly #calling = new AbortController();
   readonly #ended = new AbortController();

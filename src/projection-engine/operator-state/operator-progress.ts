@@ -2,7 +2,7 @@ import { projectionControl } from '#domain/operator/projection-control.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import { ensureReadable, UnreadableEventError } from '#event-store/recorded-event.ts';
-import type { CatchUp } from '#projection-engine/catch-up.ts';
+import type { GenerationCatchUp } from '#projection-engine/catch-up.ts';
 import type { GenerationStarter } from '#projection-engine/generation-starter.ts';
 import type { Persist, ProjectionRuntime } from '#projection-engine/projection-runtime.ts';
 import type { OperatorState, ReadStoreWriter } from '#read-store/read-store.ts';
@@ -191,7 +191,7 @@ export class OperatorProgress {
 export interface OperatorCommandsOptions {
   readonly runtimes: ReadonlyArray<ProjectionRuntime>;
   readonly generations: GenerationStarter;
-  readonly catchUp: CatchUp;
+  readonly catchUp: GenerationCatchUp;
   /** Reads the position of the last event of the log. */
   readonly lastPosition: () => Promise<number>;
 }

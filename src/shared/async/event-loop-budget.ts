@@ -11,7 +11,7 @@ interface WaitingWork {
  * arrive together would otherwise all run before anything else. Owners that wait are served in turn: each takes as much
  * work as one turn of the event loop has, or all that it waits for.
  */
-export class TurnBudget {
+export class EventLoopBudget {
   readonly #perTurn: number;
   readonly #waiting = new FairQueue<WaitingWork>();
   #left: number;
@@ -109,4 +109,4 @@ export class TurnBudget {
 export const largeBodyBytes = 64 * 1024;
 
 /** Allows one piece of long work on bodies in each turn of the event loop. Call `take(1)` before each piece. */
-export const heavyTurns = new TurnBudget(1);
+export const heavyWork = new EventLoopBudget(1);

@@ -16,11 +16,11 @@ import { type DeliveryState, newDeliveryState, type OpenMessage } from '#webhook
 import type { DeliveryRecords } from './delivery-records.ts';
 import {
   type DeliveredEndpoint,
-  type EndpointFacts,
   EndpointRegistry,
-  factsAfter,
+  type EndpointView,
   ownerOf,
   takesType,
+  viewAfter,
 } from './endpoint-registry.ts';
 import type { DeliveryTry, MessageDelivery } from './message-delivery.ts';
 import { PastFeeder, type PastFeederOptions } from './past-feeder.ts';
@@ -30,7 +30,7 @@ import { type DeliveryFigures, deliveryFigures } from './webhook-metrics.ts';
 /** An endpoint and the state with which its delivery begins. */
 export interface EndpointAtStart {
   readonly id: string;
-  readonly facts: EndpointFacts;
+  readonly facts: EndpointView;
   readonly state: DeliveryState;
 }
 
@@ -201,7 +201,7 @@ export class DeliveryTerm {
       if (event.type === 'WebhookEndpointCreated') this.#addCreated(event);
       return;
     }
-    const facts = factsAfter(endpoint.facts, event);
+    const facts = viewAfter(endpoint.facts, event);
     if (facts === null) {
       this.#remove(endpoint);
       return;
@@ -222,7 +222,7 @@ export class DeliveryTerm {
   }
 
   #addCreated(event: EndpointEvent): void {
-    const facts = factsAfter(null, event);
+    const facts = viewAfter(null, event);
     if (facts === null) return;
     const state = newDeliveryState(event.position);
     const endpoint = this.#add({ id: event.data.id, facts, state });

@@ -8,7 +8,7 @@ import type { DeliveryTry } from './message-delivery.ts';
 import type { EndpointQueue } from './queue/endpoint-queue.ts';
 
 /** The data of an endpoint at a revision of its stream. */
-export interface EndpointFacts {
+export interface EndpointView {
   readonly revision: number;
   readonly record: WebhookEndpointRecord;
   readonly secrets: ReadonlyArray<SealedSecret>;
@@ -17,7 +17,7 @@ export interface EndpointFacts {
 /** An endpoint with its queue. */
 export interface DeliveredEndpoint {
   readonly id: string;
-  facts: EndpointFacts;
+  facts: EndpointView;
   readonly queue: EndpointQueue<DeliveryTry>;
 }
 
@@ -69,10 +69,10 @@ function audienceKey({ audience, organizationId, projectId }: WebhookEndpointRec
 }
 
 /** Returns the data of an endpoint after an event of its stream; null if the endpoint is deleted. */
-export function factsAfter(
-  facts: EndpointFacts | null,
+export function viewAfter(
+  facts: EndpointView | null,
   event: RecordedEventOf<WebhookEndpointEvents>,
-): EndpointFacts | null {
+): EndpointView | null {
   if (facts !== null && event.revision <= facts.revision) return facts;
   const before = facts && { record: facts.record, secrets: facts.secrets, tests: [], replays: 0, deleted: false };
   const after = webhookEndpoint.evolve(before, event);

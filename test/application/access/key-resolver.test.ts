@@ -280,7 +280,7 @@ describe('KeyResolver', () => {
       assert.ok(await node.resolves());
       node.cut();
       node.seconds = 2;
-      for (const use of ['relay', 'query'] as const) assert.ok(await node.resolves(firstSecret, use));
+      for (const use of ['streaming', 'query'] as const) assert.ok(await node.resolves(firstSecret, use));
       await assert.rejects(node.resolves(firstSecret, 'command'), UnavailableError);
       node.seconds = 300;
       assert.ok(await node.resolves());

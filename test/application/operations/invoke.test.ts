@@ -11,8 +11,8 @@ import {
   type AnyOperation,
   type Operation,
   put,
-  type RelayReport,
   type StreamingOperation,
+  type StreamReport,
 } from '#application/operations/operation.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { cuid } from '#domain/codecs/id.ts';
@@ -250,7 +250,7 @@ describe('invoke', () => {
 
   it('opens the connection of a streaming operation once the key has the scope', async () => {
     const connection = {} as ReturnType<OperationCall['openConnection']>;
-    const report: RelayReport = {
+    const report: StreamReport = {
       kind: 'relayed',
       status: null,
       code: null,
@@ -261,7 +261,7 @@ describe('invoke', () => {
     const streaming: StreamingOperation = {
       ...common,
       name: 'stream_flow',
-      kind: 'relay',
+      kind: 'streaming',
       consumes: 'application/json',
       produces: [],
       relay: async ({ caller }) => {

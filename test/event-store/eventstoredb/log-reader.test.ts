@@ -205,7 +205,7 @@ function describeReader(manner: ServerRelease): void {
     });
 
     it('wakes a reader in another thread', async () => {
-      const other = openEventStoreDbEventStore({ url: double.url, streamPrefix, log, wake: store.wakePort() });
+      const other = openEventStoreDbEventStore({ url: double.url, streamPrefix, log, wake: store.changePort() });
       const follower = new Follower(tailOf(other));
       try {
         await eventually(() => follower.caughtUp > 0);
@@ -222,7 +222,7 @@ function describeReader(manner: ServerRelease): void {
 
     it('sends pages to a reader in another thread, so that no page is read twice', async () => {
       const node = await EventStoreDbDouble.start({ manner, log: double.log });
-      const wake = store.wakePort();
+      const wake = store.changePort();
       // Events that were stored before are not sent.
       await eventually(() => double.callsByKind['log-end'] >= 1);
       const other = openEventStoreDbEventStore({ url: node.url, streamPrefix, log, wake });
@@ -254,7 +254,7 @@ function describeReader(manner: ServerRelease): void {
       beforeEach(async () => {
         fill(12_000);
         node = await EventStoreDbDouble.start({ manner, log: double.log });
-        other = openEventStoreDbEventStore({ url: node.url, streamPrefix, log, wake: store.wakePort() });
+        other = openEventStoreDbEventStore({ url: node.url, streamPrefix, log, wake: store.changePort() });
       });
 
       afterEach(async () => {

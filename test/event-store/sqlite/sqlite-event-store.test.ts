@@ -255,7 +255,7 @@ describe('SqliteEventStore', () => {
       const store = await open();
       const events = someEvents(6);
       await mustAppend(store, 'thing-1', noStream, events.slice(0, 2));
-      const wake = store.wakePort();
+      const wake = store.changePort();
       const thread = new Worker(new URL('./following-thread.ts', import.meta.url), {
         workerData: { file, wake, count: 6 },
         transferList: [wake],
@@ -291,7 +291,7 @@ describe('SqliteEventStore', () => {
 
     it('ends a wait for new events with an error when the store closes', async () => {
       const store = await open();
-      const reader = openSqliteEventReader({ file, wake: store.wakePort() });
+      const reader = openSqliteEventReader({ file, wake: store.changePort() });
       const waiting = assert.rejects(reader.changes.waitPast(5, AbortSignal.timeout(10_000)), UnavailableError);
       await store.close();
       await waiting;
@@ -300,7 +300,7 @@ describe('SqliteEventStore', () => {
 
     it('drops the events of a removed stream in each thread before the removal is answered', async () => {
       const store = await open();
-      const reader = openSqliteEventReader({ file, wake: store.wakePort() });
+      const reader = openSqliteEventReader({ file, wake: store.changePort() });
       const removed: string[] = [];
       store.changes.onStreamRemoved((name) => removed.push(`here ${name}`));
       reader.changes.onStreamRemoved((name) => removed.push(`there ${name}`));

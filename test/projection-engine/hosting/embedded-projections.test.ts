@@ -41,7 +41,7 @@ describe('EmbeddedProjections', () => {
   const start = async () => {
     const projections = new EmbeddedProjections({
       positions,
-      events: () => ({ kind: 'sqlite', file: join(folder, 'events.db'), wake: store.wakePort() }),
+      events: () => ({ kind: 'sqlite', file: join(folder, 'events.db'), wake: store.changePort() }),
       readStore: { kind: 'sqlite', file: join(folder, 'read.db') },
       projectionsModule: new URL('../../support/fakes/thread-projections.ts', import.meta.url),
       log: { info: () => undefined, warn: () => undefined, error: (_, message) => errors.push(message) },
@@ -151,7 +151,7 @@ describe('EmbeddedProjections', () => {
   it('rejects a start in a folder that does not exist', async () => {
     const attempt = new EmbeddedProjections({
       positions: new Positions(),
-      events: () => ({ kind: 'sqlite', file: join(folder, 'events.db'), wake: store.wakePort() }),
+      events: () => ({ kind: 'sqlite', file: join(folder, 'events.db'), wake: store.changePort() }),
       readStore: { kind: 'sqlite', file: join(folder, 'missing', 'read.db') },
       projectionsModule: new URL('../../support/fakes/thread-projections.ts', import.meta.url),
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { TurnBudget } from '#shared/async/event-loop-budget.ts';
+import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { runFor } from '#shared/async/work-owner.ts';
 
-describe('TurnBudget', () => {
+describe('EventLoopBudget', () => {
   it('lets work that fits into the budget begin at once', async () => {
-    const budget = new TurnBudget(100);
+    const budget = new EventLoopBudget(100);
     let isTurnOver = false;
     setImmediate(() => {
       isTurnOver = true;
@@ -15,7 +15,7 @@ describe('TurnBudget', () => {
   });
 
   it('lets no more work begin in a turn once its budget is used up, and keeps the order', async () => {
-    const budget = new TurnBudget(100);
+    const budget = new EventLoopBudget(100);
     const begun: number[] = [];
     const work = (name: number) => budget.take(50).then(() => begun.push(name));
     const all = Promise.all([0, 1, 2, 3, 4].map(work));
@@ -29,7 +29,7 @@ describe('TurnBudget', () => {
   });
 
   it('gives back the estimated budget that was not used', async () => {
-    const budget = new TurnBudget(100);
+    const budget = new EventLoopBudget(100);
     let isTurnOver = false;
     setImmediate(() => {
       isTurnOver = true;
@@ -42,7 +42,7 @@ describe('TurnBudget', () => {
   });
 
   it('lets waiting work begin before work that comes later', async () => {
-    const budget = new TurnBudget(10);
+    const budget = new EventLoopBudget(10);
     budget.spend(10);
     const begun: string[] = [];
     const first = budget.take(10).then(() => begun.push('first'));
@@ -53,7 +53,7 @@ describe('TurnBudget', () => {
   });
 
   it('lets work of unknown size begin one after the other until the budget is used up', async () => {
-    const budget = new TurnBudget(100);
+    const budget = new EventLoopBudget(100);
     const begun: number[] = [];
     const work = (name: number) =>
       budget.run(
@@ -71,7 +71,7 @@ describe('TurnBudget', () => {
   });
 
   it('serves owners that wait in turn, and the work of one owner in its order', async () => {
-    const budget = new TurnBudget(10);
+    const budget = new EventLoopBudget(10);
     budget.spend(10);
     const begun: string[] = [];
     const work = (name: string) => runFor(name.charAt(0), () => budget.take(10).then(() => begun.push(name)));
@@ -80,7 +80,7 @@ describe('TurnBudget', () => {
   });
 
   it('gives an owner with small pieces the share of an owner with a large piece', async () => {
-    const budget = new TurnBudget(100);
+    const budget = new EventLoopBudget(100);
     budget.spend(100);
     const begun: string[] = [];
     const large = [1, 2, 3].map(() => runFor('large', () => budget.take(1_000).then(() => begun.push('large'))));
@@ -96,7 +96,7 @@ describe('TurnBudget', () => {
   });
 
   it('serves owners in turn whose work has an unknown size, and an owner that comes later is next', async () => {
-    const budget = new TurnBudget(100);
+    const budget = new EventLoopBudget(100);
     const begun: string[] = [];
     const work = (name: string) =>
       runFor(name.charAt(0), () =>
@@ -112,7 +112,7 @@ describe('TurnBudget', () => {
   });
 
   it('rejects with the error of work that waited, and serves what waits behind it', async () => {
-    const budget = new TurnBudget(10);
+    const budget = new EventLoopBudget(10);
     budget.spend(10);
     const failed = budget.run(
       () => {
@@ -129,7 +129,7 @@ describe('TurnBudget', () => {
   });
 
   it('lets work that takes nothing but spends later begin one piece after the other', async () => {
-    const budget = new TurnBudget(10);
+    const budget = new EventLoopBudget(10);
     budget.spend(10);
     const begun: number[] = [];
     const all = [0, 1, 2].map(async (name) => {

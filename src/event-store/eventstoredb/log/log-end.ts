@@ -108,7 +108,7 @@ export class LogEnd implements LogChanges {
     });
     try {
       while (this.#isWanted) {
-        const left = this.#askedAt + wakeUps.askEveryMs - performance.now();
+        const left = this.#askedAt + wakeUps.pollMs - performance.now();
         if (left > 0) {
           await delay(left, this.#closed.signal);
           continue;
@@ -127,7 +127,7 @@ export class LogEnd implements LogChanges {
 /** Reports stored events soon after they are stored. It may miss some, and may report one twice. */
 export interface WakeUpSource {
   /** How often the end of the log is also polled. */
-  readonly askEveryMs: number;
+  readonly pollMs: number;
   /**
    * Starts to report.
    * @param onStored is called with the position of a stored event, and with its page if that was read already
@@ -141,11 +141,11 @@ export interface WakeUpSource {
 }
 
 /** The thread at the other end of the port polls more often, and sends the pages that it reads. */
-const askEveryMs = 1_000;
+const pollMs = 1_000;
 
 /**
  * Creates wake-ups from a `LogReader` in another thread, with the pages that it reads.
- * @param port of its `wakePort`; closed with the source
+ * @param port of its `changePort`; closed with the source
  */
 export function wakeUpsByPort(port: MessagePort): WakeUpSource {
   let listener: ((position: number, page: SharedPage) => void) | null = null;
@@ -160,7 +160,7 @@ export function wakeUpsByPort(port: MessagePort): WakeUpSource {
     listener?.(message.page.position, message.page);
   });
   return {
-    askEveryMs,
+    pollMs,
     start(onStored) {
       listener = onStored;
       return () => {
@@ -182,7 +182,7 @@ const reopenLimits = { firstMs: 100, maxMs: 5_000 };
  * drops the subscription as too slow. Version 23.10 does that whenever more than 32 events are on their way.
  */
 export class WakeUpSubscription implements WakeUpSource {
-  readonly askEveryMs = 200;
+  readonly pollMs = 200;
   readonly #connection: Connection;
   readonly #availability: Availability;
   readonly #names: StreamNames;

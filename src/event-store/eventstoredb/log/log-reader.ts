@@ -48,7 +48,7 @@ export interface LogReaderOptions {
   readonly names: StreamNames;
   readonly upcast: Upcast;
   readonly wakeUps: WakeUpSource;
-  /** From `wakePort` of a reader in another thread. */
+  /** From `changePort` of a reader in another thread. */
   readonly partner?: MessagePort;
 }
 
@@ -122,7 +122,7 @@ export class LogReader {
   }
 
   /** Creates a port by which a reader in another thread gets the pages of this one, for `wakeUpsByPort`. */
-  wakePort(): MessagePort {
+  changePort(): MessagePort {
     const { port1, port2 } = new MessageChannel();
     const sender = new PageSender(port1);
     this.#senders.add(sender);

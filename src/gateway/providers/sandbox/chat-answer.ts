@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { asksForUsage } from '#gateway/chat/chat-body.ts';
 import type { ChatRequest } from '#gateway/chat/chat-request.ts';
 import { eventAnswer, jsonAnswer, type LocalAnswer, refusalAnswer } from '#gateway/transport/local-transport.ts';
-import { briefValue, lastMember } from '#gateway/wire/json-members.ts';
+import { lastMember, scalarValue } from '#gateway/wire/json-members.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { UnfitSchemaError } from './sample-budget.ts';
 import { sampleSchema } from './schema-sample.ts';
@@ -125,7 +125,7 @@ export function choicesIn({ choices }: ChatRequest): number {
 /** The text of the last message of the user. */
 export function lastUserText(request: ChatRequest): string {
   const { bytes, lastUserContent: content } = request;
-  const said = content === null ? null : briefValue(bytes, content);
+  const said = content === null ? null : scalarValue(bytes, content);
   if (typeof said === 'string') return said;
   if (content === null || !Array.isArray(said) || content.end - content.valueStart > maxMemberBytes) return '';
   const parts: ReadonlyArray<Json> = JSON.parse(bytes.toString('utf8', content.valueStart, content.end));

@@ -19,7 +19,7 @@ import {
   textAnswer,
 } from '#gateway/transport/local-transport.ts';
 import type { Transport, UpstreamRequest } from '#gateway/transport/transport.ts';
-import { briefMember, wantedNames } from '#gateway/wire/json-members.ts';
+import { scalarMember, wantedNames } from '#gateway/wire/json-members.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { answerChat, wordsIn } from './chat-answer.ts';
 import { toneWav } from './tone-wav.ts';
@@ -78,7 +78,7 @@ const speechNames = wantedNames({ input: [], response_format: [], stream_format:
 
 async function speech(bytes: Buffer): Promise<LocalAnswer> {
   const { members } = taken(await readJsonRequest(bytes, speechNames, noLimit));
-  const said = (name: string) => briefMember(bytes, members, name);
+  const said = (name: string) => scalarMember(bytes, members, name);
   const [input, format, streamFormat] = [said('input'), said('response_format'), said('stream_format')];
   const isPcm = format === 'pcm';
   const wav = toneWav(wordsIn(typeof input === 'string' ? input : ''));
