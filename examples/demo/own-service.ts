@@ -99,7 +99,7 @@ function isEmpty(path: string): boolean {
   }
 }
 
-/** Returns the usual port, or any free one while that is in use, because a demo may run beside a service. */
+/** Returns the usual port, or any free one while that is in use, because a demo may run next to a service. */
 async function portFor({ host, port }: Config): Promise<number> {
   const server = createServer();
   try {

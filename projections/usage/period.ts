@@ -69,13 +69,13 @@ const rings: Readonly<Record<PeriodLength, Ring | null>> = {
   day: null,
 };
 
-/** Returns how long documents of periods are kept at least, in ms; null for ever. */
+/** Returns how long documents of periods are kept at least, in ms; null without a limit. */
 export function keptMs(length: PeriodLength): number | null {
   const ring = rings[length];
   return ring === null ? null : ring.slotMs * (ring.emptied - 1);
 }
 
-/** Returns the slot of a period; null if periods are kept for ever. @param period its first moment */
+/** Returns the slot of a period; null if periods are kept permanently. @param period its first moment */
 export function slotOf(length: PeriodLength, period: string): number | null {
   const ring = rings[length];
   return ring === null ? null : Math.floor(Date.parse(period) / ring.slotMs) % ring.slots;

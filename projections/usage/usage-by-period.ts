@@ -12,7 +12,7 @@ export interface UsageDocument extends UsageGroup {
   readonly period: string;
   /** The chunk of the period. Periods of a chunk are listed together. */
   readonly chunk: string;
-  /** The slot with which the document is removed; null if it is kept for ever. */
+  /** The slot with which the document is removed; null if it is kept permanently. */
   readonly slot: number | null;
   readonly sums: UsageSums;
   /**
@@ -33,7 +33,7 @@ type DocumentBefore = (id: string) => UsageDocument | null;
 /** Usage by the minute and by the quarter of an hour, for two days. No day is closed so early. */
 export const usageByMinute = usageBy('minute');
 export const usageByQuarterHour = usageBy('quarter-hour');
-/** Usage by the hour, for 90 days, and by the day, for ever. */
+/** Usage by the hour, for 90 days, and by the day, permanently. */
 export const usageByHour = usageBy('hour');
 export const usageByDay = usageBy('day');
 

@@ -42,7 +42,7 @@ export function getHistory(
       summary: `Read the history of ${noun}`,
       description:
         'Every event, oldest first: who, when, in which request, one sentence, and `changes` as a JSON Patch from the ' +
-        'record before to the record after (null if there is none). A page may be empty and not the last: follow ' +
+        'record before to the record after (null without one). A page may be empty and not the last: follow ' +
         '`nextCursor`.',
       group,
       example: { output: { events: [examples.historyEvent] } },

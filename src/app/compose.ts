@@ -63,7 +63,7 @@ export interface Service {
   readonly close: () => Promise<void>;
 }
 
-/** What `compose` needs besides the configuration. */
+/** What `compose` needs in addition to the configuration. */
 export interface ComposeOptions {
   readonly log: DebugLogger;
   /** Receives the admin key that a first start makes. */

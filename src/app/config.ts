@@ -56,7 +56,7 @@ export interface Config {
   readonly digestKeys: DigestKeys;
   /** The folder of the copies of digests; absolute. */
   readonly digestDir: string;
-  /** The origins of pages that may call `/mcp` besides the service's own. */
+  /** The origins of pages that may call `/mcp` in addition to the service's own. */
   readonly mcpAllowedOrigins: ReadonlySet<string>;
   readonly webhooks: WebhookConfig;
   readonly logLevel: LogLevel;

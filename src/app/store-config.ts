@@ -92,7 +92,7 @@ export function readReadStore(environment: Environment, dataDir: string): ReadSt
 }
 
 /**
- * Reads `BLOB_STORE_URL`. By default files are stored beside the read models, because other nodes cannot read the
+ * Reads `BLOB_STORE_URL`. By default files are stored next to the read models, because other nodes cannot read the
  * folder of one node.
  * @throws StartupError without the address
  */

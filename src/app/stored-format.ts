@@ -105,7 +105,7 @@ function readIfPresent(file: string): string | null {
 
 const kind = 'format';
 const key = 'database';
-/** The attempts to record the format beside other nodes, and the time between two. */
+/** The attempts to record the format next to other nodes, and the time between two. */
 const maxAttempts = 20;
 const retryMs = 100;
 

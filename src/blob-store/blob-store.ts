@@ -25,13 +25,13 @@ export interface BlobStore {
    */
   put(id: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number>;
   /**
-   * Opens a file; null if there is none. A later `put` does not change the opened contents. The caller must read the
+   * Opens a file. A later `put` does not change the opened contents. The caller must read the
    * stream to its end or destroy it. The stream fails with UnavailableError.
    * @param range the part to read; default the whole file
    * @throws UnavailableError
    */
   get(id: string, range?: ByteRange): Promise<Readable | null>;
-  /** Returns the number of a file's bytes; null if there is none. @throws UnavailableError */
+  /** Returns the number of a file's bytes. @throws UnavailableError */
   size(id: string): Promise<number | null>;
   /** Removes a file, if there is one. @throws UnavailableError */
   delete(id: string): Promise<void>;

@@ -15,7 +15,7 @@ const usage = `Usage: npm run projections -- <command>
 
   list                      show the status of each read model
   status                    show how far each is in the log, its rate, and the time that it needs
-  rebuild <name>... | all   rebuild read models beside the current ones, then swap them in
+  rebuild <name>... | all   rebuild read models next to the current ones, then swap them in
   retry <name>              let a stopped projection retry the event at which it stopped
   skip <name> <event id>    let a stopped projection skip the event at which it stopped
   drop-old                  drop the read models that release 0.3 has left in MongoDB, when no node of it runs any more

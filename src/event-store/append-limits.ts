@@ -19,7 +19,7 @@ export class AppendRoom {
     this.#bytes = new FairRoom(maxPendingBytes);
   }
 
-  /** Takes room for an append of the project whose work runs. @returns gives it back; null if there is none */
+  /** Takes room for an append of the project whose work runs. @returns gives it back */
   take(bytes: number): (() => void) | null {
     const owner = currentOwner();
     if (!this.#appends.hasRoom(owner) || !this.#bytes.take(owner, bytes)) return null;

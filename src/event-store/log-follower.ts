@@ -8,7 +8,7 @@ import type { EventBatch } from './event-store.ts';
 import type { LogPage, LogPageRequest } from './log-pages.ts';
 import { type LogWindow, type TakenEvents, type TypeFilter, takeEvents } from './log-window.ts';
 
-/** What a part of the service wants of the log. */
+/** What a part of the service follows in the log. */
 export interface FollowOptions {
   /** The follower's name, as the beginning of a sentence: "The process detach-phone-numbers". */
   readonly name: string;

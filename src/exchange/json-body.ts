@@ -213,7 +213,7 @@ export async function inexactIntegers(bytes: Buffer): Promise<ReadonlyArray<Inpu
 
 const inexactMessage = 'must be an integer that JSON gives back with the same digits; send it as a text';
 
-/** Makes the failure that names these integers; null if there are none. */
+/** Makes the failure that names these integers. */
 export function numberNotExact(errors: ReadonlyArray<InputError>): Failure | null {
   const [first] = errors;
   if (first === undefined) return null;

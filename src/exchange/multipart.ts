@@ -279,7 +279,7 @@ export const notMultipart = failure(
 
 const faultMessages: Readonly<Record<MultipartFault, string>> = {
   'ended-early': 'ends before its last boundary',
-  malformed: 'is not multipart/form-data as RFC 7578 has it',
+  malformed: 'is not multipart/form-data as RFC 7578 requires',
   'too-many-parts': 'has more than 1000 parts',
   'ambiguous-part': 'must have one Content-Disposition header with one name, on one line',
   'text-too-long': 'has a field of more than 1 MiB that is not a file: a file has a filename',

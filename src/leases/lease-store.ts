@@ -25,7 +25,7 @@ export interface LeaseStore {
   /** Reads the newest term of every lease, by the lease's name. @throws UnavailableError */
   newestOfAll(): Promise<ReadonlyMap<string, LeaseTerm>>;
   /**
-   * Begins a term, and removes the older ones of the lease. After an error the term may have begun nevertheless, beside
+   * Begins a term, and removes the older ones of the lease. After an error the term may have begun nevertheless, next to
    * an older one; then no node renews it.
    * @param token one more than that of the newest term
    * @returns false if another node was first

@@ -36,7 +36,7 @@ interface Sighting {
 }
 
 /**
- * A holder looks after this time without a look. A node that dies while it begins a term may leave the older one beside
+ * A holder looks after this time without a look. A node that dies while it begins a term may leave the older one next to
  * it, and renewals alone do not tell the holder of the older one, if that is a node that was suspended.
  */
 const maxBlindMs = 30_000;

@@ -20,7 +20,7 @@ const freeForMs = 1_000;
 const retryLimits = { firstMs: defaultLeaseLimits.lookIntervalMs, maxMs: 1000 };
 
 /**
- * The nodes of the release before that still run beside this node. They do the same work under leases of their own, so
+ * The nodes of the release before that still run next to this node. They do the same work under leases of their own, so
  * this release waits for their end before it takes the work over.
  */
 export class OlderRelease {

@@ -115,7 +115,7 @@ export class MongoDbAvailability {
     this.#endIdle = setTimeout(() => void this.#end(prober), this.#keepProberMs).unref();
   }
 
-  /** Creates a client for probes. The clients of the holders may be broken although the server is back. */
+  /** Creates a client for probes. The clients of the holders may be broken although the server has recovered. */
   #newProber(timeoutMs: number): Prober {
     const onCommand = this.#onCommand;
     const client = clientFor(this.#url, { timeoutMs, maxPoolSize: 1, ...(onCommand !== undefined && { onCommand }) });

@@ -16,7 +16,7 @@ const defaultDatabase = 'switchyard';
 export interface ClientOptions {
   /** The time limit of each step of a call. */
   readonly timeoutMs: number;
-  /** The most connections at the same time, besides those that monitor the servers. Default 20. */
+  /** The most connections at the same time, in addition to those that monitor the servers. Default 20. */
   readonly maxPoolSize?: number;
   /** Receives each command that has ended. Default: the driver does not monitor commands. */
   readonly onCommand?: OnCommand;

@@ -11,7 +11,7 @@ const defaultTimeoutMs = 5000;
 const leastProbeTimeoutMs = 500;
 const probePartOfTimeout = 0.1;
 /**
- * A client that does not answer after the server is back is replaced. It has the longer of this minimum and this
+ * A client that does not answer after the server has recovered is replaced. It has the longer of this minimum and this
  * multiple of the time that the server's answer took.
  */
 const leastRecoveryMs = 250;

@@ -98,7 +98,7 @@ export class PersonalData extends PersonalTexts {
     return { newKeys, personalTexts: new PersonalTexts(newKeys, this.#reportOnce) };
   }
 
-  /** Makes every text of a subject unreadable for ever. It may be called again. @throws UnavailableError */
+  /** Makes every text of a subject permanently unreadable. It may be called again. @throws UnavailableError */
   erase(subject: string): Promise<void> {
     return this.#stored.destroy(subject);
   }

@@ -2,8 +2,8 @@
 export const subjectKeyBytes = 32;
 
 /**
- * The port for the keys of personal data: one random key for each subject, outside the log. To destroy a key erases
- * for ever what is encrypted with it in the log. No caller keeps a key longer than it needs it. One contract suite
+ * The port for the keys of personal data: one random key for each subject, outside the log. To destroy a key
+ * permanently erases what is encrypted with it in the log. No caller keeps a key longer than it needs it. One contract suite
  * (`test/contract/subject-keys.ts`) tests every adapter.
  */
 export interface SubjectKeys {
@@ -16,7 +16,7 @@ export interface SubjectKeys {
   /** Returns the keys of those subjects that have one. @throws UnavailableError */
   find(subjects: ReadonlyArray<string>): Promise<ReadonlyMap<string, Uint8Array>>;
   /**
-   * Destroys the subject's key for ever, whether or not it had one. It is durable, and may be called again.
+   * Permanently destroys the subject's key, whether or not it had one. It is durable, and may be called again.
    * @throws UnavailableError
    */
   destroy(subject: string): Promise<void>;

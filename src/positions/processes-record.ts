@@ -58,7 +58,7 @@ const Record = t.type({
   effects: t.readonlyArray(t.type({ process: t.string, cause: t.number, appended: t.number })),
 });
 
-/** Reads the record from its value; null if there is none, or if this release cannot read it. */
+/** Reads the record from its value; null without one, or if this release cannot read it. */
 export function decodeProcessesRecord(value: Json): ProcessesRecord | null {
   const record = Record.decode(value);
   return E.isRight(record) ? record.right : null;

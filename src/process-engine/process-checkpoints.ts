@@ -22,7 +22,7 @@ export class ProcessCheckpoints {
    * Takes the processes over: from now on the store refuses a node with an older token. The first `save` replaces a
    * record of another log.
    * @param log the identity of the log
-   * @returns the stored record; null if there is none of this log
+   * @returns the stored record; null without one of this log
    * @throws UnavailableError; FencedError if another node runs the processes under a newer lease
    */
   async take(token: number, log: string): Promise<ProcessesRecord | null> {
@@ -43,7 +43,7 @@ export class ProcessCheckpoints {
   }
 
   /**
-   * Reads the record, for statuses and for nodes that do not run the processes; null if there is none.
+   * Reads the record, for statuses and for nodes that do not run the processes.
    * @throws UnavailableError
    */
   async read(): Promise<ProcessesRecord | null> {

@@ -124,7 +124,7 @@ export class ProcessRun {
     return { position, live: failure === null && waitingFor === null && this.#failing.size === 0 };
   }
 
-  /** The first event at which it has stopped; null if there is none. */
+  /** The first event at which it has stopped. */
   get failure(): EventFailure | null {
     const failures = [...this.#stopped.values(), this.#inherited.failure].filter((failure) => failure !== null);
     return failures.reduce<EventFailure | null>(

@@ -100,7 +100,7 @@ function takeAway(flowId: string, agentProfileId: string, revision: number | nul
   return change(flowId, null, revision, ({ record }) => record.agentProfileId === agentProfileId, tools);
 }
 
-/** @param revision of the carried out event of the agent profiles; null if there is none */
+/** @param revision of the carried out event of the agent profiles */
 function change(
   id: string,
   agentProfileId: string | null,

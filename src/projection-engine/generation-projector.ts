@@ -138,7 +138,7 @@ export class GenerationProjector {
     this.#fold.committed();
   }
 
-  /** Returns a checkpoint that is not stored yet; null if there is none. */
+  /** Returns a checkpoint that is not stored yet. */
   unsaved(): GenerationCommit | null {
     if (this.#saved === this.#position) return null;
     return this.#commitOf([], this.#position);

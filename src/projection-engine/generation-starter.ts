@@ -38,7 +38,7 @@ export class GenerationStarter {
   }
 
   /**
-   * Begins a new generation beside the one that queries read.
+   * Begins a new generation next to the one that queries read.
    * @param begunAt the end of the log
    * @returns the projector that fills it
    * @throws what the store throws other than UnavailableError, which is retried

@@ -56,7 +56,7 @@ export interface ProjectionRunner {
 
 /**
  * Starts feeding the log to projections. An unchanged projection continues from its checkpoint. A projection that is
- * new, changed or to be rebuilt is filled beside the documents that queries read, and swapped in when it has caught
+ * new, changed or to be rebuilt is filled next to the documents that queries read, and swapped in when it has caught
  * up.
  * @returns a runner whose positions are known, or one that has ended because the signal has aborted
  * @throws what the stores throw other than UnavailableError, which is retried

@@ -51,7 +51,7 @@ export type IndexableField<Value> =
  */
 export interface Projection<Value extends DocumentValue, Events> {
   readonly name: string;
-  /** Increase it when existing documents must change. They are rebuilt beside the old ones, and then swapped in. */
+  /** Increase it when existing documents must change. They are rebuilt next to the old ones, and then swapped in. */
   readonly version: number;
   /**
    * Returns the ids of the documents that an event touches. If there are several, a store without transactions may show

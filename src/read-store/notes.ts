@@ -85,7 +85,7 @@ export class ReadStoreNotes implements PositionsReader {
   }
 }
 
-/** Reads the published positions from the value of their record; null if there are none. */
+/** Reads the published positions from the value of their record. */
 export function decodePublishedPositions(value: Json): PublishedPositions | null {
   const record = PublishedRecord.decode(value);
   if (E.isLeft(record)) return null;

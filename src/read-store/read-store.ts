@@ -127,7 +127,7 @@ export interface Generation extends CollectionDefinition {
 export interface CollectionGenerations {
   /** The generation that queries read. It is incomplete only if there was never a complete one. */
   readonly current: Generation | null;
-  /** The generation of an unfinished rebuild, beside the current one. */
+  /** The generation of an unfinished rebuild, next to the current one. */
   readonly filling: Generation | null;
 }
 

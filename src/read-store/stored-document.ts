@@ -49,7 +49,7 @@ export class StoredDocument<Value extends DocumentValue = DocumentValue> {
     return JSON.parse(this.text) as Value;
   }
 
-  /** The members beside its record: its tenant and its revision. */
+  /** The members next to its record: its tenant and its revision. */
   get head(): Omit<Value, 'record'> {
     this.#head ??= this.#parseHead();
     return this.#head;

@@ -60,9 +60,9 @@ export type RecordPutOptions =
  * Two adapters implement it, SQLite and MongoDB; one contract suite (`test/contract/record-store.ts`) tests both.
  */
 export interface RecordStore {
-  /** Reads a value; null if there is none. @throws UnavailableError */
+  /** Reads a value. @throws UnavailableError */
   get(kind: RecordKind, key: string): Promise<Json | null>;
-  /** Reads a value without parsing it, because a large one takes long; null if there is none. @throws UnavailableError */
+  /** Reads a value without parsing it, because a large one takes long. @throws UnavailableError */
   encoded(kind: RecordKind, key: string): Promise<EncodedJson | null>;
   /**
    * Reads some values, in the order of their places; null for one that is missing. On MongoDB one command reads the

@@ -18,13 +18,13 @@ export interface WantedVersion {
   readonly version: TemplateVersionRecord;
 }
 
-/** Loads a template version; null if there is none or the caller has no access to it. */
+/** Loads a template version; null if it does not exist or the caller has no access to it. */
 export async function loadAccessibleVersion(id: string, loads: Loads, caller: Caller): Promise<WantedVersion | null> {
   const { tenant } = await loads.load(templateVersion, id);
   return tenant !== null && canAccess(caller, tenant) ? loadVersion(id, loads) : null;
 }
 
-/** Loads a template version; null if there is none. */
+/** Loads a template version. */
 export async function loadVersion(id: string, { load, dataAt }: Loads): Promise<WantedVersion | null> {
   const { state } = await load(templateVersion, id);
   if (!templateVersion.isLive(state, id)) return null;

@@ -20,7 +20,7 @@ const gatewayFigures = {
   refused: t.number,
   /** Calls whose client disconnected. */
   clientGone: t.number,
-  /** The time to the first content; null if there was none. */
+  /** The time to the first content. */
   firstContentP50Ms: nullable(t.number),
   firstContentP95Ms: nullable(t.number),
   firstContentP99Ms: nullable(t.number),

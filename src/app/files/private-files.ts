@@ -44,7 +44,7 @@ function ownPathsOf({ dataDir, eventStore, readStore, blobStore }: StoreConfig):
 
 /** Returns a database's file and the files that belong to it. */
 function filesOf(database: string): string[] {
-  // SQLite keeps them beside the file to which symbolic links lead.
+  // SQLite keeps them next to the file to which symbolic links lead.
   const file = resolveStoreFile(database);
   const [folder, name] = [dirname(file), basename(file)];
   return readdirSync(folder)

@@ -39,7 +39,7 @@ export interface BatchDependencies {
 const lease = 'batches';
 /** The most inputs that are checked at once. Each check has the hashes of up to 50,000 ids in memory. */
 const maxChecksAtOnce = 4;
-/** The bytes of a line beside its body, for its id and its address. */
+/** The bytes of a line next to its body, for its id and its address. */
 const bytesAroundBody = 64 * 1024;
 
 /** Runs batches if this node may. @returns a function that says whether a live node runs batches */

@@ -50,7 +50,7 @@ interface OpenedLog {
 }
 
 /**
- * Opens the read models of a past moment, and the log beside its writer. It appends nothing, runs no process and takes
+ * Opens the read models of a past moment, and the log next to its writer. It appends nothing, runs no process and takes
  * no lease.
  * @throws StartupError
  */

@@ -8,7 +8,7 @@ import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import type { MongoDbConnections } from './mongodb-connections.ts';
 import { takeOverEmbeddedRecords } from './take-over/embedded-records.ts';
 
-/** Where the small stores are: beside the read models, which one process embeds or all nodes share. */
+/** Where the small stores are: next to the read models, which one process embeds or all nodes share. */
 export type SmallStoresPlace =
   | {
       readonly kind: 'embedded';

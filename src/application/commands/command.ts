@@ -87,7 +87,7 @@ export interface ProjectionSummary extends StoppableStatus {
   readonly rebuild: object | null;
 }
 
-/** The context of a decision, besides its input and its state. */
+/** The context of a decision, in addition to its input and its state. */
 export interface DecisionContext<SubjectState, Also> {
   readonly caller: Caller;
   readonly newIds: NewIds;

@@ -357,7 +357,7 @@ async function waitForReadModels(
   const shown: ReadonlyArray<RecordedEvent> =
     events.length > 0 ? events : [await writer.eventAt(command.entity, id, stream.revision)];
   await readYourWrites.wait(shown, () => {
-    // The resource that the command writes, and those that it may have created besides it.
+    // The resource that the command writes, and those that it may have created in addition to it.
     const further = command.creates?.id === undefined ? [] : [newIds.secondId];
     return { ids: [id, childId(id, newIds.suffix), ...further], tenant: stream.tenant };
   });

@@ -66,7 +66,7 @@ export class StreamHistory {
     return low;
   }
 
-  /** Returns the id of one event; null if there is none. @throws UnavailableError; UnreadableEventError */
+  /** Returns the id of one event. @throws UnavailableError; UnreadableEventError */
   async eventIdAt(stream: string, revision: number): Promise<string | null> {
     const [event] = (await this.#store.read(stream, revision, 1)).events;
     return event?.id ?? null;

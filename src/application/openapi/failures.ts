@@ -5,7 +5,7 @@ import type { Plane } from '#exchange/problem.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { headersNamed } from './headers.ts';
 
-/** The failures that every operation may answer, besides its own. */
+/** The failures that every operation may answer, in addition to its own. */
 const commonFailures: ReadonlyArray<FailureCode> = [
   'key-required',
   'key-invalid',

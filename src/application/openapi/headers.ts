@@ -62,7 +62,7 @@ const lastEventIdHeader: JsonObject = {
   schema: { type: 'string', pattern: '^[0-9]{1,16}$' },
 };
 
-/** The headers that requests of an operation may carry, besides the API key. */
+/** The headers that requests of an operation may carry, in addition to the API key. */
 export function requestHeaders(operation: AnyOperation): ReadonlyArray<JsonObject> {
   const { kind, hasRevision, isConditional = false } = operation;
   switch (kind) {

@@ -102,7 +102,7 @@ function parameters(operation: AnyOperation): ReadonlyArray<JsonObject> {
   return [...path, ...query, ...requestHeaders(operation)];
 }
 
-/** Returns the schema of the body: the members of the input that are not in the path; null if there are none. */
+/** Returns the schema of the body: the members of the input that are not in the path. */
 export function bodySchema(operation: AnyOperation, hoist?: Hoist): JsonObject | null {
   if (!takesBody(operation)) return null;
   const schema = jsonSchema(operation.input, hoist);

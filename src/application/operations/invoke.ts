@@ -31,7 +31,7 @@ export type CallTarget =
       readonly method: string;
       /** The methods that the path accepts; empty for an unknown path. */
       readonly allowedMethods: ReadonlyArray<string>;
-      /** A more exact refusal than an unknown path; null if there is none. */
+      /** A more exact refusal than an unknown path. */
       readonly failure: Failure | null;
     };
 

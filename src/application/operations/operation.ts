@@ -46,7 +46,7 @@ export interface Operation<Subject = any> {
   readonly output: t.Mixed | null;
   /** Its own failures; those that every operation has are not listed. */
   readonly failures: ReadonlyArray<FailureCode>;
-  /** The media types besides JSON that it can answer if `Accept` asks for them. */
+  /** The media types other than JSON that it can answer if `Accept` asks for them. */
   readonly produces?: ReadonlyArray<string>;
   /** Answers a page of a list: takes `limit` and `cursor`, gives `nextCursor`. */
   readonly paged: boolean;
@@ -81,7 +81,7 @@ export interface StreamingOperation extends Omit<Operation, 'kind' | 'loadSubjec
   readonly kind: 'streaming';
   /** The kind of its body. */
   readonly consumes: 'application/json' | 'multipart/form-data';
-  /** The media types besides JSON that it can answer. */
+  /** The media types other than JSON that it can answer. */
   readonly produces: ReadonlyArray<string>;
   /**
    * Answers a request. Resolves when it has written everything; rejects only with `ClientDisconnectedError` or a
@@ -215,7 +215,7 @@ export function isWriting({ kind }: AnyOperation): boolean {
   return kind === 'command' || kind === 'upload';
 }
 
-/** The media type of an operation's body; null if there is none. */
+/** The media type of an operation's body. */
 export function bodyType(operation: AnyOperation): string | null {
   if (!takesBody(operation)) return null;
   return 'consumes' in operation ? operation.consumes : 'application/json';

@@ -15,7 +15,7 @@ export interface OperationRoute {
   readonly members: ReadonlySet<string>;
   /** Whether the input comes from a body; otherwise it only comes from the query. */
   readonly hasBody: boolean;
-  /** The path of created resources, without the id, and with `:name` for each parameter; null if there is none. */
+  /** The path of created resources, without the id, and with `:name` for each parameter. */
   readonly createdUnder: string | null;
   /** The member of the answer that holds that id. */
   readonly createdId: string;

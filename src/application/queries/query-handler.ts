@@ -232,7 +232,7 @@ const notShown = (id: string) =>
 
 /**
  * Returns the media type that an `Accept` header prefers among JSON and others; JSON if it names none of them.
- * @param others media types that can be answered beside JSON
+ * @param others media types that can be answered next to JSON
  * @returns one of the others; null for JSON
  */
 export function acceptedType<Type extends string>(

@@ -21,7 +21,7 @@ import type { ReadCollection } from '#read-store/newest-claims.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 
-/** What queries may ask besides documents. It is the same for all requests. */
+/** What queries may ask in addition to documents. It is the same for all requests. */
 export interface QueryServices {
   readonly keyUsage: KeyUsage;
   /** Current states of streams. */
@@ -115,11 +115,11 @@ export interface Query<Input extends object, Subject extends Tenant, Output, Rea
   readonly output: t.Type<Output, unknown, unknown> | null;
   readonly failures: ReadonlyArray<FailureCode>;
   /**
-   * The projections that it reads besides its subject's, by their names in the context. It can read no others.
+   * The projections that it reads in addition to its subject's, by their names in the context. It can read no others.
    * `Switchyard-Min-Position` waits for these projections and the subject's.
    */
   readonly reads: Readonly<Record<Read, ReadCollection>>;
-  /** The media types besides JSON that it may answer; `accept` has the requested one. */
+  /** The media types other than JSON that it may answer; `accept` has the requested one. */
   readonly produces?: ReadonlyArray<string>;
   /** It answers pages: `limit` and `cursor` belong to its input. */
   readonly paged?: boolean;

@@ -206,7 +206,7 @@ export class StreamTurn<State, Events> {
   #cached: StreamState<State> | null;
   #isLoaded = false;
 
-  /** Only for `StreamWriter`. @param cached the state that may be stale; null if there is none */
+  /** Only for `StreamWriter`. @param cached the state that may be stale */
   constructor(
     writer: StreamWriter,
     entity: Entity<State, Events>,

@@ -149,7 +149,7 @@ a last one with the count and a hash, which are the same for the same log on any
 changed is known. Every event is verified on the way out and in, and decoded on the way in: one whose data is not what
 its type has is refused with its line, stream, revision and place.
 
-Export may run beside the service: it ends where the log ended when it began. Import is refused where a service runs on
+Export may run next to the service: it ends where the log ended when it began. Import is refused where a service runs on
 the embedded store; nothing should write to an EventStoreDB meanwhile. The target must be empty, or hold the first
 events of this file: these are compared and kept. So the same command resumes an interrupted import, and a newer export
 of the same log adds the new events. A file is verified completely before anything is stored; from standard input each

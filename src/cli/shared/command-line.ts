@@ -48,7 +48,7 @@ export function dayOrTime(text: string): string {
  * Runs a command-line tool and sets the exit code of the process: the tool's result, or 1 for a failure that the user
  * can fix. Such a failure is printed in one line. `--help` prints the usage.
  * @param run gets the arguments after the tool's name; it returns null if one is missing
- * @param expected the classes of such failures besides StartupError
+ * @param expected the classes of such failures in addition to StartupError
  * @throws any other failure, which is a bug
  */
 export async function runTool(

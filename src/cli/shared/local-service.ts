@@ -49,7 +49,7 @@ export async function openLocalService(timeoutMs = defaultTimeoutMs): Promise<Lo
   };
 }
 
-/** Loaded only here, because a tool beside a running service needs little of the code. */
+/** Loaded only here, because a tool next to a running service needs little of the code. */
 async function startOwn(config: Config, path: string): Promise<() => Promise<void>> {
   const { dataDir, eventStore } = config;
   // In a misspelt folder a start would create stores and a first key.

@@ -28,7 +28,7 @@ export interface StoppableTool<Status extends Stoppable> {
   readonly name: 'projections' | 'processes';
   readonly usage: string;
   readonly describe: (status: Status) => string;
-  /** The names of its commands beside `list`, `status`, `retry` and `skip`. */
+  /** The names of its commands next to `list`, `status`, `retry` and `skip`. */
   readonly otherCommands?: ReadonlyArray<string>;
   /** Runs these commands; null for unknown words. */
   readonly otherAction?: (command: string | undefined, names: ReadonlyArray<string>) => Action | null;

@@ -249,7 +249,7 @@ export type Attempt =
   | { readonly kind: 'conflict'; readonly actualRevision: number }
   /** Not stored: the server's own limit is lower than ours. */
   | { readonly kind: 'too-large'; readonly maxBytes: number }
-  /** Not stored, and never will be, because the stream was closed for ever (tombstoned). */
+  /** Not stored, and never will be, because the stream was closed permanently (tombstoned). */
   | { readonly kind: 'stream-deleted' }
   /** Not stored until a person changes something. `reason` contains no addresses. */
   | { readonly kind: 'refused'; readonly detail: string; readonly reason: string }

@@ -76,7 +76,7 @@ export interface EventStoreDbEventStore extends EventStore, LogPages, StreamRemo
    */
   lastOwnPosition(): Promise<number>;
   /**
-   * The name of a stream that would be ours without the prefix; null if there is none, or if ours cannot be
+   * The name of a stream that would be ours without the prefix; null without one, or if ours cannot be
    * distinguished.
    * @throws UnavailableError
    */
@@ -190,7 +190,7 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     return { events, characters, isEnd: events.length < limit && characters <= maxPartCharacters };
   }
 
-  /** The server has no filter for types beside that for streams, so the page has events of all types. */
+  /** The server has no filter for types next to that for streams, so the page has events of all types. */
   async readPage({ after }: LogPageRequest): Promise<LogPage> {
     const page = await this.#log.readPage(after);
     if (page.after === after) return page;

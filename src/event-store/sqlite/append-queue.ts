@@ -28,8 +28,8 @@ interface PendingBatch {
 }
 
 /**
- * So many appends are sent before the turn ends, so that the writer starts while the other commands of a long turn are
- * still being decided.
+ * A message with this number of appends is sent before the turn ends, so that the writer starts while the other commands
+ * of a long turn are still being decided.
  */
 const maxAppendsOfMessage = 8;
 

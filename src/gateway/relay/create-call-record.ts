@@ -110,6 +110,6 @@ export interface RelayedCall {
 /** A request to a provider, with the means to send it. */
 export interface OutgoingRequest extends ProviderRequest {
   readonly transport: Transport;
-  /** Removes the operator's secrets from a refusal; null if there are none. */
+  /** Removes the operator's secrets from a refusal. */
   readonly redactor: SecretRedactor | null;
 }

@@ -29,7 +29,7 @@ export interface ResponseHandler {
   readonly isAwaitingUsage: boolean;
 }
 
-/** The provider's headers that a client receives besides the content type. */
+/** The provider's headers that a client receives in addition to the content type. */
 const visibleHeaders = ['content-language', 'openai-processing-ms', 'openai-version'];
 
 /** Returns the headers of an answer, names and values in turn. */

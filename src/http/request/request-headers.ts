@@ -17,7 +17,7 @@ const bearer = /^bearer +(\S+) *$/i;
 
 /**
  * Returns the API key of a request, from `Authorization: Bearer` or `x-api-key`.
- * @returns null if there is none, if both are there and differ, or if one field is there twice: Node keeps the first
+ * @returns null without one, if both are there and differ, or if one field is there twice: Node keeps the first
  * `Authorization` alone, but something in front of this service may have judged the second
  */
 export function presentedKeyOf({
@@ -39,7 +39,7 @@ function countFields(rawHeaders: ReadonlyArray<string>, name: string): number {
   return count;
 }
 
-/** Returns the API key in the headers of a request that was accepted; null if there is none, or two that differ. */
+/** Returns the API key in the headers of a request that was accepted; null without one, or with two that differ. */
 export function keyIn(headers: IncomingHttpHeaders): string | null {
   const plain = headers['x-api-key'];
   const { authorization } = headers;

@@ -10,7 +10,7 @@ import { runFor } from '#shared/async/work-owner.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import { isObject, type Json } from '#shared/json/json.ts';
 
-/** Headers of every answer, besides the request's id: it is data, not a page, and its address goes to no other site. */
+/** Headers of every answer, in addition to the request's id: it is data, not a page, and its address goes to no other site. */
 const always = ['X-Content-Type-Options', 'nosniff', 'Referrer-Policy', 'no-referrer'];
 
 /** For answers that are not pages: nothing in them may run or be framed. */

@@ -6,7 +6,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 export interface AllowedCallers {
   /** The address to listen on. */
   readonly host: string;
-  /** Further origins beside the service's own, such as `https://app.example.com`. */
+  /** Further origins next to the service's own, such as `https://app.example.com`. */
   readonly allowedOrigins: ReadonlySet<string>;
 }
 

@@ -112,7 +112,7 @@ const completionRunning = failure(
 
 const argumentsPointer = '/params/arguments';
 
-/** Returns the failure that names the inexact integers in the arguments of a tool; null if there are none. */
+/** Returns the failure that names the inexact integers in the arguments of a tool. */
 async function faultOfArguments(bytes: Buffer): Promise<Failure | null> {
   const errors = await inexactIntegers(bytes);
   return numberNotExact(

@@ -73,7 +73,7 @@ const explainChanges: PromptDefinition = {
     await reader.include('get_flow_history', { flowId, since });
   },
   text: ({ flowId, since }) =>
-    `Explain what changed in the flow ${flowId} since ${since}, for somebody who was away: what it did before, what it ` +
+    `Explain what changed in the flow ${flowId} since ${since}, for somebody who was absent: what it did before, what it ` +
     'does now, who changed it and when. Put what callers notice first. Where the history ends with nextCursor, read on ' +
     'with get_flow_history before you answer.',
 };

@@ -80,7 +80,7 @@ export interface NamedResource {
   readonly input: JsonObject;
 }
 
-/** Finds the resource that a URI names; null if there is none. */
+/** Finds the resource that a URI names. */
 export function findResource(catalogue: ReadonlyArray<McpResource>, uri: string): NamedResource | null {
   if (!uri.startsWith(scheme)) return null;
   const mark = uri.indexOf('?');

@@ -3,7 +3,7 @@ import { jsonSchema, members, requiredMembers } from '#application/operations/js
 import { type AnyOperation, effectOf } from '#application/operations/operation.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
-/** The arguments that every writing tool has beside its operation's input. Over REST they are headers. */
+/** The arguments that every writing tool has next to its operation's input. Over REST they are headers. */
 const writeControls: Readonly<Record<string, JsonObject>> = {
   dryRun: {
     type: 'boolean',

@@ -110,7 +110,7 @@ export class BatchStore {
     return expiresAt > this.#options.now().getTime() ? caller : null;
   }
 
-  /** Finds a file of the batch's project; null if there is none. @throws UnavailableError */
+  /** Finds a file of the batch's project. @throws UnavailableError */
   async findFile(fileId: string, projectId: string): Promise<LineFile | null> {
     if (!/^file-[0-9a-z]{8,64}$/.test(fileId)) return null;
     const { writer, blobs, now } = this.#options;

@@ -28,7 +28,7 @@ export interface OperatorProgressOptions {
 }
 
 /**
- * The state that is stored beside the read models: the position up to which the operators' requests are applied, the
+ * The state that is stored next to the read models: the position up to which the operators' requests are applied, the
  * events to skip, the log of each read model, and the events of unknown types.
  */
 export class OperatorProgress {
@@ -94,7 +94,7 @@ export class OperatorProgress {
   }
 
   /**
-   * Counts the events of unknown types that were stored before the start, beside the feeding of all others, so that a
+   * Counts the events of unknown types that were stored before the start, next to the feeding of all others, so that a
    * first start reads the log once.
    */
   async countPast(): Promise<void> {
@@ -237,7 +237,7 @@ export class OperatorCommands {
 
 /** What operators ask of projections, as recorded on the streams `projection-{name}`. */
 export interface OperatorRequestEvents {
-  /** Rebuild its documents beside the ones that queries read. */
+  /** Rebuild its documents next to the ones that queries read. */
   readonly ProjectionRebuildRequested: { readonly projection: string };
   /** Retry the event at which it stopped. */
   readonly ProjectionRetried: { readonly projection: string };

@@ -44,7 +44,7 @@ export function generationPath(number: number): string {
   return `generations.g${number}`;
 }
 
-/** Returns the generation that queries read, without its checkpoint; null if there is none. */
+/** Returns the generation that queries read, without its checkpoint. */
 export function currentGeneration(record: ReadModelRecord<number> | null): Generation | null {
   return collectionGenerations(record, {}).current;
 }

@@ -26,7 +26,7 @@ export class GenerationRows {
     }));
   }
 
-  /** Reads the generation that queries read, and the one that is being filled beside it. */
+  /** Reads the generation that queries read, and the one that is being filled next to it. */
   currentAndFilling(collection: string): CollectionGenerations {
     const row = this.#database.prepare('SELECT generation FROM collection WHERE name = ?').get(collection);
     const current = row === undefined ? null : Number(row.generation);

@@ -39,7 +39,7 @@ export interface RowStore extends Omit<ReadStoreWriter, 'commit' | 'read'> {
   readonly filling: ReadonlySet<number>;
 }
 
-/** A write ends with the row that reaches so many characters of JSON, so that another thread can take it in parts. */
+/** A write ends with the row that reaches this number of characters of JSON, so that another thread can take it in parts. */
 const maxWriteCharacters = 32 * 1024;
 
 /** The number of values of a row before its indexed fields. */

@@ -58,7 +58,7 @@ interface OpenFile {
   readonly current: Map<string, CurrentGeneration>;
 }
 
-/** A document beside the generation that the pointer names; `ord` is null if there is no such document. */
+/** A document next to the generation that the pointer names; `ord` is null if there is no such document. */
 interface FoundRow {
   readonly generation: number;
   readonly ord: number | null;

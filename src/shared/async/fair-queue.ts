@@ -27,7 +27,7 @@ export class FairQueue<Item> {
   /**
    * Removes the next item.
    * @param canServe whether it may be this owner's turn, for its first item; by default it always may
-   * @returns undefined if there is none
+   * @returns
    */
   shift(canServe: (owner: string, item: Item) => boolean = () => true): Item | undefined {
     for (const [owner, items] of this.#byOwner) {

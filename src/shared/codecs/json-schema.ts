@@ -21,7 +21,7 @@ export function schemaOf(codec: t.Mixed): JsonObject | undefined {
 /** The JSON Schema keywords of checks beyond the structure that io-ts knows. */
 const furtherWords = new WeakMap<t.Mixed, JsonObject>();
 
-/** Returns the JSON Schema keywords beside a codec's structure, such as `minItems`. */
+/** Returns the JSON Schema keywords next to a codec's structure, such as `minItems`. */
 export function schemaKeywordsOf(codec: t.Mixed): JsonObject | undefined {
   return furtherWords.get(codec);
 }

@@ -19,7 +19,7 @@ export type JsonPatch = t.TypeOf<typeof JsonPatch>;
 /** `fast-json-patch` compares objects, so values of any type are wrapped in one. */
 const member = 'value';
 
-/** The characters of an operation beside its path and value. */
+/** The characters of an operation next to its path and value. */
 const charactersOfOperation = 30;
 
 /**

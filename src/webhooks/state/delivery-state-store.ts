@@ -95,7 +95,7 @@ export class DeliveryStateStore {
     }
   }
 
-  /** Returns the state of an endpoint, of any node and any log; null if there is none. @throws UnavailableError */
+  /** Returns the state of an endpoint, of any node and any log. @throws UnavailableError */
   async peek(endpointId: string): Promise<DeliveryState | null> {
     const stored = decodeState(await this.#records.get(statesKind, endpointId));
     if (stored === null) return null;

@@ -67,7 +67,7 @@ export async function partsToTakeOver(
 
 /**
  * Copies a part of what release 0.3 has stored into the records. Existing records stay, so that it may be repeated after
- * a crash, and beside nodes that have done it. The copied data stays too, so that the operator can go back to that
+ * a crash, and next to nodes that have done it. The copied data stays too, so that the operator can go back to that
  * release.
  * @throws UnavailableError
  */

@@ -54,7 +54,7 @@ export function toApiError(error: unknown): ApiError {
   });
 }
 
-/** @returns the fault of one member of an input as a sentence; null if there is none */
+/** @returns the fault of one member of an input as a sentence */
 export function issueAt(error: ApiError | null, pointer: string): string | null {
   const found = error?.issues.find((issue) => issue.pointer === pointer);
   return found === undefined ? null : `It ${found.message}.`;

@@ -41,7 +41,7 @@ export class Api {
 
   /**
    * Sends a change.
-   * @returns the answer's JSON; null if there is none
+   * @returns the answer's JSON
    * @throws ApiError
    */
   async send<Value>(method: string, path: string, body?: unknown, options: SendOptions = {}): Promise<Value> {

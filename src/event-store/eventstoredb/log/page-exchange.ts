@@ -89,7 +89,7 @@ export class PageCache {
     this.#limits = limits;
   }
 
-  /** Finds the page with the events right after a position; undefined if there is none. */
+  /** Finds the page with the events right after a position. */
   find(position: number): ReadPage | undefined {
     return this.#pages.findLast((page) => page.after <= position && position < page.position);
   }

@@ -17,7 +17,7 @@ export class EndpointHealth {
     this.#failures = failures;
   }
 
-  /** When the first of these tries failed; null if there is none. */
+  /** When the first of these tries failed. */
   get failingSince(): number | null {
     return this.#failingSince;
   }

@@ -129,7 +129,7 @@ export class OpenMessages {
     this.#inFlight.delete(position);
   }
 
-  /** Returns the message that is due first; null if there is none. Ignores messages in a running try. */
+  /** Returns the message that is due first. Ignores messages in a running try. */
   earliest(fits: (message: OpenMessage) => boolean = () => true): OpenMessage | null {
     let earliest: OpenMessage | null = null;
     for (const message of this.#open.values()) {

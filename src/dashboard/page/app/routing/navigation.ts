@@ -5,7 +5,7 @@ import type { ViewName } from '#dashboard/page/app/routing/router.ts';
 export interface Entry {
   readonly view: ViewName;
   readonly title: string;
-  /** The letter of the shortcut after `g`; null if there is none. */
+  /** The letter of the shortcut after `g`. */
   readonly letter: string | null;
 }
 

@@ -70,7 +70,7 @@ const viewOfKind: Readonly<Record<string, ViewName>> = {
 /** The number of characters that a version's id adds to its flow's. */
 const versionSuffix = 8;
 
-/** @returns the address of the view that shows a resource; null if there is none */
+/** @returns the address of the view that shows a resource */
 export function addressOfResource(kind: string, id: string): string | null {
   const view = viewOfKind[kind];
   if (view === undefined) return null;

@@ -25,7 +25,7 @@ interface ConfirmProps<Answer> {
   /** The label of the button that cancels. */
   readonly keepLabel: string;
   readonly isDestructive?: boolean;
-  /** Further facts, besides the recorded changes. */
+  /** Further facts, in addition to the recorded changes. */
   readonly facts?: ReadonlyArray<readonly [string, Children]>;
   readonly children?: Children;
   readonly onClose: () => void;

@@ -124,12 +124,12 @@ function Page({
           ${left <= 0 ? null : html`<footer>${countOf(left, 'template')} more are not shown: filter by name.</footer>`}
         <//>
       </div>
-      ${panel === null ? null : html`<${Beside} key=${chosen}>${panel}<//>`}
+      ${panel === null ? null : html`<${SidePanel} key=${chosen}>${panel}<//>`}
     </div>`;
 }
 
 /** The panel of the chosen row. On a narrow screen it is below the tree, and the page scrolls to it. */
-function Beside({ children }: { children?: Children }): VNode {
+function SidePanel({ children }: { children?: Children }): VNode {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (matchMedia('(max-width: 68rem)').matches) element.current?.scrollIntoView();

@@ -92,7 +92,7 @@ function sortedByNeed(instances: ReadonlyArray<Instance>): ReadonlyArray<Instanc
   return [...instances].sort((one, other) => need(one) - need(other));
 }
 
-/** Returns the newest published version; null if there is none. @param versions newest first */
+/** Returns the newest published version. @param versions newest first */
 export function newestPublishedOf(versions: ReadonlyArray<TemplateVersion>): TemplateVersion | null {
   return versions.find(({ publishedAt }) => publishedAt !== null) ?? null;
 }
