@@ -1,16 +1,19 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { type AsOfInput, asOfInput, recordAsOf } from '#application/history/as-of.ts';
+import type { StreamHistory } from '#application/history/stream-history.ts';
 import { get } from '#application/operations/operation.ts';
+import { type CollectionReader, maxPageBytes, maxPageItems } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
 import { agentProfiles as entity } from '#domain/agent-profile/agent-profile.ts';
 import { agentProfileHistory } from '#domain/agent-profile/history.ts';
 import { AgentProfileRecord } from '#domain/agent-profile/record.ts';
 import { cuid } from '#domain/codecs/id.ts';
+import { flow } from '#domain/flow/flow.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { agentProfileFlows } from '#projections/agent-profile-flows.ts';
+import { type AgentProfileFlowDocument, agentProfileFlows } from '#projections/agent-profile-flows.ts';
 import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
-import { flowsAsOf } from './shared/flows-as-of.ts';
+import type { Page, PageKey, PageRequest } from '#read-store/read-store.ts';
 
 type Input = AsOfInput & { readonly agentProfileId: string };
 
@@ -47,3 +50,31 @@ export const getAgentProfile = query<Input, AgentProfileDocument, AgentProfileRe
     return E.right({ ...found.right, body: { ...found.right.body, flowIds } });
   },
 });
+
+/** Finds the flows that had an agent profile at a time, by their streams, in the order in which they first had it. */
+export async function flowsAsOf(
+  history: StreamHistory,
+  agentProfileFlows: CollectionReader,
+  agentProfileId: string,
+  time: string,
+): Promise<ReadonlyArray<string>> {
+  const found: string[] = [];
+  for await (const flowId of flowsThatEverHad(agentProfileFlows, agentProfileId)) {
+    const { state } = await history.at(flow, flowId, await history.revisionAt(flow, flowId, time));
+    if (flow.isLive(state, flowId) && state?.record.agentProfileId === agentProfileId) found.push(flowId);
+  }
+  return found;
+}
+
+async function* flowsThatEverHad(collection: CollectionReader, agentProfileId: string) {
+  let after: PageKey | null = null;
+  do {
+    const request: PageRequest = { limit: maxPageItems, maxBytes: maxPageBytes, ...(after === null ? {} : { after }) };
+    const page: Page<AgentProfileFlowDocument> = await collection.list<AgentProfileFlowDocument>(
+      { agentProfileId },
+      request,
+    );
+    for (const { value } of page.documents) yield value.flowId;
+    after = page.next;
+  } while (after !== null);
+}

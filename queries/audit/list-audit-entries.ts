@@ -13,8 +13,8 @@ import type { PageKey } from '#read-store/read-store.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { text } from '#shared/codecs/text.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
-import { type ExportForm, exportForm, exportTypes } from './shared/audit-export.ts';
-import { type AuditPart, searchAudit } from './shared/audit-search.ts';
+import { type ExportForm, exportForm, exportTypes } from './audit-export.ts';
+import { type AuditPart, searchAudit } from './audit-search.ts';
 
 const Input = t.partial({
   ...pageInput,

@@ -2,16 +2,71 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
-import type { ResourceKind } from '#domain/history/listed-event.ts';
+import { timestamp } from '#domain/codecs/time.ts';
+import { type ResourceKind, resourceKinds } from '#domain/history/listed-event.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import type { Counts } from '#domain/usage/usage-total.ts';
 import { type ActivityDocument, activity, everId, otherActors } from '#projections/figures/activity.ts';
 import { scopeOf } from '#projections/figures/figures-scope.ts';
 import { figuresOwner, narrowingReads } from '#queries/shared/figures-owner.ts';
-import { ActivityAnswer } from './answers/activity-answer.ts';
-import { dayRange, narrowing } from './answers/dashboard-input.ts';
+import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
+import { dayRange, narrowing } from './dashboard-input.ts';
 import { type DayRange, lastDays, sumOf } from './days.ts';
 import { readActivity } from './read-activity.ts';
+
+const counts = t.readonlyArray(t.number);
+
+/** The answer of `GET /v1/dashboard/activity`: the events that histories and the audit list. Arrays are by day. */
+export const ActivityAnswer = t.type(
+  {
+    /** The beginning of the first day, and the time of the answer. */
+    from: timestamp,
+    until: timestamp,
+    /** Each day in UTC, `2026-01-05`, oldest first. */
+    days: t.readonlyArray(text()),
+    events: counts,
+    total: t.number,
+    /** The events of the same number of days before `from`. */
+    previousTotal: t.number,
+    /** The kinds of resource of the events, most events first. */
+    kinds: t.readonlyArray(
+      t.type({ kind: oneOf(...resourceKinds), events: counts, total: t.number, previousTotal: t.number }),
+    ),
+    /** The actors of the events, most events first. Further keys have one entry together, with null. */
+    actors: t.readonlyArray(
+      t.type({
+        keyId: nullable(text()),
+        /** `admin`, …, or `system`. */
+        keyType: nullable(text()),
+        events: counts,
+        total: t.number,
+      }),
+    ),
+    /** The last 48 hours in UTC. The current hour is the last. */
+    hours: t.type({ from: timestamp, events: counts }),
+    /** What exists now. Templates and customers are null for keys that may not know of them and for single projects. */
+    counts: t.type({
+      flows: t.number,
+      phoneNumbers: t.number,
+      agentProfiles: t.number,
+      templates: nullable(t.number),
+      instances: t.number,
+      customers: nullable(t.number),
+      projects: t.number,
+      keys: t.number,
+      stores: t.number,
+      files: t.number,
+      batches: t.number,
+      webhookEndpoints: t.number,
+      /** All events since the beginning. */
+      events: t.number,
+    }),
+  },
+  'DashboardActivity',
+);
+
+export type ActivityAnswer = t.TypeOf<typeof ActivityAnswer>;
 
 const defaultDays = 30;
 const hoursShown = 48;

@@ -1,9 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
-import type { CollectionReader } from '#application/operations/paging.ts';
-import { listInput, listItems } from '#application/operations/paging.ts';
+import { type CollectionReader, listInput, listItems, nextCursorOutput } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { timestamp } from '#domain/codecs/time.ts';
 import type { FlowVersionRecord } from '#domain/flow/record.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { type ActivityDocument, activity, everId } from '#projections/figures/activity.ts';
@@ -12,11 +13,66 @@ import { type ActiveVersion, type FlowFiguresDocument, flowFigures } from '#proj
 import { type FlowVersionDocument, flowVersions } from '#projections/flow-versions.ts';
 import { figuresOwner, narrowingReads, ownedBy } from '#queries/shared/figures-owner.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+import { text } from '#shared/codecs/text.ts';
 import { encodeJson } from '#shared/json/encoded-json.ts';
-import { dayRange, narrowing } from './answers/dashboard-input.ts';
-import { type FlowFigures, FlowsAnswer } from './answers/flows-answer.ts';
+import { dayRange, narrowing } from './dashboard-input.ts';
 import { type DayRange, lastDays, sumOf } from './days.ts';
 import { readActivity } from './read-activity.ts';
+
+const counts = t.readonlyArray(t.number);
+
+/** The figures of a flow and its versions. */
+export const FlowFigures = t.type(
+  {
+    flowId: cuid,
+    projectId: cuid,
+    organizationId: cuid,
+    name: text(),
+    /** The numbers of existing and of deleted versions. */
+    versions: t.number,
+    deletedVersions: t.number,
+    /** How often a version was activated, the first one included. */
+    activations: t.number,
+    newestVersion: t.type({ id: cuid, number: t.number, tag: text(), createdAt: timestamp }),
+    /** Null while the read model of versions is behind. */
+    activeVersion: nullable(t.type({ id: cuid, number: t.number, tag: text(), since: timestamp })),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  },
+  'FlowFigures',
+);
+
+export type FlowFigures = t.TypeOf<typeof FlowFigures>;
+
+/** The answer of `GET /v1/dashboard/flows`. Arrays of figures are by day. */
+export const FlowsAnswer = t.intersection(
+  [
+    t.type({
+      from: timestamp,
+      until: timestamp,
+      /** Each day in UTC, `2026-01-05`, oldest first. */
+      days: t.readonlyArray(text()),
+      /** Created and activated versions, the first versions of new flows included. */
+      versionsCreated: counts,
+      activations: counts,
+      totals: t.type({
+        /** Existing flows. */
+        flows: t.number,
+        versionsCreated: t.number,
+        previousVersionsCreated: t.number,
+        activations: t.number,
+        previousActivations: t.number,
+      }),
+      /** A page of the existing flows: `limit`, `cursor`, `sort` as in every list. */
+      flows: t.readonlyArray(FlowFigures),
+    }),
+    nextCursorOutput,
+  ],
+  'DashboardFlows',
+);
+
+export type FlowsAnswer = t.TypeOf<typeof FlowsAnswer>;
 
 const defaultDays = 30;
 /** The default of `limit`. */

@@ -9,14 +9,21 @@ import { invalidInput } from '#exchange/input-errors.ts';
 import { usageByDay, usageByHour, usageByMinute, usageByQuarterHour } from '#projections/usage/usage-by-period.ts';
 import { seriesOf } from '#projections/usage/usage-group.ts';
 import { type FiguresOwner, figuresOwner, narrowingReads } from '#queries/shared/figures-owner.ts';
-import { periodsOf, type UsageRange } from '#queries/usage/shared/usage-range.ts';
-import { readRollup, readSeries, TooMuchUsageError } from '#queries/usage/shared/usage-reader.ts';
-import { gatewayInput } from './answers/dashboard-input.ts';
-import { GatewayAnswer, type Interval } from './answers/gateway-answer.ts';
-import { gatewayExample } from './examples/gateway-example.ts';
-import { breakdownOf, failedTriesOf } from './gateway/gateway-breakdown.ts';
-import { type GatewayRange, gatewayRange } from './gateway/gateway-range.ts';
-import { curvesOf, gatewayFiguresOf, seriesOfSums, sumsByPeriod, totalOf } from './gateway/gateway-series.ts';
+import { periodsOf, type UsageRange } from '#queries/usage/usage-range.ts';
+import { readRollup, readSeries, TooMuchUsageError } from '#queries/usage/usage-reader.ts';
+import { gatewayInput } from './dashboard-input.ts';
+import { GatewayAnswer, gatewayExample, type Interval } from './gateway-answer.ts';
+import {
+  breakdownOf,
+  curvesOf,
+  failedTriesOf,
+  type GatewayRange,
+  gatewayFiguresOf,
+  gatewayRange,
+  seriesOfSums,
+  sumsByPeriod,
+  totalOf,
+} from './gateway-figures.ts';
 
 /** The most documents that one breakdown reads. */
 const maxDocuments = 20_000;

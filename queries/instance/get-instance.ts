@@ -9,7 +9,7 @@ import { instance } from '#domain/instance/instance.ts';
 import { InstanceDetails, type InstanceRecord, instanceRecord } from '#domain/instance/record.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
-import { type DriftReads, driftReads, listDrift } from './shared/list-drift.ts';
+import { type DriftReads, driftReads, listDrift } from './list-drift.ts';
 
 const Input = t.intersection([t.type({ instanceId: cuid }), t.partial(asOfInput)]);
 

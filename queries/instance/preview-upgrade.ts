@@ -15,7 +15,7 @@ import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';
 import { text } from '#shared/codecs/text.ts';
-import { type DriftReads, driftReads, listDrift } from './shared/list-drift.ts';
+import { type DriftReads, driftReads, listDrift } from './list-drift.ts';
 
 const Input = t.type({ instanceId: cuid, targetTemplateVersionId: cuid });
 

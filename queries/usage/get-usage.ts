@@ -9,12 +9,11 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { usageByDay, usageByHour } from '#projections/usage/usage-by-period.ts';
 import { type FiguresOwner, figuresOwner, narrowingReads } from '#queries/shared/figures-owner.ts';
-import { GroupBy, type Grouping, rollupFor } from './shared/group-by.ts';
-import { UsageAnswer, type UsageRow } from './shared/usage-answer.ts';
-import { usageCsv } from './shared/usage-csv.ts';
-import { chunksOf, hoursOrDays, keptSince, shifted, type UsageRange, wholeDaysAndHours } from './shared/usage-range.ts';
-import { passRollup, TooMuchUsageError } from './shared/usage-reader.ts';
-import { UsageRows } from './shared/usage-rows.ts';
+import { GroupBy, type Grouping, rollupFor } from './group-by.ts';
+import { UsageAnswer, type UsageRow } from './usage-answer.ts';
+import { UsageRows, usageCsv } from './usage-export.ts';
+import { chunksOf, hoursOrDays, keptSince, shifted, type UsageRange, wholeDaysAndHours } from './usage-range.ts';
+import { passRollup, TooMuchUsageError } from './usage-reader.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 

@@ -1,6 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { FairRoom } from '#shared/async/fair-queue.ts';
-import { currentOwner } from '#shared/async/work-owner.ts';
+import { currentOwner, FairRoom } from '#shared/async/fair-queue.ts';
 import { type AppendFailure, type EventToAppend, noStream } from './event-store.ts';
 
 /** The most appends that wait for a store, and the most bytes of these. */

@@ -6,8 +6,7 @@ import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-s
 import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
-import { FairRoom } from '#shared/async/fair-queue.ts';
-import { runFor, serviceOwner } from '#shared/async/work-owner.ts';
+import { FairRoom, runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { type AudienceGroup, Audiences } from './audiences.ts';

@@ -1,5 +1,4 @@
-import { FairRoom } from '#shared/async/fair-queue.ts';
-import { currentOwner } from '#shared/async/work-owner.ts';
+import { currentOwner, FairRoom } from '#shared/async/fair-queue.ts';
 import { RecentEffects } from './recent-effects.ts';
 
 /** The position of one follower of the log, as far as callers may wait for it. */

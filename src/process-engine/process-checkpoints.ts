@@ -1,5 +1,5 @@
 import type { Clock } from '#leases/clock.ts';
-import { decodeProcessesRecord, type ProcessesRecord, processesRecordKey } from '#positions/processes-record.ts';
+import { decodeProcessesRecord, type ProcessesRecord, processesRecordKey } from '#positions/position-poll.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';

@@ -5,13 +5,13 @@ import type { LogTail } from '#event-store/log-tail.ts';
 import { type Clock, monotonicClock } from '#leases/clock.ts';
 import type { Leases } from '#leases/leases.ts';
 import { onOneNode } from '#leases/on-one-node.ts';
-import type { FollowedPosition, PositionSink } from '#positions/positions.ts';
 import {
   type ProcessCheckpoint,
   type ProcessEffect,
   type ProcessesRecord,
   startOfLog,
-} from '#positions/processes-record.ts';
+} from '#positions/position-poll.ts';
+import type { FollowedPosition, PositionSink } from '#positions/positions.ts';
 import { retrying } from '#shared/async/retrying.ts';
 import { levelOf } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';

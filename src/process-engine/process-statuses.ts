@@ -2,7 +2,7 @@ import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
-import { type ProcessCheckpoint, startOfLog } from '#positions/processes-record.ts';
+import { type ProcessCheckpoint, startOfLog } from '#positions/position-poll.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { ProcessCheckpoints } from './process-checkpoints.ts';
 

@@ -1,6 +1,5 @@
 import type { EventBatch, EventStore } from '#event-store/event-store.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
-import { OperatorCommands } from '#projection-engine/operator-state/operator-progress.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { OperatorState, ProjectionStatus, ReadStoreWriter } from '#read-store/read-store.ts';
 import { type RetryOptions, retrying } from '#shared/async/retrying.ts';
@@ -9,11 +8,10 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { GenerationCatchUp, type SharedGroupOptions } from './catch-up.ts';
 import type { GenerationProjector } from './generation-projector.ts';
-import { GenerationStarter } from './generation-starter.ts';
-import { OperatorProgress } from './operator-state/operator-progress.ts';
+import { OperatorCommands, OperatorProgress } from './operator-progress.ts';
 import type { AnyProjection } from './projection.ts';
 import { ProjectionGroup } from './projection-group.ts';
-import { type Persist, ProjectionRuntime } from './projection-runtime.ts';
+import { GenerationStarter, type Persist, ProjectionRuntime } from './projection-runtime.ts';
 
 /** A projection whose lag is larger than this catches up separately, so that it does not delay the others. */
 const liveWindow = 10_000;

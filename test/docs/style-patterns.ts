@@ -45,11 +45,11 @@ export const stylePatterns: ReadonlyArray<StylePattern> = [
   {
     name: 'a thing that is asked',
     pattern: new RegExp(
-      `\\b${machine}s? (?:is|are|was|were|may be|must be) (?:not )?(?:asked|told|handed|informed)\\b(?! for\\b)`,
+      `\\b${machine}s? (?:is|are|was|were|may be|must be) (?:not )?(?:asked|handed|informed)\\b(?! for\\b)`,
       'i',
     ),
     instead: 'write what is sent: "the request goes to the server"',
-    matches: ['The store is asked again.', 'A node is told its number.'],
+    matches: ['The store is asked again.', 'A node is handed its number.'],
     allows: ['The admin is asked for a key.', 'The server is stopped.'],
   },
   {

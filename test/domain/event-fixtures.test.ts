@@ -34,7 +34,7 @@ import { webhookEndpoint } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { isChained, seal } from '#event-store/hash-chain.ts';
 import { newestVersion, upcastWith } from '#event-store/recorded-event.ts';
-import { isOperatorRequest, operatorRequestTypes } from '#projection-engine/operator-state/operator-progress.ts';
+import { isOperatorRequest, operatorRequestTypes } from '#projection-engine/operator-progress.ts';
 
 /** Every map of events, with the entity that folds it and the first events of its streams. */
 const entities: ReadonlyArray<{

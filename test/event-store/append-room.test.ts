@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { AppendRoom } from '#event-store/append-limits.ts';
-import { runFor } from '#shared/async/work-owner.ts';
+import { runFor } from '#shared/async/fair-queue.ts';
 
 describe('AppendRoom', () => {
   const take = (room: AppendRoom, project: string, bytes: number) => runFor(project, () => room.take(bytes));

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
-import { type PollLimits, PositionPoll } from '#positions/position-poll.ts';
+import {
+  type PollLimits,
+  PositionPoll,
+  type ProcessCheckpoint,
+  type ProcessesRecord,
+} from '#positions/position-poll.ts';
 import { type FollowedPosition, Positions } from '#positions/positions.ts';
-import type { ProcessCheckpoint, ProcessesRecord } from '#positions/processes-record.ts';
 import type { PublishedPositions } from '#read-store/published-positions.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { eventually } from '#test/support/run/eventually.ts';

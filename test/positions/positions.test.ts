@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type FollowedPosition, type FollowerKind, Positions, type WaitOutcome } from '#positions/positions.ts';
-import { runFor } from '#shared/async/work-owner.ts';
+import { runFor } from '#shared/async/fair-queue.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
 const long = 60_000;

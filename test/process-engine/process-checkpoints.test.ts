@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { decodeProcessesRecord, type ProcessesRecord, processesRecordKey } from '#positions/processes-record.ts';
+import { decodeProcessesRecord, type ProcessesRecord, processesRecordKey } from '#positions/position-poll.ts';
 import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';

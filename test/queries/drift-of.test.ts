@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readersOf } from '#application/queries/query-handler.ts';
 import { updateFlow } from '#commands/flow/update-flow.ts';
 import type { InstanceDocument } from '#projections/instances.ts';
-import { driftReads, listDrift } from '#queries/instance/shared/list-drift.ts';
+import { driftReads, listDrift } from '#queries/instance/list-drift.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { InstanceScenario } from '#test/support/events/instance-scenario.ts';

@@ -1,7 +1,6 @@
 import { identityOfLog } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
-import type { PositionSource } from '#positions/position-poll.ts';
-import { decodeProcessesRecord, processesRecordKey } from '#positions/processes-record.ts';
+import { decodeProcessesRecord, type PositionSource, processesRecordKey } from '#positions/position-poll.ts';
 import { decodePublishedPositions, positionsRecordKey } from '#read-store/notes.ts';
 import type { RecordStore } from '#records/record-store.ts';
 

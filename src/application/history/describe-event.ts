@@ -1,7 +1,11 @@
 import * as t from 'io-ts';
 import { timestamp } from '#domain/codecs/time.ts';
-import type { AnyEntityHistory, RecordReader, ResourceName } from '#domain/history/listed-event.ts';
-import { resourceKinds } from '#domain/history/listed-event.ts';
+import {
+  type AnyEntityHistory,
+  type RecordReader,
+  type ResourceName,
+  resourceKinds,
+} from '#domain/history/listed-event.ts';
 import { listedEvent } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import { oneOf } from '#shared/codecs/choice.ts';

@@ -9,7 +9,7 @@ import { answerShortageFailure, type ByteBudget } from '#exchange/byte-budget.ts
 import { inputErrors, invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
 import type { StreamingConnection } from '#exchange/streaming-connection.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
-import { runFor } from '#shared/async/work-owner.ts';
+import { runFor } from '#shared/async/fair-queue.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { checkScopes, notFound } from './access-refusals.ts';

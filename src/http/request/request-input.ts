@@ -44,7 +44,8 @@ export class OperationInputReader {
       const unknown = unknownInput(route, { headers, query, body: {} });
       const fields = query === '' ? E.right({}) : readQueryParameters(query, route.members);
       if (E.isLeft(fields)) return fields;
-      const bodyHash = hashOf(noBytes, withoutDryRun(query));
+      // Only a request that writes is remembered by its hash.
+      const bodyHash = isWriting(route.operation) ? hashOf(noBytes, withoutDryRun(query)) : '';
       return E.right({ fields: { ...fields.right, ...parameters }, unknown, bodyHash });
     }
     const body = await this.#readBody(ctx, holdBody());

@@ -6,7 +6,7 @@ import { hasBody, hasOwnArrivalLimits } from '#http/request/request-body.ts';
 import { isNamedIn, isStrict } from '#http/request/request-headers.ts';
 import { type RequestContext, requestContextOf } from '#http/server/request-context.ts';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
-import { runFor } from '#shared/async/work-owner.ts';
+import { runFor } from '#shared/async/fair-queue.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 import { isObject, type Json } from '#shared/json/json.ts';
 

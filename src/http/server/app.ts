@@ -37,7 +37,7 @@ import { docsPath, docsRoutes } from '#http/routes/docs.ts';
 import { healthRoutes, metricsRoute, type Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { createUnsupportedEndpoints, type FindUnsupportedEndpoint } from '#http/routes/openai-endpoints.ts';
-import { runFor, serviceOwner } from '#shared/async/work-owner.ts';
+import { runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import { createRequestContext, type RequestContext, RequestLog, requestContextOf } from './request-context.ts';
 import { createRouter, type RequestRouter, type Route } from './router.ts';
 import { SlimKoa } from './server.ts';

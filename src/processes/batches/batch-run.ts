@@ -22,9 +22,8 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { BatchStore, type BatchStoreOptions, type BatchTerm } from './batch-store.ts';
 import type { CallSlots } from './call-slots.ts';
 import { LineAsker } from './line-asker.ts';
-import { PartRecorder, type PartToRecord } from './part-recorder.ts';
+import { PartRecorder, type PartToRecord, ResultFiles } from './part-recorder.ts';
 import { checkInput, type NumberedLine, readLines } from './read-lines.ts';
-import { ResultFiles } from './result-files.ts';
 import { StopSignal } from './run-stop.ts';
 
 export interface BatchRunOptions extends BatchStoreOptions {

@@ -1,5 +1,4 @@
-import { FairQueue } from './fair-queue.ts';
-import { currentOwner } from './work-owner.ts';
+import { currentOwner, FairQueue } from './fair-queue.ts';
 
 interface WaitingWork {
   readonly owner: string;

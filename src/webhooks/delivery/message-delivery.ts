@@ -8,9 +8,8 @@ import {
 import type { DeliveryError } from '#domain/webhook-endpoint/delivery.ts';
 import { type SealedSecret, secretField, secretPrefix, validSecrets } from '#domain/webhook-endpoint/secret.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
-import { FairSlots } from '#shared/async/fair-queue.ts';
+import { FairSlots, runFor } from '#shared/async/fair-queue.ts';
 import { keepHeapSmall } from '#shared/async/heap-growth.ts';
-import { runFor } from '#shared/async/work-owner.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { TryResult } from '#webhooks/delivery/queue/endpoint-queue.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { polledPositions } from '#app/stores/polled-positions.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
-import { type ProcessesRecord, processesRecordKey } from '#positions/processes-record.ts';
+import { type ProcessesRecord, processesRecordKey } from '#positions/position-poll.ts';
 import { encodeJson } from '#shared/json/encoded-json.ts';
 import { organizationCreated } from '#test/support/events/organization-events.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';

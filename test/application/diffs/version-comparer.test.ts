@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
 import type { Comparison } from '#application/diffs/compare-versions.ts';
 import { VersionComparer, type VersionComparerLimits } from '#application/diffs/version-comparer.ts';
-import { runFor } from '#shared/async/work-owner.ts';
+import { runFor } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Json } from '#shared/json/json.ts';
 

@@ -18,7 +18,7 @@ import { createRoutes, type OperationRoute } from '#application/operations/regis
 import { cuid } from '#domain/codecs/id.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { ClientDisconnectedError } from '#exchange/body-source.ts';
-import { currentOwner, serviceOwner } from '#shared/async/work-owner.ts';
+import { currentOwner, serviceOwner } from '#shared/async/fair-queue.ts';
 import { text } from '#shared/codecs/text.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { callerOf, ids } from '#test/support/events/tenants.ts';

@@ -17,7 +17,7 @@ import {
   type SqliteEventStoreOptions,
 } from '#event-store/sqlite/sqlite-event-store.ts';
 import { Writer } from '#event-store/sqlite/writer.ts';
-import { runFor } from '#shared/async/work-owner.ts';
+import { runFor } from '#shared/async/fair-queue.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import {

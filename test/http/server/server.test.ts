@@ -8,7 +8,7 @@ import { createMetrics } from '#http/routes/metrics.ts';
 import { createMetricsApp } from '#http/server/app.ts';
 import { listen } from '#http/server/server.ts';
 import { createStartingApp } from '#http/server/starting-app.ts';
-import { currentOwner } from '#shared/async/work-owner.ts';
+import { currentOwner } from '#shared/async/fair-queue.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { caller, fakeOperations, goodKey, startFakeService, widgetId } from '#test/http/support/fake-service.ts';
 import { rawRequest } from '#test/http/support/raw-request.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatchRunner, type BatchRunnerOptions } from '#processes/batches/batch-runner.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
-import { currentOwner } from '#shared/async/work-owner.ts';
+import { currentOwner } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryEventStore } from '#test/support/fakes/in-memory-event-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { UnknownEvents } from '#projection-engine/operator-state/unknown-events.ts';
+import { UnknownEvents } from '#projection-engine/operator-progress.ts';
 
 describe('UnknownEvents', () => {
   it('counts events of unknown types by type, with their first and last position', () => {

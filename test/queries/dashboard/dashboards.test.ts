@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { noLatencies } from '#domain/usage/latency-bins.ts';
-import { ActivityAnswer } from '#queries/dashboard/answers/activity-answer.ts';
-import { FlowsAnswer } from '#queries/dashboard/answers/flows-answer.ts';
-import { GatewayAnswer } from '#queries/dashboard/answers/gateway-answer.ts';
-import { InstancesAnswer } from '#queries/dashboard/answers/instances-answer.ts';
-import { getActivityDashboard } from '#queries/dashboard/get-activity-dashboard.ts';
-import { getFlowsDashboard } from '#queries/dashboard/get-flows-dashboard.ts';
+import { GatewayAnswer } from '#queries/dashboard/gateway-answer.ts';
+import { ActivityAnswer, getActivityDashboard } from '#queries/dashboard/get-activity-dashboard.ts';
+import { FlowsAnswer, getFlowsDashboard } from '#queries/dashboard/get-flows-dashboard.ts';
 import { getGatewayDashboard } from '#queries/dashboard/get-gateway-dashboard.ts';
-import { getInstancesDashboard } from '#queries/dashboard/get-instances-dashboard.ts';
+import { getInstancesDashboard, InstancesAnswer } from '#queries/dashboard/get-instances-dashboard.ts';
 import { getProjectionsDashboard } from '#queries/dashboard/get-projections-dashboard.ts';
 import { begunFlow, versionActivated, versionCreated, versionDeleted } from '#test/support/events/flow-events.ts';
 import { activeInstance, ended, operationFailed, upgradeRequested } from '#test/support/events/instance-events.ts';

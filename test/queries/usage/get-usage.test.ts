@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { UsageEntry } from '#domain/usage/events.ts';
 import { getUsage } from '#queries/usage/get-usage.ts';
-import { type UsageAnswer, UsageAnswer as UsageAnswerCodec } from '#queries/usage/shared/usage-answer.ts';
+import { type UsageAnswer, UsageAnswer as UsageAnswerCodec } from '#queries/usage/usage-answer.ts';
 import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
 import { usageEntry, usageRecorded } from '#test/support/events/usage-events.ts';
 import { givenLog } from '#test/support/harness/query-harness.ts';

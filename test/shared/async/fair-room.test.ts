@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { FairRoom } from '#shared/async/fair-queue.ts';
-import { serviceOwner } from '#shared/async/work-owner.ts';
+import { FairRoom, serviceOwner } from '#shared/async/fair-queue.ts';
 
 /** Takes places for an owner until there is no room. @returns their number */
 const fill = (room: FairRoom, owner: string) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
-import { runFor } from '#shared/async/work-owner.ts';
+import { runFor } from '#shared/async/fair-queue.ts';
 
 describe('EventLoopBudget', () => {
   it('lets work that fits into the budget begin at once', async () => {

@@ -1,6 +1,6 @@
 import { RecordSnapshots, type StoredSnapshot } from '#application/streams/stream-snapshots.ts';
 import type { EventFailure } from '#domain/shared/event-failure.ts';
-import { type ProcessCheckpoint, type ProcessesRecord, processesRecordKey } from '#positions/processes-record.ts';
+import { type ProcessCheckpoint, type ProcessesRecord, processesRecordKey } from '#positions/position-poll.ts';
 import { recordParts } from '#records/record-parts.ts';
 import type { RecordKey, RecordStore } from '#records/record-store.ts';
 import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';

@@ -1,5 +1,4 @@
-import type { CollectionReader } from '#application/operations/paging.ts';
-import { readInTurn } from '#application/operations/paging.ts';
+import { type CollectionReader, readInTurn } from '#application/operations/paging.ts';
 import { chunksBetween } from '#projections/usage/period.ts';
 import type { UsageDocument } from '#projections/usage/usage-by-period.ts';
 import type { Rollup } from '#projections/usage/usage-group.ts';

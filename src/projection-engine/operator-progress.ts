@@ -1,14 +1,12 @@
 import { projectionControl } from '#domain/operator/projection-control.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import { identityByFirst } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import { ensureReadable, UnreadableEventError } from '#event-store/recorded-event.ts';
-import type { GenerationCatchUp } from '#projection-engine/catch-up.ts';
-import type { GenerationStarter } from '#projection-engine/generation-starter.ts';
-import type { Persist, ProjectionRuntime } from '#projection-engine/projection-runtime.ts';
-import type { OperatorState, ReadStoreWriter } from '#read-store/read-store.ts';
+import type { OperatorState, ReadStoreWriter, UnknownEventsState, UnknownEventType } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { EventLogIdentity } from './log-identity-check.ts';
-import { UnknownEvents } from './unknown-events.ts';
+import type { GenerationCatchUp } from './catch-up.ts';
+import type { GenerationStarter, Persist, ProjectionRuntime } from './projection-runtime.ts';
 
 /** How far the stored position may be behind the position that was seen. A restart reads these events again. */
 const maxUnsavedDistance = 10_000;
@@ -260,4 +258,99 @@ export const operatorRequestTypes: ReadonlyArray<string> = [
 /** Whether an event is an operator's request to the projection runner. */
 export function isOperatorRequest(event: RecordedEvent<string, unknown>): event is OperatorRequest {
   return operatorRequestTypes.includes(event.type);
+}
+
+/** The most types that are counted by name. Further ones are counted together. */
+const maxTypes = 100;
+const furtherTypes = '(further types)';
+
+/** Counts the events that no part of this release handles, for operators. Such events are skipped. */
+export class UnknownEvents {
+  readonly #knownTypes: ReadonlySet<string>;
+  readonly #types = new Map<string, UnknownEventType>();
+
+  constructor(knownTypes: ReadonlyArray<string>) {
+    this.#knownTypes = new Set(knownTypes);
+  }
+
+  get state(): UnknownEventsState {
+    return { types: [...this.#types.values()], knownTypes: [...this.#knownTypes] };
+  }
+
+  /**
+   * Restores the counts of an earlier run. @returns false if they are not valid any more, so that the log must be
+   * counted again
+   */
+  restore(state: UnknownEventsState | undefined): boolean {
+    if (state?.knownTypes.every((type) => this.#knownTypes.has(type)) !== true) return false;
+    for (const counted of state.types) if (!this.#knownTypes.has(counted.type)) this.#types.set(counted.type, counted);
+    return true;
+  }
+
+  /** Counts an event of an unknown type. @returns whether it was one */
+  count({ type, position }: { readonly type: string; readonly position: number }): boolean {
+    if (this.#knownTypes.has(type)) return false;
+    const name = this.#types.has(type) || this.#types.size < maxTypes ? type : furtherTypes;
+    const before = this.#types.get(name) ?? { count: 0, firstPosition: position, lastPosition: position };
+    this.#types.set(name, {
+      type: name,
+      count: before.count + 1,
+      firstPosition: Math.min(before.firstPosition, position),
+      lastPosition: Math.max(before.lastPosition, position),
+    });
+    return true;
+  }
+}
+
+/** Which log each read model was made from. On another log its checkpoint means nothing. */
+export class EventLogIdentity {
+  #log: string | null;
+  readonly #madeFrom: Map<string, string>;
+
+  /**
+   * @param first the log's first event; null while it is empty
+   * @param madeFrom the recorded log of each projection; a read model without a record counts as this log's
+   */
+  constructor(first: RecordedEvent | null, madeFrom: Readonly<Record<string, string>> = {}) {
+    this.#log = first === null ? null : identityByFirst(first);
+    this.#madeFrom = new Map(Object.entries(madeFrom));
+  }
+
+  /** The log of each projection, to be stored. */
+  get madeFrom(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#madeFrom);
+  }
+
+  /** Whether anything was made from another log. */
+  get hasOthers(): boolean {
+    return [...this.#madeFrom.keys()].some((name) => this.isOther(name));
+  }
+
+  /** Whether a projection's read model was made from another log. */
+  isOther(projection: string): boolean {
+    const log = this.#madeFrom.get(projection);
+    return log !== undefined && this.#log !== null && log !== this.#log;
+  }
+
+  /**
+   * Must be called with events as they arrive: the first event of an empty log identifies it.
+   * @returns whether it now does
+   */
+  begun(events: ReadonlyArray<RecordedEvent>): boolean {
+    const [first] = events;
+    if (this.#log !== null || first === undefined) return false;
+    this.#log = identityByFirst(first);
+    return true;
+  }
+
+  /** Records that these projections' read models are made from this log. @returns whether that is new */
+  made(projections: Iterable<string>): boolean {
+    let isNew = false;
+    for (const name of projections) {
+      if (this.#log === null || this.#madeFrom.get(name) === this.#log) continue;
+      this.#madeFrom.set(name, this.#log);
+      isNew = true;
+    }
+    return isNew;
+  }
 }

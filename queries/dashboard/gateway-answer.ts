@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import { timestamp } from '#domain/codecs/time.ts';
 import { GatewayHealth } from '#domain/usage/gateway-health.ts';
-import { usageFigures } from '#queries/usage/shared/usage-figures.ts';
+import { usageFigures } from '#queries/usage/usage-answer.ts';
 import { nullable, oneOf } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
@@ -98,3 +98,58 @@ export const GatewayAnswer = t.type(
 );
 
 export type GatewayAnswer = t.TypeOf<typeof GatewayAnswer>;
+
+const totals = {
+  calls: 30,
+  callsWithTokens: 28,
+  errors: 1,
+  inputTokens: 4200,
+  outputTokens: 1900,
+  characters: 0,
+  audioSeconds: 0,
+  cost: 0.0236,
+  p50Ms: 1890.2,
+  p95Ms: 5104.7,
+  p99Ms: 8612.9,
+  failed: 1,
+  brokenOff: 0,
+  refused: 2,
+  clientGone: 0,
+  firstContentP50Ms: 420.1,
+  firstContentP95Ms: 850.4,
+  firstContentP99Ms: 1900.6,
+};
+
+/** An answer for two quarters of an hour, as a partner's key gets it. */
+export const gatewayExample: GatewayAnswer = {
+  from: '2026-01-05T09:00:00.000Z',
+  until: '2026-01-05T09:30:00.000Z',
+  interval: 'quarter-hour',
+  times: ['2026-01-05T09:00:00.000Z', '2026-01-05T09:15:00.000Z'],
+  totals,
+  series: {
+    calls: [30, 0],
+    errors: [1, 0],
+    cost: [0.0236, null],
+    failed: [1, 0],
+    brokenOff: [0, 0],
+    refused: [2, 0],
+    clientGone: [0, 0],
+    inputTokens: [4200, 0],
+    outputTokens: [1900, 0],
+    p50Ms: [1890.2, null],
+    p95Ms: [5104.7, null],
+    p99Ms: [8612.9, null],
+    firstContentP50Ms: [420.1, null],
+    firstContentP95Ms: [850.4, null],
+    firstContentP99Ms: [1900.6, null],
+  },
+  previous: null,
+  operations: [{ operation: 'chat', calls: [30, 0], total: 30 }],
+  breakdown: { interval: 'hour', times: ['2026-01-05T09:00:00.000Z'] },
+  models: [{ model: 'gpt-large', calls: [30], totals }],
+  targets: null,
+  routes: null,
+  failedTries: null,
+  health: null,
+};

@@ -1,7 +1,6 @@
 import type { EventPlace } from '#application/history/audit-entries.ts';
 import type { EventFilters } from '#application/history/history-page.ts';
-import type { CollectionReader } from '#application/operations/paging.ts';
-import { readInTurn, tenantFilter } from '#application/operations/paging.ts';
+import { type CollectionReader, readInTurn, tenantFilter } from '#application/operations/paging.ts';
 import { isShownTo } from '#domain/history/audience.ts';
 import { type ResourceKind, resourceKinds } from '#domain/history/listed-event.ts';
 import type { Caller } from '#domain/shared/access.ts';

@@ -3,8 +3,7 @@ import type { QueryContext, QueryServices } from '#application/queries/query.ts'
 import { driftedFlows, holdSame, type SeenFlow } from '#domain/instance/drift.ts';
 import { type AgentProfileDocument, agentProfiles } from '#projections/agent-profiles.ts';
 import { type FlowDocument, flows } from '#projections/flows.ts';
-import type { InstanceDocument } from '#projections/instances.ts';
-import { instances } from '#projections/instances.ts';
+import { type InstanceDocument, instances } from '#projections/instances.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 
 /** The read models that show drift. */
