@@ -21,7 +21,7 @@ const sections = page
   .split(/^### /m)
   .slice(1)
   .map((text): Section => {
-    const hops = text.matchAll(/^\d+\. `([^`]+\.ts)`: .{20,}/gm);
+    const hops = text.matchAll(/^\d+\. `([^`]+\.ts)`: .{10,}/gm);
     return { title: text.slice(0, text.indexOf('\n')), files: [...hops].map(([, file = '']) => file) };
   })
   .filter(({ files }) => files.length > 0);
