@@ -133,6 +133,7 @@ class KoaBody extends HttpBody {
       throw error;
     } finally {
       req.unpipe(counted);
+      counted.destroy();
       hold.finish();
     }
     const body: unknown = this.#ctx.request.body;
@@ -159,6 +160,8 @@ function countPieces(req: IncomingMessage, hold: ByteReservation): Transform {
       done(shortage === null ? null : new ArrivalEndedError({ shortage }), piece);
     },
   });
+  // koa-body stops listening when it has failed.
+  counted.on('error', ignored);
   const leave = () => counted.destroy(clientDisconnected());
   hold.begin(() => counted.destroy(new ArrivalEndedError('evicted')));
   req.once('close', leave);
