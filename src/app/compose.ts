@@ -20,7 +20,7 @@ import type { DataDirectory } from './data-directory.ts';
 import { bindOperations } from './parts/bind-operations.ts';
 import { gatewayLimits } from './parts/body-limits.ts';
 import { openDigests } from './parts/open-digests.ts';
-import { type GatewaySource, openMeteredGateway, readGatewaySource } from './parts/open-gateway.ts';
+import { type GatewaySource, openGateway, readGatewaySource } from './parts/open-gateway.ts';
 import { openKeyResolver } from './parts/open-key-resolver.ts';
 import { openLiveFeed } from './parts/open-live-feed.ts';
 import { openUsageArchive } from './parts/open-usage-archive.ts';
@@ -30,6 +30,7 @@ import { runWebhooks } from './parts/run-webhooks.ts';
 import { startLagMonitor, watchMetrics } from './progress.ts';
 import { type AsOf, refuseAsOf, refuseWrites } from './read-only.ts';
 import { createReadiness } from './readiness.ts';
+import type { Runtime } from './runtime.ts';
 import { bootstrapEmptyStore } from './startup/first-start.ts';
 import { waitForReadModels } from './startup/wait-for-stores.ts';
 import { openReadOnlyStores } from './stores/open-read-only-stores.ts';
@@ -139,46 +140,38 @@ interface Foundation extends Stores {
 
 /** Builds the service on its stores, and starts the roles of this node. */
 async function openService(config: Config, foundation: Foundation): Promise<Service> {
-  const { events, projections, metrics, opened } = foundation;
+  const { events, projections, metrics, opened, gatewaySource, processes } = foundation;
   const { limits, roles } = config;
-  const processStatuses = runProcesses(foundation.processes, config, foundation);
-  await waitForReadModels(foundation, limits.readYourWritesTimeoutMs);
   const bodies = new ByteBudget(limits.bodies);
   const answers = new ByteBudget(limits.answers);
-  watchMetrics({ ...foundation, statuses: processStatuses, bodies, answers });
-  const documents = readyOnly(foundation.documents, projections);
-  const base = { ...foundation, documents, processStatuses, bodies, answers };
-  const keys = openKeyResolver(base);
-  const calls = openMeteredGateway(config, foundation.gatewaySource, base);
+  const started: Runtime = { ...foundation, config, history: new StreamHistory(events), bodies, answers };
+  const processStatuses = runProcesses(processes, started);
+  await waitForReadModels(started, limits.readYourWritesTimeoutMs);
+  watchMetrics(started, processStatuses);
+  const documents = readyOnly(started.documents, projections);
+  const runtime: Runtime = { ...started, documents };
+  const keys = openKeyResolver(runtime);
+  const calls = openGateway(gatewaySource, runtime);
   const gateway = calls?.gateway ?? null;
-  const space = openFileSpace(config, documents);
-  const batchesRun = runBatches(config, {
-    ...base,
-    space,
-    gatewayLimits: gatewayLimits(limits),
-    gateway: roles.has('projections') ? gateway : null,
-  });
-  const digests = openDigests(config, base);
-  const archiveUsage = openUsageArchive(config, base);
+  const space = openFileSpace(runtime);
+  const batchesRun = runBatches(runtime, roles.has('projections') ? gateway : null, space);
+  const digests = openDigests(runtime);
+  const archiveUsage = openUsageArchive(runtime);
   const comparer = new VersionComparer();
   opened.defer(() => comparer.close());
-  const lag = startLagMonitor(base);
-  const history = new StreamHistory(events);
-  const webhookTries = runWebhooks(config, { ...base, history });
-  const gatewayHealth = () => gateway?.health() ?? null;
-  const parts = {
-    reacting: reactingProcesses(foundation.processes),
+  const bound = bindOperations({
+    ...runtime,
+    reacting: reactingProcesses(processes),
+    processStatuses,
     space,
     batchesRun,
-    webhookTries,
+    webhookTries: runWebhooks(runtime),
     digests,
     comparer,
-    lag,
-    gatewayHealth,
-    history,
-  };
-  const bound = bindOperations(config, { ...base, ...parts });
-  const live = openLiveFeed({ ...base, keys, limits: limits.feeds });
+    lag: startLagMonitor(runtime),
+    gatewayHealth: () => gateway?.health() ?? null,
+  });
+  const live = openLiveFeed(runtime, keys);
   const relaying = roles.has('gateway') ? gateway : null;
   return {
     operations: [...bound, archiveUsage, live.operation, ...gatewayOperations(relaying, gatewayLimits(limits))],

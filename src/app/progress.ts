@@ -1,11 +1,9 @@
+import type { Runtime } from '#app/runtime.ts';
 import type { ProcessStatus } from '#application/queries/process-status.ts';
 import type { EventStore } from '#event-store/event-store.ts';
-import type { ByteBudget } from '#exchange/byte-budget.ts';
-import type { Metrics, ProjectionLag, Stopped } from '#http/routes/metrics.ts';
+import type { ProjectionLag, Stopped } from '#http/routes/metrics.ts';
 import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
-import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
-import type { ReadStore } from '#read-store/read-store.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 
 /** How long readiness and the metrics wait for a store. */
@@ -16,39 +14,20 @@ export function readEndOfLog(events: Pick<EventStore, 'lastPosition'>): Promise<
   return withTimeout(timeoutMs, events.lastPosition(), null).catch(() => null);
 }
 
-/** The dependencies of the lag monitor. */
-export interface LagDependencies {
-  readonly events: Pick<EventStore, 'lastPosition'>;
-  readonly projections: Pick<ProjectionsProgress, 'status'>;
-  /** Collects everything that must be stopped. */
-  readonly opened: AsyncDisposableStack;
-}
-
 /** Starts to record how far the read models are behind the log. */
-export function startLagMonitor({ events, projections, opened }: LagDependencies): LagMonitor {
+export function startLagMonitor({ events, projections, opened }: Runtime): LagMonitor {
   const lag = new LagMonitor({ lastPosition: () => readEndOfLog(events), status: () => projections.status() });
   lag.start();
   opened.defer(() => lag.stop());
   return lag;
 }
 
-/** The sources of the metrics. */
-export interface WatchedByMetrics {
-  readonly metrics: Metrics;
-  readonly events: Pick<EventStore, 'lastPosition'>;
-  readonly documents: Pick<ReadStore, 'unknownEvents'>;
-  readonly projections: Pick<ProjectionsProgress, 'status'>;
-  readonly statuses: Pick<ProcessStatuses, 'read'>;
-  readonly bodies: Pick<ByteBudget, 'bytes'>;
-  readonly answers: Pick<ByteBudget, 'bytes'>;
-}
-
 /**
  * Makes the metrics show the progress at the time when they are read. Figures that a store does not answer are left
  * out.
  */
-export function watchMetrics(watched: WatchedByMetrics): void {
-  const { metrics, events, documents, projections, statuses, bodies, answers } = watched;
+export function watchMetrics(runtime: Runtime, statuses: ProcessStatuses): void {
+  const { metrics, events, documents, projections, bodies, answers } = runtime;
   metrics.watchGauge(
     'switchyard_body_bytes_in_flight',
     'Bytes that bodies of requests hold in memory',
@@ -66,20 +45,20 @@ export function watchMetrics(watched: WatchedByMetrics): void {
 
 /** Returns nothing while the event store does not answer. The other metrics are most important then. */
 async function projectionLags(
-  events: WatchedByMetrics['events'],
-  projections: WatchedByMetrics['projections'],
+  events: Runtime['events'],
+  projections: Runtime['projections'],
 ): Promise<ReadonlyArray<ProjectionLag>> {
   const end = await readEndOfLog(events);
   if (end === null) return [];
   return projections.status().map(({ name, position }) => ({ name, positions: end - position }));
 }
 
-function stoppedProjections(projections: WatchedByMetrics['projections']): ReadonlyArray<Stopped> {
+function stoppedProjections(projections: Runtime['projections']): ReadonlyArray<Stopped> {
   return projections.status().flatMap((status) => stopped('projection', status));
 }
 
 /** Returns nothing while checkpoints cannot be read. The other metrics are most important then. */
-async function stoppedProcesses(statuses: WatchedByMetrics['statuses']): Promise<ReadonlyArray<Stopped>> {
+async function stoppedProcesses(statuses: ProcessStatuses): Promise<ReadonlyArray<Stopped>> {
   const all = await withTimeout(timeoutMs, statuses.read(), []).catch(() => []);
   return all.flatMap((status) => stopped('process', status));
 }

@@ -1,7 +1,6 @@
-import type { Config } from '#app/config.ts';
 import { readEndOfLog } from '#app/progress.ts';
+import type { Runtime } from '#app/runtime.ts';
 import { freeSpaceOf } from '#app/stores/open-spools.ts';
-import type { Stores } from '#app/stores/open-stores.ts';
 import { descendantKeysOf } from '#application/access/key-follower.ts';
 import { Claims } from '#application/commands/claims.ts';
 import type { Lookup } from '#application/commands/command.ts';
@@ -11,7 +10,6 @@ import type { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { FileSpace } from '#application/files/file-space.ts';
 import { FileUploads } from '#application/files/file-uploads.ts';
 import { uploadOperation } from '#application/files/upload-operation.ts';
-import type { StreamHistory } from '#application/history/stream-history.ts';
 import type { AnyOperation } from '#application/operations/operation.ts';
 import { PendingResources, type ReactingProcess, ReadYourWrites } from '#application/operations/read-your-writes.ts';
 import { downloadOperation } from '#application/queries/content-query.ts';
@@ -26,17 +24,11 @@ import { areShown } from '#positions/positions.ts';
 import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 import { contentQueries, queries } from '#queries/table.ts';
-import type { ReadStore } from '#read-store/read-store.ts';
 import { arrivalLimits } from './body-limits.ts';
 import type { Digests } from './open-digests.ts';
 
-type OperationStores = Pick<
-  Stores,
-  'events' | 'writer' | 'documents' | 'projections' | 'positions' | 'keyUsage' | 'personalData' | 'blobs' | 'webhooks'
->;
-
-/** The dependencies of operations. */
-export interface OperationDependencies extends OperationStores {
+/** What operations need in addition to the runtime. */
+export interface OperationParts {
   /** The processes whose effects answers wait for. */
   readonly reacting: ReadonlyArray<ReactingProcess>;
   readonly processStatuses: ProcessStatuses;
@@ -49,41 +41,33 @@ export interface OperationDependencies extends OperationStores {
   readonly lag: LagMonitor;
   /** The health of the targets of this node's gateway; null on a node without a gateway. */
   readonly gatewayHealth: QueryServices['gatewayHealth'];
-  readonly history: StreamHistory;
 }
 
-type OperationConfig = Pick<Config, 'limits'>;
+type OperationRuntime = Runtime & OperationParts;
 
 /** Creates the operations of the tables with their dependencies. */
-export function bindOperations(
-  config: OperationConfig,
-  dependencies: OperationDependencies,
-): ReadonlyArray<AnyOperation> {
-  const pending = new PendingResources(dependencies.positions);
-  const forCommands = commandDependencies(config, dependencies, pending);
-  const uploads = fileUploads(config, dependencies);
-  const forQueries = queryDependencies(config, dependencies, pending);
+export function bindOperations(runtime: OperationRuntime): ReadonlyArray<AnyOperation> {
+  const pending = new PendingResources(runtime.positions);
+  const forCommands = commandDependencies(runtime, pending);
+  const uploads = fileUploads(runtime);
+  const forQueries = queryDependencies(runtime, pending);
   return [
     ...commands.map((command) => commandOperation(command, forCommands)),
     ...queries.map((query) => queryOperation(query, forQueries)),
     ...uploadCommands.map((command) => uploadOperation(command, { ...forCommands, uploads })),
     ...contentQueries.map((query) => downloadOperation(query, forQueries)),
-    dependencies.digests.operation,
+    runtime.digests.operation,
   ];
 }
 
-function commandDependencies(
-  { limits }: OperationConfig,
-  dependencies: OperationDependencies,
-  pending: PendingResources,
-): CommandDependencies {
-  const { writer, personalData, positions, documents, reacting: processes } = dependencies;
-  const { maxAppendBytes, maxFilledBytes, webhookEndpoints, readYourWritesTimeoutMs: timeoutMs } = limits;
+function commandDependencies(runtime: OperationRuntime, pending: PendingResources): CommandDependencies {
+  const { config, writer, personalData, positions, documents, reacting: processes } = runtime;
+  const { maxAppendBytes, maxFilledBytes, webhookEndpoints, readYourWritesTimeoutMs: timeoutMs } = config.limits;
   return {
     writer,
     claims: new Claims(writer),
     endpointPlaces: new EndpointPlaces({ documents, positions, limits: webhookEndpoints, timeoutMs }),
-    lookup: lookupIn(dependencies),
+    lookup: lookupIn(runtime),
     personalData,
     maxAppendBytes,
     maxFilledBytes,
@@ -92,8 +76,8 @@ function commandDependencies(
 }
 
 /** Returns what commands may look up about other resources. */
-function lookupIn(dependencies: OperationDependencies): Lookup {
-  const { documents, keyUsage, projections, processStatuses, batchesRun, webhooks, webhookTries } = dependencies;
+function lookupIn(runtime: OperationRuntime): Lookup {
+  const { documents, keyUsage, projections, processStatuses, batchesRun, webhooks, webhookTries } = runtime;
   return {
     exists: async (collection, where) =>
       (await documents.list(collection, where, { limit: 1, maxBytes: 1 })).documents.length > 0,
@@ -107,7 +91,7 @@ function lookupIn(dependencies: OperationDependencies): Lookup {
   };
 }
 
-function fileUploads({ limits }: OperationConfig, { blobs, space, writer }: OperationDependencies): FileUploads {
+function fileUploads({ config: { limits }, blobs, space, writer }: OperationRuntime): FileUploads {
   return new FileUploads({
     blobs,
     space,
@@ -118,11 +102,11 @@ function fileUploads({ limits }: OperationConfig, { blobs, space, writer }: Oper
 }
 
 function queryDependencies(
-  { limits: { readYourWritesTimeoutMs: ms } }: OperationConfig,
-  dependencies: OperationDependencies,
+  runtime: OperationRuntime,
   pending: PendingResources,
 ): QueryDependencies & { readonly blobs: BlobStore } {
-  const { events, writer, documents, projections, positions, keyUsage, personalData, blobs, ...parts } = dependencies;
+  const { events, writer, documents, projections, positions, keyUsage, personalData, blobs, ...parts } = runtime;
+  const ms = runtime.config.limits.readYourWritesTimeoutMs;
   const { processStatuses, digests, webhooks, comparer, lag, gatewayHealth, history } = parts;
   const services: QueryServices = {
     streams: writer,
@@ -145,7 +129,7 @@ function queryDependencies(
 /**
  * Creates the check of space for files: the quota of projects, and the required free space on the disks of this node.
  */
-export function openFileSpace(config: Config, documents: Pick<ReadStore, 'get'>): FileSpace {
+export function openFileSpace({ config, documents }: Pick<Runtime, 'config' | 'documents'>): FileSpace {
   const freeSpace = freeSpaceOf(config);
   const { blobStore, dataDir, limits } = config;
   // GridFS uses the disk of the database, which its own operator monitors.

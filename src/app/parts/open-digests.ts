@@ -1,6 +1,5 @@
-import type { Config } from '#app/config.ts';
+import type { Runtime } from '#app/runtime.ts';
 import type { Operation } from '#application/operations/operation.ts';
-import type { BlobStore } from '#blob-store/blob-store.ts';
 import { DigestFolder } from '#digests/digest-folder.ts';
 import { type PublishedKey, publishedKey } from '#digests/digest-keys.ts';
 import { DigestSchedule } from '#digests/digest-schedule.ts';
@@ -9,21 +8,6 @@ import { DigestWriter } from '#digests/digest-writer.ts';
 import { InclusionProofs } from '#digests/inclusion-proof.ts';
 import { writeDigestOperation } from '#digests/write-digest-operation.ts';
 import type { InclusionProof } from '#domain/history/digest.ts';
-import type { RawLog } from '#event-store/transfer/raw-log.ts';
-import type { Leases } from '#leases/leases.ts';
-import type { Logger } from '#shared/logging/logger.ts';
-
-/** The dependencies of digests. */
-export interface DigestDependencies {
-  readonly events: RawLog;
-  readonly blobs: BlobStore;
-  readonly leases: Leases | null;
-  /** The unique name of this node. */
-  readonly node: string;
-  readonly log: Logger;
-  /** Collects everything that must be stopped. */
-  readonly opened: AsyncDisposableStack;
-}
 
 /** The digests for callers. */
 export interface Digests {
@@ -34,10 +18,15 @@ export interface Digests {
 }
 
 /** Starts to sign digests, if there is a key and this node has the role. */
-export function openDigests(
-  { digestKeys, digestDir, roles }: Pick<Config, 'digestKeys' | 'digestDir' | 'roles'>,
-  { events, blobs, leases, node, log, opened }: DigestDependencies,
-): Digests {
+export function openDigests({
+  config: { digestKeys, digestDir, roles },
+  events,
+  blobs,
+  leases,
+  node,
+  log,
+  opened,
+}: Runtime): Digests {
   const { signing: key, trusted } = digestKeys;
   const publishedKeys = trusted.map(publishedKey);
   if (key === null) {

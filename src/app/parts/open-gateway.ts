@@ -1,32 +1,19 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Config } from '#app/config.ts';
+import type { Runtime } from '#app/runtime.ts';
 import { openSpools } from '#app/stores/open-spools.ts';
-import type { EventStore } from '#event-store/event-store.ts';
-import type { SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { builtInConfiguration, ConfigurationFile } from '#gateway/config/configuration-file.ts';
 import { decodeConfiguration } from '#gateway/config/decode-configuration.ts';
 import { Gateway } from '#gateway/gateway.ts';
-import type { Metrics } from '#http/routes/metrics.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { type Metering, openMetering } from '#usage/metering.ts';
+import { openMetering } from '#usage/metering.ts';
 
 /** The running gateway. */
 export interface OpenGateway {
   readonly gateway: Gateway;
   /** Reads its configuration again. Faults are logged. */
   readonly reload: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
-
-export interface OpenGatewayOptions {
-  readonly log: Logger;
-  /** Receives the records of calls and attempts. */
-  readonly metering: Pick<Metering, 'usage' | 'attempts'>;
-  /** Stores uploads that are too large for memory. */
-  readonly spools: SpoolFolder;
-  /** This node's name. */
-  readonly node: string;
 }
 
 /** The configuration with which the gateway starts. */
@@ -49,15 +36,24 @@ export async function readGatewaySource(config: Config, log: Logger): Promise<Ga
   return { configuration: await file.load(), file };
 }
 
-/** Opens the gateway with its configuration, and follows changes of the file. */
-export function openGateway({ configuration, file }: GatewaySource, options: OpenGatewayOptions): OpenGateway {
-  const { log, metering, spools, node } = options;
+/**
+ * Opens the gateway with its configuration and the metering of its calls, and follows changes of the file. The metering
+ * is closed after the gateway.
+ * @param source null on a node that calls no model
+ * @returns null on a node that calls no model
+ */
+export function openGateway(source: GatewaySource | null, runtime: Runtime): OpenGateway | null {
+  if (source === null) return null;
+  const { config, metrics, events, node, log, opened } = runtime;
+  const { configuration, file } = source;
+  const metering = openMetering({ registry: metrics.registry, events, node, log });
+  opened.defer(() => metering.close());
   const gateway = new Gateway({
     configuration,
     environment: process.env,
     usage: metering.usage,
     attempts: metering.attempts,
-    spools,
+    spools: openSpools(config, metrics),
     node,
     log,
   });
@@ -66,14 +62,11 @@ export function openGateway({ configuration, file }: GatewaySource, options: Ope
   file?.watch((changed) => gateway.configure(changed));
   // The file may have changed while the stores were opened.
   void file?.reload();
-  return {
-    gateway,
-    reload: async () => file?.reload(),
-    close: async () => {
-      file?.close();
-      await gateway.close();
-    },
-  };
+  opened.defer(async () => {
+    file?.close();
+    await gateway.close();
+  });
+  return { gateway, reload: async () => file?.reload() };
 }
 
 /** Whether a node calls models. A node without the role may do so for batches. */
@@ -85,33 +78,4 @@ function sandboxOnly(): GatewayConfiguration {
   const decoded = decodeConfiguration(builtInConfiguration, {});
   if (E.isLeft(decoded)) throw new Error('The built-in configuration is not valid');
   return decoded.right;
-}
-
-/** The dependencies of a gateway whose calls are metered. */
-export interface MeteredGatewayDependencies {
-  readonly metrics: Metrics;
-  readonly events: EventStore;
-  /** The unique name of this node. */
-  readonly node: string;
-  readonly log: Logger;
-  /** Collects everything that must be closed. */
-  readonly opened: AsyncDisposableStack;
-}
-
-/**
- * Opens the gateway and the metering of its calls. The metering is closed after the gateway.
- * @param source null on a node that calls no model
- * @returns null on a node that calls no model
- */
-export function openMeteredGateway(
-  config: Config,
-  source: GatewaySource | null,
-  { metrics, events, node, log, opened }: MeteredGatewayDependencies,
-): OpenGateway | null {
-  if (source === null) return null;
-  const metering = openMetering({ registry: metrics.registry, events, node, log });
-  opened.defer(() => metering.close());
-  const gateway = openGateway(source, { log, metering, spools: openSpools(config, metrics), node });
-  opened.defer(() => gateway.close());
-  return gateway;
 }

@@ -1,30 +1,15 @@
+import type { Runtime } from '#app/runtime.ts';
 import { KeyFollower } from '#application/access/key-follower.ts';
 import { KeyResolver } from '#application/access/key-resolver.ts';
-import type { KeyUsage } from '#application/access/key-usage.ts';
-import type { StreamWriter } from '#application/streams/stream-writer.ts';
-import type { EventStore } from '#event-store/event-store.ts';
-import type { LogTail } from '#event-store/log-tail.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import { apiKeySecrets } from '#projections/access/api-key-secrets.ts';
-import type { ReadStore } from '#read-store/read-store.ts';
-
-export interface OpenKeyResolverOptions {
-  readonly events: EventStore;
-  readonly tail: LogTail;
-  readonly writer: StreamWriter;
-  readonly projections: Pick<ProjectionsProgress, 'status'>;
-  readonly documents: ReadStore;
-  readonly keyUsage: KeyUsage;
-  /** Collects everything that must be stopped. */
-  readonly opened: AsyncDisposableStack;
-}
 
 /**
  * Creates the resolver of keys. It reads a key's stream, and follows its changes: those of this node at once, those of
  * other nodes by the log.
  */
-export function openKeyResolver(options: OpenKeyResolverOptions): KeyResolver {
-  const { events: store, writer, projections, documents, keyUsage, tail, opened } = options;
+export function openKeyResolver(runtime: Runtime): KeyResolver {
+  const { events: store, writer, projections, documents, keyUsage, tail, opened } = runtime;
   const follower = new KeyFollower({ tail, store, beginAfter: () => secretsKnownUpTo(projections) });
   const keys = new KeyResolver({ writer, follower, documents, usage: keyUsage });
   follower.listen(keys.see);

@@ -1,30 +1,11 @@
+import type { Runtime } from '#app/runtime.ts';
 import type { KeyResolver } from '#application/access/key-resolver.ts';
 import type { EntryReads } from '#application/history/audit-entries.ts';
-import { StreamHistory } from '#application/history/stream-history.ts';
 import type { StreamingOperation } from '#application/operations/operation.ts';
-import type { EventStore } from '#event-store/event-store.ts';
-import type { LogTail } from '#event-store/log-tail.ts';
 import { keyIn } from '#http/request/request-headers.ts';
-import type { Metrics } from '#http/routes/metrics.ts';
 import { createFeedOperation } from '#live-feed/feed-operation.ts';
-import { type FeedLimits, LiveFeed } from '#live-feed/live-feed.ts';
+import { LiveFeed } from '#live-feed/live-feed.ts';
 import { PastEntries } from '#live-feed/past-entries.ts';
-import type { PersonalData } from '#personal-data/personal-data.ts';
-import type { Positions } from '#positions/positions.ts';
-import type { ReadStore } from '#read-store/read-store.ts';
-import type { Logger } from '#shared/logging/logger.ts';
-
-export interface OpenLiveFeedOptions {
-  readonly events: EventStore;
-  readonly tail: LogTail;
-  readonly documents: ReadStore;
-  readonly personalData: PersonalData;
-  readonly keys: KeyResolver;
-  readonly metrics: Metrics;
-  readonly limits: FeedLimits;
-  readonly positions: Positions;
-  readonly log: Logger;
-}
 
 /** The live feed and the operation that opens it. */
 export interface OpenLiveFeed {
@@ -33,10 +14,11 @@ export interface OpenLiveFeed {
 }
 
 /** Creates the live feed of a node. It follows the log only while a client reads it. */
-export function openLiveFeed(options: OpenLiveFeedOptions): OpenLiveFeed {
-  const { events: store, tail, documents, personalData, keys, metrics, limits, positions, log } = options;
+export function openLiveFeed(runtime: Runtime, keys: KeyResolver): OpenLiveFeed {
+  const { config, events: store, tail, documents, personalData, metrics, positions, history, log } = runtime;
+  const limits = config.limits.feeds;
   const reads = {
-    history: new StreamHistory(store),
+    history,
     personalReader: (subjects) => personalData.readerOf(subjects),
   } satisfies EntryReads;
   const past = new PastEntries({ documents, reads, positions });
