@@ -14,39 +14,10 @@ export interface ByteLimits {
 /** The exceeded limit: the project's, or that of the whole node. */
 export type ByteShortage = 'project' | 'node';
 
-/** The bytes that one request holds. They count until they are returned or released. */
-export interface ByteReservation {
-  /** Why there is no room for this many more bytes; null if there is. Counts nothing. */
-  shortageOf(bytes: number): ByteShortage | null;
-  /**
-   * Counts this many more bytes. If the node is full, unfinished holds of projects that hold more are evicted first.
-   * @returns why there is no room for them; null if they are counted
-   */
-  take(bytes: number): ByteShortage | null;
-  /**
-   * Counts this many more bytes of something that has begun, so only the node's limit counts. Evicts nothing.
-   * @returns whether the node has room for them; if not, they are not counted
-   */
-  takeBegun(bytes: number): boolean;
-  /** Counts exactly this many bytes from now on, whatever the limits are: they are in memory already. */
-  resize(bytes: number): void;
-  /** Returns this many bytes. */
-  giveBack(bytes: number): void;
-  /**
-   * Marks the hold as unfinished until `finish`: it may be evicted to make room.
-   * @param onEvicted called once on eviction; the bytes no longer count, and the hold gets no more
-   */
-  begin(onEvicted: () => void): void;
-  /** Marks the hold as finished, so that it is not evicted. */
-  finish(): void;
-  /** Releases all bytes for good. May be called again. */
-  release(): void;
-}
-
 /** The bytes of a project. It has an entry while one of its holds has bytes or is unfinished. */
 interface ProjectBytes {
   bytes: number;
-  readonly unfinished: Set<Hold>;
+  readonly unfinished: Set<ByteReservation>;
 }
 
 /** Counts the bytes that requests hold, for each project and in total, and limits both. Does no I/O. */
@@ -87,18 +58,18 @@ export class ByteBudget {
 
   /** Makes a hold of a project, with no bytes yet. It must be released in the end. */
   hold(projectId: string): ByteReservation {
-    return new Hold(this, projectId);
+    return new ByteReservation(this, projectId);
   }
 
-  /** Only for `Hold`. */
-  shortageOf(hold: Hold, bytes: number): ByteShortage | null {
+  /** Only for `ByteReservation`. */
+  shortageOf(hold: ByteReservation, bytes: number): ByteShortage | null {
     if (this.bytesOf(hold.projectId) + bytes > this.#limits.maxBytesPerProject) return 'project';
     if (bytes > this.#limits.maxBytes) return 'node';
     return this.#lacksRoomFor(bytes) && this.#victimFor(hold, bytes) === null ? 'node' : null;
   }
 
-  /** Only for `Hold`. */
-  take(hold: Hold, bytes: number): ByteShortage | null {
+  /** Only for `ByteReservation`. */
+  take(hold: ByteReservation, bytes: number): ByteShortage | null {
     const shortage = this.shortageOf(hold, bytes);
     if (shortage !== null) return shortage;
     while (this.#lacksRoomFor(bytes)) {
@@ -111,7 +82,7 @@ export class ByteBudget {
   }
 
   /**
-   * Only for `Hold`.
+   * Only for `ByteReservation`.
    * @param bytes more; less when negative
    */
   count(projectId: string, bytes: number): void {
@@ -121,13 +92,13 @@ export class ByteBudget {
     this.#dropIfIdle(projectId, project);
   }
 
-  /** Only for `Hold`. */
-  beginUnfinished(hold: Hold): void {
+  /** Only for `ByteReservation`. */
+  beginUnfinished(hold: ByteReservation): void {
     this.#entryOf(hold.projectId).unfinished.add(hold);
   }
 
-  /** Only for `Hold`. */
-  endUnfinished(hold: Hold): void {
+  /** Only for `ByteReservation`. */
+  endUnfinished(hold: ByteReservation): void {
     const project = this.#projects.get(hold.projectId);
     if (project === undefined) return;
     project.unfinished.delete(hold);
@@ -154,9 +125,9 @@ export class ByteBudget {
    * The largest unfinished hold of the project that holds most; null unless that project holds more than the requesting
    * one would.
    */
-  #victimFor({ projectId }: Hold, bytes: number): Hold | null {
+  #victimFor({ projectId }: ByteReservation, bytes: number): ByteReservation | null {
     let most = this.bytesOf(projectId) + bytes;
-    let victim: Hold | null = null;
+    let victim: ByteReservation | null = null;
     for (const project of this.#projects.values()) {
       if (project.bytes <= most) continue;
       const largest = largestOf(project.unfinished);
@@ -168,13 +139,14 @@ export class ByteBudget {
   }
 }
 
-function largestOf(holds: Iterable<Hold>): Hold | null {
-  let largest: Hold | null = null;
+function largestOf(holds: Iterable<ByteReservation>): ByteReservation | null {
+  let largest: ByteReservation | null = null;
   for (const hold of holds) if (hold.bytes > (largest?.bytes ?? 0)) largest = hold;
   return largest;
 }
 
-class Hold implements ByteReservation {
+/** The bytes that one request holds. They count until they are returned or released. */
+export class ByteReservation {
   readonly projectId: string;
   readonly #budget: ByteBudget;
   #bytes = 0;
@@ -190,10 +162,15 @@ class Hold implements ByteReservation {
     return this.#bytes;
   }
 
+  /** Why there is no room for this many more bytes; null if there is. Counts nothing. */
   shortageOf(bytes: number): ByteShortage | null {
     return this.#isReleased ? 'node' : this.#budget.shortageOf(this, bytes);
   }
 
+  /**
+   * Counts this many more bytes. If the node is full, unfinished holds of projects that hold more are evicted first.
+   * @returns why there is no room for them; null if they are counted
+   */
   take(bytes: number): ByteShortage | null {
     if (this.#isReleased) return 'node';
     const shortage = this.#budget.take(this, bytes);
@@ -201,36 +178,48 @@ class Hold implements ByteReservation {
     return shortage;
   }
 
+  /**
+   * Counts this many more bytes of something that has begun, so only the node's limit counts. Evicts nothing.
+   * @returns whether the node has room for them; if not, they are not counted
+   */
   takeBegun(bytes: number): boolean {
     if (this.#isReleased || !this.#budget.hasRoomFor(bytes)) return false;
     this.resize(this.#bytes + bytes);
     return true;
   }
 
+  /** Counts exactly this many bytes from now on, whatever the limits are: they are in memory already. */
   resize(bytes: number): void {
     if (this.#isReleased || bytes === this.#bytes) return;
     this.#budget.count(this.projectId, bytes - this.#bytes);
     this.#bytes = bytes;
   }
 
+  /** Returns this many bytes. */
   giveBack(bytes: number): void {
     const given = Math.min(bytes, this.#bytes);
     this.#bytes -= given;
     this.#budget.count(this.projectId, -given);
   }
 
+  /**
+   * Marks the hold as unfinished until `finish`: it may be evicted to make room.
+   * @param onEvicted called once on eviction; the bytes no longer count, and the hold gets no more
+   */
   begin(onEvicted: () => void): void {
     if (this.#isReleased) return;
     this.#onEvicted = onEvicted;
     this.#budget.beginUnfinished(this);
   }
 
+  /** Marks the hold as finished, so that it is not evicted. */
   finish(): void {
     if (this.#onEvicted === null) return;
     this.#onEvicted = null;
     this.#budget.endUnfinished(this);
   }
 
+  /** Releases all bytes for good. May be called again. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;

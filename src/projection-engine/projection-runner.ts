@@ -36,22 +36,6 @@ export interface ProjectionRunnerOptions {
   readonly onStatus?: () => void;
 }
 
-/** Projects the log into the documents of every projection. */
-export interface ProjectionRunner {
-  /** The statuses in the order of the given projections. */
-  status(): ReadonlyArray<ProjectionStatus>;
-  /** The positions of the documents that queries read, in the order of the given projections. */
-  positions(): ReadonlyArray<ServedPosition>;
-  /** Whether every projection has seen the end of the log since the start, or has stopped. */
-  ready(): boolean;
-  /** How often the stored status has changed since the start. */
-  readonly statusChanges: number;
-  /** Settles when the runner has ended; rejects when it failed. */
-  readonly finished: Promise<void>;
-  /** Finishes the current batch, stores the checkpoints, and ends. The store stays open. */
-  close(): Promise<void>;
-}
-
 /**
  * Starts feeding the log to projections. An unchanged projection continues from its checkpoint. A projection that is
  * new, changed or to be rebuilt is filled next to the documents that queries read, and swapped in when it has caught
@@ -60,12 +44,13 @@ export interface ProjectionRunner {
  * @throws what the stores throw other than UnavailableError, which is retried
  */
 export async function startProjectionRunner(options: ProjectionRunnerOptions): Promise<ProjectionRunner> {
-  const runner = new Runner(options);
+  const runner = new ProjectionRunner(options);
   await runner.start();
   return runner;
 }
 
-class Runner implements ProjectionRunner {
+/** Projects the log into the documents of every projection. */
+export class ProjectionRunner {
   readonly #options: ProjectionRunnerOptions;
   readonly #closing = new AbortController();
   /** Aborts when the runner must end. */
@@ -146,15 +131,18 @@ class Runner implements ProjectionRunner {
     };
   }
 
+  /** The statuses in the order of the given projections. */
   status(): ReadonlyArray<ProjectionStatus> {
     const { pace } = this.#catchUp;
     return this.#runtimes.map((runtime) => runtime.status(pace));
   }
 
+  /** The positions of the documents that queries read, in the order of the given projections. */
   positions(): ReadonlyArray<ServedPosition> {
     return this.#runtimes.map(({ served }) => served);
   }
 
+  /** Whether every projection has seen the end of the log since the start, or has stopped. */
   ready(): boolean {
     return this.#runtimes.every(({ settled }) => settled);
   }
@@ -172,6 +160,7 @@ class Runner implements ProjectionRunner {
     this.finished.catch(() => undefined);
   }
 
+  /** Finishes the current batch, stores the checkpoints, and ends. The store stays open. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.finished;

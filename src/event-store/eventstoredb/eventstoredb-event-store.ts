@@ -63,28 +63,6 @@ export interface EventStoreDbOptions extends StreamNaming {
   readonly log: DebugLogger;
 }
 
-/** The port on EventStoreDB, with reads of events as stored. */
-export interface EventStoreDbEventStore extends EventStore, LogPages, StreamRemoval, Pick<RawLog, 'readRawLog'> {
-  /**
-   * A stream's events as stored, not upcast: what `verifyChain` takes.
-   * @throws UnavailableError
-   */
-  readRaw(stream: string, fromRevision: number, limit?: number): Promise<ReadonlyArray<StoredEvent>>;
-  /**
-   * The position of our last event, without events of other applications; 0 without one.
-   * @throws UnavailableError
-   */
-  lastOwnPosition(): Promise<number>;
-  /**
-   * The name of a stream that would be ours without the prefix; null without one, or if ours cannot be
-   * distinguished.
-   * @throws UnavailableError
-   */
-  findUnprefixedStream(): Promise<string | null>;
-  /** A port for the `wake` of a store in another thread: transfer it there. */
-  changePort(): MessagePort;
-}
-
 /** The bytes of one answer to `readRawLog`; the last event may exceed them. */
 const rawLogBytes = 4 * 1024 * 1024;
 
@@ -101,10 +79,11 @@ const closeLimitMs = 6_000;
  * @throws StartupError when the URL is wrong
  */
 export function openEventStoreDbEventStore(options: EventStoreDbOptions): EventStoreDbEventStore {
-  return new ConnectedEventStore(options);
+  return new EventStoreDbEventStore(options);
 }
 
-class ConnectedEventStore implements EventStoreDbEventStore {
+/** The port on EventStoreDB, with reads of events as stored. */
+export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemoval, Pick<RawLog, 'readRawLog'> {
   readonly #connection: Connection;
   readonly #reads: Reads;
   readonly #availability: Availability;
@@ -208,6 +187,10 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     return this.#log.lastPosition();
   }
 
+  /**
+   * The position of our last event, without events of other applications; 0 without one.
+   * @throws UnavailableError
+   */
   async lastOwnPosition(): Promise<number> {
     const request = lastOwnEventRequest(this.#names.ownEvents());
     const [answer] = await this.#search(request);
@@ -215,6 +198,11 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     return event === undefined ? 0 : positionOf(event);
   }
 
+  /**
+   * The name of a stream that would be ours without the prefix; null without one, or if ours cannot be
+   * distinguished.
+   * @throws UnavailableError
+   */
   async findUnprefixedStream(): Promise<string | null> {
     const filter = this.#names.unprefixedEvents();
     if (filter === null) return null;
@@ -233,10 +221,15 @@ class ConnectedEventStore implements EventStoreDbEventStore {
     return isRemoved;
   }
 
+  /** A port for the `wake` of a store in another thread: transfer it there. */
   changePort(): MessagePort {
     return this.#log.changePort();
   }
 
+  /**
+   * A stream's events as stored, not upcast: what `verifyChain` takes.
+   * @throws UnavailableError
+   */
   async readRaw(
     stream: string,
     fromRevision: number,

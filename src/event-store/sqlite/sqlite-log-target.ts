@@ -9,11 +9,6 @@ import { type AppendMessage, conflictMark } from './messages.ts';
 import { SqliteEventReader } from './reader.ts';
 import { Writer } from './writer.ts';
 
-/** A SQLite file into which a log is imported. */
-export interface SqliteLogTarget extends LogTarget {
-  close(): Promise<void>;
-}
-
 /**
  * Opens an event file to import a log into it, and creates the file if it does not exist. It writes on the calling
  * thread, each part in one transaction. So the order is kept after any failure, and each part needs one disk sync.
@@ -21,10 +16,11 @@ export interface SqliteLogTarget extends LogTarget {
  * @throws StartupError
  */
 export function openSqliteLogTarget(file: string): SqliteLogTarget {
-  return new FileLogTarget(file);
+  return new SqliteLogTarget(file);
 }
 
-class FileLogTarget implements SqliteLogTarget {
+/** A SQLite file into which a log is imported. */
+export class SqliteLogTarget implements LogTarget {
   readonly #writer: Writer;
   readonly #reader: SqliteEventReader;
 

@@ -13,27 +13,13 @@ export function usageDayStream(day: string): string {
   return `${usageDayStreamKind}-${day}`;
 }
 
-/** The counts of a day's closings. A closing that a crash interrupted counts nothing. */
-export interface ClosedDay {
-  /** The revision of the last event of its stream. */
-  readonly revision: number;
-  readonly hash: string | null;
-  readonly time: string | null;
-  readonly relativeAccuracy: number | null;
-  readonly callsLost: number;
-  /** By name. */
-  readonly streams: ReadonlyMap<string, ClosedUsageStream>;
-  /** By key, model and target (`groupOf`). */
-  readonly entries: ReadonlyMap<string, ReadonlyArray<HourlyUsageEntry>>;
-}
-
 /**
  * Reads the closings of a day.
  * @throws UnavailableError, UnreadableEventError
  */
 export async function readClosedDay(store: Pick<EventStore, 'read'>, day: string): Promise<ClosedDay> {
   const stream = usageDayStream(day);
-  const closings = new Closings();
+  const closings = new ClosedDay();
   for (let next = 0; ; ) {
     const { events, isEnd } = await store.read(stream, next);
     for (const event of events) closings.add(event);
@@ -42,13 +28,16 @@ export async function readClosedDay(store: Pick<EventStore, 'read'>, day: string
   }
 }
 
-class Closings implements ClosedDay {
+/** The counts of a day's closings. A closing that a crash interrupted counts nothing. */
+export class ClosedDay {
   revision = noStream;
   hash: string | null = null;
   time: string | null = null;
   relativeAccuracy: number | null = null;
   callsLost = 0;
+  /** By name. */
   readonly streams = new Map<string, ClosedUsageStream>();
+  /** By key, model and target (`groupOf`). */
   readonly entries = new Map<string, ReadonlyArray<HourlyUsageEntry>>();
   #parts: Closing[] = [];
 
