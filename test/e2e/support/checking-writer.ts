@@ -49,6 +49,8 @@ export class CheckingWriter {
       writer.#profiles.push(await writer.#change('POST', `${writer.#project}/agent-profiles`, body));
     }
     writer.#defaultProfile = writer.#profiles[0] ?? '';
+    // A process reacts to it, whatever few steps follow.
+    await writer.#assign(writer.#anyOf([...writer.#flows.keys()]), writer.#anyOf(writer.#profiles));
     return writer;
   }
 
