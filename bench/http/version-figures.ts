@@ -16,7 +16,11 @@ async function measure(checkout: Checkout, folder: string, log: string): Promise
   const service = await startService(folder, { LOG_LEVEL: 'warn' }, checkout);
   try {
     const ids = await flowIds(service);
-    const loads = { GET: getLoad(service, ids), POST: postLoad(service, ids) };
+    const loads = {
+      GET: getLoad(service, ids),
+      POST: postLoad(service, ids),
+      'POST to one flow': postLoad(service, ids.slice(0, 1)),
+    };
     const figures: Figure[] = [{ what: `start to ready, ${log}`, value: service.startMs, unit: ' ms' }];
     for (const load of Object.values(loads)) await sendLoad(load);
     for (const [method, load] of Object.entries(loads)) {

@@ -90,11 +90,14 @@ export interface EventStore {
    * Appends to one stream, all or nothing, and durably before it answers. A repetition with the same ids and expected
    * revision gets the first answer again.
    * @param expectedRevision the revision the stream must be at; `noStream` for a new one
+   * @param lastEventId the id of the event that the stream must end with, for an append that was decided before that
+   *   event was stored: another event may have got its revision. Only a store with one writer checks it.
    */
   append(
     stream: string,
     expectedRevision: number,
     events: ReadonlyArray<EventToAppend>,
+    lastEventId?: string,
   ): Promise<E.Either<AppendFailure, AppendResult>>;
   /**
    * A stream's events in order, from a revision on, at most `limit`. If the texts are large, it stops early, after at

@@ -65,6 +65,12 @@ interface Answered {
   readonly result: OperationResult;
 }
 
+interface Conflict {
+  readonly kind: 'conflict';
+}
+
+const conflict: Conflict = { kind: 'conflict' };
+
 // biome-ignore lint/suspicious/noExplicitAny: the command's definition names its events.
 type AnyTurn = StreamTurn<any, any>;
 
@@ -141,19 +147,36 @@ async function executeAttempt(attempt: CommandAttempt): Promise<Answered | Refus
 async function write(attempt: CommandAttempt): Promise<Written | Replay | Refused | Again> {
   const { runtime, command, id } = attempt;
   using creation = command.endpointPlace === 'taken' ? new EndpointCreation(runtime.endpointPlaces) : null;
-  const turn = await runtime.writer.beginTurn(command.entity, id);
-  try {
-    for (;;) {
-      const written = await writeOnce(attempt, turn, creation);
+  // A claim or a place is taken for one append, which must be decided on a durable state.
+  const mode = command.creates?.claims === undefined && command.endpointPlace === undefined ? 'pipelined' : 'alone';
+  let deadline: number | undefined;
+  for (;;) {
+    const turn = await runtime.writer.beginTurn(command.entity, id, mode, deadline);
+    deadline = turn.deadline;
+    try {
+      const written = await writeInTurn(attempt, turn, creation);
       if (written.kind === 'written' && command.endpointPlace !== undefined) {
         runtime.endpointPlaces.observe(written.events);
       }
       if (written.kind !== 'conflict') return written;
-      const refusal = await turn.pauseAfterConflict();
-      if (refusal !== null) return refused(refusal);
+    } finally {
+      turn.end();
     }
-  } finally {
-    turn.end();
+  }
+}
+
+/** @returns a conflict if the command must be decided again in another turn */
+async function writeInTurn(
+  attempt: CommandAttempt,
+  turn: AnyTurn,
+  creation: EndpointCreation | null,
+): Promise<Written | Replay | Refused | Again | Conflict> {
+  for (;;) {
+    const written = await writeOnce(attempt, turn, creation);
+    if (written.kind !== 'conflict') return written;
+    const refusal = await turn.pauseAfterConflict();
+    if (refusal !== null) return refused(refusal);
+    if (turn.isPipelined) return written;
   }
 }
 
@@ -161,14 +184,15 @@ async function writeOnce(
   attempt: CommandAttempt,
   turn: AnyTurn,
   creation: EndpointCreation | null,
-): Promise<Written | Replay | Refused | Again | { readonly kind: 'conflict' }> {
+): Promise<Written | Replay | Refused | Again | Conflict> {
   const before = await turn.load();
   const decision = await decide(attempt, before);
   const claimed = decision.kind === 'decided' ? await claim(attempt, decision, creation) : decision;
   const events = claimed.kind === 'decided' ? orRemembered(claimed.events, attempt.idempotency !== null) : [];
   if (claimed.kind !== 'decided' || events.length === 0) {
-    // The cached state was stale, without a conflict. The next load reads the stream.
-    if (!(await turn.isCurrent(before))) return writeOnce(attempt, turn, creation);
+    if (turn.isPipelined) turn.end();
+    // The state was stale, without a conflict, or the append that left it has failed.
+    if (!(await turn.isCurrent(before))) return turn.isPipelined ? conflict : writeOnce(attempt, turn, creation);
     return claimed.kind === 'decided' ? { kind: 'written', before, stream: before, events: [] } : claimed;
   }
   const { request, idempotency } = attempt;
@@ -179,6 +203,7 @@ async function writeOnce(
     origin: originOf(request),
     ...remembered,
   });
+  if (turn.isPipelined) turn.end();
   const outcome = await accepted.outcome;
   return outcome.kind === 'stored' ? { ...outcome, kind: 'written', before } : outcome;
 }

@@ -5,10 +5,11 @@ import { type Entity, type EventOf, streamName } from '#domain/shared/entity.ts'
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { storedBytes } from '#event-store/append-limits.ts';
 import type { AppendFailure, EventStore, RecordedEvent } from '#event-store/event-store.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { withTimeout } from '#shared/async/timed-waits.ts';
 import { metadataAfter, type Origin, sealAll } from './sealed-events.ts';
 import { StreamLoader, type StreamLoaderOptions } from './stream-loader.ts';
 import { foldStream, type StreamState } from './stream-state.ts';
+import { StreamTurns, tooManyWaiting } from './stream-turns.ts';
 
 export interface StreamWriterOptions extends Omit<StreamLoaderOptions, 'store'> {
   readonly store: EventStore;
@@ -47,12 +48,37 @@ export interface AcceptedAppend<State> {
 
 const defaultDeadlineMs = 10_000;
 const retryJitterMs = 10;
+/** The most appends to one stream that the store has accepted and not confirmed. */
+const maxPendingAppends = 512;
+
+/**
+ * How a turn uses its stream. `pipelined`: it may end when its append is accepted, so that the next turn is decided on a
+ * state that is not durable yet. `alone`: it waits until all appends before it are durable. `bypass`: it begins at once,
+ * and may meet conflicts.
+ */
+export type TurnMode = 'pipelined' | 'alone' | 'bypass';
+
+/** The newest of the appends to a stream that the store has accepted and not confirmed. */
+interface PendingAppend {
+  /** The same object for all appends of which each was decided on the one before it. */
+  readonly line: object;
+  /** How many of the line are pending, at most. */
+  readonly depth: number;
+  /** The state after it. */
+  readonly state: StreamState<unknown>;
+  /** The id of its last event. */
+  readonly lastEventId: string;
+  /** Whether it was stored. */
+  readonly isStored: Promise<boolean>;
+}
 
 /** Loads and appends to streams. All commands append events through it, each in its turn on the stream. */
 export class StreamWriter {
   readonly #store: EventStore;
   readonly #loader: StreamLoader;
   readonly #turns = new StreamTurns();
+  /** By stream. Only on a store that this process alone writes to. */
+  readonly #pending = new Map<string, PendingAppend>();
   readonly #deadlineMs: number;
   readonly #now: () => Date;
   readonly #soleWriter: boolean;
@@ -113,27 +139,41 @@ export class StreamWriter {
 
   /**
    * Waits for a turn on a stream. The caller must end it.
-   * @param bypassQueue begins at once, and may meet conflicts instead. Only for a write within another stream's turn,
-   *   where two turns could wait for each other forever:
+   * @param mode `bypass` is only for a write within another stream's turn, where two turns could wait for each other
+   *   forever:
    *
    *     create phone number A            create phone number B, same number
    *     has the turn of phoneNumber-A    has the turn of phoneNumber-B
    *     claims: waits for the turn of    claims: has the turn of phoneNumberClaim-N,
    *       phoneNumberClaim-N  ────────►    finds that A holds it and has not begun, and closes it:
    *                           ◄────────    would wait for the turn of phoneNumber-A
+   * @param deadline until when the caller may wait, on `performance.now()`'s clock; default from now on
    * @throws UnavailableError if too many wait for the stream, or if the turn does not come before the deadline
    */
   async beginTurn<State, Events>(
     entity: Entity<State, Events>,
     id: string,
-    bypassQueue = false,
+    mode: TurnMode = 'alone',
+    deadline = performance.now() + this.#deadlineMs,
   ): Promise<StreamTurn<State, Events>> {
     const stream = streamName(entity, id);
-    const deadline = performance.now() + this.#deadlineMs;
-    if (!bypassQueue) await this.#turns.begin(stream, deadline);
-    const end = bypassQueue ? () => undefined : () => this.#turns.end(stream);
     const cached = this.#soleWriter ? null : this.#loader.cached<State>(stream);
-    return new StreamTurn(this, entity, id, cached, deadline, end);
+    if (mode === 'bypass') return new StreamTurn(this, entity, id, { cached, deadline, isPipelined: false, end: null });
+    await this.#turns.begin(stream, deadline);
+    const end = () => this.#turns.end(stream);
+    const pending = this.#pending.get(stream);
+    const mustWait = pending !== undefined && (mode === 'alone' || pending.depth >= maxPendingAppends);
+    if (mustWait && (await withTimeout(deadline - performance.now(), pending.isStored, null)) === null) {
+      end();
+      throw tooManyWaiting(stream);
+    }
+    const isPipelined = mode === 'pipelined' && this.#soleWriter;
+    return new StreamTurn(this, entity, id, { cached, deadline, isPipelined, end });
+  }
+
+  /** Only for `StreamTurn`: the newest append to a stream that is not confirmed yet. */
+  pendingOn<State, Events>(entity: Entity<State, Events>, id: string): PendingAppend | null {
+    return this.#pending.get(streamName(entity, id)) ?? null;
   }
 
   /**
@@ -153,26 +193,50 @@ export class StreamWriter {
     return E.right({ stream: foldStream(entity, before, recorded), events: recorded });
   }
 
-  /** Only for `StreamTurn`: appends after a state. */
+  /**
+   * Only for `StreamTurn`: appends after a state.
+   * @param decidedOn the pending append that left this state; null if the state is durable
+   * @param isPipelined whether a later turn may be decided on this append before it is durable
+   */
   async append<State, Events>(
     entity: Entity<State, Events>,
     id: string,
     before: StreamState<State>,
     written: EventsToWrite<Events>,
+    decidedOn: PendingAppend | null,
+    isPipelined: boolean,
   ): Promise<AcceptedAppend<State>> {
     const stream = streamName(entity, id);
     const { sealed, recorded } = await this.#seal(stream, before, written);
+    const after = foldStream(entity, before, recorded);
+    const line = decidedOn?.line ?? {};
     // The store keeps the order of its calls.
-    const appended = this.#store.append(stream, before.revision, sealed);
+    const appended = this.#store.append(stream, before.revision, sealed, decidedOn?.lastEventId);
     const settle = async (): Promise<AppendOutcome<State>> => {
-      const result = await appended;
-      if (E.isLeft(result)) return this.#fail(stream, result.left);
+      const result = await appended.finally(() => this.#endPending(stream, line, recorded.at(-1)?.id));
+      if (E.isLeft(result)) {
+        // What was decided on it will conflict. What comes next is decided on what is stored.
+        if (this.#pending.get(stream)?.line === line) this.#pending.delete(stream);
+        return this.#fail(stream, result.left);
+      }
       const events = recorded.map((event) => ({ ...event, position: result.right.position }));
-      const after = this.#loader.keep(entity, stream, foldStream(entity, before, events));
+      this.#loader.keep(entity, stream, after);
       for (const listener of this.#listeners) listener(events);
       return { kind: 'stored', stream: after, events };
     };
-    return { outcome: settle() };
+    const outcome = settle();
+    if (isPipelined) {
+      const isStored = outcome.then(({ kind }) => kind === 'stored').catch(() => false);
+      const depth = (decidedOn?.depth ?? 0) + 1;
+      this.#pending.set(stream, { line, depth, state: after, lastEventId: recorded.at(-1)?.id ?? '', isStored });
+    }
+    return { outcome };
+  }
+
+  /** Removes an append that is settled, if it is the newest one. */
+  #endPending(stream: string, line: object, lastEventId: string | undefined): void {
+    const pending = this.#pending.get(stream);
+    if (pending?.line === line && pending.lastEventId === lastEventId) this.#pending.delete(stream);
   }
 
   /** Another writer came first, or the outcome is unknown, so the cached state may be stale. */
@@ -194,7 +258,8 @@ export class StreamWriter {
 
 /**
  * A caller's turn on a stream: load, decide, append, and again after a conflict. Other callers of this process wait
- * until it ends. The first state may be a cached one. If another node's write has made it stale, the append conflicts.
+ * until it ends. The first state may be a cached one, or one that a pending append leaves. If another write has made it
+ * stale, or the pending append fails, the append conflicts.
  */
 export class StreamTurn<State, Events> {
   /** Until when the caller may wait, on `performance.now()`'s clock. */
@@ -202,29 +267,49 @@ export class StreamTurn<State, Events> {
   readonly #writer: StreamWriter;
   readonly #entity: Entity<State, Events>;
   readonly #id: string;
-  readonly #end: () => void;
+  readonly #isPipelined: boolean;
+  #end: (() => void) | null;
   #cached: StreamState<State> | null;
   #isLoaded = false;
+  #decidedOn: PendingAppend | null = null;
 
   /** Only for `StreamWriter`. @param cached the state that may be stale */
   constructor(
     writer: StreamWriter,
     entity: Entity<State, Events>,
     id: string,
-    cached: StreamState<State> | null,
-    deadline: number,
-    end: () => void,
+    {
+      cached,
+      deadline,
+      isPipelined,
+      end,
+    }: {
+      readonly cached: StreamState<State> | null;
+      readonly deadline: number;
+      readonly isPipelined: boolean;
+      readonly end: (() => void) | null;
+    },
   ) {
     this.#writer = writer;
     this.#entity = entity;
     this.#id = id;
     this.#cached = cached;
     this.deadline = deadline;
+    this.#isPipelined = isPipelined;
     this.#end = end;
+  }
+
+  /** Whether the next caller may begin when the append is accepted. Otherwise the turn ends when it is durable. */
+  get isPipelined(): boolean {
+    return this.#isPipelined;
   }
 
   /** Returns the state to decide on. @throws UnavailableError */
   async load(): Promise<StreamState<State>> {
+    const pending = this.#isPipelined ? this.#writer.pendingOn(this.#entity, this.#id) : null;
+    this.#decidedOn = pending;
+    // The stream's name determines its entity.
+    if (pending !== null) return pending.state as StreamState<State>;
     const cached = this.#cached;
     this.#cached = null;
     this.#isLoaded = cached === null;
@@ -232,11 +317,12 @@ export class StreamTurn<State, Events> {
   }
 
   /**
-   * Whether a state is the newest. A caller that appends nothing must ask, and decide again if it is not.
+   * Whether a state is the newest, and durable. A caller that appends nothing must ask, and decide again if it is not.
    * @param state the result of the last `load`
    * @throws UnavailableError
    */
   async isCurrent({ revision }: StreamState<State>): Promise<boolean> {
+    if (this.#decidedOn !== null) return this.#decidedOn.isStored;
     if (this.#isLoaded) return true;
     return (await this.#writer.load(this.#entity, this.#id)).revision === revision;
   }
@@ -246,7 +332,7 @@ export class StreamTurn<State, Events> {
    * @throws UnavailableError
    */
   append(before: StreamState<State>, written: EventsToWrite<Events>): Promise<AcceptedAppend<State>> {
-    return this.#writer.append(this.#entity, this.#id, before, written);
+    return this.#writer.append(this.#entity, this.#id, before, written, this.#decidedOn, this.#isPipelined);
   }
 
   /** Waits a moment after a conflict. @returns a failure after the deadline */
@@ -256,9 +342,10 @@ export class StreamTurn<State, Events> {
     return null;
   }
 
-  /** Lets the next caller begin. */
+  /** Lets the next caller begin. May be called again. */
   end(): void {
-    this.#end();
+    this.#end?.();
+    this.#end = null;
   }
 }
 
@@ -282,59 +369,3 @@ function appendRefused(refused: Exclude<AppendFailure, { kind: 'conflict' }>): F
 }
 
 const tooManyConflicts = failure('too-many-conflicts', 'Others kept changing the same resource. Try again.');
-
-/** The most callers that wait for their turn on one stream. */
-const defaultMaxWaiting = 1_000;
-
-/** Lets callers use each stream one after another. Different streams do not wait for each other. */
-export class StreamTurns {
-  /** For each stream in use, the callbacks that begin the waiting turns. */
-  readonly #waiting = new Map<string, Set<() => void>>();
-  readonly #maxWaiting: number;
-
-  /** @param maxWaiting the most waiting callers of one stream */
-  constructor(maxWaiting = defaultMaxWaiting) {
-    this.#maxWaiting = maxWaiting;
-  }
-
-  /**
-   * Waits for the turns of earlier callers. Needs one `end`.
-   * @param deadline on `performance.now()`'s clock
-   * @throws UnavailableError if too many wait, or after the deadline
-   */
-  async begin(stream: string, deadline: number): Promise<void> {
-    const waiting = this.#waiting.get(stream);
-    if (waiting === undefined) {
-      this.#waiting.set(stream, new Set());
-      return;
-    }
-    if (waiting.size >= this.#maxWaiting) throw tooManyWaiting(stream);
-    await new Promise<void>((resolve, reject) => {
-      const begin = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const giveUp = () => {
-        waiting.delete(begin);
-        reject(tooManyWaiting(stream));
-      };
-      const timer = setTimeout(giveUp, Math.max(0, deadline - performance.now()));
-      waiting.add(begin);
-    });
-  }
-
-  /** Ends the turn on a stream, and begins the next one. */
-  end(stream: string): void {
-    const waiting = this.#waiting.get(stream);
-    const [begin] = waiting ?? [];
-    if (begin === undefined) {
-      this.#waiting.delete(stream);
-      return;
-    }
-    waiting?.delete(begin);
-    begin();
-  }
-}
-
-const tooManyWaiting = (stream: string) =>
-  new UnavailableError(`the ${stream.slice(0, stream.indexOf('-'))} has too many waiting writes.`);

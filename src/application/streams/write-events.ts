@@ -40,7 +40,7 @@ export async function writeEvents<State, Events>(
   writer: Pick<StreamWriter, 'beginTurn'>,
   write: StreamWrite<State, Events>,
 ): Promise<E.Either<Failure, StreamWriteResult<State>>> {
-  const turn = await writer.beginTurn(write.entity, write.id, write.bypassQueue);
+  const turn = await writer.beginTurn(write.entity, write.id, write.bypassQueue === true ? 'bypass' : 'alone');
   try {
     return await writeInTurn(turn, write);
   } finally {

@@ -20,9 +20,18 @@ interface PendingAppend {
   readonly settle: (outcome: Outcome) => void;
 }
 
+/** An append as the port describes it. */
+interface Append {
+  readonly stream: string;
+  readonly expectedRevision: number;
+  readonly events: ReadonlyArray<EventToAppend>;
+  readonly lastEventId: string | undefined;
+}
+
 interface PendingBatch {
   readonly streams: string[];
   readonly expectedRevisions: number[];
+  readonly lastEventIds: string[];
   readonly eventCounts: number[];
   readonly texts: string[];
 }
@@ -57,11 +66,11 @@ export class AppendQueue {
   }
 
   /** @param bytes what the append stores */
-  add(stream: string, expectedRevision: number, events: ReadonlyArray<EventToAppend>, bytes: number): Promise<Outcome> {
+  add(append: Append, bytes: number): Promise<Outcome> {
     if (this.#stopped !== null) return Promise.resolve(unavailable(this.#stopped));
     const leave = this.#room.take(bytes);
     if (leave === null) return Promise.resolve(unavailable('Too many writes are waiting for the event store.'));
-    this.#gather(stream, expectedRevision, events);
+    this.#gather(append);
     return new Promise((settle) => this.#pending.push({ leave, settle }));
   }
 
@@ -91,10 +100,11 @@ export class AppendQueue {
     this.#watch();
   }
 
-  #gather(stream: string, expectedRevision: number, events: ReadonlyArray<EventToAppend>): void {
+  #gather({ stream, expectedRevision, events, lastEventId = '' }: Append): void {
     const gathered = this.#gathered;
     gathered.streams.push(stream);
     gathered.expectedRevisions.push(expectedRevision);
+    gathered.lastEventIds.push(lastEventId);
     gathered.eventCounts.push(events.length);
     for (const event of events) gathered.texts.push(event.id, event.type, event.data, event.metadata);
     this.#flushing ??= setImmediate(() => this.#flush());
@@ -146,5 +156,5 @@ function unavailable(detail: string): Outcome {
 }
 
 function emptyGathered(): PendingBatch {
-  return { streams: [], expectedRevisions: [], eventCounts: [], texts: [] };
+  return { streams: [], expectedRevisions: [], lastEventIds: [], eventCounts: [], texts: [] };
 }

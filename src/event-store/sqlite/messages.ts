@@ -7,6 +7,8 @@ export interface AppendMessage {
   /** One for each append. */
   readonly streams: ReadonlyArray<string>;
   readonly expectedRevisions: ReadonlyArray<number>;
+  /** The ids of the events that the streams must end with; empty where any event will do. */
+  readonly lastEventIds: ReadonlyArray<string>;
   readonly eventCounts: ReadonlyArray<number>;
   /** The id, type, data and metadata of each event of each append. */
   readonly texts: ReadonlyArray<string>;

@@ -141,9 +141,10 @@ class ThreadedEventStore implements SqliteEventStore {
     stream: string,
     expectedRevision: number,
     events: ReadonlyArray<EventToAppend>,
+    lastEventId?: string,
   ): Promise<E.Either<AppendFailure, AppendResult>> {
     const size = sizedAppend(expectedRevision, events, this.#maxAppendBytes);
-    return E.isLeft(size) ? size : this.#queue.add(stream, expectedRevision, events, size.right);
+    return E.isLeft(size) ? size : this.#queue.add({ stream, expectedRevision, events, lastEventId }, size.right);
   }
 
   read(stream: string, fromRevision: number, limit?: number) {

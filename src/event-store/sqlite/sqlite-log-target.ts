@@ -58,6 +58,7 @@ function messageOf(runs: ReadonlyArray<AppendBatch>): AppendMessage {
     kind: 'append',
     streams: runs.map(({ stream }) => stream),
     expectedRevisions: runs.map(({ expectedRevision }) => expectedRevision),
+    lastEventIds: [],
     eventCounts: runs.map(({ events }) => events.length),
     texts: runs.flatMap(({ events }) => events.flatMap(({ id, type, data, metadata }) => [id, type, data, metadata])),
   };

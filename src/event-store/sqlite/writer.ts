@@ -15,9 +15,19 @@ import {
 interface Head {
   readonly revision: number;
   readonly position: number;
+  /** Null if it was not read. */
+  readonly id: string | null;
 }
 
-const noHead: Head = { revision: noStream, position: 0 };
+const noHead: Head = { revision: noStream, position: 0, id: null };
+
+/** What an append expects of its stream. */
+interface ExpectedStream {
+  readonly stream: string;
+  readonly expectedRevision: number;
+  /** The id of its last event; empty if any will do. */
+  readonly lastEventId: string;
+}
 
 /** The most streams whose heads are in memory, so that most appends need no read. */
 const rememberedHeads = 50_000;
@@ -131,13 +141,13 @@ export class Writer {
       const expectedRevision = message.expectedRevisions[index] ?? noStream;
       const first = next;
       next += (message.eventCounts[index] ?? 0) * textsPerEvent;
-      this.#append(stream, expectedRevision, message.texts, first, next, outcomes);
+      const lastEventId = message.lastEventIds[index] ?? '';
+      this.#append({ stream, expectedRevision, lastEventId }, message.texts, first, next, outcomes);
     }
   }
 
   #append(
-    stream: string,
-    expectedRevision: number,
+    { stream, expectedRevision, lastEventId }: ExpectedStream,
     texts: ReadonlyArray<string>,
     first: number,
     end: number,
@@ -150,13 +160,29 @@ export class Writer {
       else outcomes.push(expectedRevision + (end - first) / textsPerEvent, position);
       return;
     }
+    if (lastEventId !== '' && this.#lastIdOf(stream, head) !== lastEventId) {
+      outcomes.push(head.revision, conflictMark);
+      return;
+    }
     const { revision, position } = this.#insertEvents(stream, head, texts, first, end);
     this.#putHead.run(stream, revision, position);
-    this.#heads.set(stream, { revision, position });
+    this.#heads.set(stream, { revision, position, id: texts[end - textsPerEvent] ?? null });
     outcomes.push(revision, position);
   }
 
-  #insertEvents(stream: string, head: Head, texts: ReadonlyArray<string>, first: number, end: number): Head {
+  #lastIdOf(stream: string, { id, revision }: Head): string | null {
+    if (id !== null) return id;
+    const [last] = this.#selectIds.all({ stream, from: revision, to: revision }).map(rowOf);
+    return last === undefined ? null : String(last[0]);
+  }
+
+  #insertEvents(
+    stream: string,
+    head: Head,
+    texts: ReadonlyArray<string>,
+    first: number,
+    end: number,
+  ): Pick<Head, 'revision' | 'position'> {
     let { revision, position } = head;
     for (let at = first; at < end; at += textsPerEvent) {
       const previous = position;
@@ -202,7 +228,7 @@ export class Writer {
     const remembered = this.#heads.get(stream);
     if (remembered !== undefined) return remembered;
     const stored = rowOf(this.#selectHead.get(stream));
-    const head = stored === undefined ? noHead : { revision: Number(stored[0]), position: Number(stored[1]) };
+    const head = stored === undefined ? noHead : { revision: Number(stored[0]), position: Number(stored[1]), id: null };
     this.#heads.set(stream, head);
     return head;
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StreamTurns } from '#application/streams/stream-writer.ts';
+import { StreamTurns } from '#application/streams/stream-turns.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 const soon = () => performance.now() + 5_000;

@@ -55,6 +55,45 @@ describe('a service that is stopped under load', function () {
     }
   });
 
+  itInRounds('keeps every acknowledged change of one flow by 64 clients after kill -9', killRounds, async (kills) => {
+    const folder = temporaryFolder();
+    let service = await startService({ dataDir: folder.path });
+    const acknowledged = new Map<number, string>();
+    const rename = async (client: Client, path: string, name: string) => {
+      const { status, headers } = await client.patch(path, { name });
+      assert.equal(status, 200);
+      acknowledged.set(Number(headers['switchyard-position']), String(headers['x-request-id']));
+    };
+    try {
+      const { projectId } = expectStatus(await service.client.get<{ projectId: string }>('/v1/me'), 200);
+      const flow = { name: 'Of all', flowSchema: {} };
+      const made = await service.client.post<FlowRecord>(`/v1/projects/${projectId}/flows`, flow);
+      const path = `/v1/flows/${expectStatus(made, 201).id}`;
+      for (let kill = 0; kill < kills; kill += 1) {
+        const { client } = service;
+        const before = acknowledged.size;
+        const work = async (worker: number) => {
+          for (let turn = 0; ; turn += 1) await rename(client, path, `${kill} ${worker} ${turn}`);
+        };
+        const running = Promise.allSettled(Array.from({ length: 64 }, (_, worker) => work(worker)));
+        assert.ok(await poll(async () => acknowledged.size > before + 200, effectsTimeoutMs), 'too few were answered');
+        await service.kill();
+        for (const { reason } of (await running) as PromiseRejectedResult[])
+          assert.ok(!(reason instanceof assert.AssertionError), String(reason));
+        service = await startService({ dataDir: folder.path });
+      }
+      await service.stop();
+      const log = await readLog(folder.path);
+      expectConsistent(log);
+      const requestAt = new Map(log.map((event) => [event.position, JSON.parse(event.metadata).requestId as string]));
+      const lost = [...acknowledged].filter(([position, requestId]) => requestAt.get(position) !== requestId);
+      assert.deepEqual(lost, [], `${lost.length} of ${acknowledged.size} acknowledged changes are lost`);
+    } finally {
+      await service.kill();
+      folder.remove();
+    }
+  });
+
   it('exits with 0 on SIGTERM under load, and loses nothing', async () => {
     const folder = temporaryFolder();
     const service = await startService({ dataDir: folder.path });

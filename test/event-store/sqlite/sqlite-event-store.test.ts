@@ -313,6 +313,26 @@ describe('SqliteEventStore', () => {
     });
   });
 
+  describe('an append that was decided on an unfinished one', () => {
+    const appendAfter = (store: SqliteEventStore, expectedRevision: number, lastEventId: string, event = someEvent()) =>
+      store.append('thing-1', expectedRevision, [event], lastEventId);
+
+    it('is stored after the event that it was decided on, and conflicts after another one of that revision', async () => {
+      const [first, second, other] = [someEvent(), someEvent(), someEvent()];
+      let store = await openSqliteEventStore({ file });
+      const sent = [store.append('thing-1', noStream, [first]), appendAfter(store, 0, first.id, second)];
+      assert.deepEqual((await Promise.all(sent)).map(E.isRight), [true, true]);
+      const refused = await appendAfter(store, 1, other.id);
+      assert.deepEqual(E.isLeft(refused) && refused.left, { kind: 'conflict', actualRevision: 1 });
+      await store.close();
+      // The writer has to read the event's id.
+      store = await openSqliteEventStore({ file });
+      assert.ok(E.isLeft(await appendAfter(store, 1, other.id)));
+      assert.ok(E.isRight(await appendAfter(store, 1, second.id)));
+      await store.close();
+    });
+  });
+
   describe('Writer', () => {
     it('fails all appends of a transaction that the disk refuses, and continues when there is space', () => {
       const database = openEventFile(file);
@@ -321,6 +341,7 @@ describe('SqliteEventStore', () => {
         kind: 'append' as const,
         streams: [stream],
         expectedRevisions: [expectedRevision],
+        lastEventIds: [],
         eventCounts: [1],
         texts: [someEvent().id, 'Done', JSON.stringify({ text: 'x'.repeat(bytes) }), '{}'],
       });
@@ -342,6 +363,7 @@ describe('SqliteEventStore', () => {
         kind: 'append' as const,
         streams: ['thing-1'],
         expectedRevisions: [expectedRevision],
+        lastEventIds: [],
         eventCounts: [1],
         texts: [someEvent().id, 'Done', '{}', '{}'],
       });

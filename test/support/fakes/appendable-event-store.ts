@@ -47,12 +47,14 @@ export class AppendableEventStore implements EventStore, LogPages {
     stream: string,
     expectedRevision: number,
     events: ReadonlyArray<EventToAppend>,
+    lastEventId?: string,
   ): Promise<E.Either<AppendFailure, AppendResult>> {
     this.#attempts += 1;
     const refused = await this.beforeAppend({ stream, expectedRevision, events, number: this.#attempts });
     if (refused !== null) return E.left(refused);
     const actualRevision = this.streamOf(stream).length - 1;
-    if (actualRevision !== expectedRevision) return E.left({ kind: 'conflict', actualRevision });
+    const isExpected = lastEventId === undefined || this.streamOf(stream).at(-1)?.id === lastEventId;
+    if (actualRevision !== expectedRevision || !isExpected) return E.left({ kind: 'conflict', actualRevision });
     events.forEach((event, index) => {
       this.#store(stream, expectedRevision + 1 + index, event);
     });
