@@ -26,6 +26,7 @@ import { createStartingApp } from './http/server/starting-app.ts';
 import { createMcpEndpoint } from './mcp/endpoint/mcp-endpoint.ts';
 import { StartupError } from './shared/errors/startup-error.ts';
 import { createLog } from './shared/logging/pino-logger.ts';
+import { MemoryAfterLoad, type RequestActivity } from './shared/memory/memory-after-load.ts';
 
 /** The part of the time to stop that is kept for writing pending data, after running requests have ended. */
 const flushDelayMs = 2_000;
@@ -118,14 +119,27 @@ async function serve(
   const pageRoutes = planes.has('control') ? dashboardRoutes() : [];
   const publicRoutes = [digestKeysRoute(digestKeys), ...pageRoutes];
   const places = new AnswerPlaces(answers);
+  const activity: RequestActivity = { open: 0, lastAnswerAt: null };
+  const memory = new MemoryAfterLoad({ activity });
   const endpoints = planes.has('control') ? [mcpEndpointOf(config, operations, places, metrics, log)] : [];
   const browserHome = dashboardPath;
   const servesMetrics = servers.metrics === null;
   servers.metrics?.serve(createMetricsApp(metrics));
   servers.api.serve(
-    createApp({ ...common, answers, places, endpoints, invoke, planes, publicRoutes, browserHome, servesMetrics }),
+    createApp({
+      ...common,
+      answers,
+      places,
+      activity,
+      endpoints,
+      invoke,
+      planes,
+      publicRoutes,
+      browserHome,
+      servesMetrics,
+    }),
   );
-  const closers = [() => servers.api.stop(), async () => servers.metrics?.stop()];
+  const closers = [async () => memory.close(), () => servers.api.stop(), async () => servers.metrics?.stop()];
   const socketPath = controlSocketPath(config.dataDir);
   if (socketPath !== null) {
     const local = createApp({ ...common, invoke: createLocalInvoke(metrics, log) });

@@ -5,6 +5,7 @@ import { type Checkout, here } from '#bench/beside/checkout.ts';
 import {
   adminKey,
   type Server,
+  type ServiceServer,
   startPrintingPort,
   startProgram,
   startService,
@@ -96,7 +97,12 @@ async function orNull(name: string, start: () => Promise<Way>): Promise<Way | nu
 }
 
 /** Starts Switchyard with keys, routing, metering and the reader of streams, which cannot be disabled. */
-async function startSwitchyard(folder: string, upstreamUrl: string, checkout: Checkout): Promise<Server> {
+export async function startSwitchyard(
+  folder: string,
+  upstreamUrl: string,
+  checkout: Checkout,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ServiceServer> {
   const file = join(folder, 'gateway.json');
   const configuration = {
     providers: { upstream: { kind: 'openai-compatible', baseUrl: `${upstreamUrl}/v1`, apiKeyEnv: 'PROVIDER_KEY' } },
@@ -110,7 +116,8 @@ async function startSwitchyard(folder: string, upstreamUrl: string, checkout: Ch
     auto: { transcription: 'bench-model' },
   };
   await writeFile(file, JSON.stringify(configuration));
-  return startService(join(folder, 'data'), { GATEWAY_CONFIG: file, PROVIDER_KEY: 'provider-key' }, checkout);
+  const variables = { GATEWAY_CONFIG: file, PROVIDER_KEY: 'provider-key', ...environment };
+  return startService(join(folder, 'data'), variables, checkout);
 }
 
 /** Starts Debian's nginx, configured for streams: without buffering, with kept connections to the upstream. */

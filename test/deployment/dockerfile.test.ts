@@ -36,6 +36,13 @@ describe('Dockerfile', () => {
     assert.deepEqual(new Set(sent.map((line) => line.slice(1))), new Set(copied));
   });
 
+  it('starts Node with the flags of npm start, and compiles with them', () => {
+    const flags = packageJson.scripts.start.split(' ').filter((word) => /^--(?!import)/.test(word));
+    assert.ok(flags.length > 0);
+    assert.deepEqual(all('CMD'), [JSON.stringify(['node', ...flags, 'src/main.ts']).replaceAll(',', ', ')]);
+    assert.ok(all('RUN').includes(`node ${flags.join(' ')} src/cli/fill-compile-cache.ts`));
+  });
+
   it('runs as a user other than root', () => {
     assert.deepEqual(all('USER'), ['1000:1000']);
   });

@@ -40,11 +40,14 @@ export interface EngineServiceOptions {
 export class EngineService {
   readonly server: Server;
   readonly client: Client;
+  /** The variables that name its stores, for another node on them. */
+  readonly variables: Readonly<Record<string, string>>;
   readonly #calls: string;
   #flows: Flows = { projectId: '', ids: [] };
 
-  private constructor(server: Server, calls: string) {
+  private constructor(server: Server, variables: Readonly<Record<string, string>>, calls: string) {
     this.server = server;
+    this.variables = variables;
     this.#calls = calls;
     this.client = new Client(server.url, adminKey);
   }
@@ -57,20 +60,17 @@ export class EngineService {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
     const callsFolder = await mkdtemp(join(tmpdir(), 'switchyard-bench-calls-'));
     const calls = join(callsFolder, 'calls.json');
+    const counting = { BENCH_CALLS_FILE: calls, ...(eventStore !== null && { NODE_OPTIONS: `--import ${counter}` }) };
     const variables = {
-      BENCH_CALLS_FILE: calls,
-      ...(eventStore !== null && {
-        NODE_OPTIONS: `--import ${counter}`,
-        EVENT_STORE_URL: eventStore.url,
-        EVENT_STORE_STREAM_PREFIX: eventStore.prefix,
-      }),
+      ...(eventStore !== null && { EVENT_STORE_URL: eventStore.url, EVENT_STORE_STREAM_PREFIX: eventStore.prefix }),
+      ...environment,
     };
-    const server = await startService(folder, { ...variables, ...environment }, checkout, readyMs);
+    const server = await startService(folder, { ...counting, ...variables }, checkout, readyMs);
     const stop = async () => {
       await server.stop();
       await Promise.all([folder, callsFolder].map((path) => rm(path, { recursive: true, force: true })));
     };
-    return new EngineService({ ...server, stop }, calls);
+    return new EngineService({ ...server, stop }, variables, calls);
   }
 
   /** Creates the flows whose versions are posted, and returns them. */

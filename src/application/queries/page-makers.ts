@@ -2,8 +2,8 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { FairSlots, type FairSlotsLimits } from '#shared/async/fair-queue.ts';
-import { keepHeapSmall } from '#shared/async/heap-growth.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { keepHeapSmall } from '#shared/memory/heap-growth.ts';
 
 /**
  * The limits of pages. A page that is being made takes some times its 2 MiB. Those of one project leave slots for

@@ -38,7 +38,14 @@ import { healthRoutes, metricsRoute, type Readiness } from '#http/routes/health.
 import type { Metrics } from '#http/routes/metrics.ts';
 import { createUnsupportedEndpoints, type FindUnsupportedEndpoint } from '#http/routes/openai-endpoints.ts';
 import { runFor, serviceOwner } from '#shared/async/fair-queue.ts';
-import { createRequestContext, type RequestContext, RequestLog, requestContextOf } from './request-context.ts';
+import type { RequestActivity } from '#shared/memory/memory-after-load.ts';
+import {
+  createRequestContext,
+  polledPaths,
+  type RequestContext,
+  RequestLog,
+  requestContextOf,
+} from './request-context.ts';
 import { createRouter, type RequestRouter, type Route } from './router.ts';
 import { SlimKoa } from './server.ts';
 import { writeFailure } from './write-failure.ts';
@@ -64,6 +71,8 @@ export interface AppOptions {
   readonly answers?: ByteBudget;
   /** Limits the answers that are made at once. Default: new places in that budget. */
   readonly places?: AnswerPlaces;
+  /** The app counts open requests here, but for those by which machines ask for the state of the node. Default: a new one. */
+  readonly activity?: RequestActivity;
   /** How long bytes may wait for a client that takes none. Default 60 s. */
   readonly maxUnreadMs?: number;
   /** The planes whose operations this app answers; documentation belongs to the control plane. Default both. */
@@ -120,6 +129,7 @@ class HttpAdapter {
   readonly #openAnswers: OpenAnswers;
   readonly #places: AnswerPlaces;
   readonly #findUnsupported: FindUnsupportedEndpoint;
+  readonly #activity: RequestActivity;
 
   constructor(options: AppOptions) {
     this.#options = options;
@@ -130,6 +140,7 @@ class HttpAdapter {
     this.#answers = options.answers ?? new ByteBudget(defaultAnswerByteLimits);
     this.#places = options.places ?? new AnswerPlaces(this.#answers);
     this.#openAnswers = new OpenAnswers(this.#answers, options.maxUnreadMs);
+    this.#activity = options.activity ?? { open: 0, lastAnswerAt: null };
     this.#findUnsupported = createUnsupportedEndpoints(options.operations);
     const { planes = bothPlanes } = options;
     const routes = createRoutes([...options.operations, ...(options.endpoints ?? [])]).filter(({ operation }) =>
@@ -151,6 +162,8 @@ class HttpAdapter {
   async answer(ctx: Context): Promise<void> {
     const context = createRequestContext(ctx, this.#openAnswers);
     ctx.state = context;
+    const isPolled = polledPaths.has(context.path);
+    if (!isPolled) this.#activity.open += 1;
     try {
       const found = await this.#router.handle(ctx, context.path);
       if (!found) await this.#answerUnfound(context);
@@ -162,7 +175,13 @@ class HttpAdapter {
       context.wholeAnswer?.release();
       context.leavePlace?.();
     }
+    if (!isPolled) this.#countAnswered();
     this.#requestLog.record(context);
+  }
+
+  #countAnswered(): void {
+    this.#activity.open -= 1;
+    this.#activity.lastAnswerAt = performance.now();
   }
 
   #publicRoute(route: Route): Route {

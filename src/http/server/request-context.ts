@@ -77,7 +77,7 @@ export function requestContextOf(ctx: Context): RequestContext {
 const clientGoneStatus = 499;
 
 /** Paths that machines ask for every few seconds: their log lines help only to find a fault. */
-const polledPaths = new Set(['/healthz', '/readyz', '/metrics']);
+export const polledPaths = new Set(['/healthz', '/readyz', '/metrics']);
 
 /** Records every answered request: one line in the log, and the metrics. */
 export class RequestLog {
