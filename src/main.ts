@@ -21,6 +21,7 @@ import { dashboardRoutes } from './dashboard/dashboard-routes.ts';
 import { dashboardPath } from './dashboard/page-paths.ts';
 import { digestKeysRoute } from './http/routes/digest-keys.ts';
 import { createApp, createMetricsApp } from './http/server/app.ts';
+import { RememberedAnswers } from './http/server/remembered-answers.ts';
 import { type HttpServer, listen } from './http/server/server.ts';
 import { createStartingApp } from './http/server/starting-app.ts';
 import { createMcpEndpoint } from './mcp/endpoint/mcp-endpoint.ts';
@@ -107,7 +108,19 @@ async function bind({ host, port, metricsPort, limits: given }: Config): Promise
 /** Answers requests with a service. @returns a function that closes all listeners */
 async function serve(
   config: Config,
-  { operations, asOf, models, keys, readiness, digestKeys, metrics, bodies, answers, directory }: Service,
+  {
+    operations,
+    asOf,
+    models,
+    keys,
+    commitCounter,
+    readiness,
+    digestKeys,
+    metrics,
+    bodies,
+    answers,
+    directory,
+  }: Service,
   servers: Servers,
   log: PinoLogger,
 ): Promise<() => Promise<void>> {
@@ -119,6 +132,11 @@ async function serve(
   const pageRoutes = planes.has('control') ? dashboardRoutes() : [];
   const publicRoutes = [digestKeysRoute(digestKeys), ...pageRoutes];
   const places = new AnswerPlaces(answers);
+  // A limit counts each request, which takes longer than a remembered answer.
+  const isRemembering = commitCounter !== null && rateLimit === null;
+  const remembered = isRemembering
+    ? new RememberedAnswers({ resolveNow: keys.resolveNow, commitCounter, answers })
+    : null;
   const activity: RequestActivity = { open: 0, lastAnswerAt: null };
   const memory = new MemoryAfterLoad({ activity });
   const endpoints = planes.has('control') ? [mcpEndpointOf(config, operations, places, metrics, log)] : [];
@@ -131,6 +149,7 @@ async function serve(
       answers,
       places,
       activity,
+      remembered,
       endpoints,
       invoke,
       planes,

@@ -48,6 +48,7 @@ export interface Service {
   readonly keys: KeyResolver;
   readonly events: EventStore;
   readonly documents: ReadStore;
+  readonly commitCounter: Stores['commitCounter'];
   readonly blobs: BlobStore;
   readonly directory: DataDirectory;
   readonly readiness: Readiness;
@@ -182,6 +183,7 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
     keys,
     events,
     documents,
+    commitCounter: foundation.commitCounter,
     blobs: foundation.blobs,
     directory: foundation.directory,
     readiness: createReadiness({

@@ -93,6 +93,7 @@ export async function openReadOnlyStores(
     positions,
     positionSink: positions,
     documents,
+    commitCounter: null,
     records,
     keyUsage,
     checkpoints,

@@ -79,18 +79,38 @@ export class KeyResolver {
    * @throws UnavailableError if this cannot be decided
    */
   resolve = async (presented: string, use: KeyUse): Promise<Caller | null> => {
-    if (presented.length > maxKeyCharacters) return null;
+    const known = this.resolveNow(presented);
+    if (known !== null || presented.length > maxKeyCharacters) return known;
     const secretHash = hashKey(presented);
     const keyId = this.#keyIds.get(secretHash) ?? (await this.#findKeyId(secretHash));
     if (keyId === null) return null;
     const holder = this.#freshHolder(keyId) ?? (await this.#confirmedHolder(keyId, use));
     // An event may have made the cutoff unknown while the key was read.
     const issuedBefore = this.#issuedBefore ?? (await this.#loadCutoff());
+    return this.#admit(holder, { keyId, secretHash, issuedBefore });
+  };
+
+  /** The caller of a key that memory knows to be valid now; null if only `resolve` can decide. */
+  resolveNow = (presented: string): Caller | null => {
+    if (presented.length > maxKeyCharacters) return null;
+    const secretHash = hashKey(presented);
+    const keyId = this.#keyIds.get(secretHash);
+    const issuedBefore = this.#issuedBefore;
+    const holder = keyId === undefined || issuedBefore === null ? null : this.#freshHolder(keyId);
+    if (keyId === undefined || issuedBefore === null || holder === null) return null;
+    return this.#admit(holder, { keyId, secretHash, issuedBefore });
+  };
+
+  /** Returns the caller, and notes that the key was used; null if the secret is not valid. */
+  #admit(
+    holder: CachedKey,
+    { keyId, secretHash, issuedBefore }: { keyId: string; secretHash: string; issuedBefore: number },
+  ): Caller | null {
     const time = this.#time();
     const caller = authenticate(holder, secretHash, issuedBefore, time);
     if (caller !== null) this.#options.usage.touch(keyId, time);
     return caller;
-  };
+  }
 
   /**
    * Records key events that this node or another has stored. They may come twice and in any order. An event that this

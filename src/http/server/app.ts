@@ -39,6 +39,7 @@ import type { Metrics } from '#http/routes/metrics.ts';
 import { createUnsupportedEndpoints, type FindUnsupportedEndpoint } from '#http/routes/openai-endpoints.ts';
 import { runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import type { RequestActivity } from '#shared/memory/memory-after-load.ts';
+import type { RememberedAnswers } from './remembered-answers.ts';
 import {
   createRequestContext,
   polledPaths,
@@ -73,6 +74,8 @@ export interface AppOptions {
   readonly places?: AnswerPlaces;
   /** The app counts open requests here, but for those by which machines ask for the state of the node. Default: a new one. */
   readonly activity?: RequestActivity;
+  /** The answers to reads that are kept until the next commit of the read models. Default: none. */
+  readonly remembered?: RememberedAnswers | null;
   /** How long bytes may wait for a client that takes none. Default 60 s. */
   readonly maxUnreadMs?: number;
   /** The planes whose operations this app answers; documentation belongs to the control plane. Default both. */
@@ -130,6 +133,7 @@ class HttpAdapter {
   readonly #places: AnswerPlaces;
   readonly #findUnsupported: FindUnsupportedEndpoint;
   readonly #activity: RequestActivity;
+  readonly #remembered: RememberedAnswers | null;
 
   constructor(options: AppOptions) {
     this.#options = options;
@@ -141,6 +145,7 @@ class HttpAdapter {
     this.#places = options.places ?? new AnswerPlaces(this.#answers);
     this.#openAnswers = new OpenAnswers(this.#answers, options.maxUnreadMs);
     this.#activity = options.activity ?? { open: 0, lastAnswerAt: null };
+    this.#remembered = options.remembered ?? null;
     this.#findUnsupported = createUnsupportedEndpoints(options.operations);
     const { planes = bothPlanes } = options;
     const routes = createRoutes([...options.operations, ...(options.endpoints ?? [])]).filter(({ operation }) =>
@@ -162,6 +167,11 @@ class HttpAdapter {
   async answer(ctx: Context): Promise<void> {
     const context = createRequestContext(ctx, this.#openAnswers);
     ctx.state = context;
+    if (ctx.req.method === 'GET' && this.#remembered?.write(context) === true) {
+      this.#activity.lastAnswerAt = performance.now();
+      this.#requestLog.record(context);
+      return;
+    }
     const isPolled = polledPaths.has(context.path);
     if (!isPolled) this.#activity.open += 1;
     try {
@@ -212,6 +222,7 @@ class HttpAdapter {
   async #invoke(context: RequestContext, target: CallTarget): Promise<void> {
     const { ctx, path, requestId } = context;
     const { method, headers } = ctx.req;
+    const commits = holdsUntilCommit(target) ? (this.#remembered?.commits ?? null) : null;
     const isCommand = target.kind === 'operation' && isWriting(target.route.operation);
     const { outcome, keyId, projectId, limitHeaders } = await this.#options.invoke({
       target,
@@ -220,6 +231,7 @@ class HttpAdapter {
       requestTarget: `${method} ${path}`,
       headers: { ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(context.query) : {}) },
       loadBody: async (caller) => {
+        if (commits !== null) context.madeFor = { caller, commits };
         const input = await this.#inputs.read(context, target, () => this.#holdBody(context, caller));
         if (E.isLeft(input)) return input;
         // After the body, so that a client that sends it slowly has no place.
@@ -268,6 +280,7 @@ class HttpAdapter {
     // What a command has done is answered in any case.
     const isRefused = target.route.operation.kind === 'query' && !this.#answers.hasRoomFor(text?.length ?? 0);
     if (isRefused) return this.#refuse(context, answersFull, target);
+    if (context.madeFor !== null && text !== null) this.#remembered?.keep(context, context.madeFor, { fields, text });
     writeResponse(ctx, status, fields, text);
   }
 
@@ -337,6 +350,12 @@ class HttpAdapter {
 /** Returns whether the client wants a page: programs do not send `text/html`. */
 function isBrowser({ req: { method, headers } }: Context): boolean {
   return (method === 'GET' || method === 'HEAD') && /(?:^|[,\s])text\/html(?:[,;\s]|$)/i.test(headers.accept ?? '');
+}
+
+/** Whether an answer may be the same until the next commit of the read models. */
+function holdsUntilCommit(target: CallTarget): boolean {
+  if (target.kind === 'none' || target.route.operation.kind !== 'query') return false;
+  return target.route.operation.answersFromReadModels === true;
 }
 
 /** Returns the owner of the work on an answer. */

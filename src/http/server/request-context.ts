@@ -1,11 +1,18 @@
 import type { Context } from 'koa';
 import type { Logger as PinoLogger } from 'pino';
 import type { StreamReport } from '#application/operations/operation.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import type { Plane } from '#exchange/problem.ts';
 import { requestIdOf } from '#http/request/request-headers.ts';
 import type { OpenAnswers } from '#http/response/open-answers.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
+
+/** For whom an answer is made, and the number of commits of the read models before. */
+export interface AnswerOrigin {
+  readonly caller: Caller;
+  readonly commits: number;
+}
 
 /** The data of a request while it is answered. */
 export interface RequestContext {
@@ -35,6 +42,8 @@ export interface RequestContext {
   wholeAnswer: ByteReservation | null;
   /** Ends the use of its place among the answers of its project that are made; null without a place. */
   leavePlace: (() => void) | null;
+  /** For whom its answer is made, if it may hold until the next commit of the read models; else null. */
+  madeFor: AnswerOrigin | null;
   /** Follows its answer while bytes of it wait for the client; null if its bytes are not counted. */
   readonly openAnswers: OpenAnswers | null;
   /** Headers with the rest of the rate limit, names and values in turn; empty without a limit. */
@@ -63,6 +72,7 @@ export function createRequestContext(ctx: Context, openAnswers: OpenAnswers | nu
     body: null,
     wholeAnswer: null,
     leavePlace: null,
+    madeFor: null,
     openAnswers,
     limitHeaders: [],
   };

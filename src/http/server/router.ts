@@ -24,43 +24,96 @@ const options = { strict: true, sensitive: true } as const;
 const noParameters: Readonly<Record<string, string>> = {};
 
 /**
- * Routes by @koa/router. It tries its routes one after the other, so each method and shape of path (first two segments
- * and number of segments) has a small router of its own, picked from a map. A path without parameters needs none.
+ * Routes by a table: each method and shape of path (first two segments and number of segments) has a short list of routes,
+ * whose segments are compared. A path with an escaped character is left to @koa/router, which decodes it.
  * @throws Error when a path has a parameter among its first two segments
  */
 export function createRouter(lines: ReadonlyArray<Route>): RequestRouter {
   const everything = new Router(options);
-  const routers = new Map<string, Router>();
-  const fixed = new Map<string, Handler>();
+  const table = new Map<string, TableRoute[]>();
   for (const { method, path, handler } of lines) {
     const shape = `${method} ${shapeOf(path)}`;
     if (shape.includes(':')) throw new Error(`The first two segments of ${path} must be fixed`);
-    const router = routers.get(shape) ?? new Router(options);
-    routers.set(shape, router);
-    if (!path.includes(':') && !fixed.has(`${method} ${path}`)) fixed.set(`${method} ${path}`, handler);
-    const answer = (ctx: RouterContext) => handler(ctx, ctx.params);
-    for (const each of [router, everything]) each.register(path, [method], answer);
+    table.set(shape, [...(table.get(shape) ?? []), tableRoute(path, handler)]);
+    everything.register(path, [method], (ctx: RouterContext) => handler(ctx, ctx.params));
   }
-  const routes = new Map([...routers].map(([shape, router]) => [shape, router.routes()]));
+  const routeEscaped = everything.routes();
 
   return {
     handle: async (ctx, path) => {
       const method = ctx.req.method === 'HEAD' ? 'GET' : ctx.req.method;
-      const handler = fixed.get(`${method} ${path}`);
-      if (handler !== undefined) {
-        await handler(ctx, noParameters);
+      if (!path.includes('%')) {
+        const found = findRoute(table.get(`${method} ${shapeOf(path)}`) ?? [], path);
+        if (found === null) return false;
+        await found.handler(ctx, found.parameters);
         return true;
       }
-      const route = routes.get(`${method} ${shapeOf(path)}`);
-      if (route === undefined) return false;
       let found = true;
-      await route(ctx as RouterContext, async () => {
+      await routeEscaped(ctx as RouterContext, async () => {
         found = false;
       });
       return found;
     },
     allowed: (path) => [...new Set(everything.match(path, 'GET').path.flatMap((layer) => layer.methods))].sort(),
   };
+}
+
+/** A route whose path is compared segment by segment. */
+interface TableRoute {
+  readonly path: string;
+  /** From the third on; a parameter is null. */
+  readonly segments: ReadonlyArray<string | null>;
+  /** The names of the parameters, in order. */
+  readonly names: ReadonlyArray<string>;
+  readonly handler: Handler;
+}
+
+function tableRoute(path: string, handler: Handler): TableRoute {
+  const segments = segmentsOf(path);
+  return {
+    path,
+    segments: segments.map((segment) => (segment.startsWith(':') ? null : segment)),
+    names: segments.filter((segment) => segment.startsWith(':')).map((segment) => segment.slice(1)),
+    handler,
+  };
+}
+
+/** Returns the first of some routes of the same shape that a path fits, as @koa/router does. */
+function findRoute(routes: ReadonlyArray<TableRoute>, path: string): FoundRoute | null {
+  let segments: ReadonlyArray<string> | null = null;
+  for (const route of routes) {
+    if (route.names.length === 0 && route.path !== path) continue;
+    if (route.names.length === 0) return { handler: route.handler, parameters: noParameters };
+    segments ??= segmentsOf(path);
+    const parameters = parametersIn(route, segments);
+    if (parameters !== null) return { handler: route.handler, parameters };
+  }
+  return null;
+}
+
+interface FoundRoute {
+  readonly handler: Handler;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** Returns the parameters of a path that fits a route; null for another path. A parameter is never empty. */
+function parametersIn(route: TableRoute, segments: ReadonlyArray<string>): Readonly<Record<string, string>> | null {
+  const parameters: Record<string, string> = {};
+  let count = 0;
+  for (const [index, segment] of segments.entries()) {
+    const expected = route.segments[index];
+    if (expected !== null && expected !== segment) return null;
+    if (expected !== null) continue;
+    if (segment === '') return null;
+    parameters[route.names[count] ?? ''] = segment;
+    count += 1;
+  }
+  return parameters;
+}
+
+/** Returns the segments of a path after its first two. */
+function segmentsOf(path: string): ReadonlyArray<string> {
+  return path.split('/').slice(3);
 }
 
 /** `/v1/flows4` for `/v1/flows/:flowId/versions`: its first two segments and how many there are. */

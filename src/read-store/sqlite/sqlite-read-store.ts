@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import type {
+  CommitCounter,
   DocumentValue,
   Indexes,
   OperatorState,
@@ -28,7 +29,7 @@ const maxListStatements = 200;
  * has begun a new file.
  * @param file the path that its writer has
  */
-export function openSqliteReadStore(file: string, options: SqliteReadStoreOptions = {}): ReadStore {
+export function openSqliteReadStore(file: string, options: SqliteReadStoreOptions = {}): SqliteReadStore {
   const cache = options.onCommit === undefined ? null : new DocumentCache();
   options.onCommit?.(() => cache?.clear());
   return new SqliteReadStore(file, cache);
@@ -73,7 +74,8 @@ interface ListRow {
   readonly body: string;
 }
 
-class SqliteReadStore implements ReadStore {
+/** The reading side of the embedded read store. */
+export class SqliteReadStore implements ReadStore, CommitCounter {
   readonly #file: string;
   readonly #cache: DocumentCache | null;
   #open: OpenFile | null = null;
@@ -83,6 +85,11 @@ class SqliteReadStore implements ReadStore {
   constructor(file: string, cache: DocumentCache | null) {
     this.#file = file;
     this.#cache = cache;
+  }
+
+  /** The number of commits that this process has seen, as far as it is notified of them. */
+  get commits(): number {
+    return this.#cache?.commits ?? 0;
   }
 
   async get<Value extends DocumentValue>(
@@ -275,6 +282,7 @@ type KeptDocument = Pick<StoredDocument, 'id' | 'text'>;
  */
 export class DocumentCache {
   readonly #documents: LRUCache<string, KeptDocument>;
+  #commits = 0;
 
   /** @param maxCharacters the most characters of JSON in the cache; the least recently used documents are evicted */
   constructor(maxCharacters = 16 * 1024 * 1024) {
@@ -290,8 +298,14 @@ export class DocumentCache {
     this.#documents.set(keyOf(collection, document.id), document);
   }
 
+  /** The number of commits so far. */
+  get commits(): number {
+    return this.#commits;
+  }
+
   /** Forgets everything: the read models have moved. */
   clear(): void {
+    this.#commits += 1;
     if (this.#documents.size > 0) this.#documents.clear();
   }
 }
