@@ -91,7 +91,7 @@ export interface EventStore {
    * revision gets the first answer again.
    * @param expectedRevision the revision the stream must be at; `noStream` for a new one
    * @param lastEventId the id of the event that the stream must end with, for an append that was decided before that
-   *   event was stored: another event may have got its revision. Only a store with one writer checks it.
+   *   event was stored: another event may have got its revision. Such an append conflicts if the event was not stored.
    */
   append(
     stream: string,

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { withTimeoutError } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 
 export interface SqliteWriterOptions {
   /** Called when the thread has failed, which only a bug causes. Every later write is unavailable. */
@@ -11,6 +12,8 @@ export interface SqliteWriterOptions {
   readonly maxPendingBytes?: number;
   /** How long a caller waits for the answer to its write. Default 10 s. */
   readonly answerTimeoutMs?: number;
+  /** The most megabytes of the thread's heap. Default 512. */
+  readonly maxHeapMb?: number;
   /** The module that the thread runs. Default `sqlite-writer-thread.ts`. */
   readonly entry?: URL;
 }
@@ -24,8 +27,12 @@ interface PendingWrite {
 const defaultEntry = new URL('./sqlite-writer-thread.ts', import.meta.url);
 /** A part of the ten seconds in which the service must stop. */
 const closeTimeoutMs = 3_000;
-/** The thread's garbage is the messages that it receives. A larger young generation would only use more memory. */
-const maxYoungGenerationSizeMb = 4;
+/** The 64 MiB of writes that may wait take about 130 MB. The thread's garbage is the messages that it receives. */
+const writerHeap: ThreadHeap = {
+  thread: 'writes the small SQLite files',
+  maxOldGenerationSizeMb: 512,
+  maxYoungGenerationSizeMb: 4,
+};
 
 /**
  * The thread that writes the small SQLite files of the data folder, so that no disk sync stops the event loop. It
@@ -49,12 +56,13 @@ export class SqliteWriter {
     const { maxPendingWrites = 4_096, maxPendingBytes = 64 * 1024 * 1024, answerTimeoutMs = 10_000 } = options;
     this.#options = { maxPendingWrites, maxPendingBytes, answerTimeoutMs };
     this.#onFatal = options.onFatal;
+    const heap = { ...writerHeap, maxOldGenerationSizeMb: options.maxHeapMb ?? writerHeap.maxOldGenerationSizeMb };
     this.#thread = new Worker(options.entry ?? defaultEntry, {
       name: 'sqlite-writer',
-      resourceLimits: { maxYoungGenerationSizeMb },
+      resourceLimits: heap,
     });
     this.#thread.on('message', (answers: FromSqliteWriter) => this.#receive(answers));
-    this.#thread.on('error', (error) => this.#failed(error instanceof Error ? error : new Error(String(error))));
+    this.#thread.on('error', (error) => this.#failed(threadError(error, heap)));
     this.#exited = new Promise((resolve) => {
       this.#thread.once('exit', () => {
         this.#failed(new Error('The thread that writes SQLite files has ended.'));

@@ -58,6 +58,11 @@ export function someStream(): string {
   return `thing-${randomUUID()}`;
 }
 
+const revisionOf = (outcome: E.Either<AppendFailure, AppendResult>) =>
+  E.isRight(outcome) ? outcome.right.revision : null;
+
+const refusalOf = (outcome: E.Either<AppendFailure, AppendResult>) => (E.isLeft(outcome) ? outcome.left.kind : null);
+
 /** Appends, and fails the test when the store refuses. */
 export async function mustAppend(
   store: EventStore,
@@ -303,6 +308,51 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
           outcomes.map((outcome) => E.isRight(outcome)),
           outcomes.map((_, index) => index % 3 !== 0),
         );
+      });
+    });
+
+    describe('EventStore.append of events that were decided on unfinished ones', () => {
+      /** Appends each event at the revision after the one before, without waiting for its answer. */
+      const appendInLine = (stream: string, from: number, events: ReadonlyArray<EventToAppend>, decidedOn?: string) =>
+        events.map((event, index) =>
+          store.append(stream, from + index, [event], index === 0 ? decidedOn : events[index - 1]?.id),
+        );
+
+      it('stores them in their order, each at its revision', async () => {
+        const stream = someStream();
+        const events = someEvents(40);
+        const outcomes = await Promise.all(appendInLine(stream, noStream, events));
+        assert.deepEqual(outcomes.map(revisionOf), [...events.keys()]);
+        const stored = await readEvents(store, stream, 0);
+        assert.deepEqual(
+          stored.map(({ id, revision }) => [id, revision]),
+          events.map(({ id }, revision) => [id, revision]),
+        );
+        const positions = outcomes.map((outcome) => (E.isRight(outcome) ? outcome.right.position : 0));
+        assert.ok(stored.every(({ position }, index) => position <= (positions[index] ?? 0)));
+        assert.equal(positions.at(-1), stored.at(-1)?.position);
+      });
+
+      it('stores none of those that were decided on one that conflicts', async () => {
+        const stream = someStream();
+        await mustAppend(store, stream, noStream, someEvents(2));
+        const outcomes = await Promise.all(appendInLine(stream, 0, someEvents(5)));
+        assert.deepEqual(outcomes.map(refusalOf), new Array(5).fill('conflict'));
+        assert.equal((await readEvents(store, stream, 0)).length, 2);
+      });
+
+      it('refuses one whose place was taken by an event that it was not decided on', async () => {
+        const stream = someStream();
+        await mustAppend(store, stream, noStream, [someEvent()]);
+        const [outcome] = await Promise.all(appendInLine(stream, 0, [someEvent()], randomUUID()));
+        assert.equal(outcome === undefined ? null : refusalOf(outcome), 'conflict');
+      });
+
+      it('lets those wait that come while others are stored, whatever the number of streams', async () => {
+        const streams = Array.from({ length: 8 }, () => someStream());
+        const outcomes = await Promise.all(streams.flatMap((stream) => appendInLine(stream, noStream, someEvents(20))));
+        assert.ok(outcomes.every((outcome) => E.isRight(outcome)));
+        for (const stream of streams) assert.equal((await readEvents(store, stream, 0)).length, 20);
       });
     });
 

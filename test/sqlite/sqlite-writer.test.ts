@@ -52,6 +52,17 @@ describe('SqliteWriter', () => {
     assert.deepEqual(two.names(), [{ name: 'b' }].map(row));
   });
 
+  it('writes all the bytes that may wait with a third of the memory of its thread', async () => {
+    await reopen({ maxHeapMb: 170 });
+    const one = table('one.db');
+    const text = 'ü'.repeat(1_024 * 1_023);
+    const outcomes = await Promise.allSettled(Array.from({ length: 65 }, (_, index) => one.insert([`${index}`, text])));
+    const [written, refused] = ['fulfilled', 'rejected'].map(
+      (status) => outcomes.filter((outcome) => outcome.status === status).length,
+    );
+    assert.deepEqual([written, refused, failures], [64, 1, []]);
+  });
+
   it('writes all statements of a failed write, or none, and the writes beside it', async () => {
     const one = table('one.db');
     const outcomes = await Promise.allSettled([

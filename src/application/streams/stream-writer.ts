@@ -77,7 +77,7 @@ export class StreamWriter {
   readonly #store: EventStore;
   readonly #loader: StreamLoader;
   readonly #turns = new StreamTurns();
-  /** By stream. Only on a store that this process alone writes to. */
+  /** By stream. */
   readonly #pending = new Map<string, PendingAppend>();
   readonly #deadlineMs: number;
   readonly #now: () => Date;
@@ -157,8 +157,11 @@ export class StreamWriter {
     deadline = performance.now() + this.#deadlineMs,
   ): Promise<StreamTurn<State, Events>> {
     const stream = streamName(entity, id);
-    const cached = this.#soleWriter ? null : this.#loader.cached<State>(stream);
-    if (mode === 'bypass') return new StreamTurn(this, entity, id, { cached, deadline, isPipelined: false, end: null });
+    // A state that was cached before the turn begins is probably stale.
+    const cached = () => (this.#soleWriter ? null : this.#loader.cached<State>(stream));
+    if (mode === 'bypass') {
+      return new StreamTurn(this, entity, id, { cached: cached(), deadline, isPipelined: false, end: null });
+    }
     await this.#turns.begin(stream, deadline);
     const end = () => this.#turns.end(stream);
     const pending = this.#pending.get(stream);
@@ -167,8 +170,8 @@ export class StreamWriter {
       end();
       throw tooManyWaiting(stream);
     }
-    const isPipelined = mode === 'pipelined' && this.#soleWriter;
-    return new StreamTurn(this, entity, id, { cached, deadline, isPipelined, end });
+    const isPipelined = mode === 'pipelined';
+    return new StreamTurn(this, entity, id, { cached: cached(), deadline, isPipelined, end });
   }
 
   /** Only for `StreamTurn`: the newest append to a stream that is not confirmed yet. */

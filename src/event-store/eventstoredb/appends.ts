@@ -2,13 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import * as E from 'fp-ts/lib/Either.js';
 import { AppendRoom, type AppendRoomLimits } from '#event-store/append-limits.ts';
-import {
-  type AppendFailure,
-  type AppendResult,
-  type CommitStatistics,
-  type EventToAppend,
-  noStream,
-} from '#event-store/event-store.ts';
+import { type AppendFailure, type AppendResult, type CommitStatistics, noStream } from '#event-store/event-store.ts';
 import {
   callFailure,
   causeOf,
@@ -26,6 +20,7 @@ import { withTimeout } from '#shared/async/timed-waits.ts';
 import type { Availability, UnavailableCause } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
+import { type Append, AppendLines } from './append-lines.ts';
 
 type Outcome = E.Either<AppendFailure, AppendResult>;
 
@@ -58,12 +53,6 @@ export interface AppendsOptions {
   readonly onStored: (position: number) => void;
 }
 
-interface Append {
-  readonly stream: string;
-  readonly expectedRevision: number;
-  readonly events: ReadonlyArray<EventToAppend>;
-}
-
 const retryAfterSeconds = 1;
 
 /**
@@ -76,6 +65,7 @@ export class Appends {
   readonly #pending = new Set<Promise<unknown>>();
   readonly #giveUp = new AbortController();
   readonly #room: AppendRoom;
+  readonly #lines = new AppendLines((append, bytes, appends) => this.#settle(append, bytes, appends));
   #closing = false;
   /** The highest position in an answer to an append. */
   #highestPosition = 0;
@@ -85,15 +75,19 @@ export class Appends {
     this.#room = new AppendRoom(options.limits);
   }
 
-  /** @param bytes the stored bytes of the append @throws StreamDeletedError */
-  async append(append: Append, bytes: number): Promise<Outcome> {
+  /**
+   * @param bytes the stored bytes of the append
+   * @param lastEventId the id of the event that it was decided on, if that may not be stored yet
+   * @throws StreamDeletedError
+   */
+  async append(append: Append, bytes: number, lastEventId?: string): Promise<Outcome> {
     const { availability, limits } = this.#options;
     const { answerWithinMs, retriesWhenUnavailable } = limits;
     if (this.#closing) return unavailable('The event store is closing.');
     if (availability.cause !== null && !retriesWhenUnavailable) return this.#refuse(availability.cause);
     const leave = this.#room.take(bytes);
     if (leave === null) return unavailable('Too many writes are waiting for the event store.');
-    const settled = this.#settle(append, bytes);
+    const settled = this.#lines.add(append, bytes, lastEventId);
     this.#keep(settled, leave);
     const answer = withTimeout(answerWithinMs, settled, unavailable('The event store does not answer in time.'));
     return retriesWhenUnavailable ? answer : availability.failWhenUnavailable(answer, unavailableFor);
@@ -129,13 +123,13 @@ export class Appends {
     this.#pending.add(kept);
   }
 
-  async #settle(append: Append, bytes: number): Promise<Outcome> {
+  async #settle(append: Append, bytes: number, appends: number): Promise<Outcome> {
     const began = performance.now();
     const result = await this.#tryUntilKnown(append);
     switch (result.kind) {
       case 'appended':
         this.#options.onStored(result.position);
-        this.#options.onCommit({ appends: 1, events: append.events.length, milliseconds: performance.now() - began });
+        this.#options.onCommit({ appends, events: append.events.length, milliseconds: performance.now() - began });
         return E.right({ revision: result.revision, position: result.position });
       case 'conflict':
         return E.left(result);

@@ -154,9 +154,10 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     stream: string,
     expectedRevision: number,
     events: ReadonlyArray<EventToAppend>,
+    lastEventId?: string,
   ): Promise<E.Either<AppendFailure, AppendResult>> {
     const size = sizedAppend(expectedRevision, events, this.#maxAppendBytes);
-    return E.isLeft(size) ? size : this.#appends.append({ stream, expectedRevision, events }, size.right);
+    return E.isLeft(size) ? size : this.#appends.append({ stream, expectedRevision, events }, size.right, lastEventId);
   }
 
   async read(stream: string, fromRevision: number, limit = Number.MAX_SAFE_INTEGER): Promise<StreamPart> {

@@ -17,6 +17,7 @@ import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 import { AppendQueue } from './append-queue.ts';
 import { eventsPerRemoval, openEventFile } from './event-file.ts';
 import type { FromWriter, RemovalAnswer, RemoveMessage } from './messages.ts';
@@ -41,6 +42,8 @@ export interface SqliteEventStoreOptions {
    * `unavailable`.
    */
   readonly onWriterFailure?: (error: Error) => void;
+  /** The most megabytes of the writer thread's heap (default 512). */
+  readonly maxWriterHeapMb?: number;
 }
 
 /** The port on a SQLite file, and functions of the embedded store only. */
@@ -53,6 +56,12 @@ export interface SqliteEventStore
   changePort(): MessagePort;
 }
 
+/** The 64 MiB of appends that may wait take about 130 MB. The young generation holds the messages of a commit. */
+const writerHeap: ThreadHeap = {
+  thread: 'writes the event store',
+  maxOldGenerationSizeMb: 512,
+  maxYoungGenerationSizeMb: 24,
+};
 const startLimitMs = 30_000;
 const answerLimitMs = 30_000;
 
@@ -110,16 +119,21 @@ class ThreadedEventStore implements SqliteEventStore {
       answerWithinMs: answerLimitMs,
     });
     const workerData: WriterThreadData = { file: options.file, port: port2 };
+    const heap = {
+      ...writerHeap,
+      maxOldGenerationSizeMb: options.maxWriterHeapMb ?? writerHeap.maxOldGenerationSizeMb,
+    };
     this.#thread = new Worker(new URL('./writer-thread.ts', import.meta.url), {
       workerData,
       transferList: [port2],
       name: 'event-writer',
+      resourceLimits: heap,
     });
     this.#exited = new Promise((resolve) => this.#thread.once('exit', () => resolve()));
     this.#thread.once('exit', () => this.#threadEnded());
-    this.#thread.on('error', (error: Error) => {
-      this.#threadError = error;
-      options.onWriterFailure?.(error);
+    this.#thread.on('error', (error) => {
+      this.#threadError = threadError(error, heap);
+      options.onWriterFailure?.(this.#threadError);
     });
     port1.on('message', (message: FromWriter) => this.#receive(message));
   }

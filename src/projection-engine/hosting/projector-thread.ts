@@ -7,16 +7,20 @@ import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 
 const openTimeoutMs = 30_000;
 const closeTimeoutMs = 5000;
 const restartLimits = { firstMs: 100, maxMs: 10_000 };
-/** Far more than the thread needs. Other limits keep the memory of hostile documents well below it. */
-const maxOldGenerationSizeMb = 1536;
 /**
- * A third of V8's default. A rebuild fills a young generation of any size with garbage, and it counts as used memory.
+ * Far more than the thread needs: other limits keep the memory of hostile documents well below it. The young generation is a
+ * third of V8's default, because a rebuild fills one of any size with garbage, and it counts as used memory.
  */
-const maxYoungGenerationSizeMb = 32;
+const heap: ThreadHeap = {
+  thread: 'fills the read models',
+  maxOldGenerationSizeMb: 1536,
+  maxYoungGenerationSizeMb: 32,
+};
 /** A thread that ran this long failed for a new reason, so the next restart does not wait longer. */
 const healthyAfterMs = 30_000;
 
@@ -111,14 +115,14 @@ export class ProjectorThread {
     const worker = new Worker(new URL('./thread-entry.ts', import.meta.url), {
       workerData,
       transferList: leases === null ? [events.wake] : [events.wake, leases],
-      resourceLimits: { maxOldGenerationSizeMb, maxYoungGenerationSizeMb },
+      resourceLimits: heap,
     });
     this.#worker = worker;
     this.#startedAt = performance.now();
     worker.on('message', (message: FromProjector) => this.#receive(message));
     let reason: string | null = null;
     worker.on('error', (error) => {
-      reason = error instanceof Error ? error.message : String(error);
+      reason = threadError(error, heap).message;
     });
     worker.on('exit', (code) => this.#exited(reason ?? `The thread has ended with code ${code}.`));
     return worker;

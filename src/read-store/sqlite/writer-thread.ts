@@ -7,13 +7,18 @@ import type {
   ProjectionStatus,
 } from '#read-store/read-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 import { ReadStoreDamagedError } from './read-store-file.ts';
 import { charactersOf, type RowCommit, type RowStore } from './row-commits.ts';
 
 /** The most characters of JSON in calls to the thread that no caller waits for. A single call may have more. */
 const maxPostponedCharacters = 4 * 1024 * 1024;
-/** The thread's garbage is the messages that it receives. A larger young generation would only use more memory. */
-const maxYoungGenerationSizeMb = 6;
+/** A commit comes in parts of a few megabytes. The thread's garbage is the messages that it receives. */
+const heap: ThreadHeap = {
+  thread: 'writes the read store',
+  maxOldGenerationSizeMb: 512,
+  maxYoungGenerationSizeMb: 6,
+};
 const maxPostponed = 50;
 const openTimeoutMs = 30_000;
 
@@ -40,10 +45,10 @@ export class WriterThread implements RowStore {
     this.#filling = filling;
     this.#worker = new Worker(new URL('./writer-thread-entry.ts', import.meta.url), {
       workerData: file,
-      resourceLimits: { maxYoungGenerationSizeMb },
+      resourceLimits: heap,
     });
     this.#worker.on('message', (message: FromWriter) => this.#receive(message));
-    this.#worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))));
+    this.#worker.on('error', (error) => this.#fail(threadError(error, heap)));
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#exited = promise;
     this.#worker.once('exit', () => {

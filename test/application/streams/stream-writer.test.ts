@@ -245,127 +245,120 @@ describe('StreamWriter', () => {
   });
 });
 
-describe('pipelined turns of a sole writer', () => {
-  /** Adds a name in a turn that ends when its append is accepted. @returns the state that it is decided on, and its outcome */
-  const accept = async (writer: StreamWriter, name: string) => {
-    const turn = await writer.beginTurn(names, id, 'pipelined');
-    const before = await turn.load();
-    const events = [namesSet(`${before.state} ${name}`)];
-    const { outcome } = await turn.append(before, { events, tenant: null, origin });
-    turn.end();
-    return { before: before.state, outcome };
-  };
-
-  /** Holds the appends of a store until they are let go, in their order. */
-  const gate = (store: AppendableEventStore) => {
-    const waiting: Array<(failure: AppendFailure | null) => void> = [];
-    store.beforeAppend = () => new Promise((resolve) => waiting.push(resolve));
-    return {
-      waiting,
-      next: (failure: AppendFailure | null = null) => {
-        const go = waiting.shift() ?? assert.fail('no append waits');
-        go(failure);
-      },
-    };
-  };
-
-  it('decide each command on the state that the appends under way will leave', async () => {
-    const { store, writer } = await startWriter({ soleWriter: true });
-    const gated = gate(store);
-    const [first, second, third] = [await accept(writer, 'a'), await accept(writer, 'b'), await accept(writer, 'c')];
-    assert.deepEqual([first.before, second.before, third.before], ['names:', 'names: a', 'names: a b']);
-    assert.equal(await nameIn(writer), 'names:', 'nothing is durable yet');
-    for (let left = 3; left > 0; left -= 1) gated.next();
-    for (const { outcome } of [first, second, third]) assert.equal((await outcome).kind, 'stored');
-    assert.equal(await nameIn(writer), 'names: a b c');
-    assert.equal(verifyChain(store.raw), null);
-  });
-
-  it('conflict with everything that was decided on an append that failed, and decide the next one on what is stored', async () => {
-    const { store, writer } = await startWriter({ soleWriter: true });
-    const gated = gate(store);
-    const [first, second] = [await accept(writer, 'a'), await accept(writer, 'b')];
-    gated.next({ kind: 'unavailable', detail: 'the disk is full', retryAfterSeconds: 1 });
-    assert.equal((await first.outcome).kind, 'refused');
-    const third = await accept(writer, 'c');
-    assert.equal(third.before, 'names:');
-    gated.next();
-    gated.next();
-    assert.equal((await second.outcome).kind, 'conflict');
-    assert.equal((await third.outcome).kind, 'stored');
-    assert.equal(await nameIn(writer), 'names: c');
-    assert.equal(verifyChain(store.raw), null);
-  });
-
-  it('conflict if another write has got the revision of the append that they were decided on', async () => {
-    const { store, writer } = await startWriter({ soleWriter: true });
-    const gated = gate(store);
-    const [first, second] = [await accept(writer, 'a'), await accept(writer, 'b')];
-    gated.next({ kind: 'unavailable', detail: 'it is lost', retryAfterSeconds: 1 });
-    await first.outcome;
-    const bypassing = writeEvents(writer, {
-      entity: names,
-      id,
-      origin,
-      bypassQueue: true,
-      decide: ({ state }) => E.right({ events: [namesSet(`${state} z`)], tenant: null }),
-    });
-    while (gated.waiting.length < 2) await new Promise((resolve) => setImmediate(resolve));
-    // The bypassing append is stored first, at the revision of the lost one.
-    gated.waiting.reverse();
-    gated.next();
-    assert.ok(E.isRight(await bypassing));
-    gated.next();
-    assert.equal((await second.outcome).kind, 'conflict');
-    assert.equal(await nameIn(writer), 'names: z');
-  });
-
-  it('know whether a state that they appended nothing to has become durable', async () => {
-    const { store, writer } = await startWriter({ soleWriter: true });
-    const gated = gate(store);
-    for (const failure of [null, { kind: 'unavailable', detail: 'lost', retryAfterSeconds: 1 } as const]) {
-      const first = await accept(writer, 'a');
+for (const soleWriter of [true, false])
+  describe(`pipelined turns on a store with ${soleWriter ? 'one writer' : 'other writers'}`, () => {
+    /** Adds a name in a turn that ends when its append is accepted. @returns the state that it is decided on, and its outcome */
+    const accept = async (writer: StreamWriter, name: string) => {
       const turn = await writer.beginTurn(names, id, 'pipelined');
-      const seen = await turn.load();
+      const before = await turn.load();
+      const events = [namesSet(`${before.state} ${name}`)];
+      const { outcome } = await turn.append(before, { events, tenant: null, origin });
       turn.end();
-      const isCurrent = turn.isCurrent(seen);
-      gated.next(failure);
-      await first.outcome;
-      assert.equal(await isCurrent, failure === null);
-    }
-  });
+      return { before: before.state, outcome };
+    };
 
-  it('let a turn alone begin only when everything before it is durable', async () => {
-    const { store, writer } = await startWriter({ soleWriter: true });
-    const gated = gate(store);
-    const first = await accept(writer, 'a');
-    let hasBegun = false;
-    const alone = addName(writer, 'b').finally(() => {
-      hasBegun = true;
+    /** Holds the appends of a store until they are let go, in their order. */
+    const gate = (store: AppendableEventStore) => {
+      const waiting: Array<(failure: AppendFailure | null) => void> = [];
+      store.beforeAppend = () => new Promise((resolve) => waiting.push(resolve));
+      return {
+        waiting,
+        next: (failure: AppendFailure | null = null) => {
+          const go = waiting.shift() ?? assert.fail('no append waits');
+          go(failure);
+        },
+      };
+    };
+
+    it('decide each command on the state that the appends under way will leave', async () => {
+      const { store, writer } = await startWriter({ soleWriter });
+      const gated = gate(store);
+      const [first, second, third] = [await accept(writer, 'a'), await accept(writer, 'b'), await accept(writer, 'c')];
+      assert.deepEqual([first.before, second.before, third.before], ['names:', 'names: a', 'names: a b']);
+      assert.equal(await nameIn(writer), 'names:', 'nothing is durable yet');
+      for (let left = 3; left > 0; left -= 1) gated.next();
+      for (const { outcome } of [first, second, third]) assert.equal((await outcome).kind, 'stored');
+      assert.equal(await nameIn(writer), 'names: a b c');
+      assert.equal(verifyChain(store.raw), null);
     });
-    await new Promise((resolve) => setImmediate(resolve));
-    assert.equal(gated.waiting.length, 1);
-    gated.next();
-    await first.outcome;
-    while (gated.waiting.length < 1) await new Promise((resolve) => setImmediate(resolve));
-    assert.equal(hasBegun, false);
-    gated.next();
-    assert.ok(E.isRight(await alone));
-    assert.equal(await nameIn(writer), 'names: a b');
-  });
 
-  it('are not pipelined on a store that others write to', async () => {
-    const { store, writer } = await startWriter();
-    gate(store);
-    const turn = await writer.beginTurn(names, id, 'pipelined');
-    assert.equal(turn.isPipelined, false);
-    turn.end();
-  });
+    it('conflict with everything that was decided on an append that failed, and decide the next one on what is stored', async () => {
+      const { store, writer } = await startWriter({ soleWriter });
+      const gated = gate(store);
+      const [first, second] = [await accept(writer, 'a'), await accept(writer, 'b')];
+      gated.next({ kind: 'unavailable', detail: 'the disk is full', retryAfterSeconds: 1 });
+      assert.equal((await first.outcome).kind, 'refused');
+      const third = await accept(writer, 'c');
+      assert.equal(third.before, 'names:');
+      gated.next();
+      gated.next();
+      assert.equal((await second.outcome).kind, 'conflict');
+      assert.equal((await third.outcome).kind, 'stored');
+      assert.equal(await nameIn(writer), 'names: c');
+      assert.equal(verifyChain(store.raw), null);
+    });
 
-  it('wait while too many appends are under way, at most until their deadline', async () => {
-    const { store, writer } = await startWriter({ soleWriter: true, deadlineMs: 100 });
-    gate(store);
-    for (let number = 0; number < 512; number += 1) await accept(writer, '.');
-    await assert.rejects(accept(writer, 'x'), /too many waiting writes/);
+    it('conflict if another write has got the revision of the append that they were decided on', async () => {
+      const { store, writer } = await startWriter({ soleWriter });
+      const gated = gate(store);
+      const [first, second] = [await accept(writer, 'a'), await accept(writer, 'b')];
+      gated.next({ kind: 'unavailable', detail: 'it is lost', retryAfterSeconds: 1 });
+      await first.outcome;
+      const bypassing = writeEvents(writer, {
+        entity: names,
+        id,
+        origin,
+        bypassQueue: true,
+        decide: ({ state }) => E.right({ events: [namesSet(`${state} z`)], tenant: null }),
+      });
+      while (gated.waiting.length < 2) await new Promise((resolve) => setImmediate(resolve));
+      // The bypassing append is stored first, at the revision of the lost one.
+      gated.waiting.reverse();
+      gated.next();
+      assert.ok(E.isRight(await bypassing));
+      gated.next();
+      assert.equal((await second.outcome).kind, 'conflict');
+      assert.equal(await nameIn(writer), 'names: z');
+    });
+
+    it('know whether a state that they appended nothing to has become durable', async () => {
+      const { store, writer } = await startWriter({ soleWriter });
+      const gated = gate(store);
+      for (const failure of [null, { kind: 'unavailable', detail: 'lost', retryAfterSeconds: 1 } as const]) {
+        const first = await accept(writer, 'a');
+        const turn = await writer.beginTurn(names, id, 'pipelined');
+        const seen = await turn.load();
+        turn.end();
+        const isCurrent = turn.isCurrent(seen);
+        gated.next(failure);
+        await first.outcome;
+        assert.equal(await isCurrent, failure === null);
+      }
+    });
+
+    it('let a turn alone begin only when everything before it is durable', async () => {
+      const { store, writer } = await startWriter({ soleWriter });
+      const gated = gate(store);
+      const first = await accept(writer, 'a');
+      let hasBegun = false;
+      const alone = addName(writer, 'b').finally(() => {
+        hasBegun = true;
+      });
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.equal(gated.waiting.length, 1);
+      gated.next();
+      await first.outcome;
+      while (gated.waiting.length < 1) await new Promise((resolve) => setImmediate(resolve));
+      assert.equal(hasBegun, false);
+      gated.next();
+      assert.ok(E.isRight(await alone));
+      assert.equal(await nameIn(writer), 'names: a b');
+    });
+
+    it('wait while too many appends are under way, at most until their deadline', async () => {
+      const { store, writer } = await startWriter({ soleWriter, deadlineMs: 100 });
+      gate(store);
+      for (let number = 0; number < 512; number += 1) await accept(writer, '.');
+      await assert.rejects(accept(writer, 'x'), /too many waiting writes/);
+    });
   });
-});

@@ -148,6 +148,17 @@ describe('SqliteEventStore', () => {
     await mustAppend(store, someStream(), noStream, [large()]);
   });
 
+  it('stores all the bytes that may wait with a third of the memory of its thread', async () => {
+    const store = await open({ maxWriterHeapMb: 170 });
+    const large = () => someEvent('Large', { text: 'ü'.repeat(430 * 1024) });
+    const outcomes = await Promise.all(
+      Array.from({ length: 80 }, () => store.append(someStream(), noStream, [large()])),
+    );
+    const stored = outcomes.filter((outcome) => E.isRight(outcome)).length;
+    // Those beyond 64 MiB are refused, because the others wait.
+    assert.ok(stored >= 70 && stored < 80, `${stored} appends were stored`);
+  });
+
   it('upcasts events that it reads, and reads raw events as stored', async () => {
     const store = await open({ upcast: (type, version, data) => ({ ...data, type, version }) });
     const event = someEvent('Done', { a: 1 });

@@ -1,0 +1,18 @@
+/** A thread and the limits of its heap. */
+export interface ThreadHeap {
+  /** What the thread does, as an error names it. */
+  readonly thread: string;
+  /** The most megabytes of objects that stay: at least three times what the thread's largest input takes. */
+  readonly maxOldGenerationSizeMb: number;
+  /** The most megabytes of short-lived objects. */
+  readonly maxYoungGenerationSizeMb: number;
+}
+
+/** Returns the error with which a thread has ended. That of a thread without memory names the thread and its limit. */
+export function threadError(error: unknown, { thread, maxOldGenerationSizeMb }: ThreadHeap): Error {
+  if (!(error instanceof Error)) return new Error(String(error));
+  const isOutOfMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  if (!isOutOfMemory) return error;
+  const text = `The thread that ${thread} has run out of memory: its heap may have ${maxOldGenerationSizeMb} MB.`;
+  return new Error(text, { cause: error });
+}
