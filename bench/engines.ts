@@ -14,7 +14,7 @@ import { commandCountFigures, commandCounts } from './engines/mongodb/command-co
 import { rebuild, rebuildFigures } from './engines/mongodb/rebuild.ts';
 import { requestFigures, requestTimes } from './engines/mongodb/request-times.ts';
 import { writersElsewhere, writersElsewhereFigures } from './engines/mongodb/writers-elsewhere.ts';
-import { posts } from './engines/posts.ts';
+import { postFigures, posts } from './engines/posts.ts';
 import { projectionWrites } from './engines/projection-writes.ts';
 import {
   type ForeignApplication,
@@ -55,7 +55,7 @@ const measurements: Readonly<Record<string, Measurement>> = {
   'mongodb-rebuild': { alone: withoutBounds(rebuild), version: rebuildFigures },
   'first-reads': { alone: ({ url }, isQuick) => firstReads(url, isQuick) },
   appends: { alone: ({ url }) => appends(url) },
-  posts: { alone: ({ url }, isQuick) => posts(url, isQuick) },
+  posts: { alone: ({ url }, isQuick) => posts(url, isQuick), version: postFigures },
   'first-start': { alone: ({ url }, isQuick) => firstStart(url, isQuick) },
   'foreign-events': { alone: ({ url, application }, isQuick) => foreignEvents(url, application, isQuick) },
   'catch-up': { alone: ({ url }) => catchUp(url) },

@@ -17,14 +17,12 @@ import { RateLimit } from './application/access/rate-limit.ts';
 import { createInvoke, createInvokeAs } from './application/operations/invoke.ts';
 import { createRoutes } from './application/operations/registry.ts';
 import { isDiskFull } from './application/operations/unexpected-error.ts';
-import { dashboardRoutes } from './dashboard/dashboard-routes.ts';
 import { dashboardPath } from './dashboard/page-paths.ts';
 import { digestKeysRoute } from './http/routes/digest-keys.ts';
 import { createApp, createMetricsApp } from './http/server/app.ts';
 import { RememberedAnswers } from './http/server/remembered-answers.ts';
 import { type HttpServer, listen } from './http/server/server.ts';
 import { createStartingApp } from './http/server/starting-app.ts';
-import { createMcpEndpoint } from './mcp/endpoint/mcp-endpoint.ts';
 import { StartupError } from './shared/errors/startup-error.ts';
 import { createLog } from './shared/logging/pino-logger.ts';
 import { MemoryAfterLoad, type RequestActivity } from './shared/memory/memory-after-load.ts';
@@ -129,7 +127,7 @@ async function serve(
   const { requestsPerMinute, limitFactors } = config.limits;
   const rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute, limitFactors);
   const invoke = createInvoke({ authenticate: keys.resolve, rateLimit, answers, metrics, logger: log });
-  const pageRoutes = planes.has('control') ? dashboardRoutes() : [];
+  const pageRoutes = planes.has('control') ? await openDashboard() : [];
   const publicRoutes = [digestKeysRoute(digestKeys), ...pageRoutes];
   const places = new AnswerPlaces(answers);
   // A limit counts each request, which takes longer than a remembered answer.
@@ -139,7 +137,7 @@ async function serve(
     : null;
   const activity: RequestActivity = { open: 0, lastAnswerAt: null };
   const memory = new MemoryAfterLoad({ activity });
-  const endpoints = planes.has('control') ? [mcpEndpointOf(config, operations, places, metrics, log)] : [];
+  const endpoints = planes.has('control') ? [await openMcp(config, operations, places, metrics, log)] : [];
   const browserHome = dashboardPath;
   const servesMetrics = servers.metrics === null;
   servers.metrics?.serve(createMetricsApp(metrics));
@@ -176,13 +174,21 @@ async function serve(
   };
 }
 
-function mcpEndpointOf(
+// A node of the gateway alone loads neither the dashboard nor MCP.
+
+async function openDashboard() {
+  const { dashboardRoutes } = await import('./dashboard/dashboard-routes.ts');
+  return dashboardRoutes();
+}
+
+async function openMcp(
   { host, limits, mcpAllowedOrigins: allowedOrigins }: Config,
   operations: Service['operations'],
   places: AnswerPlaces,
   metrics: Service['metrics'],
   logger: PinoLogger,
 ) {
+  const { createMcpEndpoint } = await import('./mcp/endpoint/mcp-endpoint.ts');
   const { maxBodyBytes, maxBodyValues, requestTimeoutMs } = limits;
   return createMcpEndpoint({
     routes: createRoutes(operations),

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
+import type { Checkout } from '#bench/beside/checkout.ts';
+import type { Figure } from '#bench/beside/compare.ts';
 import { format, interleaved, interleavedRounds, print, type Result } from '#bench/measure.ts';
 import { callsPerPost, type PostCalls } from './service/calls-per-post.ts';
 import { EngineService, newPrefix } from './service/engine-service.ts';
@@ -92,6 +94,26 @@ export async function posts(url: string, isQuick: boolean): Promise<ReadonlyArra
     ];
   } finally {
     await Promise.all([shared.stop(), embedded.stop(), client.dispose()]);
+  }
+}
+
+/** Measures `POST`s of versions of one version of the service, with embedded read models. @param url of a server */
+export async function postFigures(url: string, isQuick: boolean, checkout: Checkout): Promise<ReadonlyArray<Figure>> {
+  const { seconds } = isQuick ? quickRun : wholeRun;
+  const service = await EngineService.start({ url, prefix: newPrefix() }, { checkout });
+  try {
+    await service.createFlows();
+    await service.load(connections, seconds);
+    const { perSecond: many } = await service.load(connections, seconds);
+    const { perSecond: one } = await service.load(connections, seconds, 1);
+    const { perSecond: alone } = await service.load(1, seconds);
+    return [
+      { what: `POST to many flows, ${connections} connections`, value: many, unit: '/s' },
+      { what: `POST to one flow, ${connections} connections`, value: one, unit: '/s' },
+      { what: 'POST, one at a time', value: 1_000 / alone, unit: ' ms' },
+    ];
+  } finally {
+    await service.stop();
   }
 }
 

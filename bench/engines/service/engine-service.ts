@@ -102,12 +102,12 @@ export class EngineService {
     await new FlowRequests(this.client, this.#flows).postVersion(number);
   }
 
-  /** Posts versions from this many connections for a time. */
-  load(connections: number, seconds: number): Promise<LoadResult> {
+  /** Posts versions from this many connections for a time. @param flows the number of flows that get them; default: all */
+  load(connections: number, seconds: number, flows?: number): Promise<LoadResult> {
     return sendLoad({
       url: this.server.url,
       method: 'POST',
-      paths: this.#flows.ids.map((id) => `/v1/flows/${id}/versions`),
+      paths: this.#flows.ids.slice(0, flows).map((id) => `/v1/flows/${id}/versions`),
       headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
       body: JSON.stringify(newVersion),
       connections,

@@ -3,6 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import * as E from 'fp-ts/lib/Either.js';
 import { pino } from 'pino';
+import { StreamWriter } from '#application/streams/stream-writer.ts';
+import { writeEvents } from '#application/streams/write-events.ts';
+import { streamName } from '#domain/shared/entity.ts';
 import { noStream } from '#event-store/event-store.ts';
 import {
   type EventStoreDbEventStore,
@@ -10,6 +13,8 @@ import {
   openEventStoreDbEventStore,
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { mustAppend, mustRefuse, someEvent, someEvents, someStream } from '#test/contract/event-store.ts';
+import { names, namesSet } from '#test/support/events/names.ts';
+import { ids, tenants } from '#test/support/events/tenants.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { appendTooLarge, notLeader, thrownByHandler } from '#test/support/eventstoredb/faults/failures.ts';
 import { UnhandledErrors } from '#test/support/eventstoredb/faults/unhandled-errors.ts';
@@ -80,6 +85,66 @@ describe('EventStoreDbEventStore with failing appends', function () {
     const event = someEvent();
     await eventually(async () => E.isRight(await store.append(name, expectedRevision, [event])));
   }
+
+  describe('appends in a line', () => {
+    const { flow: id } = ids;
+    const origin = {
+      actor: { keyId: 'ckeyadmin0000000', keyType: 'admin' },
+      requestId: 'request',
+      correlationId: 'correlation',
+      causationId: 'cause',
+    };
+    const addition = (name: string) => ({ events: [namesSet(name)], tenant: tenants.project });
+
+    /** 64 clients add to one stream through the writer, each again after a conflict, until it has added this many. */
+    async function addInLine(writer: StreamWriter, additions: number): Promise<ReadonlyArray<string>> {
+      const acknowledged: string[] = [];
+      const add = async (name: string): Promise<void> => {
+        const turn = await writer.beginTurn(names, id, 'pipelined', performance.now() + limits.answerWithinMs);
+        const accepted = await turn
+          .load()
+          .then((state) => turn.append(state, { ...addition(name), origin }))
+          .finally(() => turn.end());
+        const outcome = await accepted.outcome;
+        if (outcome.kind === 'conflict') return add(name);
+        assert.equal(outcome.kind, 'stored');
+        acknowledged.push(name);
+      };
+      const work = async (client: number) => {
+        for (let number = 0; number < additions; number += 1) await add(`${client} ${number}`);
+      };
+      await Promise.all(Array.from({ length: 64 }, (_, client) => work(client)));
+      return acknowledged;
+    }
+
+    const kinds = ['store-and-drop-answer', 'store-and-cut', 'ignore'] as const;
+
+    it('are stored once and in a whole chain, although answers are lost and another node writes', async () => {
+      const writer = new StreamWriter({ store });
+      const other = new StreamWriter({ store: open() });
+      let isOver = false;
+      const disturb = async () => {
+        for (let round = 0; !isOver; round += 1) {
+          double.faults.nextAppends.push({ kind: kinds[round % kinds.length] ?? 'ignore' });
+          await sleep(40);
+          if (round % 3 === 0)
+            await writeEvents(other, { entity: names, id, origin, decide: () => E.right(addition(`other ${round}`)) });
+        }
+      };
+      const disturbed = disturb();
+      const acknowledged = await addInLine(writer, 10).finally(() => {
+        isOver = true;
+      });
+      await disturbed;
+      const events = await readEvents(store, streamName(names, id), 0);
+      const found = events.map(({ data }) => String(data.names));
+      for (const name of acknowledged) assert.equal(found.filter((each) => each === name).length, 1, name);
+      assert.equal(acknowledged.length, 640);
+      for (const [index, { metadata }] of events.entries()) {
+        assert.equal(metadata.prevHash, events[index - 1]?.metadata.hash ?? null);
+      }
+    });
+  });
 
   describe('append whose answer is lost', () => {
     for (const kind of ['store-and-drop-answer', 'store-and-cut'] as const)
