@@ -14,16 +14,21 @@ interface Axis {
 const plots = join(import.meta.dirname, '../docs');
 const projects = 500;
 const events = 300_000;
+/** How many sizes are measured, by the word for it; three without a word. */
+const extents: Readonly<Record<string, number>> = { quick: 2, full: 4 };
 /** How many times as much anything may cost at the largest size as at the smallest. */
 const maxGrowth = 1.5;
 
 /**
  * Measures what commands, queries, lists, a start, memory and a rebuild cost as the log and the number of projects grow, and
  * writes a plot of each into `docs/`. `npm run bench -- growth full` adds 10,000,000 events, `quick` omits the largest sizes
- * and writes no plot.
+ * and writes no plot. `growth events` and `growth projects` measure only one of the two.
  */
-export default async function growth([extent]: ReadonlyArray<string>): Promise<void> {
+export default async function growth(args: ReadonlyArray<string>): Promise<void> {
+  const extent = args.find((word) => word in extents);
+  const wanted = args.filter((word) => !(word in extents));
   for (const axis of axesOf(extent)) {
+    if (wanted.length > 0 && !wanted.some((word) => axis.file.includes(word))) continue;
     const costs = await measureCosts(axis.sizes);
     print();
     print(axis.title);
@@ -35,7 +40,7 @@ export default async function growth([extent]: ReadonlyArray<string>): Promise<v
 function axesOf(extent: string | undefined): ReadonlyArray<Axis> {
   const ofEvents = [10_000, 100_000, 1_000_000, 10_000_000];
   const ofProjects = [10, 1_000, 100_000];
-  const largest = { quick: 2, full: 4 }[extent ?? ''] ?? 3;
+  const largest = extents[extent ?? ''] ?? 3;
   return [
     {
       title: `Costs by the number of events, in ${format(projects)} projects`,

@@ -2,12 +2,14 @@ import { existsSync } from 'node:fs';
 import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Checkout, here } from '#bench/beside/checkout.ts';
 import { call, type Server, startService } from '#bench/http-processes/processes.ts';
 import { preparedName, writeLogOf } from '#bench/logs/log-of-version.ts';
 import { format, print } from '#bench/measure.ts';
 
 const flows = 512;
+const maxProcessMs = 600_000;
 
 /**
  * Measures on a copy of a prepared data directory with a log of this many events and complete read models, so that one
@@ -48,10 +50,25 @@ async function prepare(events: number, checkout: Checkout, projects: number): Pr
   await (await startService(unfinished, {}, checkout)).stop();
   await writeLogOf(checkout, join(unfinished, 'events.db'), events, projects);
   const service = await startService(unfinished, {}, checkout);
+  await processesDone(service);
   await createFlows(service);
+  await processesDone(service);
   await service.stop();
   await rename(unfinished, folder);
   return folder;
+}
+
+/** Waits until every process has handled the log. What one has left would run next to what is measured. */
+async function processesDone(service: Server): Promise<void> {
+  const end = performance.now() + maxProcessMs;
+  for (;;) {
+    const answer = await call(service, 'GET', '/v1/processes');
+    const { processes } = (await answer.json()) as { processes: ReadonlyArray<{ position: number }> };
+    const positions = processes.map(({ position }) => position);
+    if (Math.min(...positions) === Math.max(...positions)) return;
+    if (performance.now() > end) throw new Error(`The processes are at ${positions.join(', ')}.`);
+    await sleep(500);
+  }
 }
 
 async function createFlows(service: Server): Promise<void> {

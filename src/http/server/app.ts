@@ -167,16 +167,11 @@ class HttpAdapter {
   async answer(ctx: Context): Promise<void> {
     const context = createRequestContext(ctx, this.#openAnswers);
     ctx.state = context;
-    if (ctx.req.method === 'GET' && this.#remembered?.write(context) === true) {
-      this.#activity.lastAnswerAt = performance.now();
-      this.#requestLog.record(context);
-      return;
-    }
     const isPolled = polledPaths.has(context.path);
     if (!isPolled) this.#activity.open += 1;
     try {
-      const found = await this.#router.handle(ctx, context.path);
-      if (!found) await this.#answerUnfound(context);
+      const isAnswered = this.#answerFromMemory(context) || (await this.#router.handle(ctx, context.path));
+      if (!isAnswered) await this.#answerUnfound(context);
     } catch (error) {
       const { requestId, name: operation } = context;
       this.#refuse(context, failureOfError(error, { requestId, operation }, this.#options.log));
@@ -184,9 +179,13 @@ class HttpAdapter {
       context.body?.release();
       context.wholeAnswer?.release();
       context.leavePlace?.();
+      if (!isPolled) this.#countAnswered();
     }
-    if (!isPolled) this.#countAnswered();
     this.#requestLog.record(context);
+  }
+
+  #answerFromMemory(context: RequestContext): boolean {
+    return context.ctx.req.method === 'GET' && this.#remembered?.write(context) === true;
   }
 
   #countAnswered(): void {
