@@ -27,7 +27,7 @@ const quietMs = 2_000;
 /** The shortest time between two collections. */
 const minBetweenMs = 60_000;
 /** A heap that has grown by less since the last collection has too little to give back. */
-const minGrowthBytes = 16 * 1024 * 1024;
+const minGrowthBytes = 48 * 1024 * 1024;
 
 /**
  * Gives memory back to the system once a load has ended. V8 keeps the memory of a busy heap while nothing runs that makes
