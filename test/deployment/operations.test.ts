@@ -47,7 +47,13 @@ describe('docs/operations.md', function () {
   });
 
   it('names only environment variables that the configuration reads', () => {
-    const known = new Set<string>(['CONTROL_PLANES', 'GATEWAYS', 'MALLOC_ARENA_MAX', 'NODE_COMPILE_CACHE', 'XDG_DATA_HOME']);
+    const known = new Set<string>([
+      'CONTROL_PLANES',
+      'GATEWAYS',
+      'MALLOC_ARENA_MAX',
+      'NODE_COMPILE_CACHE',
+      'XDG_DATA_HOME',
+    ]);
     readConfig(new Proxy({}, { get: (_, name) => void known.add(String(name)) }));
     const names = found(/`([A-Z][A-Z_]+[A-Z])(?:=[^`]*)?`/g);
     assert.ok(names.length >= 8);
