@@ -157,11 +157,7 @@ export class StreamWriter {
     deadline = performance.now() + this.#deadlineMs,
   ): Promise<StreamTurn<State, Events>> {
     const stream = streamName(entity, id);
-    // A state that was cached before the turn begins is probably stale.
-    const cached = () => (this.#soleWriter ? null : this.#loader.cached<State>(stream));
-    if (mode === 'bypass') {
-      return new StreamTurn(this, entity, id, { cached: cached(), deadline, isPipelined: false, end: null });
-    }
+    if (mode === 'bypass') return new StreamTurn(this, entity, id, { deadline, isPipelined: false, end: null });
     await this.#turns.begin(stream, deadline);
     const end = () => this.#turns.end(stream);
     const pending = this.#pending.get(stream);
@@ -171,12 +167,20 @@ export class StreamWriter {
       throw tooManyWaiting(stream);
     }
     const isPipelined = mode === 'pipelined';
-    return new StreamTurn(this, entity, id, { cached: cached(), deadline, isPipelined, end });
+    return new StreamTurn(this, entity, id, { deadline, isPipelined, end });
   }
 
   /** Only for `StreamTurn`: the newest append to a stream that is not confirmed yet. */
   pendingOn<State, Events>(entity: Entity<State, Events>, id: string): PendingAppend | null {
     return this.#pending.get(streamName(entity, id)) ?? null;
+  }
+
+  /**
+   * Only for `StreamTurn`: the cached state, which may be stale; null without one, or if this process alone writes, so that
+   * loading it costs nothing.
+   */
+  cachedOf<State, Events>(entity: Entity<State, Events>, id: string): StreamState<State> | null {
+    return this.#soleWriter ? null : this.#loader.cached<State>(streamName(entity, id));
   }
 
   /**
@@ -216,7 +220,7 @@ export class StreamWriter {
     // The store keeps the order of its calls.
     const appended = this.#store.append(stream, before.revision, sealed, decidedOn?.lastEventId);
     const settle = async (): Promise<AppendOutcome<State>> => {
-      const result = await appended.finally(() => this.#endPending(stream, line, recorded.at(-1)?.id));
+      const result = await appended;
       if (E.isLeft(result)) {
         // What was decided on it will conflict. What comes next is decided on what is stored.
         if (this.#pending.get(stream)?.line === line) this.#pending.delete(stream);
@@ -227,13 +231,14 @@ export class StreamWriter {
       for (const listener of this.#listeners) listener(events);
       return { kind: 'stored', stream: after, events };
     };
-    const outcome = settle();
+    // It stays pending until its state is cached, so that no turn in between is decided on an older one.
+    const settled = settle().finally(() => this.#endPending(stream, line, recorded.at(-1)?.id));
     if (isPipelined) {
-      const isStored = outcome.then(({ kind }) => kind === 'stored').catch(() => false);
+      const isStored = settled.then(({ kind }) => kind === 'stored').catch(() => false);
       const depth = (decidedOn?.depth ?? 0) + 1;
       this.#pending.set(stream, { line, depth, state: after, lastEventId: recorded.at(-1)?.id ?? '', isStored });
     }
-    return { outcome };
+    return { outcome: settled };
   }
 
   /** Removes an append that is settled, if it is the newest one. */
@@ -272,22 +277,20 @@ export class StreamTurn<State, Events> {
   readonly #id: string;
   readonly #isPipelined: boolean;
   #end: (() => void) | null;
-  #cached: StreamState<State> | null;
+  #mayUseCached = true;
   #isLoaded = false;
   #decidedOn: PendingAppend | null = null;
 
-  /** Only for `StreamWriter`. @param cached the state that may be stale */
+  /** Only for `StreamWriter`. */
   constructor(
     writer: StreamWriter,
     entity: Entity<State, Events>,
     id: string,
     {
-      cached,
       deadline,
       isPipelined,
       end,
     }: {
-      readonly cached: StreamState<State> | null;
       readonly deadline: number;
       readonly isPipelined: boolean;
       readonly end: (() => void) | null;
@@ -296,7 +299,6 @@ export class StreamTurn<State, Events> {
     this.#writer = writer;
     this.#entity = entity;
     this.#id = id;
-    this.#cached = cached;
     this.deadline = deadline;
     this.#isPipelined = isPipelined;
     this.#end = end;
@@ -313,8 +315,9 @@ export class StreamTurn<State, Events> {
     this.#decidedOn = pending;
     // The stream's name determines its entity.
     if (pending !== null) return pending.state as StreamState<State>;
-    const cached = this.#cached;
-    this.#cached = null;
+    // Taken now: an append may have been stored since the turn began.
+    const cached = this.#mayUseCached ? this.#writer.cachedOf(this.#entity, this.#id) : null;
+    this.#mayUseCached = false;
     this.#isLoaded = cached === null;
     return cached ?? this.#writer.load(this.#entity, this.#id);
   }
