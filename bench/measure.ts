@@ -80,6 +80,13 @@ export function idleEventLoopDelayP99(milliseconds: number): Promise<number> {
   return eventLoopDelayP99(() => sleep(milliseconds));
 }
 
+/** Returns the parts of a benchmark that its arguments name, or all without arguments. @throws Error for an unknown name */
+export function chosenParts<Part>(parts: Readonly<Record<string, Part>>, args: ReadonlyArray<string>): Part[] {
+  const unknown = args.find((name) => !(name in parts));
+  if (unknown !== undefined) throw new Error(`There is no ${unknown}: there are ${Object.keys(parts).join(', ')}.`);
+  return Object.entries(parts).flatMap(([name, part]) => (args.length === 0 || args.includes(name) ? [part] : []));
+}
+
 /** A figure with its bounds. */
 export interface Result {
   readonly what: string;

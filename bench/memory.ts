@@ -11,7 +11,7 @@ import { startWays, type Way, type Ways } from './gateway-processes/contestants.
 import type { Pacing } from './gateway-processes/pacing.ts';
 import { peakMemory, residentMemory } from './gateway-processes/resident-memory.ts';
 import { sendLoad, startService } from './http-processes/processes.ts';
-import { format, printTable } from './measure.ts';
+import { chosenParts, format, printTable } from './measure.ts';
 
 const megabyte = 1_024 * 1_024;
 /** A process that has just started still compiles and frees memory. */
@@ -43,12 +43,10 @@ export default async function memory(args: ReadonlyArray<string>): Promise<void>
 
 /** Measures another version beside this one. */
 export function beside(args: ReadonlyArray<string>): MeasureVersion {
-  const unknown = args.find((name) => !(name in rows));
-  if (unknown !== undefined) throw new Error(`There is no row ${unknown}: there are ${Object.keys(rows).join(', ')}.`);
-  const wanted = Object.entries(rows).filter(([name]) => args.length === 0 || args.includes(name));
+  const wanted = chosenParts(rows, args);
   return async (checkout) => {
     const figures: Figure[] = [];
-    for (const [, measure] of wanted) figures.push(...(await measure(checkout)));
+    for (const measure of wanted) figures.push(...(await measure(checkout)));
     return figures;
   };
 }

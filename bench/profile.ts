@@ -9,7 +9,7 @@ import { getLoad, postLoad } from './http/flow-load.ts';
 import { flowIds, onCopy } from './http/prepared-service.ts';
 import type { Load } from './http-processes/load.ts';
 import { adminKey, type ServiceServer, sendLoad, startPrintingPort, startService } from './http-processes/processes.ts';
-import { format, print, printTable } from './measure.ts';
+import { chosenParts, format, print, printTable } from './measure.ts';
 import { type Profile, partOf, sharesOf } from './profile/profile-figures.ts';
 
 const events = 10_000;
@@ -29,9 +29,7 @@ const profiles: Readonly<Record<string, () => Promise<void>>> = {
  * that take most. The profiler itself makes everything slower. `npm run bench -- profile get chat` profiles only these.
  */
 export default async function profile(args: ReadonlyArray<string>): Promise<void> {
-  const unknown = args.find((name) => !(name in profiles));
-  if (unknown !== undefined) throw new Error(`There is no ${unknown}: there are ${Object.keys(profiles).join(', ')}.`);
-  for (const [name, run] of Object.entries(profiles)) if (args.length === 0 || args.includes(name)) await run();
+  for (const run of chosenParts(profiles, args)) await run();
 }
 
 function ofFlows(what: string, loadOf: (service: ServiceServer, ids: ReadonlyArray<string>) => Load): Promise<void> {

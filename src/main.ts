@@ -174,13 +174,13 @@ async function serve(
   };
 }
 
-// A node of the gateway alone loads neither the dashboard nor MCP.
-
+/** Loads the dashboard, which a node of the gateway alone does not need. */
 async function openDashboard() {
   const { dashboardRoutes } = await import('./dashboard/dashboard-routes.ts');
   return dashboardRoutes();
 }
 
+/** Loads MCP, which a node of the gateway alone does not need either. */
 async function openMcp(
   { host, limits, mcpAllowedOrigins: allowedOrigins }: Config,
   operations: Service['operations'],

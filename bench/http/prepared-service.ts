@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { cp, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Checkout, here } from '#bench/beside/checkout.ts';
 import { call, type Server, startService } from '#bench/http-processes/processes.ts';
 import { preparedName, writeLogOf } from '#bench/logs/log-of-version.ts';
 import { format, print } from '#bench/measure.ts';
+import { poll } from '#test/support/run/poll.ts';
 
 const flows = 512;
 const maxProcessMs = 600_000;
@@ -60,15 +60,12 @@ async function prepare(events: number, checkout: Checkout, projects: number): Pr
 
 /** Waits until every process has handled the log. What one has left would run next to what is measured. */
 async function processesDone(service: Server): Promise<void> {
-  const end = performance.now() + maxProcessMs;
-  for (;;) {
+  const areDone = async () => {
     const answer = await call(service, 'GET', '/v1/processes');
     const { processes } = (await answer.json()) as { processes: ReadonlyArray<{ position: number }> };
-    const positions = processes.map(({ position }) => position);
-    if (Math.min(...positions) === Math.max(...positions)) return;
-    if (performance.now() > end) throw new Error(`The processes are at ${positions.join(', ')}.`);
-    await sleep(500);
-  }
+    return new Set(processes.map(({ position }) => position)).size === 1;
+  };
+  if (!(await poll(areDone, maxProcessMs))) throw new Error('The processes did not reach the end of the log.');
 }
 
 async function createFlows(service: Server): Promise<void> {

@@ -2,19 +2,13 @@ import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
 import { writeEvents } from '#application/streams/write-events.ts';
-import { names, namesSet } from '#test/support/events/names.ts';
+import { names, namesSet, origin } from '#test/support/events/names.ts';
 import { tenants } from '#test/support/events/tenants.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { countTurns } from '#test/support/harness/turns.ts';
 
 const ids = ['cflowlarge000001', 'cflowlarge000002', 'cflowlarge000003', 'cflowlarge000004'];
 const large = 'x'.repeat(400 * 1024);
-const origin = {
-  actor: { keyId: 'ckeyadmin0000000', keyType: 'admin' },
-  requestId: 'request',
-  correlationId: 'correlation',
-  causationId: 'cause',
-};
 
 const append = async (writer: StreamWriter, id: string, text: string) => {
   const decide = () => E.right({ events: [namesSet(text)], tenant: tenants.project });

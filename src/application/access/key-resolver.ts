@@ -79,8 +79,7 @@ export class KeyResolver {
    * @throws UnavailableError if this cannot be decided
    */
   resolve = async (presented: string, use: KeyUse): Promise<Caller | null> => {
-    const known = this.resolveNow(presented);
-    if (known !== null || presented.length > maxKeyCharacters) return known;
+    if (presented.length > maxKeyCharacters) return null;
     const secretHash = hashKey(presented);
     const keyId = this.#keyIds.get(secretHash) ?? (await this.#findKeyId(secretHash));
     if (keyId === null) return null;
@@ -95,9 +94,9 @@ export class KeyResolver {
     if (presented.length > maxKeyCharacters) return null;
     const secretHash = hashKey(presented);
     const keyId = this.#keyIds.get(secretHash);
+    const holder = keyId === undefined ? null : this.#freshHolder(keyId);
     const issuedBefore = this.#issuedBefore;
-    const holder = keyId === undefined || issuedBefore === null ? null : this.#freshHolder(keyId);
-    if (keyId === undefined || issuedBefore === null || holder === null) return null;
+    if (keyId === undefined || holder === null || issuedBefore === null) return null;
     return this.#admit(holder, { keyId, secretHash, issuedBefore });
   };
 

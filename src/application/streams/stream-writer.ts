@@ -232,13 +232,13 @@ export class StreamWriter {
       return { kind: 'stored', stream: after, events };
     };
     // It stays pending until its state is cached, so that no turn in between is decided on an older one.
-    const settled = settle().finally(() => this.#endPending(stream, line, recorded.at(-1)?.id));
+    const outcome = settle().finally(() => this.#endPending(stream, line, recorded.at(-1)?.id));
     if (isPipelined) {
-      const isStored = settled.then(({ kind }) => kind === 'stored').catch(() => false);
+      const isStored = outcome.then(({ kind }) => kind === 'stored').catch(() => false);
       const depth = (decidedOn?.depth ?? 0) + 1;
       this.#pending.set(stream, { line, depth, state: after, lastEventId: recorded.at(-1)?.id ?? '', isStored });
     }
-    return { outcome: settled };
+    return { outcome };
   }
 
   /** Removes an append that is settled, if it is the newest one. */

@@ -14,7 +14,8 @@ export interface RememberedAnswersOptions {
   readonly answers: Pick<ByteBudget, 'fullFor'>;
 }
 
-interface RememberedAnswer extends AnswerOrigin {
+interface RememberedAnswer {
+  readonly caller: Caller;
   /** The name and the path of the operation, for the log and the metrics. */
   readonly name: string;
   readonly pathTemplate: string | null;
@@ -41,6 +42,8 @@ export class RememberedAnswers {
     maxSize: maxCharacters,
     sizeCalculation: ({ text }) => text.length + headCharacters,
   });
+  /** The number of commits before all of these answers. */
+  #keptAt = -1;
 
   constructor(options: RememberedAnswersOptions) {
     this.#options = options;
@@ -53,13 +56,13 @@ export class RememberedAnswers {
 
   /** Writes the answer to a request if it is remembered. @returns false if it must be made */
   write(context: RequestContext): boolean {
-    if (!isPlainRead(context)) return false;
+    if (this.#keptAt !== this.commits || !isPlainRead(context)) return false;
     const presented = presentedKeyOf(context.ctx.req);
     const caller = presented === null ? null : this.#options.resolveNow(presented);
     if (caller === null || this.#options.answers.fullFor(caller.projectId) !== null) return false;
     const answer = this.#answers.get(keyOf(caller, context));
     // A key that was read again may have other rights.
-    if (answer?.caller !== caller || answer.commits !== this.commits) return false;
+    if (answer?.caller !== caller) return false;
     context.name = answer.name;
     context.pathTemplate = answer.pathTemplate;
     context.keyId = caller.keyId;
@@ -75,8 +78,10 @@ export class RememberedAnswers {
     { fields, text }: Pick<RememberedAnswer, 'fields' | 'text'>,
   ): void {
     if (commits !== this.commits || !isPlainRead(context) || text.length > maxCharactersOfAnswer) return;
+    if (this.#keptAt !== commits) this.#answers.clear();
+    this.#keptAt = commits;
     const { name, pathTemplate } = context;
-    this.#answers.set(keyOf(caller, context), { caller, commits, name, pathTemplate, fields, text });
+    this.#answers.set(keyOf(caller, context), { caller, name, pathTemplate, fields, text });
   }
 }
 

@@ -21,8 +21,6 @@ export interface RequestRouter {
 
 const options = { strict: true, sensitive: true } as const;
 
-const noParameters: Readonly<Record<string, string>> = {};
-
 /**
  * Routes by a table: each method and shape of path (first two segments and number of segments) has a short list of routes,
  * whose segments are compared. A path with an escaped character is left to @koa/router, which decodes it.
@@ -60,35 +58,23 @@ export function createRouter(lines: ReadonlyArray<Route>): RequestRouter {
 
 /** A route whose path is compared segment by segment. */
 interface TableRoute {
-  readonly path: string;
-  /** From the third on; a parameter is null. */
-  readonly segments: ReadonlyArray<string | null>;
-  /** The names of the parameters, in order. */
-  readonly names: ReadonlyArray<string>;
+  /** From the third on. The shape has the first two. */
+  readonly segments: ReadonlyArray<RouteSegment>;
   readonly handler: Handler;
 }
 
-function tableRoute(path: string, handler: Handler): TableRoute {
-  const segments = segmentsOf(path);
-  return {
-    path,
-    segments: segments.map((segment) => (segment.startsWith(':') ? null : segment)),
-    names: segments.filter((segment) => segment.startsWith(':')).map((segment) => segment.slice(1)),
-    handler,
-  };
+interface RouteSegment {
+  /** The name of a parameter, or else the text of the segment. */
+  readonly text: string;
+  readonly isParameter: boolean;
 }
 
-/** Returns the first of some routes of the same shape that a path fits, as @koa/router does. */
-function findRoute(routes: ReadonlyArray<TableRoute>, path: string): FoundRoute | null {
-  let segments: ReadonlyArray<string> | null = null;
-  for (const route of routes) {
-    if (route.names.length === 0 && route.path !== path) continue;
-    if (route.names.length === 0) return { handler: route.handler, parameters: noParameters };
-    segments ??= segmentsOf(path);
-    const parameters = parametersIn(route, segments);
-    if (parameters !== null) return { handler: route.handler, parameters };
-  }
-  return null;
+function tableRoute(path: string, handler: Handler): TableRoute {
+  const segments = segmentsOf(path).map((segment) => {
+    const isParameter = segment.startsWith(':');
+    return { text: isParameter ? segment.slice(1) : segment, isParameter };
+  });
+  return { segments, handler };
 }
 
 interface FoundRoute {
@@ -96,17 +82,26 @@ interface FoundRoute {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Returns the parameters of a path that fits a route; null for another path. A parameter is never empty. */
-function parametersIn(route: TableRoute, segments: ReadonlyArray<string>): Readonly<Record<string, string>> | null {
+/** Returns the first of some routes of the same shape that a path fits, as @koa/router does. */
+function findRoute(routes: ReadonlyArray<TableRoute>, path: string): FoundRoute | null {
+  const segments = segmentsOf(path);
+  for (const { segments: expected, handler } of routes) {
+    const parameters = parametersIn(expected, segments);
+    if (parameters !== null) return { handler, parameters };
+  }
+  return null;
+}
+
+/** Returns the parameters in the segments of a path; null if the route expects others. A parameter is never empty. */
+function parametersIn(
+  expected: ReadonlyArray<RouteSegment>,
+  segments: ReadonlyArray<string>,
+): Readonly<Record<string, string>> | null {
   const parameters: Record<string, string> = {};
-  let count = 0;
-  for (const [index, segment] of segments.entries()) {
-    const expected = route.segments[index];
-    if (expected !== null && expected !== segment) return null;
-    if (expected !== null) continue;
-    if (segment === '') return null;
-    parameters[route.names[count] ?? ''] = segment;
-    count += 1;
+  for (const [index, { text, isParameter }] of expected.entries()) {
+    const segment = segments[index] ?? '';
+    if (isParameter ? segment === '' : segment !== text) return null;
+    if (isParameter) parameters[text] = segment;
   }
   return parameters;
 }

@@ -4,18 +4,12 @@ import { StreamWriter } from '#application/streams/stream-writer.ts';
 import { writeEvents } from '#application/streams/write-events.ts';
 import type { AppendFailure } from '#event-store/event-store.ts';
 import { verifyChain } from '#event-store/hash-chain.ts';
-import { names, namesSet } from '#test/support/events/names.ts';
+import { names, namesSet, origin } from '#test/support/events/names.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 
 const id = ids.flow;
 const stream = `names-${id}`;
-const origin = {
-  actor: { keyId: 'ckeyadmin0000000', keyType: 'admin' },
-  requestId: 'request',
-  correlationId: 'correlation',
-  causationId: 'cause',
-};
 
 /** Appends one more name; the result shows the state that was decided on. */
 const addName = (writer: StreamWriter, name: string) =>

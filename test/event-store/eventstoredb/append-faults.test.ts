@@ -13,7 +13,7 @@ import {
   openEventStoreDbEventStore,
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { mustAppend, mustRefuse, someEvent, someEvents, someStream } from '#test/contract/event-store.ts';
-import { names, namesSet } from '#test/support/events/names.ts';
+import { names, namesSet, origin } from '#test/support/events/names.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { appendTooLarge, notLeader, thrownByHandler } from '#test/support/eventstoredb/faults/failures.ts';
@@ -88,12 +88,6 @@ describe('EventStoreDbEventStore with failing appends', function () {
 
   describe('appends in a line', () => {
     const { flow: id } = ids;
-    const origin = {
-      actor: { keyId: 'ckeyadmin0000000', keyType: 'admin' },
-      requestId: 'request',
-      correlationId: 'correlation',
-      causationId: 'cause',
-    };
     const addition = (name: string) => ({ events: [namesSet(name)], tenant: tenants.project });
 
     /** 64 clients add to one stream through the writer, each again after a conflict, until it has added this many. */

@@ -17,3 +17,11 @@ export const names: Entity<string, NamesEvents> = {
 };
 
 export const namesSet = (text: string) => newEvent('NamesSet', { names: text });
+
+/** The origin of events that a test writes itself. */
+export const origin = {
+  actor: { keyId: 'ckeyadmin0000000', keyType: 'admin' },
+  requestId: 'request',
+  correlationId: 'correlation',
+  causationId: 'cause',
+};
