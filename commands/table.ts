@@ -6,12 +6,8 @@ import { createApiKey } from './api-key/create-api-key.ts';
 import { endApiKeySecrets } from './api-key/end-api-key-secrets.ts';
 import { revokeApiKey } from './api-key/revoke-api-key.ts';
 import { rotateApiKey } from './api-key/rotate-api-key.ts';
-import { cancelBatch } from './batch/cancel-batch.ts';
-import { createBatch } from './batch/create-batch.ts';
 import { createCustomer } from './customer/create-customer.ts';
 import { erasePersonalData } from './customer/erase-personal-data.ts';
-import { createFile } from './file/create-file.ts';
-import { deleteFile } from './file/delete-file.ts';
 import { changeFlowTier } from './flow/change-flow-tier.ts';
 import { createFlow } from './flow/create-flow.ts';
 import { deleteFlow } from './flow/delete-flow.ts';
@@ -21,6 +17,7 @@ import { createFlowVersion } from './flow-version/create-flow-version.ts';
 import { deleteFlowVersion } from './flow-version/delete-flow-version.ts';
 import { restoreFlowVersion } from './flow-version/restore-flow-version.ts';
 import { tagFlowVersion } from './flow-version/tag-flow-version.ts';
+import { gatewayCommands } from './gateway-table.ts';
 import { createInstance } from './instance/create-instance.ts';
 import { deleteInstance } from './instance/delete-instance.ts';
 import { retryInstance } from './instance/retry-instance.ts';
@@ -34,10 +31,6 @@ import { setPhoneNumberFlow } from './phone-number/set-phone-number-flow.ts';
 import { updatePhoneNumber } from './phone-number/update-phone-number.ts';
 import { createProject } from './project/create-project.ts';
 import { updateProject } from './project/update-project.ts';
-import { addStoreFile } from './store/add-store-file.ts';
-import { createStore } from './store/create-store.ts';
-import { deleteStore } from './store/delete-store.ts';
-import { removeStoreFile } from './store/remove-store-file.ts';
 import { archiveTemplate } from './template/archive-template.ts';
 import { createTemplate } from './template/create-template.ts';
 import { updateTemplate } from './template/update-template.ts';
@@ -89,13 +82,7 @@ export const commands: ReadonlyArray<AnyCommand> = [
   rotateApiKey,
   revokeApiKey,
   endApiKeySecrets,
-  deleteFile,
-  createBatch,
-  cancelBatch,
-  createStore,
-  deleteStore,
-  addStoreFile,
-  removeStoreFile,
+  ...gatewayCommands,
   createWebhookEndpoint,
   updateWebhookEndpoint,
   rotateWebhookSecret,
@@ -108,6 +95,3 @@ export const commands: ReadonlyArray<AnyCommand> = [
   retryProcess,
   skipProcessEvent,
 ];
-
-/** Every command whose input is an uploaded file. */
-export const uploadCommands: ReadonlyArray<AnyCommand> = [createFile];

@@ -1,32 +1,24 @@
 import { agentProfileHistory } from '#domain/agent-profile/history.ts';
 import { apiKeyHistory } from '#domain/api-key/history.ts';
-import { batchHistory } from '#domain/batch/history.ts';
-import { batchId } from '#domain/batch/record.ts';
-import { fileHistory } from '#domain/file/history.ts';
-import { fileId } from '#domain/file/record.ts';
 import { flowHistory } from '#domain/flow/history.ts';
 import { instanceHistory } from '#domain/instance/history.ts';
 import { organizationHistory } from '#domain/organization/history.ts';
 import { phoneNumberHistory } from '#domain/phone-number/history.ts';
 import { projectHistory } from '#domain/project/history.ts';
-import { storeHistory } from '#domain/store/history.ts';
 import { templateHistory } from '#domain/template/history.ts';
 import { webhookEndpointHistory } from '#domain/webhook-endpoint/history.ts';
 import { getAgentProfile } from './agent-profile/get-agent-profile.ts';
 import { getApiKey } from './api-key/get-api-key.ts';
-import { getBatch } from './batch/get-batch.ts';
-import { getFile } from './file/get-file.ts';
 import { getFlow } from './flow/get-flow.ts';
 import { getInstance } from './instance/get-instance.ts';
 import { getOrganization } from './organization/get-organization.ts';
 import { getPhoneNumber } from './phone-number/get-phone-number.ts';
 import { getProject } from './project/get-project.ts';
 import { getHistory } from './shared/get-history.ts';
-import { getStore } from './store/get-store.ts';
 import { getTemplate } from './template/get-template.ts';
 import { getWebhookEndpoint } from './webhook-endpoint/get-webhook-endpoint.ts';
 
-/** The histories of resources. */
+/** The histories of the resources of the control plane. */
 export const getFlowHistory = getHistory(getFlow, flowHistory, { noun: 'a flow and its versions' });
 export const getPhoneNumberHistory = getHistory(getPhoneNumber, phoneNumberHistory);
 export const getAgentProfileHistory = getHistory(getAgentProfile, agentProfileHistory, { oneOf: 'agent-profile' });
@@ -35,7 +27,4 @@ export const getInstanceHistory = getHistory(getInstance, instanceHistory);
 export const getProjectHistory = getHistory(getProject, projectHistory);
 export const getOrganizationHistory = getHistory(getOrganization, organizationHistory);
 export const getApiKeyHistory = getHistory(getApiKey, apiKeyHistory);
-export const getFileHistory = getHistory(getFile, fileHistory, { noun: 'a file', idCodec: fileId });
-export const getBatchHistory = getHistory(getBatch, batchHistory, { idCodec: batchId });
-export const getStoreHistory = getHistory(getStore, storeHistory);
 export const getWebhookEndpointHistory = getHistory(getWebhookEndpoint, webhookEndpointHistory);

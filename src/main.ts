@@ -108,6 +108,7 @@ async function serve(
   config: Config,
   {
     operations,
+    loadLocalOperations,
     asOf,
     models,
     keys,
@@ -122,7 +123,7 @@ async function serve(
   servers: Servers,
   log: PinoLogger,
 ): Promise<() => Promise<void>> {
-  const common = { operations, readiness, version: packageJson.version, metrics, bodies, log, limits: config.limits };
+  const common = { readiness, version: packageJson.version, metrics, bodies, log, limits: config.limits };
   const planes = planesOf(config.roles);
   const { requestsPerMinute, limitFactors } = config.limits;
   const rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute, limitFactors);
@@ -144,6 +145,7 @@ async function serve(
   servers.api.serve(
     createApp({
       ...common,
+      operations,
       answers,
       places,
       activity,
@@ -159,8 +161,10 @@ async function serve(
   const closers = [async () => memory.close(), () => servers.api.stop(), async () => servers.metrics?.stop()];
   const socketPath = controlSocketPath(config.dataDir);
   if (socketPath !== null) {
-    const local = createApp({ ...common, invoke: createLocalInvoke(metrics, log) });
-    closers.push(await openControlSocketIfRoom(local, socketPath, log));
+    const localInvoke = createLocalInvoke(metrics, log);
+    const createLocalApp = async () =>
+      createApp({ ...common, operations: await loadLocalOperations(), invoke: localInvoke });
+    closers.push(await openControlSocketIfRoom(createLocalApp, socketPath, log));
   }
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${servers.api.port}`;
   directory.announce(url);
@@ -201,9 +205,13 @@ async function openMcp(
 }
 
 /** The service works without its control socket: a full disk must not keep it from answering reads. */
-async function openControlSocketIfRoom(app: Koa, path: string, log: PinoLogger): Promise<() => Promise<void>> {
+async function openControlSocketIfRoom(
+  createLocalApp: () => Promise<Koa>,
+  path: string,
+  log: PinoLogger,
+): Promise<() => Promise<void>> {
   try {
-    return await openControlSocket(app, path);
+    return await openControlSocket(createLocalApp, path);
   } catch (error) {
     if (!isDiskFull(error)) throw error;
     log.warn({ reason: String(error) }, 'the disk is full: there is no control socket for command-line tools');

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Checkout, here } from '#bench/beside/checkout.ts';
 import type { Figure } from '#bench/beside/compare.ts';
 import { format, median, print, printTable, type Result } from '#bench/measure.ts';
-import { commands, uploadCommands } from '#commands/table.ts';
+import { uploadCommands } from '#commands/gateway-table.ts';
+import { commands } from '#commands/table.ts';
 import { DocumentedOperations } from '#test/e2e/support/documented-operations.ts';
 import { uploadText } from '#test/e2e/support/upload.ts';
 import {

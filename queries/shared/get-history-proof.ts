@@ -8,8 +8,13 @@ import type { Tenant } from '#domain/shared/access.ts';
 import { streamName } from '#domain/shared/entity.ts';
 import { failure } from '#domain/shared/failure.ts';
 
+/** Returns the queries with, after each history, the query that proves it. */
+export function withProofs(queries: ReadonlyArray<AnyQuery>): ReadonlyArray<AnyQuery> {
+  return queries.flatMap((query) => (query.http.path.endsWith('/history') ? [query, getHistoryProof(query)] : [query]));
+}
+
 /** Defines the query that proves a history: its stream is in the newest signed digest. */
-export function getHistoryProof(history: AnyQuery): Query<object, Tenant, InclusionProof> {
+function getHistoryProof(history: AnyQuery): Query<object, Tenant, InclusionProof> {
   const { about, access } = history;
   const { subject } = access;
   if (subject === null || !('entity' in subject)) throw new Error(`${about.name} reads no stream.`);

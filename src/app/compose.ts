@@ -17,13 +17,14 @@ import type { ReadStore } from '#read-store/read-store.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import type { Config } from './config.ts';
 import type { DataDirectory } from './data-directory.ts';
-import { bindOperations } from './parts/bind-operations.ts';
+import { createBindOperations } from './parts/bind-operations.ts';
 import { gatewayLimits } from './parts/body-limits.ts';
 import { openDigests } from './parts/open-digests.ts';
 import { type GatewaySource, openGateway, readGatewaySource } from './parts/open-gateway.ts';
 import { openKeyResolver } from './parts/open-key-resolver.ts';
 import { openLiveFeed } from './parts/open-live-feed.ts';
 import { openUsageArchive } from './parts/open-usage-archive.ts';
+import { loadFullTable, loadGatewayTable } from './parts/operation-tables.ts';
 import { runBatches } from './parts/run-batches.ts';
 import { runProcesses } from './parts/run-processes.ts';
 import { runWebhooks } from './parts/run-webhooks.ts';
@@ -38,7 +39,10 @@ import { openStores, type Stores } from './stores/open-stores.ts';
 
 /** The running service behind its listeners. */
 export interface Service {
+  /** What this node may answer. Without the role `control-plane` these are the operations of the gateway. */
   readonly operations: ReadonlyArray<AnyOperation>;
+  /** Loads all operations, which the control socket of every node answers. */
+  readonly loadLocalOperations: () => Promise<ReadonlyArray<AnyOperation>>;
   /** The moment that a read-only service shows; null for a normal service. */
   readonly asOf: AsOf | null;
   /** Reads the gateway's configuration again. */
@@ -126,7 +130,8 @@ async function openReadOnlyService(
       opened,
     },
   );
-  return { ...service, asOf, operations: refuseWrites(service.operations, asOf) };
+  const operations = refuseWrites(service.operations, asOf);
+  return { ...service, asOf, operations, loadLocalOperations: async () => operations };
 }
 
 /** The opened parts that a service is built of. */
@@ -160,7 +165,7 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
   const archiveUsage = openUsageArchive(runtime);
   const comparer = new VersionComparer();
   opened.defer(() => comparer.close());
-  const bound = bindOperations({
+  const bind = createBindOperations({
     ...runtime,
     reacting: reactingProcesses(processes),
     processStatuses,
@@ -174,8 +179,13 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
   });
   const live = openLiveFeed(runtime, keys);
   const relaying = roles.has('gateway') ? gateway : null;
+  const unlisted = [archiveUsage, live.operation, ...gatewayOperations(relaying, gatewayLimits(limits))];
+  const loadAll = async () => [...bind(await loadFullTable()), ...unlisted];
+  const answersAll = roles.has('control-plane') || config.readOnly;
+  const operations = answersAll ? await loadAll() : [...bind(await loadGatewayTable()), ...unlisted];
   return {
-    operations: [...bound, archiveUsage, live.operation, ...gatewayOperations(relaying, gatewayLimits(limits))],
+    operations,
+    loadLocalOperations: answersAll ? async () => operations : loadAll,
     asOf: null,
     endFeeds: () => live.feed.stop(),
     reloadGateway: async () => calls?.reload(),

@@ -35,11 +35,21 @@ export function controlSocketPath(dataDir: string): string | null {
 
 /**
  * Serves an app to command-line tools on this machine, on a socket that only the folder's owner can open.
+ * @param createLocalApp called at the first request: most nodes never get one
  * @returns closes it
  */
-export async function openControlSocket(app: Koa, path: string): Promise<() => Promise<void>> {
-  const answer = app.callback();
-  const server = createServer((request, response) => void answer(request, response));
+export async function openControlSocket(
+  createLocalApp: () => Promise<Koa>,
+  path: string,
+): Promise<() => Promise<void>> {
+  let callback: Promise<ReturnType<Koa['callback']>> | null = null;
+  const server = createServer((request, response) => {
+    callback ??= createLocalApp().then((app) => app.callback());
+    callback.then(
+      (answer) => answer(request, response),
+      (error: unknown) => response.destroy(error instanceof Error ? error : new Error(String(error))),
+    );
+  });
   rmSync(path, { force: true });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);

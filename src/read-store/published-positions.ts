@@ -1,3 +1,6 @@
+/** The lease under which a node runs the projections and publishes their positions. */
+export const projectionsLease = 'projections';
+
 /** The position of the documents of one projection that queries read. */
 export interface ServedPosition {
   /** The position up to which they contain the log. */

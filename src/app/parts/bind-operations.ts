@@ -18,14 +18,13 @@ import type { QueryServices } from '#application/queries/query.ts';
 import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
 import { EndpointPlaces } from '#application/webhooks/endpoint-places.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
-import { commands, uploadCommands } from '#commands/table.ts';
 import { file } from '#domain/file/file.ts';
 import { areShown } from '#positions/positions.ts';
 import type { ProcessStatuses } from '#process-engine/process-statuses.ts';
 import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
-import { contentQueries, queries } from '#queries/table.ts';
 import { arrivalLimits } from './body-limits.ts';
 import type { Digests } from './open-digests.ts';
+import type { OperationTable } from './operation-tables.ts';
 
 /** What operations need in addition to the runtime. */
 export interface OperationParts {
@@ -45,13 +44,16 @@ export interface OperationParts {
 
 type OperationRuntime = Runtime & OperationParts;
 
-/** Creates the operations of the tables with their dependencies. */
-export function bindOperations(runtime: OperationRuntime): ReadonlyArray<AnyOperation> {
+/** Creates the operations of a table with their dependencies. */
+export type BindOperations = (table: OperationTable) => ReadonlyArray<AnyOperation>;
+
+/** @returns creates operations that share their dependencies, whichever table they are of */
+export function createBindOperations(runtime: OperationRuntime): BindOperations {
   const pending = new PendingResources(runtime.positions);
   const forCommands = commandDependencies(runtime, pending);
   const uploads = fileUploads(runtime);
   const forQueries = queryDependencies(runtime, pending);
-  return [
+  return ({ commands, uploadCommands, queries, contentQueries }) => [
     ...commands.map((command) => commandOperation(command, forCommands)),
     ...queries.map((query) => queryOperation(query, forQueries)),
     ...uploadCommands.map((command) => uploadOperation(command, { ...forCommands, uploads })),

@@ -8,7 +8,6 @@ import type { Leases } from '#leases/leases.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
 import { type PositionSink, Positions } from '#positions/positions.ts';
 import { EmbeddedProjections } from '#projection-engine/hosting/embedded-projections.ts';
-import { projectionsLease } from '#projection-engine/hosting/leased-projections.ts';
 import { PolledProjections } from '#projection-engine/hosting/polled-projections.ts';
 import {
   followedBy,
@@ -20,6 +19,7 @@ import type { ProjectionsProgress } from '#projection-engine/progress/projection
 import { eventTypesOf } from '#projection-engine/projection.ts';
 import { projections as projectionTable } from '#projections/table.ts';
 import { ReadStoreNotes } from '#read-store/notes.ts';
+import { projectionsLease } from '#read-store/published-positions.ts';
 import type { CommitCounter, OperatorState, ReadStore } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import type { RecordStore } from '#records/record-store.ts';

@@ -5,6 +5,7 @@ import { heavyWork } from '#shared/async/event-loop-budget.ts';
 import { currentOwner, FairSlots } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
+import { type ThreadHeap, threadError } from '#shared/memory/thread-heap.ts';
 import compareVersions, { type Comparison } from './compare-versions.ts';
 
 /** The most characters of both versions that are compared without the thread, which takes a few milliseconds. */
@@ -15,10 +16,13 @@ const maxWaitingOfProject = 2;
 const maxWaiting = 64;
 const timeoutMs = 10_000;
 const idleTimeoutMs = 30_000;
-/** This is far more than the largest versions need. */
-const maxOldGenerationSizeMb = 512;
-/** Many comparisons in a row would let the thread keep 200 MiB more for short-lived objects. */
-const maxYoungGenerationSizeMb = 8;
+const heap: ThreadHeap = {
+  thread: 'compares versions',
+  // This is far more than the largest versions need.
+  maxOldGenerationSizeMb: 512,
+  // Many comparisons in a row would let the thread keep 200 MiB more for short-lived objects.
+  maxYoungGenerationSizeMb: 8,
+};
 
 /** The limits of comparisons. */
 export interface VersionComparerLimits {
@@ -26,6 +30,7 @@ export interface VersionComparerLimits {
   readonly maxWaiting?: number;
   /** For waiting and comparing together. */
   readonly timeoutMs?: number;
+  readonly heap?: ThreadHeap;
 }
 
 /**
@@ -39,7 +44,7 @@ export class VersionComparer {
   #isClosed = false;
 
   constructor(limits: VersionComparerLimits = {}) {
-    this.#limits = { maxCharactersHere, maxWaiting, timeoutMs, ...limits };
+    this.#limits = { maxCharactersHere, maxWaiting, timeoutMs, heap, ...limits };
     this.#turns = new FairSlots({
       maxSlots: 1,
       maxWaiting: this.#limits.maxWaiting,
@@ -83,7 +88,7 @@ export class VersionComparer {
     try {
       return await this.#startedPool().run(comparison, { signal });
     } catch (error) {
-      if (!signal.aborted) throw error;
+      if (!signal.aborted) throw threadError(error, this.#limits.heap);
       throw this.#late();
     }
   }
@@ -93,6 +98,7 @@ export class VersionComparer {
   }
 
   #startedPool(): Piscina<Comparison, string> {
+    const { maxOldGenerationSizeMb, maxYoungGenerationSizeMb } = this.#limits.heap;
     this.#pool ??= new Piscina({
       filename: new URL('./compare-versions.ts', import.meta.url).href,
       minThreads: 0,

@@ -19,10 +19,9 @@ export async function startOwnService(config: Config, path: string): Promise<() 
     printAdminKey,
     onFatal: (error) => log.logger.fatal({ err: error }, 'An embedded store takes no more changes'),
   });
-  const { operations, readiness, metrics, bodies } = service;
+  const { readiness, metrics, bodies } = service;
   const { version } = packageJson;
   const options = {
-    operations,
     readiness,
     version,
     metrics,
@@ -31,7 +30,8 @@ export async function startOwnService(config: Config, path: string): Promise<() 
     limits: config.limits,
     invoke: createLocalInvoke(metrics, log.logger),
   };
-  const closeSocket = await openControlSocket(createApp(options), path);
+  const createLocalApp = async () => createApp({ ...options, operations: await service.loadLocalOperations() });
+  const closeSocket = await openControlSocket(createLocalApp, path);
   return async () => {
     await closeSocket();
     await service.close();

@@ -6,12 +6,14 @@ import {
   type ProjectionRunnerOptions,
   startProjectionRunner,
 } from '#projection-engine/projection-runner.ts';
-import type { PositionsWriter, ProjectionPositions, ServedPosition } from '#read-store/published-positions.ts';
+import {
+  type PositionsWriter,
+  type ProjectionPositions,
+  projectionsLease,
+  type ServedPosition,
+} from '#read-store/published-positions.ts';
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
-
-/** The lease under which projections run. */
-export const projectionsLease = 'projections';
 
 export interface LeasedProjectionsOptions
   extends Pick<ProjectionRunnerOptions, 'projections' | 'knownTypes' | 'events' | 'tail' | 'log'>,

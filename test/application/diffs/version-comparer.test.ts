@@ -63,6 +63,15 @@ describe('VersionComparer', () => {
     assert.equal(text, '{"patch":[],"summary":"The versions are equal."}');
   });
 
+  it('names the thread that runs out of memory, and compares the next versions in a new one', async () => {
+    const heap = { thread: 'compares versions', maxOldGenerationSizeMb: 12, maxYoungGenerationSizeMb: 2 };
+    const small = comparer({ maxCharactersHere: 0, heap });
+    const large = { kind: 'flow-version', before: graph(60_000, 'a'), after: graph(60_000, 'b') } as const;
+    await assert.rejects(small.compare(large), /The thread that compares versions has run out of memory.* 12 MB/);
+    const few = { kind: 'flow-version', before: graph(2, 'a'), after: graph(2, 'a') } as const;
+    assert.match(await textOf(small.compare(few)), /"patch":\[\]/);
+  });
+
   const middling: Comparison = { kind: 'flow-version', before: graph(2000, 'a'), after: graph(2000, 'b') };
   /** Compares for projects, and returns for each how it went, in the order of the ends. */
   const outcomesOf = async (made: VersionComparer, projects: ReadonlyArray<string>) => {

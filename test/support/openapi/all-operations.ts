@@ -4,9 +4,11 @@ import { uploadOperation } from '#application/files/upload-operation.ts';
 import type { AnyOperation } from '#application/operations/operation.ts';
 import { downloadOperation } from '#application/queries/content-query.ts';
 import { type QueryDependencies, queryOperation } from '#application/queries/query-handler.ts';
-import { commands, uploadCommands } from '#commands/table.ts';
+import { uploadCommands } from '#commands/gateway-table.ts';
+import { commands } from '#commands/table.ts';
 import { gatewayOperations } from '#gateway/operations.ts';
-import { contentQueries, queries } from '#queries/table.ts';
+import { contentQueries } from '#queries/gateway-table.ts';
+import { queries } from '#queries/table.ts';
 import { usualLimits } from '#test/gateway/support/gateway-service.ts';
 
 /** Every operation of the service, to be described and not executed: their dependencies are empty. */
