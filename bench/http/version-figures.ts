@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Checkout } from '#bench/beside/checkout.ts';
 import type { Figure } from '#bench/beside/compare.ts';
 import { processorMs } from '#bench/gateway-processes/processor-time.ts';
@@ -5,7 +6,10 @@ import type { Load } from '#bench/http-processes/load.ts';
 import { type Server, sendLoad, startService } from '#bench/http-processes/processes.ts';
 import { format } from '#bench/measure.ts';
 import { getLoad, postLoad } from './flow-load.ts';
+import { countLogPages } from './log-pages.ts';
 import { flowIds, onCopy } from './prepared-service.ts';
+
+const batch = 16;
 
 /** Starts one version on a log of this many events, and measures reads and durable writes. */
 export function httpFigures(checkout: Checkout, events: number): Promise<ReadonlyArray<Figure>> {
@@ -30,10 +34,20 @@ async function measure(checkout: Checkout, folder: string, log: string): Promise
         { what: `processor time of a ${method}, ${log}`, value: processorUs, unit: ' µs' },
       );
     }
+    figures.push(await logPagesOfPost(join(folder, 'read.db'), { ...loads.POST, connections: batch }));
     return figures;
   } finally {
     await service.stop();
   }
+}
+
+/** The pages that a POST costs the read models while about as many events as a batch has arrive together. */
+async function logPagesOfPost(file: string, load: Load): Promise<Figure> {
+  let posts = 0;
+  const pages = await countLogPages(file, async () => {
+    posts = (await sendLoad(load)).perSecond * load.seconds;
+  });
+  return { what: `pages of the log of read models for an event, batches of ${batch}`, value: pages / posts, unit: '' };
 }
 
 async function costOf(service: Server, load: Load): Promise<{ perSecond: number; processorUs: number }> {

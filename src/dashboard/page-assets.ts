@@ -23,7 +23,8 @@ const timeoutError = () => new Error('The files of the dashboard could not be pr
  */
 export async function loadPageAssets(): Promise<PageAssets> {
   const thread = new Worker(new URL('./page-thread.ts', import.meta.url), {
-    execArgv: [...process.execArgv, '--disable-warning=ExperimentalWarning'],
+    // The flags of this process are left out: a thread refuses those of V8.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
   });
   try {
     const [{ hash, files }] = (await withTimeoutError(loadTimeoutMs, once(thread, 'message'), timeoutError)) as [

@@ -145,6 +145,26 @@ describe('start of the service', function () {
       assert.equal(read.filter(({ msg }) => msg === once).length, 1, once);
   });
 
+  it('serves its pages and compares large versions with the flags of npm start, which its threads must accept', async () => {
+    const service = await start();
+    for (const path of ['/dashboard', '/docs']) {
+      const answer = await fetch(service.url + path);
+      assert.equal(answer.status, 200, `${path}: ${await answer.text()}`);
+    }
+    const { client } = service;
+    const { body: project } = await client.post<{ id: string }>('/v1/projects', { name: 'Compares' });
+    const flow = { name: 'Large', type: 'graph', flowSchema: {} };
+    const { body: made } = await client.post<{ id: string }>(`/v1/projects/${project.id}/flows`, flow);
+    const versions = ['a', 'b'].map(async (letter) => {
+      const flowSchema = { nodes: Array.from({ length: 800 }, (_, id) => ({ id, say: letter.repeat(100) })) };
+      const reply = await client.post<{ id: string }>(`/v1/flows/${made.id}/versions`, { flowSchema });
+      expectStatus(reply, 201);
+      return reply.body.id;
+    });
+    const [first, second] = await Promise.all(versions);
+    expectStatus(await client.get(`/v1/flow-versions/${first}/diff/${second}`), 200);
+  });
+
   it('shows its usage for --help without starting anything, and names an unknown argument', async () => {
     const main = join(import.meta.dirname, '../../src/main.ts');
     const run = promisify(execFile);

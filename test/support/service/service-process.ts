@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { announcedOwner } from '#app/data-directory.ts';
 import { poll } from '#test/support/run/poll.ts';
@@ -53,11 +53,11 @@ export class ServiceProcess {
   /** Why it was last not ready. */
   #readiness = '';
 
-  /** Starts `node src/main.ts`; `listening` waits for it. */
+  /** Starts it with the flags of `npm start`; `listening` waits for it. */
   constructor({ dataDir, environment = {}, main = ownMain }: ServiceOptions) {
     this.dataDir = dataDir;
     const variables = { DATA_DIR: dataDir, PORT: '0', BOOTSTRAP_API_KEY: adminKey, LOG_LEVEL: 'error', ...environment };
-    this.#process = new WatchedProcess({ file: main, environment: variables });
+    this.#process = new WatchedProcess({ file: main, flags: startFlags(main), environment: variables });
     this.#ended = this.#watch();
   }
 
@@ -178,4 +178,12 @@ export async function startService(options: ServiceOptions): Promise<ServiceProc
     await service.kill();
     throw error;
   }
+}
+
+/** Returns the flags that `npm start` gives Node in the checkout of a `src/main.ts`. */
+function startFlags(main: string): ReadonlyArray<string> {
+  const folder = resolve(dirname(main), '..');
+  const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const [, ...words]: ReadonlyArray<string> = scripts.start.split(' ');
+  return words.slice(0, -1).map((word) => (word.startsWith('./') ? join(folder, word) : word));
 }

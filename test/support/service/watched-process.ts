@@ -16,6 +16,8 @@ export interface Exit {
 /** The program to run. */
 export interface Program {
   readonly file: string;
+  /** The flags of Node, before the file. */
+  readonly flags?: ReadonlyArray<string>;
   readonly args?: ReadonlyArray<string>;
   readonly environment: ProcessEnvironment;
   /** Its working directory; default: that of the tests. */
@@ -32,8 +34,8 @@ export class WatchedProcess {
   #stdout = '';
   #stderr = '';
 
-  constructor({ file, args = [], environment, folder, lastSignal = 'SIGKILL' }: Program) {
-    this.#child = spawn(process.execPath, [file, ...args], {
+  constructor({ file, flags = [], args = [], environment, folder, lastSignal = 'SIGKILL' }: Program) {
+    this.#child = spawn(process.execPath, [...flags, file, ...args], {
       cwd: folder,
       env: {
         PATH: process.env.PATH,
