@@ -9,8 +9,6 @@ import { getLoad, postLoad } from './flow-load.ts';
 import { countLogPages } from './log-pages.ts';
 import { flowIds, onCopy } from './prepared-service.ts';
 
-const batch = 16;
-
 /** Starts one version on a log of this many events, and measures reads and durable writes. */
 export function httpFigures(checkout: Checkout, events: number): Promise<ReadonlyArray<Figure>> {
   return onCopy(events, (folder) => measure(checkout, folder, `${format(events)} events`), checkout);
@@ -34,20 +32,24 @@ async function measure(checkout: Checkout, folder: string, log: string): Promise
         { what: `processor time of a ${method}, ${log}`, value: processorUs, unit: ' µs' },
       );
     }
-    figures.push(await logPagesOfPost(join(folder, 'read.db'), { ...loads.POST, connections: batch }));
+    figures.push(await logPagesOfPost(join(folder, 'read.db'), loads.POST));
     return figures;
   } finally {
     await service.stop();
   }
 }
 
-/** The pages that a POST costs the read models while about as many events as a batch has arrive together. */
+/** The pages of 8 KiB that the read models write for a POST into their write-ahead log. */
 async function logPagesOfPost(file: string, load: Load): Promise<Figure> {
   let posts = 0;
   const pages = await countLogPages(file, async () => {
     posts = (await sendLoad(load)).perSecond * load.seconds;
   });
-  return { what: `pages of the log of read models for an event, batches of ${batch}`, value: pages / posts, unit: '' };
+  return {
+    what: `pages of the log of read models for a POST, ${load.connections} connections`,
+    value: pages / posts,
+    unit: '',
+  };
 }
 
 async function costOf(service: Server, load: Load): Promise<{ perSecond: number; processorUs: number }> {
