@@ -12,7 +12,7 @@ import { newEvent } from '#domain/shared/event.ts';
 import { examples } from '#domain/shared/examples.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
-import { oneOf } from '#shared/codecs/choice.ts';
+import { enumeration } from '#shared/codecs/choice.ts';
 import { withDefault } from '#shared/codecs/default.ts';
 import { filledFaults } from './shared/filled-limit.ts';
 import { nextOperation } from './shared/new-target.ts';
@@ -38,7 +38,10 @@ export const upgradeInstance = command({
   access: { scope: 'instances:write', subject: { entity: instance, parameter: 'instanceId' } },
   input: t.intersection([
     t.type({ instanceId: cuid, targetTemplateVersionId: cuid }),
-    t.partial({ newFieldValues: FieldValues, onDrift: withDefault(oneOf('replace', 'reject'), 'replace') }),
+    t.partial({
+      newFieldValues: FieldValues,
+      onDrift: withDefault(enumeration('DriftHandling', 'replace', 'reject'), 'replace'),
+    }),
   ]),
   output: InstanceRecord,
   failures: ['instance-not-found', 'template-version-not-found', ...upgradeRefusals, 'instance-drifted'],

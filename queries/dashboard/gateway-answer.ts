@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import { timestamp } from '#domain/codecs/time.ts';
 import { GatewayHealth } from '#domain/usage/gateway-health.ts';
 import { usageFigures } from '#queries/usage/usage-answer.ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
 const counts = t.readonlyArray(t.number);
@@ -53,7 +53,7 @@ const GatewaySeries = t.type(
 export type GatewaySeries = t.TypeOf<typeof GatewaySeries>;
 
 /** The possible lengths of an interval of a series. */
-export const Interval = oneOf('minute', 'quarter-hour', 'hour', 'day');
+export const Interval = enumeration('UsageInterval', 'minute', 'quarter-hour', 'hour', 'day');
 export type Interval = t.TypeOf<typeof Interval>;
 
 /** The answer of `GET /v1/dashboard/gateway`. */

@@ -1,15 +1,16 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { ResourceKindCodec } from '#application/history/describe-event.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { timestamp } from '#domain/codecs/time.ts';
-import { type ResourceKind, resourceKinds } from '#domain/history/listed-event.ts';
+import type { ResourceKind } from '#domain/history/listed-event.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import type { Counts } from '#domain/usage/usage-total.ts';
 import { type ActivityDocument, activity, everId, otherActors } from '#projections/figures/activity.ts';
 import { scopeOf } from '#projections/figures/figures-scope.ts';
 import { figuresOwner, narrowingReads } from '#queries/shared/figures-owner.ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 import { dayRange, narrowing } from './dashboard-input.ts';
 import { type DayRange, lastDays, sumOf } from './days.ts';
@@ -31,7 +32,7 @@ export const ActivityAnswer = t.type(
     previousTotal: t.number,
     /** The kinds of resource of the events, most events first. */
     kinds: t.readonlyArray(
-      t.type({ kind: oneOf(...resourceKinds), events: counts, total: t.number, previousTotal: t.number }),
+      t.type({ kind: ResourceKindCodec, events: counts, total: t.number, previousTotal: t.number }),
     ),
     /** The actors of the events, most events first. Further keys have one entry together, with null. */
     actors: t.readonlyArray(

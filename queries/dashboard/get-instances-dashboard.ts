@@ -18,7 +18,7 @@ import {
 import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';
 import { type TemplateDocument, templates } from '#projections/templates.ts';
 import { type FiguresOwner, figuresOwner, narrowingReads, ownedBy } from '#queries/shared/figures-owner.ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 import { dayRange, narrowing } from './dashboard-input.ts';
 import { type DayRange, lastDays, sumOf } from './days.ts';
@@ -66,7 +66,7 @@ export const InstancesAnswer = t.type(
           projectId: cuid,
           name: text(),
           status: InstanceStatus,
-          why: oneOf('failed', 'undone'),
+          why: enumeration('InstanceAttentionReason', 'failed', 'undone'),
           templateId: cuid,
           templateVersionId: cuid,
           /** The template version of the operation that did not succeed. */

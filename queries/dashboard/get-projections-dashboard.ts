@@ -6,7 +6,9 @@ import { timestamp } from '#domain/codecs/time.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { eventFailureCodec } from '#domain/shared/event-failure.ts';
 import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { ProcessState } from '#queries/process/list-processes.ts';
+import { ProjectionState } from '#queries/projection/list-projections.ts';
+import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
 /** How far a read model or process is behind the log. */
@@ -27,7 +29,7 @@ export const ProjectionsAnswer = t.type(
       t.type({
         name: text(),
         version: t.number,
-        state: oneOf('running', 'rebuilding', 'stopped'),
+        state: ProjectionState,
         ready: t.boolean,
         ...lag,
         failure: nullable(eventFailureCodec),
@@ -46,7 +48,7 @@ export const ProjectionsAnswer = t.type(
     processes: t.readonlyArray(
       t.type({
         name: text(),
-        state: oneOf('running', 'waiting', 'stopped'),
+        state: ProcessState,
         ...lag,
         failure: nullable(eventFailureCodec),
         /** The read model for which it waits, or what is unavailable; null if it does not wait. */

@@ -4,14 +4,17 @@ import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { eventFailureCodec } from '#domain/shared/event-failure.ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
+
+/** Whether a process runs: `waiting` while it waits for a read model or a store, `stopped` after a failure. */
+export const ProcessState = enumeration('ProcessState', 'running', 'waiting', 'stopped');
 
 const Input = t.type({});
 const Process = t.type(
   {
     name: text(),
-    state: oneOf('running', 'waiting', 'stopped'),
+    state: ProcessState,
     /** It has reacted to every event of its types up to this position. */
     position: t.number,
     failure: nullable(eventFailureCodec),

@@ -4,8 +4,11 @@ import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { eventFailureCodec } from '#domain/shared/event-failure.ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
+
+/** Whether a read model follows the log: `stopped` after a failure. */
+export const ProjectionState = enumeration('ProjectionState', 'running', 'rebuilding', 'stopped');
 
 const Input = t.type({});
 const Rebuild = t.type({
@@ -18,7 +21,7 @@ const Projection = t.type(
   {
     name: text(),
     version: t.number,
-    state: oneOf('running', 'rebuilding', 'stopped'),
+    state: ProjectionState,
     /** It has been filled once, so queries read complete data. */
     ready: t.boolean,
     /** The end of the log when the filling of its documents began. A rebuild changes it. */

@@ -8,7 +8,7 @@ import {
 } from '#domain/history/listed-event.ts';
 import { listedEvent } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
-import { oneOf } from '#shared/codecs/choice.ts';
+import { enumeration } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 import { JsonPatch, jsonPatch } from '#shared/json/json-patch.ts';
 import type { EventDataReader } from './event-data-reader.ts';
@@ -17,7 +17,7 @@ import type { HistoryStep } from './stream-history.ts';
 const [firstKind, ...otherKinds] = resourceKinds;
 
 /** The kinds of resource, as an input or an answer names them. */
-export const ResourceKindCodec = oneOf(firstKind, ...otherKinds);
+export const ResourceKindCodec = enumeration('ResourceKind', firstKind, ...otherKinds);
 
 /** The description of an event in histories, the audit, the feed and webhooks. */
 export const describedEvent = {

@@ -15,9 +15,9 @@ const known = new Set(listedTypes);
 
 /** A type of event that histories list. */
 const ListedType = textThat(
-  'listed event type',
+  'ListedEventType',
   (value) => (known.has(value) ? null : 'must be the type of an event that histories list, like FlowCreated'),
-  { enum: [...listedTypes] },
+  { type: 'string', enum: [...listedTypes] },
 );
 
 /** The filters of a history and the audit. `since` is included, `until` is not. */

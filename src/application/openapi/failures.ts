@@ -140,7 +140,7 @@ const problemSchema: JsonObject = {
     status: { type: 'integer' },
     detail: { type: 'string' },
     instance: { type: 'string', format: 'uri-reference' },
-    code: { type: 'string', enum: Object.keys(failures) },
+    code: { $ref: '#/components/schemas/ProblemCode' },
     requestId: { type: 'string' },
     errors: {
       type: 'array',
@@ -192,6 +192,7 @@ const validationErrorSchema: JsonObject = {
 /** The schemas of the errors of both planes, by name. */
 export const errorSchemas: Readonly<Record<string, JsonObject>> = {
   Problem: problemSchema,
+  ProblemCode: { type: 'string', enum: Object.keys(failures), description: 'What went wrong: see /docs/problems' },
   InputError: inputErrorSchema,
   GatewayError: gatewayErrorSchema,
   ErrorObject: errorObjectSchema,

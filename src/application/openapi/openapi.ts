@@ -64,7 +64,7 @@ function describe(operation: AnyOperation, operations: ReadonlyArray<AnyOperatio
     summary: operation.summary,
     description,
     tags: [operation.group],
-    parameters: parameters(operation),
+    parameters: parameters(operation, hoist),
     ...(body === null ? {} : { requestBody: body }),
     responses: {
       [operation.http.status]: success(operation, operations, hoist),
@@ -84,8 +84,8 @@ function scopeNote({ scope, alsoScope }: AnyOperation): string {
     : `Needs the scopes \`${scope}\` and \`${alsoScope}\`.`;
 }
 
-function parameters(operation: AnyOperation): ReadonlyArray<JsonObject> {
-  const schema = jsonSchema(operation.input);
+function parameters(operation: AnyOperation, hoist: Hoist): ReadonlyArray<JsonObject> {
+  const schema = jsonSchema(operation.input, hoist);
   const inPath = pathParameters(operation.http.path);
   const required = new Set(requiredMembers(schema));
   const path: JsonObject[] = inPath.map((name) => ({

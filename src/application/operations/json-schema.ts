@@ -66,7 +66,7 @@ function structural(codec: Tagged, hoist: Hoist | undefined): JsonObject {
     case 'AnyDictionaryType':
       return { type: 'object' };
     case 'LiteralType':
-      return { const: codec.value };
+      return { type: typeof codec.value, const: codec.value };
     case 'KeyofType':
       return { type: 'string', enum: Object.keys(codec.keys) };
     case 'ArrayType':
@@ -132,7 +132,10 @@ function union(alternatives: ReadonlyArray<JsonObject>): JsonObject {
 
 function unionOfOthers(alternatives: ReadonlyArray<JsonObject>): JsonObject {
   const constants = alternatives.map((alternative) => alternative.const);
-  if (constants.every((value) => value !== undefined)) return { enum: constants as ReadonlyArray<Json> };
+  const [type] = alternatives.map((alternative) => alternative.type);
+  const isEnumeration =
+    constants.every((value) => value !== undefined) && alternatives.every((one) => one.type === type);
+  if (isEnumeration) return { type: type as Json, enum: constants as ReadonlyArray<Json> };
   return { anyOf: alternatives };
 }
 

@@ -3,7 +3,7 @@ import type { Audience } from '#domain/shared/access.ts';
 import type { DocumentValue, Page, PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
-import { oneOf } from '#shared/codecs/choice.ts';
+import { enumeration } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';
 import { type EncodedJson, encodeJson, encodeObject } from '#shared/json/encoded-json.ts';
@@ -68,7 +68,7 @@ const Cursor = withJsonSchema(
 export const pageInput = { limit: wholeNumber(1, maxPageItems), cursor: Cursor };
 
 /** The order of a list: `-createdAt` is from the newest. */
-const ListSort = withJsonSchema(oneOf('createdAt', '-createdAt'), {
+const ListSort = withJsonSchema(enumeration('ListSort', 'createdAt', '-createdAt'), {
   type: 'string',
   enum: ['createdAt', '-createdAt'],
   description: 'Oldest first, or newest first with `-createdAt`. Default `createdAt`',

@@ -5,7 +5,7 @@ import { maxPageBytes, readInTurn } from '#application/operations/paging.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import type { Where } from '#read-store/read-store.ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { wholeNumber } from '#shared/codecs/number.ts';
 import { text } from '#shared/codecs/text.ts';
@@ -26,7 +26,7 @@ export const ObjectListInput = t.partial({
 export type ObjectListInput = t.TypeOf<typeof ObjectListInput>;
 
 /** The order of a list: `desc` is newest first. */
-export const ListOrder = oneOf('asc', 'desc');
+export const ListOrder = enumeration('ListOrder', 'asc', 'desc');
 
 /** A page of objects in OpenAI's form. */
 export interface ObjectList<Item> {

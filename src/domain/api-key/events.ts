@@ -1,8 +1,8 @@
 import * as t from 'io-ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 
 /** The types of key there are. */
-export const KeyTypeCodec = oneOf('admin', 'partner', 'organization', 'project');
+export const KeyTypeCodec = enumeration('KeyType', 'admin', 'partner', 'organization', 'project');
 
 /** The events of an API key's stream. They hold only the SHA-256 of a secret. */
 export const apiKeyEvents = {

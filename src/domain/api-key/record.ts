@@ -2,14 +2,14 @@ import * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { timestamp } from '#domain/codecs/time.ts';
 import { type Scope, scopes } from '#domain/shared/access.ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 import { KeyTypeCodec } from './events.ts';
 
 const [firstScope, ...otherScopes] = scopes as [Scope, ...Scope[]];
 
 /** A scope that a key can be given. */
-export const ScopeCodec = oneOf(firstScope, ...otherScopes);
+export const ScopeCodec = enumeration('Scope', firstScope, ...otherScopes);
 
 /** An API key in the API, without its secret. */
 export const ApiKeyRecord = t.type(

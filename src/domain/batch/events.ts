@@ -1,10 +1,10 @@
 import * as t from 'io-ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable, oneOf } from '#shared/codecs/choice.ts';
 
 /** The endpoints that a batch may call. */
 export const batchEndpoints = ['/v1/chat/completions', '/v1/audio/speech', '/v1/audio/transcriptions'] as const;
 
-export const BatchEndpoint = oneOf(...batchEndpoints);
+export const BatchEndpoint = enumeration('BatchEndpoint', ...batchEndpoints);
 
 /** The possible outcomes of a batch. */
 const BatchOutcome = oneOf('completed', 'failed', 'expired', 'cancelled');

@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import { fileId, unixSeconds, unixTime } from '#domain/file/record.ts';
 import type { RecordedEventOf } from '#domain/shared/entity.ts';
 import { checked } from '#shared/codecs/checked.ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable, oneOf } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { integer } from '#shared/codecs/number.ts';
 import { codePoints, text, textLike } from '#shared/codecs/text.ts';
@@ -15,7 +15,8 @@ export const batchId = withJsonSchema(textLike(/^batch_[0-9a-z]{8,64}$/), {
   examples: ['batch_cb7v1z5d9w3k0p4x8m2t6q1n'],
 });
 
-const BatchStatus = oneOf(
+const BatchStatus = enumeration(
+  'BatchStatus',
   'validating',
   'failed',
   'in_progress',

@@ -1,9 +1,9 @@
 import * as t from 'io-ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { json } from '#shared/codecs/json-value.ts';
 
-export const FlowType = oneOf('simple', 'graph');
-export const FlowTier = oneOf('standard', 'pro');
+export const FlowType = enumeration('FlowType', 'simple', 'graph');
+export const FlowTier = enumeration('FlowTier', 'standard', 'pro');
 
 /** The events of a flow's stream, including those of its versions. */
 export const flowEvents = {

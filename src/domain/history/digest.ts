@@ -1,4 +1,5 @@
 import * as t from 'io-ts';
+import { enumeration } from '#shared/codecs/choice.ts';
 
 /** The place of a digest. Chains count from 1, and so do the digests of a chain. */
 const Place = t.type({ chain: t.number, number: t.number });
@@ -27,7 +28,7 @@ export const DigestStatement = t.type({
   /** The hash of its file of heads, uncompressed. */
   headsHash: t.string,
   /** Whether that file has all heads; else it has those that changed since the digest before. */
-  headsOf: t.union([t.literal('all'), t.literal('changed')]),
+  headsOf: enumeration('DigestHeads', 'all', 'changed'),
   /** The digest before; null for the first of all. A chain's first names the last of the chain before. */
   previous: t.union([PreviousDigest, t.null]),
   /** The id of the key that signed it. */

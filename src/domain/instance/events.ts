@@ -1,5 +1,5 @@
 import * as t from 'io-ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { FieldValues } from './field-values.ts';
 import { Resources } from './resources.ts';
 
@@ -19,7 +19,7 @@ const target = {
 export const Target = t.type(target);
 export type Target = t.TypeOf<typeof Target>;
 
-export const OperationOutcome = oneOf('succeeded', 'failed', 'undone', 'superseded');
+export const OperationOutcome = enumeration('InstanceOperationOutcome', 'succeeded', 'failed', 'undone', 'superseded');
 
 /**
  * The events of an instance's stream. Operations are numbered from 1, and every report names its operation: a report of

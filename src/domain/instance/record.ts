@@ -2,19 +2,28 @@ import * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { timestamp } from '#domain/codecs/time.ts';
 import { versionNumber } from '#domain/codecs/version-number.ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 import { OperationOutcome } from './events.ts';
 import { FieldValues } from './field-values.ts';
 import { type InstanceState, type RunningOperation, visibleTarget } from './instance.ts';
 
-const OperationKind = oneOf('provision', 'upgrade', 'delete');
+const OperationKind = enumeration('InstanceOperationKind', 'provision', 'upgrade', 'delete');
 
 /** One step of a running operation. */
 const StepRecord = t.type(
   {
-    action: oneOf('create', 'prepare', 'activate', 'adjust', 'remove', 'restore', 'discard'),
-    resource: oneOf('flow', 'agent-profile', 'store'),
+    action: enumeration(
+      'InstanceStepAction',
+      'create',
+      'prepare',
+      'activate',
+      'adjust',
+      'remove',
+      'restore',
+      'discard',
+    ),
+    resource: enumeration('InstanceStepResource', 'flow', 'agent-profile', 'store'),
     key: nullable(text()),
     id: cuid,
     done: t.boolean,
@@ -56,7 +65,7 @@ const LastOperationRecord = t.type(
 const PhoneNumberRequirement = t.type({ key: text(), label: text(), phoneNumberId: nullable(cuid) });
 
 /** The status of an instance. */
-export const InstanceStatus = oneOf('provisioning', 'active', 'failed');
+export const InstanceStatus = enumeration('InstanceStatus', 'provisioning', 'active', 'failed');
 
 /** An instance in the API (contract, "Instance"), with its resources and its running operation. */
 export const InstanceRecord = t.type(

@@ -1,9 +1,9 @@
 import * as t from 'io-ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable, oneOf } from '#shared/codecs/choice.ts';
 import { jsonObject } from '#shared/codecs/json-value.ts';
 
-export const PhoneNumberType = oneOf('platform', 'partner', 'external');
-export const PhoneNumberStatus = oneOf('enabled', 'disabled');
+export const PhoneNumberType = enumeration('PhoneNumberType', 'platform', 'partner', 'external');
+export const PhoneNumberStatus = enumeration('PhoneNumberStatus', 'enabled', 'disabled');
 
 /** The events of a phone number's stream. */
 export const phoneNumberEvents = {

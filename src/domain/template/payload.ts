@@ -2,7 +2,7 @@ import * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { FlowType } from '#domain/flow/events.ts';
 import { checked, type NestedIssue } from '#shared/codecs/checked.ts';
-import { oneOf } from '#shared/codecs/choice.ts';
+import { enumeration } from '#shared/codecs/choice.ts';
 import { json } from '#shared/codecs/json-value.ts';
 import { list } from '#shared/codecs/list.ts';
 import { object } from '#shared/codecs/object.ts';
@@ -18,7 +18,7 @@ const Flow = object({ key, name: title, flowType: FlowType, flowSchema: json }, 
 const AgentProfile = object(
   {
     name: title,
-    reasoningMode: oneOf('fast', 'balanced', 'smart', 'turbo'),
+    reasoningMode: enumeration('ReasoningMode', 'fast', 'balanced', 'smart', 'turbo'),
     supportedInputLanguages: list(t.string, { min: 1 }),
   },
   { outputVoiceId: t.string },
@@ -47,7 +47,7 @@ const Field = checked(
     {
       key: textLike(/^[a-zA-Z_][a-zA-Z0-9_]*$/),
       label: title,
-      type: oneOf(...fieldTypes),
+      type: enumeration('TemplateFieldType', ...fieldTypes),
       required: t.boolean,
     },
     { defaultValue: longText, helpText: longText },

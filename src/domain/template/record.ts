@@ -2,12 +2,12 @@ import * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { timestamp } from '#domain/codecs/time.ts';
 import { versionNumber } from '#domain/codecs/version-number.ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 import { FieldsSchema, TemplatePayload } from './payload.ts';
 
 /** The status of a template. */
-export const TemplateStatus = oneOf('draft', 'published', 'archived');
+export const TemplateStatus = enumeration('TemplateStatus', 'draft', 'published', 'archived');
 
 /** A template in the API (contract, "Template"). */
 export const TemplateRecord = t.type(

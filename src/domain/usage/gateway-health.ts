@@ -1,8 +1,11 @@
 import * as t from 'io-ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { integer } from '#shared/codecs/number.ts';
 
 const count = integer(0, Number.MAX_SAFE_INTEGER);
+
+/** Whether calls go to a target: not while its circuit is open, and half-open after a pause, to try it. */
+const CircuitState = enumeration('CircuitState', 'closed', 'open', 'half-open');
 
 /** A target of the gateway and its recent health, as the answering node sees it. */
 export const TargetStatus = t.type(
@@ -13,7 +16,7 @@ export const TargetStatus = t.type(
     model: t.string,
     /** The tags of the catalogue, and the voices, that it serves. */
     servesModels: t.readonlyArray(t.string),
-    circuit: oneOf('closed', 'open', 'half-open'),
+    circuit: CircuitState,
     attempts: t.type({ served: count, refused: count, failed: count, abandoned: count }),
     successRate: nullable(t.number),
     p50Ms: nullable(t.number),
@@ -37,7 +40,7 @@ export const GatewayHealth = t.type(
       t.type({
         time: t.string,
         target: t.string,
-        circuit: oneOf('closed', 'open', 'half-open'),
+        circuit: CircuitState,
         /** The code of the failure that opened it; null for another change. */
         code: nullable(t.string),
         status: nullable(t.number),

@@ -1,11 +1,12 @@
 import * as t from 'io-ts';
 import { timestamp } from '#domain/codecs/time.ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { integer } from '#shared/codecs/number.ts';
 import { text } from '#shared/codecs/text.ts';
 
 /** Why a try has failed. */
-export const DeliveryError = oneOf(
+export const DeliveryError = enumeration(
+  'WebhookDeliveryError',
   /** The receiver answered with another status than 2xx. */
   'status',
   /** The receiver answered with a redirect, which is not followed. */
@@ -29,7 +30,7 @@ export const DeliveryError = oneOf(
 export type DeliveryError = t.TypeOf<typeof DeliveryError>;
 
 /** The outcome of a try: `failed` is retried, `given-up` is not. */
-export const DeliveryOutcome = oneOf('delivered', 'failed', 'given-up');
+export const DeliveryOutcome = enumeration('WebhookDeliveryOutcome', 'delivered', 'failed', 'given-up');
 
 export type DeliveryOutcome = t.TypeOf<typeof DeliveryOutcome>;
 

@@ -1,12 +1,12 @@
 import * as t from 'io-ts';
 import { SealedText } from '#domain/shared/personal-data.ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 
 /** The events that an endpoint receives: those to which the creating key has access. */
-export const EndpointAudience = oneOf('partner', 'organization', 'project');
+export const EndpointAudience = enumeration('WebhookAudience', 'partner', 'organization', 'project');
 
 /** Why nothing is delivered to an endpoint. */
-export const DisabledReason = oneOf('requested', 'failing', 'gone', 'key-revoked');
+export const DisabledReason = enumeration('WebhookDisabledReason', 'requested', 'failing', 'gone', 'key-revoked');
 
 /** The events of a webhook endpoint's stream. Its secrets are sealed with a key that is destroyed with it. */
 export const webhookEndpointEvents = {

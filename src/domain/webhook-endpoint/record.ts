@@ -1,12 +1,12 @@
 import * as t from 'io-ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { timestamp } from '#domain/codecs/time.ts';
-import { nullable, oneOf } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { integer } from '#shared/codecs/number.ts';
 import { text } from '#shared/codecs/text.ts';
 import { DisabledReason, EndpointAudience } from './events.ts';
 
-export const WebhookEndpointStatus = oneOf('enabled', 'disabled');
+export const WebhookEndpointStatus = enumeration('WebhookEndpointStatus', 'enabled', 'disabled');
 
 /** A webhook endpoint in the API, without its secret. */
 export const WebhookEndpointRecord = t.type(

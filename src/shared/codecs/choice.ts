@@ -3,9 +3,20 @@ import { withJsonSchema } from './json-schema.ts';
 
 /** A codec of one of some strings. */
 export function oneOf<Value extends string>(...values: readonly [Value, ...Value[]]): t.Type<Value, Value, unknown> {
+  return enumeration(values.join(' | '), ...values);
+}
+
+/**
+ * A codec of one of some strings.
+ * @param name in PascalCase: the specification has the enumeration under it, and generated clients a type
+ */
+export function enumeration<Value extends string>(
+  name: string,
+  ...values: readonly [Value, ...Value[]]
+): t.Type<Value, Value, unknown> {
   const is = (value: unknown): value is Value => values.includes(value as Value);
   const codec = new t.Type<Value, Value, unknown>(
-    values.join(' | '),
+    name,
     is,
     (value, context) =>
       is(value)
@@ -13,7 +24,10 @@ export function oneOf<Value extends string>(...values: readonly [Value, ...Value
         : t.failure(value, context, `must be one of ${values.map((v) => `"${v}"`).join(', ')}`),
     t.identity,
   );
-  return withJsonSchema(codec, { type: 'string', enum: [...values] });
+  return withJsonSchema(
+    codec,
+    values.length === 1 ? { type: 'string', const: values[0] } : { type: 'string', enum: [...values] },
+  );
 }
 
 /** A codec of a value or null. */

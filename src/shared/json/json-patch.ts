@@ -1,13 +1,16 @@
 import patches, { type Operation } from 'fast-json-patch';
 import * as t from 'io-ts';
-import { oneOf } from '#shared/codecs/choice.ts';
+import { enumeration } from '#shared/codecs/choice.ts';
 import { json } from '#shared/codecs/json-value.ts';
 import { text } from '#shared/codecs/text.ts';
 import type { Json } from './json.ts';
 
 /** One operation of a JSON Patch (RFC 6902): one of the three that a comparison needs. Only `remove` has no value. */
 const PatchOperation = t.intersection(
-  [t.type({ op: oneOf('add', 'remove', 'replace'), path: text() }), t.partial({ value: json })],
+  [
+    t.type({ op: enumeration('PatchOperationKind', 'add', 'remove', 'replace'), path: text() }),
+    t.partial({ value: json }),
+  ],
   'PatchOperation',
 );
 

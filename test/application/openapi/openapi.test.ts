@@ -63,6 +63,24 @@ describe('openApiDocument of the service', () => {
     assert.equal(flow.length, 4, 'create, read, update, change of tier');
   });
 
+  it('names each enumeration, and gives it and each constant a type, so that generated clients have types for them', () => {
+    const faults: string[] = [];
+    const look = (value: unknown, path: string, depth: number): void => {
+      if (typeof value !== 'object' || value === null) return;
+      const isSchema =
+        !Array.isArray(value) && ('enum' in value || ('const' in value && typeof value.const !== 'object'));
+      if (isSchema && !('type' in value)) faults.push(`${path} has no type`);
+      const isNamed = depth === 3 && path.startsWith('/components/schemas/');
+      if (isSchema && 'enum' in value && Array.isArray(value.enum) && !isNamed) faults.push(`${path} has no name`);
+      for (const [name, member] of Object.entries(value))
+        if (name !== 'example' && name !== 'examples') look(member, `${path}/${name}`, depth + 1);
+    };
+    look(document, '', 0);
+    assert.deepEqual(faults, []);
+    const { schemas } = document.components as { schemas: Record<string, { enum?: ReadonlyArray<string> }> };
+    assert.deepEqual(schemas.FlowType?.enum, ['simple', 'graph']);
+  });
+
   it('describes each group of operations', () => {
     const tags = document.tags as ReadonlyArray<JsonObject>;
     assert.deepEqual(
@@ -176,6 +194,7 @@ describe('openApiDocument of the gateway', () => {
     assert.deepEqual(answered('/v1/audio/speech'), ['audio/* string', 'text/event-stream string']);
     assert.deepEqual(Object.keys(at(document, 'components', 'schemas') as object).toSorted(), [
       'ChatCompletion',
+      'CircuitState',
       'ErrorObject',
       'GatewayError',
       'Health',
@@ -183,6 +202,7 @@ describe('openApiDocument of the gateway', () => {
       'Model',
       'ModelList',
       'Problem',
+      'ProblemCode',
       'TargetList',
       'TargetStatus',
       'Transcription',
