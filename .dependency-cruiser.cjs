@@ -6,7 +6,7 @@ const adapter =
   'src/.+/(?:sqlite|mongodb|eventstoredb|folder|gridfs)/|src/.+\\.(?:sqlite|mongodb|eventstoredb|folder|gridfs)\\.ts$';
 const adapters = `^(?:${adapter})`;
 const entryPoints =
-  '^src/main\\.ts$|^src/cli/[^/]+\\.ts$|^src/projection-engine/hosting/thread-entry\\.ts$|^examples/demo/demo\\.ts$|-thread\\.ts$|preload\\.mjs$|switchyard-mcp\\.mjs$';
+  '^src/main\\.ts$|^src/cli/[^/]+\\.ts$|^src/projection-engine/hosting/thread-entry\\.ts$|^examples/demo/demo\\.ts$|-thread\\.ts$|preload\\.mjs$|switchyard-mcp\\.mjs$|^src/http/docs/start\\.js$';
 const anyProject = '^(src|commands|queries|projections)/';
 
 /**

@@ -19,6 +19,9 @@ COPY examples examples
 COPY projections projections
 COPY queries queries
 COPY src src
+# The commit that /healthz shows: docker build --build-arg COMMIT=$(git rev-parse HEAD)
+ARG COMMIT=
+RUN [ -z "$COMMIT" ] || echo "$COMMIT" > commit
 RUN install --directory --owner=1000 --group=1000 --mode=700 /data /spool /app/compiled
 # Uploads wait on a volume of their own: /tmp may be memory, and they must not fill the one of the log.
 ENV HOST=0.0.0.0 DATA_DIR=/data SPOOL_DIR=/spool TMPDIR=/spool

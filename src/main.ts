@@ -3,11 +3,11 @@ import type Koa from 'koa';
 import type { Logger as PinoLogger } from 'pino';
 import { AnswerPlaces } from '#exchange/byte-budget.ts';
 import type { Plane } from '#exchange/problem.ts';
-import packageJson from '../package.json' with { type: 'json' };
 import { compose, type Service } from './app/compose.ts';
 import { type Config, type Role, readConfig } from './app/config.ts';
 import { controlSocketPath, createLocalInvoke, openControlSocket } from './app/control-socket.ts';
 import { keepNewFilesPrivate } from './app/files/private-files.ts';
+import { readProductVersion } from './app/product-version.ts';
 import { describeAsOf } from './app/read-only.ts';
 import { asksForHelp, usage } from './app/startup/arguments.ts';
 import { describeStart } from './app/startup/describe-start.ts';
@@ -123,7 +123,8 @@ async function serve(
   servers: Servers,
   log: PinoLogger,
 ): Promise<() => Promise<void>> {
-  const common = { readiness, version: packageJson.version, metrics, bodies, log, limits: config.limits };
+  const version = readProductVersion();
+  const common = { readiness, version, metrics, bodies, log, limits: config.limits };
   const planes = planesOf(config.roles);
   const { requestsPerMinute, limitFactors } = config.limits;
   const rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute, limitFactors);
@@ -170,7 +171,7 @@ async function serve(
   directory.announce(url);
   const pages = planes.has('control') ? { dashboard: `${url}${dashboardPath}`, docs: `${url}/docs` } : {};
   const mode = asOf === null ? {} : { mode: `read only as of ${describeAsOf(asOf)}` };
-  log.info({ url, ...pages, ...describeStart(config, packageJson.version, models), ...mode }, 'listening');
+  log.info({ url, ...pages, ...describeStart(config, version, models), ...mode }, 'listening');
   // With NODE_COMPILE_CACHE. Node itself writes the cache when a process exits, which a killed process never does.
   flushCompileCache();
   return async () => {

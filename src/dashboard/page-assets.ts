@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { CompressedFile } from '#http/response/compressed-file.ts';
 import { withTimeoutError } from '#shared/async/timed-waits.ts';
-import type { CompressedFile, CompressedPage } from './page-thread.ts';
+import type { CompressedPage } from './page-thread.ts';
 
 /** The compressed files of the page. */
 export interface PageAssets {

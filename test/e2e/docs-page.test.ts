@@ -33,6 +33,18 @@ describeInBrowser('documentation page in a browser @long', () => {
     assert.equal(await docs.isAuthorized(), false);
   });
 
+  it('shows the group of the operation that a link names', async () => {
+    const { page } = docs;
+    await docs.open(running.url);
+    assert.equal(await page.locator('.opblock[id$="-create_template"]').count(), 0);
+    await page.click('nav details[data-group="Templates"] summary');
+    await page.click('nav li a[href="#/Templates/create_template"]');
+    await page.waitForSelector('.opblock.is-open[id$="-create_template"] .parameters');
+    assert.equal(await page.locator('.opblock[id$="-create_flow"]').count(), 0);
+    await page.reload();
+    await page.waitForSelector('.opblock.is-open[id$="-create_template"] .parameters');
+  });
+
   it('shows the parts of descriptions that are in angle brackets', async () => {
     const { page } = docs;
     await docs.open(running.url);

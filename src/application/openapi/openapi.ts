@@ -12,9 +12,10 @@ export const interfaceVersion = '0.2.0';
 
 /**
  * Describes the interface in OpenAPI 3.1: every operation with its parameters, body, answers, failures and an example.
+ * @param version the version of the product; the interface has its own
  * @throws Error for a codec without a JSON Schema
  */
-export function openApiDocument(operations: ReadonlyArray<AnyOperation>): JsonObject {
+export function openApiDocument(operations: ReadonlyArray<AnyOperation>, version: string): JsonObject {
   const schemas: Record<string, JsonObject> = { ...errorSchemas, Health: healthSchema };
   const hoist: Hoist = (name, schema) => {
     const known = schemas[name] ?? schema;
@@ -32,6 +33,7 @@ export function openApiDocument(operations: ReadonlyArray<AnyOperation>): JsonOb
     info: {
       title: 'Switchyard',
       version: interfaceVersion,
+      'x-switchyard-version': version,
       description: 'An event-sourced control plane and model gateway for conversational agents.',
       contact: { name: 'The operator of this service' },
     },

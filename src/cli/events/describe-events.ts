@@ -22,21 +22,44 @@ Patch of the resource's record. [behaviour.md](behaviour.md#history) describes i
 those of the stored event. \`changes\` shows them if the record has them; no entry contains a secret.
 `;
 
-/**
- * The reference of all listed events, as Markdown.
- * @param records the folder with the records of each frozen example
- */
-export function describeEvents(records: string): string {
-  const kinds = Map.groupBy(listedTypes, (type) => exampleOf(records, type).history.resource.kind);
-  const byName = [...kinds].toSorted(([one], [other]) => (one < other ? -1 : 1));
-  return [introduction, ...byName.map(([kind, types]) => sectionOf(records, kind, types))].join('\n');
+/** The events of one kind of resource, as `/docs/events` shows them. */
+export interface EventsOfKind {
+  readonly kind: string;
+  readonly events: ReadonlyArray<{
+    readonly type: string;
+    readonly sentence: string;
+    readonly fields: ReadonlyArray<string>;
+  }>;
 }
 
-function sectionOf(records: string, kind: string, types: ReadonlyArray<string>): string {
-  const rows = types.map((type) => {
-    const { summary } = exampleOf(records, type).history;
-    return `| \`${type}\` | ${cell(summary)} | ${fieldsOf(type)} |`;
-  });
+/**
+ * Returns all listed events by kind of resource.
+ * @param records the folder with the records of each frozen example
+ */
+export function listEvents(records: string): ReadonlyArray<EventsOfKind> {
+  const kinds = Map.groupBy(listedTypes, (type) => exampleOf(records, type).history.resource.kind);
+  return [...kinds]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([kind, types]) => ({
+      kind,
+      events: types.map((type) => ({
+        type,
+        sentence: exampleOf(records, type).history.summary,
+        fields: fieldsOf(type),
+      })),
+    }));
+}
+
+/** Makes the reference of events as Markdown. */
+export function describeEvents(kinds: ReadonlyArray<EventsOfKind>): string {
+  return [introduction, ...kinds.map(sectionOf)].join('\n');
+}
+
+function sectionOf({ kind, events }: EventsOfKind): string {
+  const rows = events.map(
+    ({ type, sentence, fields }) =>
+      `| \`${type}\` | ${cell(sentence)} | ${fields.map((name) => `\`${name}\``).join(', ')} |`,
+  );
   return [`## ${kind}`, '', '| Type | Sentence | Fields |', '|---|---|---|', ...rows, ''].join('\n');
 }
 
@@ -45,12 +68,10 @@ function exampleOf(records: string, type: string): ExampleRecords {
   return JSON.parse(readFileSync(join(records, name), 'utf8')) as ExampleRecords;
 }
 
-function fieldsOf(type: string): string {
+function fieldsOf(type: string): ReadonlyArray<string> {
   const codec = eventCodecs[type];
   if (codec === undefined) throw new Error(`${type} has no codec`);
-  return Object.keys(members(jsonSchema(codec)))
-    .map((name) => `\`${name}\``)
-    .join(', ');
+  return Object.keys(members(jsonSchema(codec)));
 }
 
 function cell(text: string): string {

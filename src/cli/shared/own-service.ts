@@ -1,10 +1,10 @@
 import { compose } from '#app/compose.ts';
 import type { Config } from '#app/config.ts';
 import { createLocalInvoke, openControlSocket } from '#app/control-socket.ts';
+import { readProductVersion } from '#app/product-version.ts';
 import { printAdminKey } from '#app/startup/first-start.ts';
 import { createApp } from '#http/server/app.ts';
 import { createLog } from '#shared/logging/pino-logger.ts';
-import packageJson from '../../../package.json' with { type: 'json' };
 
 /**
  * Starts the service for one command-line tool, on the configured stores, with only the control socket.
@@ -20,10 +20,9 @@ export async function startOwnService(config: Config, path: string): Promise<() 
     onFatal: (error) => log.logger.fatal({ err: error }, 'An embedded store takes no more changes'),
   });
   const { readiness, metrics, bodies } = service;
-  const { version } = packageJson;
   const options = {
     readiness,
-    version,
+    version: readProductVersion(),
     metrics,
     bodies,
     log: log.logger,

@@ -2,7 +2,6 @@ import * as E from 'fp-ts/lib/Either.js';
 import type Koa from 'koa';
 import type { Context } from 'koa';
 import type { Logger as PinoLogger } from 'pino';
-import { openApiDocument } from '#application/openapi/openapi.ts';
 import type { CallTarget, Invocation, Invoke } from '#application/operations/invoke.ts';
 import type { AnyOperation, Download, StreamingOperation } from '#application/operations/operation.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
@@ -19,6 +18,7 @@ import {
 } from '#exchange/byte-budget.ts';
 import type { Plane } from '#exchange/problem.ts';
 import type { TextStream } from '#exchange/response-sink.ts';
+import { docsPath, docsRoutes } from '#http/docs/docs-routes.ts';
 import { HttpBody } from '#http/request/request-body.ts';
 import { presentedKeyOf, readDryRun, requestHeadersOf } from '#http/request/request-headers.ts';
 import { OperationInputReader } from '#http/request/request-input.ts';
@@ -33,7 +33,6 @@ import {
   writeResponse,
 } from '#http/response/response.ts';
 import { writeStream } from '#http/response/streamed-response.ts';
-import { docsPath, docsRoutes } from '#http/routes/docs.ts';
 import { healthRoutes, metricsRoute, type Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { createUnsupportedEndpoints, type FindUnsupportedEndpoint } from '#http/routes/openai-endpoints.ts';
@@ -155,7 +154,7 @@ class HttpAdapter {
     const open = [
       ...healthRoutes(options.version, options.readiness),
       ...(options.servesMetrics === false ? [] : [metricsRoute(options.metrics)]),
-      ...(this.#servesDocs ? docsRoutes(() => openApiDocument(options.operations)) : []),
+      ...(this.#servesDocs ? docsRoutes(options) : []),
       ...(options.publicRoutes ?? []),
     ];
     const served = routes.map((route) => this.#operationRoute(route));

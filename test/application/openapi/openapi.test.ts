@@ -35,7 +35,10 @@ describe('openApiDocument of the service', () => {
   const operations = allOperations();
 
   it('makes a valid OpenAPI 3.1 document with every operation once', async () => {
-    const document = JSON.parse(JSON.stringify(openApiDocument(operations))) as Record<string, unknown>;
+    const document = JSON.parse(JSON.stringify(openApiDocument(operations, '0.4.0+a58340c'))) as Record<
+      string,
+      unknown
+    >;
     const { valid, errors } = await new Validator().validate(document);
     assert.deepEqual([valid, errors], [true, undefined]);
     const names = Object.values(document.paths as Record<string, Record<string, JsonObject>>).flatMap((path) =>
@@ -44,7 +47,7 @@ describe('openApiDocument of the service', () => {
     assert.deepEqual(names.toSorted(), [...operations.map(({ name }) => name), 'get_health'].toSorted());
   });
 
-  const document = openApiDocument(operations);
+  const document = openApiDocument(operations, '0.4.0+a58340c');
 
   it('describes each resource once, under its name', () => {
     const answered = operations.flatMap(({ http, output }) => {
@@ -157,7 +160,7 @@ describe('openApiDocument of the service', () => {
 });
 
 describe('openApiDocument of the gateway', () => {
-  const document = openApiDocument(gatewayOperations(null, usualLimits));
+  const document = openApiDocument(gatewayOperations(null, usualLimits), '0.4.0');
   const chat = at(document, 'paths', '/v1/chat/completions', 'post');
   const transcription = at(document, 'paths', '/v1/audio/transcriptions', 'post');
 
@@ -236,7 +239,7 @@ describe('openApiDocument of the gateway', () => {
 });
 
 describe('openApiDocument', () => {
-  const document = openApiDocument(fakeOperations());
+  const document = openApiDocument(fakeOperations(), '0.4.0');
   const creation = at(document, 'paths', '/v1/projects/{projectId}/widgets', 'post') as JsonObject;
 
   it('makes a valid OpenAPI 3.1 document with the version of the package', async () => {

@@ -40,13 +40,13 @@ describe('jsonSchema', () => {
   it('describes arrays, dictionaries, literals and wrappers', () => {
     assert.deepEqual(jsonSchema(t.readonlyArray(t.exact(t.type({ a: t.literal(1) })))), {
       type: 'array',
-      items: { type: 'object', properties: { a: { const: 1 } }, required: ['a'] },
+      items: { type: 'object', properties: { a: { type: 'number', const: 1 } }, required: ['a'] },
     });
     assert.deepEqual(jsonSchema(t.record(t.string, t.boolean)), {
       type: 'object',
       additionalProperties: { type: 'boolean' },
     });
-    assert.deepEqual(jsonSchema(t.union([t.literal('a'), t.literal('b')])), { enum: ['a', 'b'] });
+    assert.deepEqual(jsonSchema(t.union([t.literal('a'), t.literal('b')])), { type: 'string', enum: ['a', 'b'] });
     assert.deepEqual(jsonSchema(t.keyof({ a: null, b: null })), { type: 'string', enum: ['a', 'b'] });
     assert.equal(jsonSchema(cuid).pattern, '^[cC][0-9a-z]{6,}$');
   });
