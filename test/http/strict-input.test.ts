@@ -29,6 +29,7 @@ describe('unknown and invalid input over HTTP', () => {
     return {
       status: answer.status,
       applied: answer.headers.get('preference-applied'),
+      ignored: answer.headers.get('switchyard-ignored'),
       body: (await answer.json()) as ErrorBody,
     };
   };
@@ -68,6 +69,19 @@ describe('unknown and invalid input over HTTP', () => {
     assert.deepEqual([created.status, created.applied], [201, 'handling=strict']);
     const listed = await ask('GET', `${widgets}?limit=1`);
     assert.deepEqual([listed.status, listed.applied], [200, 'handling=strict']);
+  });
+
+  it('names in Switchyard-Ignored what it leaves out, in refusals too', async () => {
+    const body = { ...widget, budget: 1, parts: [{ size: 1 }, { size: 1, nope: 2 }] };
+    const created = await ask('POST', `${widgets}?nam=1`, JSON.stringify(body), null);
+    assert.deepEqual([created.status, created.ignored], [201, '?nam, /budget, /parts/*/nope']);
+    const refused = await ask('POST', widgets, JSON.stringify({ nam: 'cog', shape: widget.shape }), null);
+    assert.deepEqual([refused.status, refused.ignored], [422, '/nam']);
+    const listed = await ask('GET', `${widgets}?limit=1&nam=x`, null, null);
+    assert.deepEqual([listed.status, listed.ignored], [200, '?nam']);
+    assert.equal((await ask('GET', `${widgets}?limit=1`, null, null)).ignored, null);
+    assert.equal((await ask('POST', widgets, JSON.stringify(widget), null)).ignored, null);
+    assert.equal((await ask('POST', widgets, JSON.stringify({ ...widget, budget: 1 }))).ignored, null);
   });
 
   it('ignores unknown members and parameters without that preference', async () => {

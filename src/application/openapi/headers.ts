@@ -50,7 +50,7 @@ const preferHeader: JsonObject = {
   required: false,
   description:
     '`handling=strict` (RFC 7240) refuses members and query parameters that the operation does not know with 422. ' +
-    'Without it they are ignored.',
+    'Without it they are left out, and named in `Switchyard-Ignored`.',
   schema: { type: 'string' },
 };
 
@@ -95,6 +95,10 @@ export const responseHeaders: JsonObject = {
   'Accept-Ranges': text('Range requests are possible', 'bytes'),
   'Content-Range': text('The position of this part', 'bytes 0-99/1234'),
   'Idempotency-Replayed': text('The answer to an earlier request with this Idempotency-Key', 'true'),
+  'Switchyard-Ignored': text(
+    'The members and query parameters that the operation does not know and has left out',
+    '/budget, ?nam',
+  ),
   'Preference-Applied': text('The applied preferences of Prefer', 'handling=strict'),
   Location: text('The path of the created resource', '/v1/flows/cm3v8k2p90000qzrm4d1x7w5b'),
   'X-Switchyard-Target': text('The provider and its model that answered', 'openai/gpt-4.1'),

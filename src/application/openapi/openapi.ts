@@ -154,7 +154,7 @@ function success(operation: AnyOperation, operations: ReadonlyArray<AnyOperation
     'X-Request-Id',
     ...(hasRevision ? ['ETag'] : []),
     ...(isWriting(operation) ? ['Switchyard-Position', 'Idempotency-Replayed'] : []),
-    ...(kind === 'command' || kind === 'query' ? ['Preference-Applied'] : []),
+    ...(kind === 'command' || kind === 'query' ? ['Preference-Applied', 'Switchyard-Ignored'] : []),
     ...(kind === 'download' ? ['ETag', 'Content-Disposition', 'Accept-Ranges'] : []),
     ...(paged ? ['Link'] : []),
     ...(createdUnder(operation, operations) === null ? [] : ['Location']),

@@ -40,6 +40,8 @@ export interface OperationCall {
   readonly target: CallTarget;
   /** Null without a key. */
   readonly presentedKey: string | null;
+  /** What is wrong with the header that has the key, if it can be seen. */
+  readonly keyFault?: Failure | null;
   readonly requestId: string;
   /** Method and path as requested: `POST /v1/flows/c…/versions`. */
   readonly requestTarget: string;
@@ -108,7 +110,7 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
   const { authenticate, rateLimit, answers, logger } = dependencies;
   const invokeAs = createInvokeAs(dependencies);
   return async (call) => {
-    const { target, presentedKey, requestId } = call;
+    const { target, presentedKey, keyFault, requestId } = call;
     let caller: Caller | null = null;
     let limitHeaders: ReadonlyArray<string> = [];
     const answer = (outcome: Invocation['outcome']): Invocation => ({
@@ -120,7 +122,7 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
     const refuse = (refusal: Failure) => answer(E.left(refusal));
     try {
       // 1. Authentication
-      if (presentedKey === null) return refuse(keyRequired);
+      if (presentedKey === null) return refuse(keyFault ?? keyRequired);
       caller = await authenticate(presentedKey, useOf(target));
       if (caller === null) return refuse(keyInvalid);
 
@@ -147,7 +149,7 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
  */
 export type InvokeAs = (
   caller: Caller,
-  call: Omit<OperationCall, 'presentedKey'>,
+  call: Omit<OperationCall, 'presentedKey' | 'keyFault'>,
   limitHeaders?: ReadonlyArray<string>,
 ) => Promise<Invocation['outcome']>;
 

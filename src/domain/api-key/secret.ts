@@ -14,6 +14,11 @@ const minRandomCharacters = 32;
 const minDifferentCharacters = 8;
 const lettersAndDigits = /^[A-Za-z0-9]+$/;
 
+/** Whether a text has the form of a key that Switchyard has made. */
+export function looksLikeKey(text: unknown): boolean {
+  return typeof text === 'string' && text.startsWith(keyPrefix) && lettersAndDigits.test(text.slice(keyPrefix.length));
+}
+
 /** The stored form of a key's text: its SHA-256 (hex) and the displayed prefix. */
 export function storedFormOfKey(key: string): { readonly secretHash: string; readonly prefix: string } {
   return { secretHash: hashKey(key), prefix: key.slice(0, shownCharacters) };

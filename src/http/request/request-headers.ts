@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { checkIdempotencyKey } from '#application/operations/idempotency-key.ts';
 import type { RequestHeaders } from '#application/operations/operation-request.ts';
+import { looksLikeKey } from '#domain/api-key/secret.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 
@@ -46,6 +47,21 @@ export function keyIn(headers: IncomingHttpHeaders): string | null {
   if (authorization === undefined) return typeof plain === 'string' && plain !== '' ? plain : null;
   const key = bearer.exec(authorization)?.[1] ?? null;
   return plain === undefined || plain === key ? key : null;
+}
+
+/**
+ * Returns what is wrong with the header of a request that has no key where it belongs, if a key is seen elsewhere. It is
+ * recognized by its form alone: it is neither looked up nor repeated.
+ */
+export function keyFaultOf(headers: IncomingHttpHeaders): Failure | null {
+  if (looksLikeKey(headers.authorization))
+    return failure('key-required', 'Authorization has a key without its scheme: write Authorization: Bearer <key>.');
+  if (looksLikeKey(headers['x-goog-api-key']))
+    return failure(
+      'key-required',
+      'x-goog-api-key is not read: send the key in x-api-key, or as Authorization: Bearer <key>.',
+    );
+  return null;
 }
 
 /** A revision that no resource ever has. */

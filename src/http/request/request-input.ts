@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import * as E from 'fp-ts/lib/Either.js';
 import { bodySchema } from '#application/openapi/openapi.ts';
 import type { CallTarget } from '#application/operations/invoke.ts';
 import { isWriting } from '#application/operations/operation.ts';
 import type { RequestInput } from '#application/operations/operation-request.ts';
-import type { OperationRoute } from '#application/operations/registry.ts';
+import { type OperationRoute, pathParameters } from '#application/operations/registry.ts';
 import { unknownMembers, unknownParameters } from '#application/operations/unknown-members.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { inexactIntegers, numberNotExact } from '#exchange/json-body.ts';
+import { ignoredMembers } from '#http/response/ignored-members.ts';
 import type { RequestContext } from '#http/server/request-context.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { jsonBodyReader } from './request-body.ts';
@@ -22,6 +22,7 @@ const defaultMaxBodyValues = 50_000;
 /** Reads the input of requests from path, query and body. */
 export class OperationInputReader {
   readonly #readBody: ReturnType<typeof jsonBodyReader>;
+  readonly #known = new Map<OperationRoute, KnownInput>();
 
   constructor(maxBodyBytes: number, maxBodyValues = defaultMaxBodyValues) {
     this.#readBody = jsonBodyReader(maxBodyBytes, maxBodyValues);
@@ -39,9 +40,8 @@ export class OperationInputReader {
     if (target.kind === 'none') return E.right({ fields: {}, bodyHash: hashOfNothing });
     const { route, parameters } = target;
     const { ctx, query } = context;
-    const { headers } = ctx.req;
     if (!route.hasBody) {
-      const unknown = unknownInput(route, { headers, query, body: {} });
+      const unknown = query === '' ? [] : this.#unknownInput(context, route, {});
       const fields = query === '' ? E.right({}) : readQueryParameters(query, route.members);
       if (E.isLeft(fields)) return fields;
       // Only a request that writes is remembered by its hash.
@@ -53,9 +53,26 @@ export class OperationInputReader {
     const { members, bytes } = body.right;
     const inexact = route.operation.plane === 'control' ? numberNotExact(await inexactIntegers(bytes)) : null;
     if (inexact !== null) return E.left(inexact);
-    const unknown = unknownInput(route, { headers, query, body: members });
+    const unknown = this.#unknownInput(context, route, members);
     const fields = { ...known(members, route.members), ...parameters };
     return E.right({ fields, unknown, bodyHash: hashOf(bytes, withoutDryRun(query)), bytes: bytes.length });
+  }
+
+  /**
+   * Finds the members and query parameters that an operation does not know. They are named in a header of the answer.
+   * @returns a fault for each, if the request prefers strict handling; else none
+   */
+  #unknownInput(context: RequestContext, route: OperationRoute, body: JsonObject): ReadonlyArray<InputError> {
+    const unknown = unknownInput(this.#knownInput(route), context.query, body);
+    if (unknown.length === 0 || isStrict(context.ctx.req.headers)) return unknown;
+    context.ignoredHeaders = ['Switchyard-Ignored', ignoredMembers(unknown)];
+    return [];
+  }
+
+  #knownInput(route: OperationRoute): KnownInput {
+    const known = this.#known.get(route) ?? knownInputOf(route);
+    this.#known.set(route, known);
+    return known;
   }
 }
 
@@ -88,27 +105,23 @@ export function readQueryParameters(query: string, known: ReadonlySet<string>): 
   return E.right(Object.fromEntries(fields));
 }
 
-/** A request as it was sent. */
-interface SentInput {
-  readonly headers: IncomingHttpHeaders;
-  /** The query string without its question mark; empty without a query. */
-  readonly query: string;
-  readonly body: JsonObject;
+/** What an operation knows of a request. */
+interface KnownInput {
+  readonly query: ReadonlySet<string>;
+  /** The schema of the body; null for an operation without a body. */
+  readonly body: JsonObject | null;
 }
 
-/**
- * Finds the members and query parameters that an operation does not know, if the request prefers strict handling.
- * @returns a fault for each; none without that preference
- */
-export function unknownInput(
-  { operation, members, hasBody }: OperationRoute,
-  sent: SentInput,
-): ReadonlyArray<InputError> {
-  if (!isStrict(sent.headers)) return [];
-  const inPath = new Set([...operation.http.path.matchAll(/:(\w+)/g)].map(([, name]) => name));
-  const inQuery = hasBody ? new Set<string>() : new Set([...members].filter((name) => !inPath.has(name)));
-  return [
-    ...unknownParameters(sent.query, isWriting(operation) ? inQuery.add('dryRun') : inQuery),
-    ...(hasBody ? unknownMembers(bodySchema(operation), sent.body) : []),
-  ];
+function knownInputOf({ operation, members, hasBody }: OperationRoute): KnownInput {
+  const inPath = new Set(pathParameters(operation.http.path));
+  const query = hasBody ? [] : [...members].filter((name) => !inPath.has(name));
+  return {
+    query: new Set(isWriting(operation) ? [...query, 'dryRun'] : query),
+    body: hasBody ? bodySchema(operation) : null,
+  };
+}
+
+function unknownInput(known: KnownInput, query: string, body: JsonObject): ReadonlyArray<InputError> {
+  const parameters = query === '' ? [] : unknownParameters(query, known.query);
+  return [...parameters, ...unknownMembers(known.body, body)];
 }

@@ -20,11 +20,20 @@ interface Part {
  * @throws UnavailableError before anything was written
  */
 export async function writeDownload(context: RequestContext, download: Download): Promise<Failure | null> {
-  const { ctx, limitHeaders } = context;
+  const { ctx, limitHeaders, ignoredHeaders } = context;
   const { headers, method } = ctx.req;
   const { bytes } = download;
   const etag = `"${download.etag}"`;
-  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...limitHeaders, 'ETag', etag, 'Accept-Ranges', 'bytes'];
+  const fields = [
+    ...apiSecurityHeaders,
+    ...noStoreHeaders,
+    ...limitHeaders,
+    ...ignoredHeaders,
+    'ETag',
+    etag,
+    'Accept-Ranges',
+    'bytes',
+  ];
   if (isNamedIn(headers['if-none-match'], etag)) {
     writeResponse(ctx, 304, fields, null);
     return null;

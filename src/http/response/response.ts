@@ -113,7 +113,7 @@ export function createResponseHeaders(
   target: OperationTarget,
   answer: OperationResult,
 ): ReadonlyArray<string> {
-  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...context.limitHeaders];
+  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...context.limitHeaders, ...context.ignoredHeaders];
   if (answer.body !== undefined) fields.push('Content-Type', 'application/json');
   if (answer.revision !== undefined) fields.push('ETag', `"${answer.revision}"`);
   if (appliesStrict(context, target)) fields.push('Preference-Applied', 'handling=strict');

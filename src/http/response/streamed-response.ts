@@ -8,11 +8,11 @@ import { apiSecurityHeaders, noStoreHeaders, startResponse } from './response.ts
  * @param onFailure gets the error that interrupted the answer; a client that leaves is not an error
  */
 export async function writeStream(
-  { ctx, limitHeaders }: RequestContext,
+  { ctx, limitHeaders, ignoredHeaders }: RequestContext,
   { contentType, chunks }: TextStream,
   onFailure: (error: unknown) => void,
 ): Promise<void> {
-  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...limitHeaders];
+  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...limitHeaders, ...ignoredHeaders];
   if (!startResponse(ctx, 200, [...fields, 'Content-Type', contentType, 'Vary', 'Accept'])) return;
   if (ctx.req.method === 'HEAD') {
     ctx.res.end();

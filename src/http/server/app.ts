@@ -20,7 +20,7 @@ import type { Plane } from '#exchange/problem.ts';
 import type { TextStream } from '#exchange/response-sink.ts';
 import { docsPath, docsRoutes } from '#http/docs/docs-routes.ts';
 import { HttpBody } from '#http/request/request-body.ts';
-import { presentedKeyOf, readDryRun, requestHeadersOf } from '#http/request/request-headers.ts';
+import { keyFaultOf, presentedKeyOf, readDryRun, requestHeadersOf } from '#http/request/request-headers.ts';
 import { OperationInputReader } from '#http/request/request-input.ts';
 import { writeDownload } from '#http/response/download-response.ts';
 import { HttpResponse } from '#http/response/http-response.ts';
@@ -222,9 +222,11 @@ class HttpAdapter {
     const { method, headers } = ctx.req;
     const commits = holdsUntilCommit(target) ? (this.#remembered?.commits ?? null) : null;
     const isCommand = target.kind === 'operation' && isWriting(target.route.operation);
+    const presentedKey = presentedKeyOf(ctx.req);
     const { outcome, keyId, projectId, limitHeaders } = await this.#options.invoke({
       target,
-      presentedKey: presentedKeyOf(ctx.req),
+      presentedKey,
+      keyFault: presentedKey === null ? keyFaultOf(headers) : null,
       requestId,
       requestTarget: `${method} ${path}`,
       headers: { ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(context.query) : {}) },

@@ -48,6 +48,8 @@ export interface RequestContext {
   readonly openAnswers: OpenAnswers | null;
   /** Headers with the rest of the rate limit, names and values in turn; empty without a limit. */
   limitHeaders: ReadonlyArray<string>;
+  /** The header that names what the operation has left out of the input; empty if it knows everything. */
+  ignoredHeaders: ReadonlyArray<string>;
 }
 
 /** Makes the context of a request that has just arrived. */
@@ -75,6 +77,7 @@ export function createRequestContext(ctx: Context, openAnswers: OpenAnswers | nu
     madeFor: null,
     openAnswers,
     limitHeaders: [],
+    ignoredHeaders: [],
   };
 }
 

@@ -11,7 +11,7 @@ import type { RequestContext } from './request-context.ts';
 export function writeFailure(context: RequestContext, refusal: Failure, allowedMethods: ReadonlyArray<string>): void {
   const answer = createErrorResponse(isTagUnknown(context, refusal) ? noSuchTag : refusal, context);
   context.code = refusal.code;
-  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...context.limitHeaders];
+  const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...context.limitHeaders, ...context.ignoredHeaders];
   fields.push('Content-Type', answer.contentType);
   if (refusal.code === 'method-not-allowed') fields.push('Allow', allowedMethods.join(', '));
   if (answer.status === 401) fields.push('WWW-Authenticate', challenge(refusal));

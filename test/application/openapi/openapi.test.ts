@@ -306,6 +306,7 @@ describe('openApiDocument', () => {
       'Switchyard-Position',
       'Idempotency-Replayed',
       'Preference-Applied',
+      'Switchyard-Ignored',
       'Location',
     ]);
     assert.match(String(at(creation, 'responses', '404', 'description')), /project-not-found/);

@@ -64,6 +64,19 @@ describe('HTTP refusals', () => {
           await refused('POST', path, { status: 401, code: 'key-required' }, { headers, body: 'x' });
       });
 
+    it('says how to send a key that is in the wrong place, and never repeats it', async () => {
+      const key = `sy_live_${'k3Y'.repeat(14)}`;
+      const bare = await send('GET', '/v1/nothing', { authorization: key });
+      const foreign = await send('GET', '/v1/nothing', { 'x-goog-api-key': key });
+      const texts = [await bare.text(), await foreign.text()];
+      assert.deepEqual([bare.status, foreign.status], [401, 401]);
+      assert.match(texts[0] ?? '', /Authorization has a key without its scheme: write Authorization: Bearer <key>/);
+      assert.match(texts[1] ?? '', /x-goog-api-key is not read: send the key in x-api-key/);
+      for (const text of texts) assert.ok(!text.includes(key));
+      const other = await send('GET', '/v1/nothing', { authorization: 'something' });
+      assert.match(await other.text(), /Send an API key/);
+    });
+
     for (const fields of [
       `Authorization: Bearer ${goodKey}\r\nAuthorization: Bearer sy_live_other`,
       `authorization: Bearer ${goodKey}\r\nAUTHORIZATION: Bearer ${goodKey}`,

@@ -1,0 +1,37 @@
+import type { InputError } from '#domain/shared/failure.ts';
+
+const maxPointers = 20;
+const maxCharacters = 1024;
+/** Room for the number of those that are left out. */
+const countCharacters = 8;
+
+/**
+ * Returns the value of `Switchyard-Ignored`: the pointers of members and the names of query parameters (`?name`) that an
+ * operation has left out. Pointers that differ only in indices of lists are named once, with `*`. At most 20 pointers and
+ * 1 KiB are named, and the others are counted at the end (`+37`).
+ * @param ignored at least one
+ */
+export function ignoredMembers(ignored: ReadonlyArray<InputError>): string {
+  const all = [...new Set(ignored.map(nameOf))];
+  const named: string[] = [];
+  let length = countCharacters;
+  for (const name of all.slice(0, maxPointers)) {
+    length += name.length + ', '.length;
+    if (length > maxCharacters) break;
+    named.push(name);
+  }
+  const left = all.length - named.length;
+  return [...named, ...(left > 0 ? [`+${left}`] : [])].join(', ');
+}
+
+function nameOf({ pointer, parameter }: InputError): string {
+  return parameter === undefined ? encoded(pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*')) : `?${encoded(parameter)}`;
+}
+
+/** Encodes what a header cannot have, what separates names, and the sign of the encoding itself. */
+function encoded(text: string): string {
+  return text.toWellFormed().replaceAll(/[^\x21-\x7e]|[,%]/gu, (character) => {
+    const bytes = [...Buffer.from(character)];
+    return bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+  });
+}
