@@ -4,6 +4,10 @@ import ipaddr from 'ipaddr.js';
 import { faultOfUrl } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
+/** What a developer does who tests on one machine. */
+const forTests =
+  'For tests on one machine start the service with WEBHOOK_ALLOW_PRIVATE_NETWORKS=true: see docs/webhooks.md, "Test on one machine"';
+
 export interface UrlGuardOptions {
   /** Allows deliveries to private networks and over plain HTTP. */
   readonly allowsPrivateNetworks: boolean;
@@ -29,12 +33,13 @@ export class UrlGuard {
   async faultOf(url: string): Promise<string | null> {
     const { allowsPrivateNetworks } = this.#options;
     const fault = faultOfUrl(url, allowsPrivateNetworks);
+    if (fault !== null && faultOfUrl(url, true) === null) return `${fault}. ${forTests}`;
     if (fault !== null || allowsPrivateNetworks) return fault;
     try {
       await this.addressesOf(hostOf(url));
       return null;
     } catch (error) {
-      if (error instanceof AddressRefusedError) return 'must be of a host with public addresses alone';
+      if (error instanceof AddressRefusedError) return `must be of a host with public addresses alone. ${forTests}`;
       if (error instanceof HostNotFoundError) return 'must be of a host that has an address';
       throw new UnavailableError('The host of the URL cannot be looked up now. Send the request again.');
     }

@@ -1,24 +1,15 @@
-import { listedTypes } from '#domain/history/table.ts';
+import { ListedEventType } from '#application/history/listed-event-type.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { maxUrlCharacters } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { list } from '#shared/codecs/list.ts';
-import { text, textThat } from '#shared/codecs/text.ts';
-
-const known = new Set(listedTypes);
-
-/** A type of event that can be sent. These are the types that the audit lists. */
-const eventType = textThat(
-  'event type',
-  (type) => (known.has(type) ? null : 'must be a type of event that docs/events.md lists'),
-  { description: 'A type of event; docs/events.md lists all', examples: ['FlowVersionActivated'] },
-);
+import { text } from '#shared/codecs/text.ts';
 
 /** The members of an endpoint that a client sets, except its status. */
 export const endpointMembers = {
   url: text({ min: 1, max: maxUrlCharacters }),
-  eventTypes: list(eventType),
+  eventTypes: list(ListedEventType),
   description: nullable(text({ max: 1_000 })),
 };
 

@@ -2,27 +2,19 @@ import * as t from 'io-ts';
 import { encodeCursor, maxPageItems, pageInput } from '#application/operations/paging.ts';
 import { instant } from '#domain/codecs/time.ts';
 import type { AnyEntityHistory, ResourceName } from '#domain/history/listed-event.ts';
-import { listedEvent, listedTypes } from '#domain/history/table.ts';
+import { listedEvent } from '#domain/history/table.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
-import { text, textThat } from '#shared/codecs/text.ts';
+import { text } from '#shared/codecs/text.ts';
 import { type EncodedJson, encodeJson } from '#shared/json/encoded-json.ts';
 import { type DescribedEvent, describedEvent, describeEvent, type StreamReader } from './describe-event.ts';
+import { ListedEventType } from './listed-event-type.ts';
 import type { HistoryStep, StreamHistory } from './stream-history.ts';
-
-const known = new Set(listedTypes);
-
-/** A type of event that histories list. */
-const ListedType = textThat(
-  'ListedEventType',
-  (value) => (known.has(value) ? null : 'must be the type of an event that histories list, like FlowCreated'),
-  { type: 'string', enum: [...listedTypes] },
-);
 
 /** The filters of a history and the audit. `since` is included, `until` is not. */
 export const eventFilters = {
-  type: ListedType,
+  type: ListedEventType,
   actor: withJsonSchema(text(), { type: 'string', description: 'The id of an API key' }),
   since: instant,
   until: instant,

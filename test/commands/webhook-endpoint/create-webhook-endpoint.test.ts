@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import { createOrganization } from '#commands/organization/create-organization.ts';
+import { createProject } from '#commands/project/create-project.ts';
 import { createWebhookEndpoint } from '#commands/webhook-endpoint/create-webhook-endpoint.ts';
 import { deleteWebhookEndpoint } from '#commands/webhook-endpoint/delete-webhook-endpoint.ts';
 import type { KeyType } from '#domain/shared/access.ts';
+import { inputErrors } from '#exchange/input-errors.ts';
 import { callerOf, ids, newIds, tenants } from '#test/support/events/tenants.ts';
 import { firstSealed, webhookEndpointCreated } from '#test/support/events/webhook-events.ts';
 import { inputOf } from '#test/support/harness/arbitrary-input.ts';
@@ -9,7 +13,7 @@ import { givenHistory } from '#test/support/harness/command-harness.ts';
 import { Service } from '#test/support/harness/in-memory-service.ts';
 
 const input = { url: 'https://example.com/hooks', eventTypes: [] };
-const related = { fault: null, sealed: { secret: firstSealed } };
+const related = { wanted: null, fault: null, sealed: { secret: firstSealed } };
 const made = { id: newIds.id, createdByKeyId: null };
 
 describe('create_webhook_endpoint', () => {
@@ -28,6 +32,26 @@ describe('create_webhook_endpoint', () => {
     });
   }
 
+  it('makes an endpoint for a project that the key reaches, and for no other', async () => {
+    const service = new Service();
+    const { body: owner } = await service.ok(createOrganization, {}, { body: { name: 'Ours', partner: true } });
+    const project = { name: 'Mine', organizationId: String(owner.id) };
+    const { body: mine } = await service.ok(createProject, {}, { body: project });
+    const body = { ...input, projectId: String(mine.id) };
+    const { body: endpoint } = await service.ok(createWebhookEndpoint, {}, { body });
+    assert.deepEqual([endpoint.projectId, endpoint.audience], [mine.id, 'project']);
+    const stranger = { caller: callerOf('project'), body };
+    assert.equal(await service.refusal(createWebhookEndpoint, {}, stranger), 'project-not-found');
+    const unknown = { body: { ...input, projectId: ids.flow } };
+    assert.equal(await service.refusal(createWebhookEndpoint, {}, unknown), 'project-not-found');
+  });
+
+  it('suggests the type of event that a name resembles', async () => {
+    const decoded = createWebhookEndpoint.input.decode({ ...input, eventTypes: ['FlowVersionActivate'] });
+    assert.ok(E.isLeft(decoded));
+    assert.match(inputErrors(decoded.left)[0]?.message ?? '', /\/docs\/events lists, perhaps FlowVersionActivated$/);
+  });
+
   it('records each requested event type once, in the order of the request', () => {
     const eventTypes = ['FlowRenamed', 'FlowCreated', 'FlowRenamed'];
     givenHistory()
@@ -42,7 +66,7 @@ describe('create_webhook_endpoint', () => {
   it('refuses a URL to which the service must not deliver', () => {
     const fault = 'must be of a host with public addresses alone';
     givenHistory()
-      .when(createWebhookEndpoint, input, { related: { fault, sealed: null } })
+      .when(createWebhookEndpoint, input, { related: { wanted: null, fault, sealed: null } })
       .then('invalid-input');
   });
 
