@@ -5,7 +5,7 @@ import { post } from '#application/operations/operation.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { PhoneNumberStatus, PhoneNumberType } from '#domain/phone-number/events.ts';
-import { claimedNumbers } from '#domain/phone-number/number-space.ts';
+import { claimedNumbers, hasE164Form } from '#domain/phone-number/number-space.ts';
 import { checkAttachable, phoneNumber, phoneNumberRecord } from '#domain/phone-number/phone-number.ts';
 import { PhoneNumberRecord } from '#domain/phone-number/record.ts';
 import { project } from '#domain/project/project.ts';
@@ -22,7 +22,7 @@ export const createPhoneNumber = command({
     name: 'create_phone_number',
     summary: 'Create a phone number',
     description:
-      'A platform or partner number is unique in the whole system, an external number in its project. The E.164 form counts.',
+      'A platform or partner number is unique in the whole system, an external number in its project. The E.164 form counts. With `Prefer: handling=strict` a platform number without that form is 422.',
     group: 'Phone numbers',
     example: {
       input: { name: 'Reception', number: '+442071838750', flowId: examples.flow.id },
@@ -40,6 +40,10 @@ export const createPhoneNumber = command({
       externalPhoneFields: nullable(jsonObject),
     }),
   ]),
+  strictFaults: ({ type = 'platform', number }) =>
+    type === 'platform' && !hasE164Form(number)
+      ? [{ pointer: '/number', message: 'must have an E.164 form, like +442071838750, for the type platform' }]
+      : [],
   output: PhoneNumberRecord,
   failures: ['project-not-found', 'flow-not-found', 'phone-number-taken'],
   entity: phoneNumber,

@@ -1,20 +1,87 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import {
+  type AsOfInput,
+  absentThen,
+  asOfInput,
+  type Moment,
+  type PastReads,
+  type PastRecord,
+  pastReader,
+  streamAsOf,
+} from '#application/history/as-of.ts';
+import { get } from '#application/operations/operation.ts';
+import { query } from '#application/queries/query.ts';
+import { cuid } from '#domain/codecs/id.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { flowHistory } from '#domain/flow/history.ts';
-import { FlowRecord } from '#domain/flow/record.ts';
+import { FlowRecord, type FlowVersionRecord } from '#domain/flow/record.ts';
 import { examples } from '#domain/shared/examples.ts';
-import { flows } from '#projections/flows.ts';
-import { getById } from '#queries/shared/get-by-id.ts';
+import type { Failure } from '#domain/shared/failure.ts';
+import { type FlowVersionDocument, flowVersions } from '#projections/flow-versions.ts';
+import { type FlowDocument, flows } from '#projections/flows.ts';
+import { oneOf } from '#shared/codecs/choice.ts';
+import { withJsonSchema } from '#shared/codecs/json-schema.ts';
+import { EncodedJson } from '#shared/json/encoded-json.ts';
 
-export const getFlow = getById({
-  name: 'get_flow',
-  summary: 'Read a flow',
-  group: 'Flows',
-  path: '/v1/flows/:flowId',
-  scope: 'flows:read',
-  parameter: 'flowId',
-  record: FlowRecord,
-  notFound: 'flow-not-found',
-  example: examples.flow,
-  collection: flows,
-  past: { history: flowHistory, entity: flow, kind: 'flow' },
+const Include = withJsonSchema(oneOf('activeVersion'), {
+  type: 'string',
+  const: 'activeVersion',
+  description: 'Adds `activeVersion`: the record of the active version, or null',
 });
+
+interface Input extends AsOfInput {
+  readonly flowId: string;
+  readonly include?: 'activeVersion';
+}
+
+export const getFlow = query<Input, FlowDocument, FlowRecord, 'versions'>({
+  about: { name: 'get_flow', summary: 'Read a flow', group: 'Flows', example: { output: examples.flow } },
+  http: get('/v1/flows/:flowId'),
+  access: {
+    scope: 'flows:read',
+    subject: { collection: flows, parameter: 'flowId', notFound: 'flow-not-found', past: flow },
+  },
+  input: t.intersection([t.type({ flowId: cuid }), t.partial({ ...asOfInput, include: Include })]),
+  output: FlowRecord,
+  failures: ['flow-not-found'],
+  reads: { versions: flowVersions },
+  hasRevision: true,
+  answersFromReadModels: true,
+  answer: async (context) => {
+    const { subject, input, read } = context;
+    const { flowId, asOf, include } = input;
+    if (asOf !== undefined) return flowAsOf(context, flowId, asOf, include !== undefined);
+    const { record } = subject;
+    const { revision, activeVersionId } = subject.head;
+    if (include === undefined) return E.right({ body: record, revision });
+    if (activeVersionId === null) return E.right({ body: withActiveVersion(record, 'null'), revision });
+    const version = await read.versions.get<FlowVersionDocument>(activeVersionId, 'fresh');
+    // Another version has become active since the flow was read: the answer is the flow as it was read.
+    if (version?.head.claims !== flowId) return flowAsOf(context, flowId, { revision }, true);
+    return E.right({ body: withActiveVersion(record, version.record.text), revision });
+  },
+});
+
+/** Adds the version as text: its schema may be large, and nothing here reads it. */
+function withActiveVersion({ text }: EncodedJson<FlowRecord>, version: string): EncodedJson<FlowRecord> {
+  return new EncodedJson(`${text.slice(0, -1)},"activeVersion":${version}}`);
+}
+
+async function flowAsOf(
+  reads: PastReads,
+  flowId: string,
+  moment: Moment,
+  withVersion: boolean,
+): Promise<E.Either<Failure, PastRecord<FlowRecord>>> {
+  const found = await streamAsOf(reads, flow, flowId, moment);
+  if (E.isLeft(found)) return found;
+  const { state, resourceRevision: revision } = found.right;
+  if (state === null || state.deleted) return E.left(absentThen('flow-not-found', flowId, moment));
+  const readRecord = await pastReader(reads, { history: flowHistory, entity: flow }, flowId, state);
+  const record = (await readRecord({ kind: 'flow', id: flowId })) as unknown as FlowRecord;
+  if (!withVersion) return E.right({ body: record, revision });
+  const { activeVersionId: id } = state;
+  const activeVersion = id === null ? null : ((await readRecord({ kind: 'flow-version', id })) as unknown);
+  return E.right({ body: { ...record, activeVersion: activeVersion as FlowVersionRecord | null }, revision });
+}

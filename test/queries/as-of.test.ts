@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import * as E from 'fp-ts/lib/Either.js';
+import { AsOf } from '#application/history/as-of.ts';
 import type { AnyQuery } from '#application/queries/query.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { getAgentProfile } from '#queries/agent-profile/get-agent-profile.ts';
@@ -17,6 +19,7 @@ import { profileCreated, profileReplaced } from '#test/support/events/agent-prof
 import { batchChecked, batchCreated, batchId, batchTaken } from '#test/support/events/batch-events.ts';
 import {
   begunFlow,
+  flowCreated,
   flowDeleted,
   profileAssigned,
   versionActivated,
@@ -68,6 +71,41 @@ describe('a resource as of a moment', () => {
     assert.equal(await nameAt(justAfter(4)), 'Days');
     assert.equal(await nameAt('2126-01-01T00:00:00Z'), 'Days');
     assert.equal(await nameAt('2026-01-05T11:30:03+02:00'), 'Nights');
+  });
+
+  it('has the state at the end of a day in UTC, and that of now for a day that has not ended', async () => {
+    const log = givenLog(flowStream(...begunFlow(), renamed('Nights')));
+    const nameAt = async (asOf: string) => (await bodyOf(log, getFlow, { flowId: ids.flow, asOf })).name;
+    const day = timeOf(0).slice(0, 10);
+    const before = new Date(Date.parse(day) - 1).toISOString().slice(0, 10);
+    assert.equal(await nameAt(day), 'Nights');
+    assert.equal(await nameAt('2126-01-01'), 'Nights');
+    assert.equal((await log.ask(getFlow, { flowId: ids.flow, asOf: before })).refusal, 'flow-not-found');
+    assert.equal((await log.ask(getFlow, { flowId: ids.flow, asOf: '2026-02-30' })).refusal, 'invalid-input');
+    const today = AsOf.decode(new Date().toISOString().slice(0, 10));
+    assert.ok(E.isRight(today) && 'time' in today.right && today.right.time <= new Date().toISOString());
+  });
+
+  it('has the version of a flow that was active then, if the request asks for it', async () => {
+    const log = givenLog(flowStream(...begunFlow(), versionCreated(2), versionActivated(2, 1)));
+    const versionAt = async (input: Readonly<Record<string, string>>) => {
+      const body = await bodyOf(log, getFlow, { flowId: ids.flow, include: 'activeVersion', ...input });
+      return body.activeVersion as { readonly version: number; readonly isActive: boolean } | null;
+    };
+    assert.equal(await versionAt({ asOf: '0' }), null);
+    for (const [input, version] of [
+      [{ asOf: '3' }, 1],
+      [{ asOf: '4' }, 2],
+      [{}, 2],
+    ] as const) {
+      const found = await versionAt(input);
+      assert.deepEqual([found?.version, found?.isActive], [version, true]);
+    }
+    assert.ok(!('activeVersion' in (await bodyOf(log, getFlow, { flowId: ids.flow }))));
+    const fresh = givenLog(flowStream(flowCreated()));
+    const ofFresh = { flowId: ids.flow, include: 'activeVersion' };
+    assert.equal((await bodyOf(fresh, getFlow, ofFresh)).activeVersion, null);
+    assert.equal((await log.ask(getFlow, { flowId: ids.flow, include: 'versions' })).refusal, 'invalid-input');
   });
 
   it('is answered with 404 before its creation and after its deletion', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { queryOperation } from '#application/queries/query-handler.ts';
-import { getFlow } from '#queries/flow/get-flow.ts';
 import { listFlowVersions } from '#queries/flow-version/list-flow-versions.ts';
+import { getProject } from '#queries/project/get-project.ts';
 import { listProjects } from '#queries/project/list-projects.ts';
 import { ids } from '#test/support/events/tenants.ts';
 import { invokeOperation } from '#test/support/harness/invoke-operation.ts';
@@ -40,9 +40,10 @@ describe('a minimum position of a query', () => {
       return false;
     };
     const runtime = { services: { waitForPosition, lastPosition: async () => null } };
+    const ofOneProject = { parameters: { projectId: ids.project }, minPosition: 12 };
     const ofOneFlow = { parameters: { flowId: ids.flow }, minPosition: 12 };
     await invokeOperation(queryOperation(listFlowVersions, runtime as never), ofOneFlow);
-    await invokeOperation(queryOperation(getFlow, runtime as never), ofOneFlow);
-    assert.deepEqual(waitedFor, [['flows', 'flow-versions'], ['flows']]);
+    await invokeOperation(queryOperation(getProject, runtime as never), ofOneProject);
+    assert.deepEqual(waitedFor, [['flows', 'flow-versions'], ['projects']]);
   });
 });

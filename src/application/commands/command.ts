@@ -4,7 +4,7 @@ import type { HttpRoute, OperationAbout, OperationAccess } from '#application/op
 import type { StreamWrite } from '#application/streams/write-events.ts';
 import type { Caller, Scope, Tenant } from '#domain/shared/access.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
-import type { Failure, FailureCode } from '#domain/shared/failure.ts';
+import type { Failure, FailureCode, InputError } from '#domain/shared/failure.ts';
 import type { SealedText } from '#domain/shared/personal-data.ts';
 import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';
 import type { Plane } from '#exchange/problem.ts';
@@ -150,6 +150,8 @@ export interface Command<Input extends object, State, Events, SubjectState, Also
   /** The shape of its errors. Default `control`. */
   readonly plane?: Plane;
   readonly input: t.Type<Input, unknown, unknown>;
+  /** Finds what a request that prefers strict handling gets refused, although the contract accepts it. */
+  readonly strictFaults?: (input: Input) => ReadonlyArray<InputError>;
   /**
    * Whether the input has personal data of the new resource's subject. The remembered hash of the request is then
    * keyed, so that an erasure makes it useless.

@@ -20,22 +20,40 @@ import type { StreamHistory } from './stream-history.ts';
 export type Moment = { readonly revision: number } | { readonly time: string };
 
 const revisionPattern = /^\d{1,15}$/;
+const dayPattern = /^\d{4}-\d\d-\d\d$/;
+const asOfFault = 'must be an RFC 3339 time, like 2026-01-05T09:30:00Z, a day, like 2026-01-05, or a revision, like 3';
 
-/** The input `asOf`: a time, or a revision, which is an ETag without its quotes. */
+/** Returns the last millisecond of a day in UTC; null if the value is not a day. */
+function endOfDay(value: unknown): string | null {
+  return typeof value === 'string' && dayPattern.test(value) ? `${value}T23:59:59.999Z` : null;
+}
+
+/** A day that has not ended means now: what expires later today is not gone yet. */
+function earlierOfNow(time: string, value: unknown): string {
+  if (endOfDay(value) === null) return time;
+  const now = new Date().toISOString();
+  return time < now ? time : now;
+}
+
+/** The input `asOf`: a time, a day, which means its end in UTC, or a revision, which is an ETag without its quotes. */
 export const AsOf = withJsonSchema(
   new t.Type<Moment, string, unknown>(
     'as of',
     (value): value is Moment => typeof value === 'object' && value !== null,
     (value, context) => {
       if (typeof value === 'string' && revisionPattern.test(value)) return t.success({ revision: Number(value) });
-      const time = instant.decode(value);
+      const time = instant.decode(endOfDay(value) ?? value);
       return E.isRight(time)
-        ? t.success({ time: time.right })
-        : t.failure(value, context, 'must be an RFC 3339 time, like 2026-01-05T09:30:00Z, or a revision, like 3');
+        ? t.success({ time: earlierOfNow(time.right, value) })
+        : t.failure(value, context, asOfFault);
     },
     (moment) => ('time' in moment ? moment.time : String(moment.revision)),
   ),
-  { type: 'string', description: 'A time (RFC 3339) or a revision: the answer is as it was then' },
+  {
+    type: 'string',
+    description:
+      'A time (RFC 3339), a day (`2026-01-05`: its end in UTC, or now), or a revision: the answer is as it was then',
+  },
 );
 
 /** The member of an input that requests a past state. */

@@ -237,10 +237,15 @@ async function executeUpload(
 }
 
 /** Decodes the loaded input. A large body waits for its turn, so that other requests are served between two of them. */
-async function decodeBody({ input }: AnyOperation, { fields, unknown, bytes = 0 }: RequestInput) {
+async function decodeBody(
+  { input, strictFaults }: AnyOperation,
+  { fields, unknown, isStrict, bytes = 0 }: RequestInput,
+): Promise<E.Either<Failure, unknown>> {
   const isLarge = bytes > largeBodyBytes;
   if (isLarge) await heavyWork.take(1);
   const decoded = decodeInput(input, fields, unknown);
+  const faults = isStrict === true && E.isRight(decoded) ? (strictFaults?.(decoded.right) ?? []) : [];
+  if (faults.length > 0) return E.left(invalidInput(faults));
   if (isLarge && E.isRight(decoded)) await heavyWork.take(1);
   return decoded;
 }

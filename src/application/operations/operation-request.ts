@@ -9,6 +9,8 @@ export interface RequestInput {
   readonly fields: JsonObject;
   /** The unknown parts of the request, if it prefers that they are refused. */
   readonly unknown?: ReadonlyArray<InputError>;
+  /** Whether the request prefers strict handling. */
+  readonly isStrict?: boolean;
   /** SHA-256 (hex) of the body's bytes, for `Idempotency-Key`. */
   readonly bodyHash: string;
   /** The body's length. */

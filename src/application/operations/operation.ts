@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
 import type { Caller, Scope } from '#domain/shared/access.ts';
-import type { Failure, FailureCode } from '#domain/shared/failure.ts';
+import type { Failure, FailureCode, InputError } from '#domain/shared/failure.ts';
 import type { Plane } from '#exchange/problem.ts';
 import type { StreamingConnection } from '#exchange/streaming-connection.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
@@ -42,6 +42,9 @@ export interface Operation<Subject = any> {
   /** A further scope that the key needs. */
   readonly alsoScope?: Scope;
   readonly input: t.Mixed;
+  /** Finds what a request that prefers strict handling gets refused, although the contract accepts it. */
+  // biome-ignore lint/suspicious/noExplicitAny: each operation has an input of its own.
+  readonly strictFaults?: (input: any) => ReadonlyArray<InputError>;
   /** Null if there is no content. */
   readonly output: t.Mixed | null;
   /** Its own failures; those that every operation has are not listed. */
@@ -175,7 +178,7 @@ export interface OperationAccess<Subject, Needed extends Scope | null = Scope | 
 }
 
 /** The members that every definition has. */
-interface OperationDefinition extends Pick<Operation, 'http' | 'input' | 'output' | 'failures'> {
+interface OperationDefinition extends Pick<Operation, 'http' | 'input' | 'strictFaults' | 'output' | 'failures'> {
   readonly about: OperationAbout;
   readonly access: Pick<OperationAccess<unknown>, 'scope' | 'alsoScope'>;
   readonly plane?: Plane;
@@ -183,13 +186,23 @@ interface OperationDefinition extends Pick<Operation, 'http' | 'input' | 'output
 
 /** The members of an operation that its definition gives. */
 type DescribedOperation = OperationAbout &
-  Pick<Operation, 'http' | 'scope' | 'alsoScope' | 'input' | 'output' | 'failures' | 'plane'>;
+  Pick<Operation, 'http' | 'scope' | 'alsoScope' | 'input' | 'strictFaults' | 'output' | 'failures' | 'plane'>;
 
 /** Copies what a definition says of its operation, and nothing else. */
 export function describeOperation(definition: OperationDefinition): DescribedOperation {
-  const { about, http, access, input, output, failures, plane = 'control' } = definition;
+  const { about, http, access, input, strictFaults, output, failures, plane = 'control' } = definition;
   const { scope, alsoScope } = access;
-  return { ...about, http, scope, ...(alsoScope === undefined ? {} : { alsoScope }), input, output, failures, plane };
+  return {
+    ...about,
+    http,
+    scope,
+    ...(alsoScope === undefined ? {} : { alsoScope }),
+    input,
+    ...(strictFaults === undefined ? {} : { strictFaults }),
+    output,
+    failures,
+    plane,
+  };
 }
 
 const line =

@@ -7,24 +7,6 @@ import { json } from '#shared/codecs/json-value.ts';
 import { text } from '#shared/codecs/text.ts';
 import { FlowTier, FlowType } from './events.ts';
 
-/** A flow in the API (contract, "Flow"). */
-export const FlowRecord = t.type(
-  {
-    id: cuid,
-    projectId: cuid,
-    name: text(),
-    type: FlowType,
-    description: nullable(text()),
-    tier: FlowTier,
-    agentProfileId: nullable(cuid),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-  },
-  'Flow',
-);
-
-export type FlowRecord = t.TypeOf<typeof FlowRecord>;
-
 /** A version of a flow in the API (contract, "Flow version"). */
 export const FlowVersionRecord = t.intersection(
   [
@@ -45,3 +27,25 @@ export const FlowVersionRecord = t.intersection(
 );
 
 export type FlowVersionRecord = t.TypeOf<typeof FlowVersionRecord>;
+
+/** A flow in the API (contract, "Flow"). */
+export const FlowRecord = t.intersection(
+  [
+    t.type({
+      id: cuid,
+      projectId: cuid,
+      name: text(),
+      type: FlowType,
+      description: nullable(text()),
+      tier: FlowTier,
+      agentProfileId: nullable(cuid),
+      createdAt: timestamp,
+      updatedAt: timestamp,
+    }),
+    /** Only a read that asks for it answers it; null without an active version. */
+    t.partial({ activeVersion: nullable(FlowVersionRecord) }),
+  ],
+  'Flow',
+);
+
+export type FlowRecord = t.TypeOf<typeof FlowRecord>;

@@ -15,6 +15,11 @@ export function claimedNumbers(type: string, projectId: string, number: string):
   return [...new Set(claims)].map((claim) => `${space}\n${claim}`);
 }
 
+/** Whether a number, as somebody wrote it, has an E.164 form. */
+export function hasE164Form(number: string): boolean {
+  return e164(plainNumber(number)) !== null;
+}
+
 const require = createRequire(import.meta.url);
 /**
  * Loaded with the first number, because it would make a start a twentieth longer. Only `require` loads synchronously.

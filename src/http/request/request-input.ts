@@ -55,7 +55,13 @@ export class OperationInputReader {
     if (inexact !== null) return E.left(inexact);
     const unknown = this.#unknownInput(context, route, members);
     const fields = { ...known(members, route.members), ...parameters };
-    return E.right({ fields, unknown, bodyHash: hashOf(bytes, withoutDryRun(query)), bytes: bytes.length });
+    return E.right({
+      fields,
+      unknown,
+      bodyHash: hashOf(bytes, withoutDryRun(query)),
+      bytes: bytes.length,
+      isStrict: isStrict(ctx.req.headers),
+    });
   }
 
   /**

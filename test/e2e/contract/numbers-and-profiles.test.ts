@@ -59,6 +59,14 @@ describeContract('phone numbers and agent profiles over HTTP', (engines) => {
       assert.equal(read.headers.etag, reply.headers.etag);
     });
 
+    it('refuses a platform number without an E.164 form only with Prefer: handling=strict', async () => {
+      const headers = { prefer: 'handling=strict' };
+      const send = (body: object) => client.post(path, { name: 'Strict', ...body }, headers);
+      expectProblem(await send({ number: freshNumber() }), 422, 'invalid-input', ['/number']);
+      expectStatus(await send({ number: freshNumber(), type: 'external' }), 201);
+      expectStatus(await send({ number: '+49 30 901820' }), 201);
+    });
+
     it('accepts every member of a phone number at its limits, and stores it unchanged', async () => {
       const flow = await newFlow(projectId);
       for (const body of [
