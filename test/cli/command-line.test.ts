@@ -290,6 +290,15 @@ describe('command-line tools', function () {
       );
     });
 
+    it('needs no variables of keys with --without-keys', async () => {
+      const file = join(folder.path, 'gateway.json');
+      const openai = { kind: 'openai-compatible', apiKeyEnv: 'NOT_SET_HERE' };
+      writeFileSync(file, JSON.stringify({ providers: { ...providers, openai }, models }));
+      assert.equal((await run('gateway.ts', ['check', file])).code, 1);
+      const { code, stdout } = await run('gateway.ts', ['check', file, '--without-keys']);
+      assert.deepEqual([code, stdout.replace(file, 'FILE')], [0, 'FILE is valid: 3 providers, 2 models, 0 voices\n']);
+    });
+
     it('reports why a file is not a configuration', async () => {
       assert.match((await check('{')).stderr, /^gateway: FILE: the file is not JSON: [^\n]+\n$/);
       const missing = await run('gateway.ts', ['check', join(folder.path, 'nothing.json')]);

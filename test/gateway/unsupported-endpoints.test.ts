@@ -52,6 +52,13 @@ describe('a path of OpenAI’s API that is not served', () => {
       assert.ok(message.includes(part), part);
   });
 
+  it('names the correct base URL for a path with an id, and for no path of the control plane', async () => {
+    const model = await ask('/models/gpt-4o', 'GET');
+    assert.deepEqual([model.status, model.code], [404, 'unsupported_endpoint']);
+    assert.match(model.message, /does not serve \/models\/gpt-4o, but \/v1\/models\/gpt-4o: set the client's base URL/);
+    assert.equal((await ask('/flows/x', 'GET')).code, 'path_not_found');
+  });
+
   for (const path of ['/chat/completions', '/v1/v1/chat/completions', '/v1/chat/completions/', '//v1/chat/completions'])
     it(`names the correct base URL to a client with a wrong one: ${path}`, async () => {
       const { status, code, message } = await ask(path);

@@ -36,6 +36,8 @@ export interface ChatRequest extends JsonRequest {
   readonly choices: number;
   /** The place of the content of the user's last message; null without one. */
   readonly lastUserContent: Place | null;
+  /** Whether the last message is the user's, and not for example the result of a tool. */
+  readonly isUserLast: boolean;
 }
 
 /** The members of a chat request that the gateway changes, checks or reads. */
@@ -92,6 +94,7 @@ export async function readChatRequest(bytes: Buffer, maxValues: number): Promise
     hint: (reasoning ?? 'balanced') as ReasoningHint,
     stream: stream === true,
     lastUserContent: listener.messages.lastUserContent,
+    isUserLast: listener.messages.isUserLast,
     choices: typeof choices === 'number' && choices >= 1 ? choices : 1,
   });
 }
@@ -162,6 +165,7 @@ export class MessageChecker implements JsonListener {
   faults: InputError[] = [];
   /** The place of the content of the user's last message; null without one. */
   lastUserContent: Place | null = null;
+  isUserLast = false;
   readonly #bytes: Buffer;
   #isList = false;
   #index = -1;
@@ -187,7 +191,8 @@ export class MessageChecker implements JsonListener {
     if (level === 3 && this.#part !== null) this.#part.end = end;
     if (level !== 2) return;
     const role = this.#role;
-    if (role !== null && isNamed(this.#bytes, role.valueStart, role.end, 'user')) this.lastUserContent = this.#content;
+    this.isUserLast = role !== null && isNamed(this.#bytes, role.valueStart, role.end, 'user');
+    if (this.isUserLast) this.lastUserContent = this.#content;
     if (this.faults.length < maxInputErrors) this.faults.push(...this.#messageFaults(end));
   }
 
@@ -196,6 +201,7 @@ export class MessageChecker implements JsonListener {
     this.#isList = this.#bytes[start] === openBracket;
     this.#index = -1;
     this.lastUserContent = null;
+    this.isUserLast = false;
     this.faults = [];
   }
 

@@ -44,11 +44,14 @@ export type FindUnsupportedEndpoint = (path: string) => Failure | null;
 
 /** @param operations the served ones: the message names them */
 export function createUnsupportedEndpoints(operations: ReadonlyArray<AnyOperation>): FindUnsupportedEndpoint {
-  const paths = operations.filter(({ plane }) => plane === 'gateway').map(({ http }) => http.path);
-  const served = [...new Set(paths)].filter((path) => isOpenAis(path) && !path.includes(':')).sort();
+  const ofGateway = operations.filter(({ plane }) => plane === 'gateway');
+  const paths = [...new Set(ofGateway.map(({ http }) => http.path))];
+  const served = paths.filter((path) => isOpenAis(path) && !path.includes(':')).sort();
+  const forms = paths.map((path) => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`));
   return (path) => {
     const meant = pathBelowV1(path);
-    if (served.includes(meant)) return failure('unsupported-endpoint', misplaced(path, meant));
+    if (meant !== path && forms.some((form) => form.test(meant)))
+      return failure('unsupported-endpoint', misplaced(path, meant));
     if (!isOpenAis(path)) return null;
     const hint = textPaths.some((of) => isWithin(path, of))
       ? `Use /v1/chat/completions: ${switches}.`
@@ -67,7 +70,7 @@ function pathBelowV1(path: string): string {
 }
 
 function misplaced(path: string, meant: string): string {
-  return `Switchyard does not serve ${shown(path)}, but ${meant}: set the client's base URL to one that ends with /v1.`;
+  return `Switchyard does not serve ${shown(path)}, but ${shown(meant)}: set the client's base URL to one that ends with /v1.`;
 }
 
 const maxShownLength = 100;

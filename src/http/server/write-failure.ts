@@ -1,4 +1,4 @@
-import { type Failure, failure } from '#domain/shared/failure.ts';
+import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { createErrorResponse } from '#exchange/problem.ts';
 import { ifMatchOf, neverRevision } from '#http/request/request-headers.ts';
 import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
@@ -16,7 +16,16 @@ export function writeFailure(context: RequestContext, refusal: Failure, allowedM
   if (refusal.code === 'method-not-allowed') fields.push('Allow', allowedMethods.join(', '));
   if (answer.status === 401) fields.push('WWW-Authenticate', challenge(refusal));
   if (answer.retryAfterSeconds !== null) fields.push('Retry-After', String(answer.retryAfterSeconds));
+  if (isVainConflict(context, refusal, answer.status)) fields.push('X-Should-Retry', 'false');
   writeResponse(context.ctx, answer.status, fields, JSON.stringify(answer.body));
+}
+
+/** Conflicts that end without the client. */
+const passingConflicts: ReadonlySet<FailureCode> = new Set(['idempotency-key-in-progress', 'too-many-conflicts']);
+
+/** Whether OpenAI's SDKs, which repeat every 409, would repeat a request in vain. */
+function isVainConflict({ plane }: RequestContext, { code }: Failure, status: number): boolean {
+  return plane === 'gateway' && status === 409 && !passingConflicts.has(code);
 }
 
 const noSuchTag = failure(

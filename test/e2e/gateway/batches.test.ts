@@ -233,6 +233,9 @@ describeOnEngines('batches, by the official openai client', (engines) => {
     assert.equal(new Set(output.map((line) => line.custom_id)).size, output.length);
     assert.equal((await refusalOf(client.batches.cancel('batch_unknown000'))).status, 404);
     await client.files.delete(input_file_id);
+    // The SDK repeats a 409 unless the answer says that this is in vain.
+    const again = await story.service.client.as(key).post(`/v1/batches/${id}/cancel`, {});
+    assert.deepEqual([again.status, again.headers['x-should-retry']], [409, 'false']);
   });
 
   it('stop when their key is revoked, and keep the finished lines', async () => {

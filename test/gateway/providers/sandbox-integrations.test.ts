@@ -86,6 +86,53 @@ describe('the sandbox and integrations', () => {
       assert.match(choices[0]?.message.content ?? '', /You said: When do you open\?$/);
     });
 
+  const asks = (content: string): OpenAI.ChatCompletionMessageParam[] => [{ role: 'user', content }];
+  const calledBy = async (asked: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming>) => {
+    const { choices } = await client.chat.completions.create({ model: 'auto', messages, tools, ...asked });
+    const [call] = choices[0]?.message.tool_calls ?? [];
+    return call?.type === 'function' ? call.function.name : null;
+  };
+
+  it('calls the tool that the last message names with "call", and answers its result with a text', async () => {
+    const asked = asks('Please call opening_hours for Monday.');
+    assert.equal(await calledBy({ messages: asked }), 'opening_hours');
+    assert.equal(await calledBy({ messages: asked, tool_choice: 'none' }), null);
+    assert.equal(await calledBy({ messages: asks('call nothing') }), null);
+    const call = { id: 'call_1', type: 'function' as const, function: { name: 'opening_hours', arguments: '{}' } };
+    const answered: OpenAI.ChatCompletionMessageParam[] = [
+      ...asked,
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'call_1', content: 'nine to five' },
+    ];
+    assert.equal(await calledBy({ messages: answered }), null);
+  });
+
+  it('takes a tool_choice of allowed tools', async () => {
+    const allowed = (mode: 'auto' | 'required', name: string): OpenAI.ChatCompletionToolChoiceOption => ({
+      type: 'allowed_tools',
+      allowed_tools: { mode, tools: [{ type: 'function', function: { name } }] },
+    });
+    assert.equal(await calledBy({ tool_choice: allowed('required', 'opening_hours') }), 'opening_hours');
+    assert.equal(await calledBy({ tool_choice: allowed('auto', 'opening_hours') }), null);
+    const asked = asks('call opening_hours');
+    assert.equal(await calledBy({ messages: asked, tool_choice: allowed('auto', 'opening_hours') }), 'opening_hours');
+    assert.equal(await calledBy({ messages: asked, tool_choice: allowed('auto', 'first') }), null);
+  });
+
+  it('transcribes with segments and words that have all members of the reference', async () => {
+    const file = new File(['RIFF'], 'speech.wav');
+    const { segments, words, ...rest } = await client.audio.transcriptions.create({
+      model: 'auto',
+      file,
+      response_format: 'verbose_json',
+    });
+    const required = ['id', 'seek', 'start', 'end', 'text', 'tokens', 'temperature', 'avg_logprob'];
+    for (const name of [...required, 'compression_ratio', 'no_speech_prob'])
+      assert.ok(segments?.[0] !== undefined && name in segments[0], name);
+    assert.equal(words?.map(({ word }) => word).join(' '), rest.text);
+    assert.deepEqual([words?.[0]?.start, words?.at(-1)?.end], [0, 1]);
+  });
+
   it('refuses a schema that it cannot serve, and names the reason', async () => {
     for (const [asked, message] of [
       [

@@ -136,12 +136,12 @@ export function lastUserText(request: ChatRequest): string {
 }
 
 /**
- * Decides the answer: a function call if `tool_choice` requires one, a value of the schema if `response_format` has
- * one, else a text.
+ * Decides the answer: a function call if `tool_choice` requires one, or if the last message says `call <tool>`; a value of
+ * the schema if `response_format` has one, else a text.
  * @throws UnfitSchemaError if it cannot; the message has the reason
  */
 export function contentOf(request: ChatRequest): ChatContent {
-  const demanded = demandedFunction(request);
+  const demanded = functionToCall(request);
   if (demanded !== null) return callOf(demanded, choicesIn(request));
   const said = `This is the Switchyard sandbox and no model. You said: ${repeated(lastUserText(request))}`;
   const format = member(request, 'response_format');
@@ -158,18 +158,49 @@ function callOf(tool: JsonObject, choices: number): ChatContent {
   return { kind: 'function-call', name, arguments: JSON.stringify(made) };
 }
 
-/** The function that must be called; null for none. */
-function demandedFunction(request: ChatRequest): JsonObject | null {
-  const choice = member(request, 'tool_choice');
-  const named = isObject(choice) && isObject(choice.function) ? choice.function.name : null;
-  if (choice !== 'required' && !isObject(choice)) return null;
-  const tools = member(request, 'tools');
-  const functions = (Array.isArray(tools) ? tools : [])
+/** What `tool_choice` asks for: a call of one of some functions, one only if the user asks for it, or none. */
+interface ToolChoice {
+  readonly mode: 'required' | 'auto' | 'none';
+  /** The names of the functions that may be called; null for all. */
+  readonly names: ReadonlyArray<unknown> | null;
+}
+
+function functionToCall(request: ChatRequest): JsonObject | null {
+  const { mode, names } = toolChoiceOf(member(request, 'tool_choice'));
+  if (mode === 'none') return null;
+  const asked = mode === 'auto' ? askedFunction(request) : null;
+  if (mode === 'auto' && asked === null) return null;
+  const allowed = functionsIn(member(request, 'tools')).filter(({ name }) => names === null || names.includes(name));
+  const found = mode === 'auto' ? allowed.find(({ name }) => name === asked) : allowed[0];
+  if (found !== undefined) return found;
+  if (mode === 'auto') return null;
+  throw new UnfitSchemaError('tool_choice demands a function that tools does not hold.');
+}
+
+/** @see https://platform.openai.com/docs/guides/function-calling#tool-choice */
+function toolChoiceOf(choice: Json | undefined): ToolChoice {
+  if (choice === 'required' || choice === 'none') return { mode: choice, names: null };
+  if (!isObject(choice)) return { mode: 'auto', names: null };
+  if (choice.type !== 'allowed_tools') return { mode: 'required', names: [functionName(choice)] };
+  const { mode, tools } = isObject(choice.allowed_tools) ? choice.allowed_tools : {};
+  const names = (Array.isArray(tools) ? tools : []).filter(isObject).map(functionName);
+  return { mode: mode === 'required' ? mode : 'auto', names };
+}
+
+function functionName(tool: JsonObject): unknown {
+  return isObject(tool.function) ? tool.function.name : undefined;
+}
+
+function functionsIn(tools: Json | undefined): ReadonlyArray<JsonObject> {
+  return (Array.isArray(tools) ? tools : [])
     .filter(isObject)
     .flatMap((tool) => (isObject(tool.function) ? [tool.function] : []));
-  const found = choice === 'required' ? functions[0] : functions.find(({ name }) => name === named);
-  if (found === undefined) throw new UnfitSchemaError('tool_choice demands a function that tools does not hold.');
-  return found;
+}
+
+/** The name in `call <tool>`, if the user's message is the last: after the result of a tool it is answered with a text. */
+function askedFunction(request: ChatRequest): string | null {
+  if (!request.isUserLast) return null;
+  return /\bcall ([A-Za-z0-9_-]{1,64})/i.exec(lastUserText(request))?.[1] ?? null;
 }
 
 /** The parsed value of a member, if it is small enough. */
