@@ -83,6 +83,7 @@ export class Gateway {
   /** Applies another configuration. Running calls keep theirs until they end. */
   configure(configuration: GatewayConfiguration): void {
     const before = this.#current;
+    const openedBefore = this.#opened;
     this.#current = this.#open(configuration);
     this.limits.configure(configuration.limits);
     if (before.runningCalls > 0) this.#retired.add(before);
@@ -90,6 +91,8 @@ export class Gateway {
     const targets = this.#current.catalogue.targetIds();
     this.#breaker.keepOnly(targets);
     this.#health.keepOnly(targets);
+    const changed = [...this.#opened].filter(([name, opened]) => openedBefore.get(name) !== opened);
+    this.#health.forgetRefusedKeys(new Set(changed.map(([name]) => name)));
   }
 
   /** The names of the models of the current configuration. */

@@ -1,20 +1,40 @@
+import type { Caller } from '#domain/shared/access.ts';
 import type { ConfigurationSnapshot } from '#gateway/providers/open-provider.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { ModelRoute } from './config/catalogue.ts';
 
+type Reader = Pick<Caller, 'keyType'>;
+
 /** The catalogue in the form of OpenAI's list of models: tags, and `auto` if it names a model. */
-export function modelList(served: ConfigurationSnapshot): JsonObject {
-  return { object: 'list', data: models(served) };
+export function modelList(served: ConfigurationSnapshot, caller: Reader): JsonObject {
+  return { object: 'list', data: models(served, caller) };
 }
 
 /** One of them; null for a model that is not in the list. */
-export function modelNamed(served: ConfigurationSnapshot, name: string): JsonObject | null {
-  return models(served).find(({ id }) => id === name) ?? null;
+export function modelNamed(served: ConfigurationSnapshot, name: string, caller: Reader): JsonObject | null {
+  return models(served, caller).find(({ id }) => id === name) ?? null;
 }
 
-function models({ catalogue }: ConfigurationSnapshot): ReadonlyArray<JsonObject> {
-  const tags = catalogue.models().map((route) => model(route.name, ownersOf(route)));
+function models({ catalogue }: ConfigurationSnapshot, caller: Reader): ReadonlyArray<JsonObject> {
+  const { currency } = catalogue;
+  const tags = catalogue.models().map((route) => {
+    const pricing = maySeePrices(caller) ? { pricing: { currency, targets: pricesOf(route) } } : {};
+    return { ...model(route.name, ownersOf(route)), ...pricing };
+  });
   return catalogue.hasAuto ? [model('auto', 'switchyard'), ...tags] : tags;
+}
+
+/** Who runs the platform, and who resells it. */
+function maySeePrices({ keyType }: Reader): boolean {
+  return keyType === 'admin' || keyType === 'partner';
+}
+
+function pricesOf({ targets, fallbacks }: ModelRoute): ReadonlyArray<JsonObject> {
+  const prices = new Map([...targets, ...fallbacks].map(({ id, price }) => [id, price]));
+  return Array.from(prices, ([target, price]) => ({
+    target,
+    price: price === null ? null : ({ ...price } as JsonObject),
+  }));
 }
 
 /** Models have no time of creation here. A fixed value does not change with a restart. */

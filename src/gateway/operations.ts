@@ -54,13 +54,30 @@ const ChatCompletion = t.intersection(
   'ChatCompletion',
 );
 
-const Model = t.type(
-  {
-    id: t.string,
-    object: t.literal('model'),
-    created: integer(0, Number.MAX_SAFE_INTEGER),
-    owned_by: t.string,
-  },
+/** What a target costs: for a million tokens, for a million characters of speech, for a minute of audio. */
+const TargetPrice = t.type({
+  target: t.string,
+  price: nullable(
+    t.partial({
+      inputPerMillion: t.number,
+      outputPerMillion: t.number,
+      perMillionCharacters: t.number,
+      perMinute: t.number,
+    }),
+  ),
+});
+
+const Model = t.intersection(
+  [
+    t.type({
+      id: t.string,
+      object: t.literal('model'),
+      created: integer(0, Number.MAX_SAFE_INTEGER),
+      owned_by: t.string,
+    }),
+    /** Only for keys of the types `admin` and `partner`. */
+    t.partial({ pricing: t.type({ currency: t.string, targets: t.readonlyArray(TargetPrice) }) }),
+  ],
   'Model',
 );
 const exampleModel = { id: 'gpt-large', object: 'model', created: 1_767_225_600, owned_by: 'openai' };
@@ -175,7 +192,8 @@ const modelListing = {
   ...common,
   name: 'list_models',
   summary: 'List models',
-  description: 'The tags of the catalogue, and `auto`.',
+  description:
+    'The tags of the catalogue, and `auto`. For `admin` and `partner` keys with the prices of their targets.',
   scope: 'gateway:read',
   http: get('/v1/models'),
   input: t.type({}),
@@ -223,15 +241,15 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
     },
     {
       ...modelListing,
-      relay: answering(async ({ response, configuration }) => {
-        response.send(200, ['Content-Type', 'application/json'], JSON.stringify(modelList(configuration)));
+      relay: answering(async ({ response, configuration, caller }) => {
+        response.send(200, ['Content-Type', 'application/json'], JSON.stringify(modelList(configuration, caller)));
         return answeredHere;
       }),
     },
     {
       ...singleModel,
-      relay: answering(async ({ response, configuration, parameters: { model = '' } }) => {
-        const found = modelNamed(configuration, model);
+      relay: answering(async ({ response, configuration, caller, parameters: { model = '' } }) => {
+        const found = modelNamed(configuration, model, caller);
         if (found === null) return E.left(catalogueFailure({ kind: 'unknown-model', model }));
         response.send(200, ['Content-Type', 'application/json'], JSON.stringify(found));
         return answeredHere;

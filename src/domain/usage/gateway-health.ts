@@ -24,6 +24,8 @@ export const TargetStatus = t.type(
     lastFailure: nullable(
       t.type({ time: t.string, code: t.string, status: nullable(integer(100, 599)), requestId: t.string }),
     ),
+    /** Whether the provider has refused the gateway's key since the last served call, its new entry or its new key. */
+    isKeyRefused: t.boolean,
   },
   'TargetStatus',
 );

@@ -87,6 +87,11 @@ export class Catalogue {
     this.#voices = indexVoices(configuration);
   }
 
+  /** The currency of all prices, as ISO 4217 has it. */
+  get currency(): string {
+    return this.#configuration.currency;
+  }
+
   /** Every tag with the providers that serve it, in the configuration's order. */
   models(): ReadonlyArray<ModelRoute> {
     return [...this.#routes.values()];

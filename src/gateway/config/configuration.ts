@@ -156,6 +156,11 @@ export const Configuration = strictObject({
   auto: withDefaultInput(Auto, {}),
   voices: withDefaultInput(byName(Voice), {}),
   limits: withDefaultInput(Limits, {}),
+  /** Of all prices, as ISO 4217 has it. */
+  currency: withDefault(
+    checkedText(text(), (code) => (/^[A-Z]{3}$/.test(code) ? null : 'must be a code of ISO 4217, like USD')),
+    'USD',
+  ),
 });
 
 /** A whole configuration. */

@@ -28,6 +28,8 @@ export interface TargetRecord {
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
   readonly lastFailure: LastFailure | null;
+  /** Whether the provider has refused the key of the last call that it has not served. */
+  readonly isKeyRefused: boolean;
 }
 
 interface Slice {
@@ -37,8 +39,10 @@ interface Slice {
 }
 
 interface History {
+  readonly provider: string;
   recent: Slice[];
   lastFailure: LastFailure | null;
+  isKeyRefused: boolean;
 }
 
 /** Collects the health of each target in the last minutes, on this node. The configuration's targets limit its size. */
@@ -51,8 +55,10 @@ export class TargetHealth {
     this.#now = now;
   }
 
-  add({ target, result, error, durationMs, requestId }: AttemptReport): void {
-    const history = this.#historyOf(target.id);
+  add({ target, result, error, isKeyRefused = false, durationMs, requestId }: AttemptReport): void {
+    const history = this.#historyOf(target);
+    if (isKeyRefused) history.isKeyRefused = true;
+    else if (result === 'served') history.isKeyRefused = false;
     const slice = this.#sliceOf(history);
     slice.attempts[result] += 1;
     if (result === 'served') slice.durations.add(durationMs);
@@ -76,6 +82,7 @@ export class TargetHealth {
       p50Ms: quantileOf(bins, 0.5),
       p95Ms: quantileOf(bins, 0.95),
       lastFailure: history?.lastFailure ?? null,
+      isKeyRefused: history?.isKeyRefused ?? false,
     };
   }
 
@@ -84,11 +91,16 @@ export class TargetHealth {
     for (const target of this.#histories.keys()) if (!targets.has(target)) this.#histories.delete(target);
   }
 
-  #historyOf(target: string): History {
-    const known = this.#histories.get(target);
+  /** Forgets that keys were refused, of providers whose entry or key has changed. */
+  forgetRefusedKeys(providers: ReadonlySet<string>): void {
+    for (const history of this.#histories.values()) if (providers.has(history.provider)) history.isKeyRefused = false;
+  }
+
+  #historyOf({ id, provider }: AttemptedTarget): History {
+    const known = this.#histories.get(id);
     if (known !== undefined) return known;
-    const history: History = { recent: [], lastFailure: null };
-    this.#histories.set(target, history);
+    const history: History = { provider, recent: [], lastFailure: null, isKeyRefused: false };
+    this.#histories.set(id, history);
     return history;
   }
 
@@ -186,6 +198,8 @@ export interface AttemptReport {
   readonly result: AttemptResult;
   /** Null if it was served or abandoned. */
   readonly error: AttemptError | null;
+  /** Whether the provider refused the gateway's key. Default false. */
+  readonly isKeyRefused?: boolean;
   /** From the attempt's beginning to its end. */
   readonly durationMs: number;
   readonly requestId: string;

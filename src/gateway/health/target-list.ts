@@ -58,7 +58,7 @@ export const targetListing = {
   name: 'list_targets',
   summary: 'List the targets of the gateway with their health',
   description:
-    'Of each target of the configuration, as the answering node sees it: its circuit, its attempts in the last `windowSeconds`, how many of those that were served or failed were served, how long a served one took, and its last failure since the start of the node. Nodes do not share this: ask each.',
+    'Of each target of the configuration, as the answering node sees it: its circuit, its attempts in the last `windowSeconds`, how many of those that were served or failed were served, how long a served one took, its last failure since the start of the node, and whether its provider has refused the key of the gateway since the last served call. Nodes do not share this: ask each.',
   scope: 'operations:write',
   http: get('/v1/gateway/targets'),
   input: t.type({}),
@@ -85,6 +85,7 @@ export const targetListing = {
             status: 500,
             requestId: '53db8bbd-6f6c-4c43-a4b2-6f4d4d1f6c2e',
           },
+          isKeyRefused: false,
         },
       ],
     },

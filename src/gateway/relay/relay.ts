@@ -259,7 +259,9 @@ class Relay {
     const servedBy = this.#target === null ? [] : this.#servedBy(this.#target);
     const requestId = failure?.kind === 'refused' ? failure.requestId : null;
     sendError(response, error, [...servedBy, ...providerRequestIdField(requestId)]);
-    return error.status < 500 ? 'refused' : 'failed';
+    // A provider that is busy to the end has failed: nothing is wrong with the request.
+    const isBusy = failure !== null && isRefusedFor(failure, 'busy');
+    return error.status < 500 && !isBusy ? 'refused' : 'failed';
   }
 
   #finalError(failure: AttemptFailure): ErrorResponse {

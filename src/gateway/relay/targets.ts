@@ -127,7 +127,7 @@ export class AttemptRecorder {
     this.#probe = null;
     const error = attemptErrorOf(failure);
     const isRequestsFault = isRefusedFor(failure, 'request') || isRefusedFor(failure, 'context-length');
-    this.#reportAttempt(target, isRequestsFault ? 'refused' : 'failed', error);
+    this.#reportAttempt(target, isRequestsFault ? 'refused' : 'failed', error, isRefusedFor(failure, 'operator'));
     if (isRequestsFault) this.#recordHealthy(target);
     else if (countsAgainst(failure) && this.#breaker.recordFailure(target.id, this.#startedAt, isLast))
       this.#reportCircuit(target, 'open', error);
@@ -156,9 +156,9 @@ export class AttemptRecorder {
     if (this.#breaker.recordSuccess(target.id, this.#startedAt)) this.#reportCircuit(target, 'closed', null);
   }
 
-  #reportAttempt(target: Target, result: AttemptResult, error: AttemptError | null): void {
+  #reportAttempt(target: Target, result: AttemptResult, error: AttemptError | null, isKeyRefused = false): void {
     const durationMs = performance.now() - this.#startedAt;
-    this.#observer.attempt({ target, result, error, durationMs, requestId: this.#requestId });
+    this.#observer.attempt({ target, result, error, isKeyRefused, durationMs, requestId: this.#requestId });
   }
 
   #reportCircuit(target: Target, state: CircuitState, error: AttemptError | null): void {

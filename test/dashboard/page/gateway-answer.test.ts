@@ -32,6 +32,7 @@ describe('figures of the gateway on the dashboard', () => {
       target: name,
       servesModels,
       circuit: 'closed',
+      isKeyRefused: false,
       attempts: { served: 0, refused: 0, failed: 0, abandoned: 0 },
       successRate: null,
       p50Ms: null,

@@ -92,6 +92,7 @@ describe('gateway configuration', () => {
         transcription: undefined,
       },
       voices: {},
+      currency: 'USD',
       limits: { requestsPerMinute: undefined, callsAtOnce: undefined, organizationFactor: 10, partnerFactor: 10 },
     });
     const least = {
@@ -124,7 +125,7 @@ describe('gateway configuration', () => {
   });
 
   const cases: ReadonlyArray<[string, Json | undefined, RegExp]> = [
-    ['/modells', {}, /^\/modells is not a setting: there are providers, models, auto, voices, limits$/],
+    ['/modells', {}, /^\/modells is not a setting: there are providers, models, auto, voices, limits, currency$/],
     ['/providers', [], /^\/providers must be an object$/],
     ['/providers/openai/kind', 'open-ai', /^\/providers\/openai\/kind must be one of "openai-compatible", /],
     ['/providers/openai/kind', undefined, /^\/providers\/openai\/kind is required$/],

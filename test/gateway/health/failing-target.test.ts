@@ -145,6 +145,7 @@ describe('GET /v1/gateway/targets', () => {
       successRate: 0,
       p50Ms: null,
       p95Ms: null,
+      isKeyRefused: false,
     });
     const { time, ...failure } = lastFailure as Record<string, unknown>;
     assert.deepEqual(failure, { code: 'server_error', status: 500, requestId: 'call-1' });

@@ -42,6 +42,7 @@ const tones: Readonly<Record<string, Tone>> = {
   rebuilding: 'run',
   waiting: 'warn',
   'circuit open': 'warn',
+  'key refused': 'bad',
   superseded: 'idle',
   drifted: 'warn',
   undone: 'bad',

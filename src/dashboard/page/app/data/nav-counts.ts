@@ -18,7 +18,7 @@ interface Followers {
 }
 
 interface Targets {
-  readonly targets: ReadonlyArray<{ readonly circuit: string }>;
+  readonly targets: ReadonlyArray<{ readonly circuit: string; readonly isKeyRefused: boolean }>;
 }
 
 const memberOf: Readonly<Partial<Record<ViewName, string>>> = {
@@ -52,5 +52,7 @@ export function useNavCounts(): ReadonlyMap<ViewName, NavCount> {
   if (stopped.length > 0) found.set('projections', { text: `${stopped.length} stopped`, tone: 'bad' });
   const open = (targets?.targets ?? []).filter(({ circuit }) => circuit === 'open');
   if (open.length > 0) found.set('gateway', { text: `${open.length} open`, tone: 'warn' });
+  const refused = (targets?.targets ?? []).filter(({ isKeyRefused }) => isKeyRefused);
+  if (refused.length > 0) found.set('gateway', { text: `${refused.length} refused`, tone: 'bad' });
   return found;
 }

@@ -36,6 +36,7 @@ export interface TargetHealth {
   readonly target: string;
   readonly servesModels: ReadonlyArray<string>;
   readonly circuit: 'closed' | 'open' | 'half-open';
+  readonly isKeyRefused: boolean;
   readonly attempts: {
     readonly served: number;
     readonly refused: number;
@@ -186,8 +187,12 @@ function latest(counts: Counts): number {
   return (counts.at(-1) ?? 0) + (counts.at(-2) ?? 0);
 }
 
-/** Returns the word for the state of a target's circuit, and its colour. */
-export function healthOf({ circuit }: TargetHealth): { readonly word: string; readonly tone: 'ok' | 'warn' | 'run' } {
+/** Returns the word for the state of a target, and its colour. */
+export function healthOf({ circuit, isKeyRefused }: TargetHealth): {
+  readonly word: string;
+  readonly tone: 'ok' | 'warn' | 'run' | 'bad';
+} {
+  if (isKeyRefused) return { word: 'key refused', tone: 'bad' };
   if (circuit === 'open') return { word: 'circuit open', tone: 'warn' };
   return circuit === 'half-open' ? { word: 'half-open', tone: 'run' } : { word: 'healthy', tone: 'ok' };
 }

@@ -42,6 +42,7 @@ export function Attention(props: AttentionProps): VNode | null {
   const names = useNames();
   const items = [
     ...stoppedFollowers(props.followers),
+    ...refusedKeys(props.gateway),
     ...openCircuits(props.gateway),
     ...instancesInNeed(props.instances, (id) => names.shown('organization', id)),
     ...endpointsInNeed(props.disabled),
@@ -64,6 +65,24 @@ function stoppedFollowers(followers: Followers | null): ReadonlyArray<Item> {
     const text = html`<strong>${name}</strong> stopped at position ${formatCount(failure.position)}, <code>${failure.eventType}</code>: ${failure.message}${behind}`;
     return [
       { key: name, tone: 'bad', word: 'Stopped', text, action: 'Open', address: addressOf('projections') } as const,
+    ];
+  });
+}
+
+function refusedKeys(gateway: GatewayAnswer | null): ReadonlyArray<Item> {
+  return (gateway?.health?.targets ?? []).flatMap(({ target, isKeyRefused, lastFailure }) => {
+    if (!isKeyRefused) return [];
+    const since = lastFailure === null ? '' : html` (<${Time} at=${lastFailure.time} />)`;
+    const text = html`The provider of <strong>${target}</strong> refuses the key of the gateway${since}. Check the variable that its <code>apiKeyEnv</code> names.`;
+    return [
+      {
+        key: `key ${target}`,
+        tone: 'bad',
+        word: 'Key refused',
+        text,
+        action: 'Routes',
+        address: addressOf('gateway'),
+      } as const,
     ];
   });
 }
