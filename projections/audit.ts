@@ -21,6 +21,8 @@ export interface AuditDocument extends Tenant {
   readonly kind: ResourceKind;
   /** The id of the resource. */
   readonly resource: string;
+  /** The key of the stream: the id of the flow or template for an entry about a version. */
+  readonly streamKey: string;
 }
 
 type ListedEvents = Readonly<Record<string, JsonObject>>;
@@ -31,16 +33,17 @@ type ListedEvents = Readonly<Record<string, JsonObject>>;
  */
 export const audit = projection<AuditDocument, ListedEvents>({
   name: 'audit',
-  version: 1,
+  version: 2,
   keys: ({ position }) => [String(position)],
   on: Object.fromEntries(listedTypes.map((type) => [type, { create: entryOf }])),
-  indexes: [['organizationId'], ['partnerId'], ['projectId'], ['actor'], ['resource']],
+  indexes: [['organizationId'], ['partnerId'], ['projectId'], ['actor'], ['streamKey']],
 });
 
 function entryOf({ type, data, stream, revision, metadata }: RecordedEvent): AuditDocument {
   const listed = historyOfType(type);
   if (listed === null) throw new Error(`the audit has no entry for ${type}`);
-  const { kind, id } = listed.resource(data, streamKeyOf(stream));
+  const streamKey = streamKeyOf(stream);
+  const { kind, id } = listed.resource(data, streamKey);
   const { time, actor } = metadata;
-  return { ...tenantOf(metadata), stream, revision, type, time, actor: actor.keyId, kind, resource: id };
+  return { ...tenantOf(metadata), stream, revision, type, time, actor: actor.keyId, kind, resource: id, streamKey };
 }

@@ -43,6 +43,9 @@ const columns = [
   'type',
   'summary',
   'changes',
+  // New columns come last, so that readers by number keep theirs.
+  'actorKeyName',
+  'onBehalfOf',
 ];
 
 /** Escapes cells that begin like a formula, so that a spreadsheet runs nothing that a client wrote. */
@@ -52,5 +55,7 @@ function csvLine(cells: ReadonlyArray<string | number>): string {
 
 function cellsOf({ position, time, actor, requestId, resource, type, summary, changes }: AuditEntry) {
   const patch = changes === null ? '' : JSON.stringify(changes);
-  return [position, time, actor.keyId, actor.keyType, requestId, resource.kind, resource.id, type, summary, patch];
+  const { keyId, keyType, keyName, onBehalfOf } = actor;
+  const event = [position, time, keyId, keyType, requestId, resource.kind, resource.id, type, summary, patch];
+  return [...event, keyName ?? '', onBehalfOf ?? ''];
 }

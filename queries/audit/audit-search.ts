@@ -4,6 +4,7 @@ import { type CollectionReader, readInTurn, tenantFilter } from '#application/op
 import { isShownTo } from '#domain/history/audience.ts';
 import { type ResourceKind, resourceKinds } from '#domain/history/listed-event.ts';
 import type { Caller } from '#domain/shared/access.ts';
+import { parentId } from '#domain/shared/entity.ts';
 import type { AuditDocument } from '#projections/audit.ts';
 import type { PageKey, PageRequest, Where } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
@@ -41,7 +42,7 @@ export async function searchAudit(
   from: PageKey | null,
   limit: number,
 ): Promise<AuditPart> {
-  const where = indexedCondition(caller, search);
+  const where = await indexedCondition(audit, caller, search);
   const fits = filterOf(caller, search);
   const oldest = search.since === undefined ? '' : shifted(search.since, -clockToleranceMs);
   const found: EventPlace[] = [];
@@ -73,15 +74,40 @@ const placeOf = ({ order, id }: StoredDocument<AuditDocument>): PageKey => ({ or
 const isLast = (document: object, documents: ReadonlyArray<object>) => documents.at(-1) === document;
 
 /** The condition of a search that an index supports. */
-function indexedCondition(caller: Caller, { resource, actor }: AuditSearch): Where {
-  if (resource !== undefined && !isKind(resource)) return { resource };
+async function indexedCondition(
+  audit: CollectionReader,
+  caller: Caller,
+  { resource, actor }: AuditSearch,
+): Promise<Where> {
+  if (resource !== undefined && !isKind(resource)) return { streamKey: await streamKeyOfResource(audit, resource) };
   return actor === undefined ? tenantFilter(caller) : { actor };
+}
+
+/**
+ * Returns the key of the stream that has the events of a resource. Most have a stream of their own; a version is in that of
+ * its flow or template, an agent profile in that of its project.
+ */
+async function streamKeyOfResource(audit: CollectionReader, id: string): Promise<string> {
+  const own = withoutPrefix(id);
+  const hasOwnStream = (await newestBefore(audit, { streamKey: own }, null)) !== null;
+  return hasOwnStream ? own : parentId(id);
+}
+
+/** OpenAI's clients see prefixed ids of files and batches, which streams do not have. */
+function withoutPrefix(id: string): string {
+  return id.replace(/^(?:file-|batch_)/, '');
+}
+
+/** Whether an entry is about a resource: itself, or a version of it. */
+function concerns({ kind, resource, streamKey }: AuditDocument, id: string): boolean {
+  return resource === id || (streamKey === id && (kind === 'flow-version' || kind === 'template-version'));
 }
 
 function filterOf(caller: Caller, { resource, type, actor, since, until }: AuditSearch) {
   return (entry: AuditDocument): boolean => {
     if (!isShownTo(caller, entry, entry.kind)) return false;
-    if (resource !== undefined && resource !== (isKind(resource) ? entry.kind : entry.resource)) return false;
+    if (resource !== undefined && !(isKind(resource) ? entry.kind === resource : concerns(entry, resource)))
+      return false;
     if (type !== undefined && entry.type !== type) return false;
     if (actor !== undefined && entry.actor !== actor) return false;
     return (since === undefined || entry.time >= since) && (until === undefined || entry.time < until);

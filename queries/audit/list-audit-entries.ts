@@ -19,7 +19,10 @@ import { type AuditPart, searchAudit } from './audit-search.ts';
 const Input = t.partial({
   ...pageInput,
   ...eventFilters,
-  resource: withJsonSchema(text(), { type: 'string', description: 'The id of a resource, or a kind like flow' }),
+  resource: withJsonSchema(text(), {
+    type: 'string',
+    description: 'The id of a resource, or a kind like flow. The id of a flow or a template includes its versions',
+  }),
 });
 
 type Input = t.TypeOf<typeof Input>;

@@ -67,7 +67,7 @@ export function getHistory(
       const { state } = await current.load(entity, id);
       const personal = history.personalSubject?.(state) ?? null;
       const open = await personalReader(personal === null ? [] : [personal]);
-      const reader = { data: streams.dataReader(entity, id), open };
+      const reader = { data: streams.dataReader(entity, id), open, findKeyName: streams.keyNames.find };
       const resource = oneOf === undefined ? null : { kind: oneOf, id };
       const wanted = { history, entity, id, resource, reader, maxPageBytes };
       const { events, nextCursor } = await readHistoryPage(streams, wanted, input);

@@ -2,14 +2,17 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import { maxPageBytes } from '#application/operations/paging.ts';
+import { agentProfiles } from '#domain/agent-profile/agent-profile.ts';
 import type { Caller } from '#domain/shared/access.ts';
+import { streamName } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { TextStream } from '#exchange/response-sink.ts';
 import { listAuditEntries } from '#queries/audit/list-audit-entries.ts';
 import type { Json } from '#shared/json/json.ts';
+import { profileCreated } from '#test/support/events/agent-profile-events.ts';
 import { begunFlow, flowDeleted, versionOf } from '#test/support/events/flow-events.ts';
 import { phoneNumberCreated } from '#test/support/events/phone-number-events.ts';
-import { templateCreated } from '#test/support/events/template-events.ts';
+import { templateCreated, templateVersionCreated } from '#test/support/events/template-events.ts';
 import { customerCreated, personalDataErased, projectCreated } from '#test/support/events/tenant-events.ts';
 import { callerOf, ids, tenants } from '#test/support/events/tenants.ts';
 import { givenLog } from '#test/support/harness/query-harness.ts';
@@ -67,7 +70,7 @@ describe('list_audit_entries', () => {
       position: 4,
       type: 'FlowRenamed',
       time: timeOf(3),
-      actor: { keyId: 'ckeyadmin0000000', keyType: 'admin' },
+      actor: { keyId: 'ckeyadmin0000000', keyType: 'admin', keyName: null },
       requestId: 'request-1',
       resource: { kind: 'flow', id: ids.flow },
       summary: 'The flow was renamed to “Nights”.',
@@ -82,7 +85,8 @@ describe('list_audit_entries', () => {
     const log = givenLog(twoProjects);
     const positions = async (filters: Readonly<Record<string, string>>) =>
       entriesOf((await log.ask(listAuditEntries, filters)).body).map(({ position }) => position);
-    assert.deepEqual(await positions({ resource: ids.flow }), [4, 1]);
+    assert.deepEqual(await positions({ resource: ids.flow }), [4, 3, 2, 1]);
+    assert.deepEqual(await positions({ resource: ids.number }), [5]);
     assert.deepEqual(await positions({ resource: versionOf(ids.flow, 1) }), [3, 2]);
     assert.deepEqual(await positions({ resource: 'phone-number' }), [5]);
     assert.deepEqual(await positions({ type: 'FlowRenamed' }), [4]);
@@ -91,6 +95,21 @@ describe('list_audit_entries', () => {
     assert.deepEqual(await positions({ since: timeOf(2) }), [4, 3]);
     assert.deepEqual(await positions({ until: timeOf(1) }), [5, 1]);
     assert.equal((await log.ask(listAuditEntries, { type: 'FlowBent' })).refusal, 'invalid-input');
+  });
+
+  it('includes versions of a template, and agent profiles of a project under their own ids alone', async () => {
+    const log = givenLog({
+      [`template-${ids.template}`]: [templateCreated(), templateVersionCreated(1)],
+      [`project-${ids.project}`]: [projectCreated()],
+      [streamName(agentProfiles, ids.profile)]: [profileCreated()],
+    });
+    const types = async (resource: string) =>
+      entriesOf((await log.ask(listAuditEntries, { resource })).body).map(({ type }) => type);
+    assert.deepEqual(await types(ids.template), ['TemplateVersionCreated', 'TemplateCreated']);
+    assert.deepEqual(await types(versionOf(ids.template, 1)), ['TemplateVersionCreated']);
+    assert.deepEqual(await types(ids.project), ['ProjectCreated']);
+    assert.deepEqual(await types(ids.profile), ['AgentProfileCreated']);
+    assert.deepEqual(await types('cnothing000000000'), []);
   });
 
   it('begins at the end of a past time range, without later entries', async () => {
@@ -235,10 +254,10 @@ describe('export of the audit', () => {
     const [header, first, second] = (await exported(log, 'text/csv', { resource: ids.flow })).split('\r\n');
     assert.equal(
       header,
-      'position,time,actorKeyId,actorKeyType,requestId,resourceKind,resourceId,type,summary,changes',
+      'position,time,actorKeyId,actorKeyType,requestId,resourceKind,resourceId,type,summary,changes,actorKeyName,onBehalfOf',
     );
     assert.match(first ?? '', /^4,.*,FlowRenamed,"?The flow was renamed to “=cmd\(\)""”\."?,"\[/);
-    assert.match(second ?? '', /^1,.*,FlowCreated,/);
+    assert.match(second ?? '', /^3,.*,FlowVersionActivated,/);
   });
 
   it('holds only a few entries in memory at any length', async () => {

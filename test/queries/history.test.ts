@@ -71,7 +71,7 @@ describe('history of a flow', () => {
       revision: 3,
       type: 'FlowRenamed',
       time: timeOf(3),
-      actor: { keyId: 'ckeyadmin0000000', keyType: 'admin' },
+      actor: { keyId: 'ckeyadmin0000000', keyType: 'admin', keyName: null },
       requestId: 'request-1',
       resource: { kind: 'flow', id: ids.flow },
       summary: 'The flow was renamed to “Nights”.',

@@ -88,8 +88,9 @@ export async function beginAttempt(
 }
 
 /** The origin of the events that a request appends. */
-export function originOf({ caller, requestId }: OperationRequest): Origin {
-  const actor = { keyId: caller.keyId, keyType: caller.keyType };
+export function originOf({ caller, requestId, onBehalfOf }: OperationRequest): Origin {
+  const { keyId, keyType } = caller;
+  const actor = { keyId, keyType, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) };
   return { actor, requestId, correlationId: requestId, causationId: requestId };
 }
 

@@ -54,7 +54,11 @@ export async function describePlannedEvents<State, Events>(
     const after = foldEvent(entity, folded, event);
     const subject = history.personalSubject?.(after.state) ?? null;
     const open = await personalTexts.readerOf(subject === null ? [] : [subject]);
-    const entry = await describeEvent(history, { event, before: folded, after }, { data, open });
+    const entry = await describeEvent(
+      history,
+      { event, before: folded, after },
+      { data, open, findKeyName: async () => null },
+    );
     if (entry !== null) described.push({ type: entry.type, summary: entry.summary, changes: entry.changes });
     folded = after;
   }

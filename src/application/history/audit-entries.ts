@@ -132,7 +132,7 @@ async function* entriesOf(
       await turns.take(charactersOfEntry);
       const subject = personalSubjectOf(history, step);
       const open = await personalReader(subject === null ? [] : [subject]);
-      const described = await describeEvent(history, step, { data, open });
+      const described = await describeEvent(history, step, { data, open, findKeyName: streams.keyNames.find });
       if (described === null) continue;
       const entry = withoutLongChanges(described);
       if (entry.changes === null) turns.spend(maxChangesCharacters);

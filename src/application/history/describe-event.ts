@@ -8,10 +8,12 @@ import {
 } from '#domain/history/listed-event.ts';
 import { listedEvent } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
-import { enumeration } from '#shared/codecs/choice.ts';
+import type { Actor } from '#domain/shared/event.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 import { JsonPatch, jsonPatch } from '#shared/json/json-patch.ts';
 import type { EventDataReader } from './event-data-reader.ts';
+import type { FindKeyName } from './key-names.ts';
 import type { HistoryStep } from './stream-history.ts';
 
 const [firstKind, ...otherKinds] = resourceKinds;
@@ -23,7 +25,16 @@ export const ResourceKindCodec = enumeration('ResourceKind', firstKind, ...other
 export const describedEvent = {
   type: text(),
   time: timestamp,
-  actor: t.type({ keyId: text(), keyType: text() }),
+  actor: t.intersection([
+    t.type({
+      keyId: text(),
+      keyType: text(),
+      /** Null for Switchyard itself. */
+      keyName: nullable(text()),
+    }),
+    /** As the caller claimed it in `Switchyard-On-Behalf-Of`. */
+    t.partial({ onBehalfOf: text() }),
+  ]),
   requestId: text(),
   /** The resource of `changes`. */
   resource: t.type({ kind: ResourceKindCodec, id: text() }),
@@ -42,6 +53,7 @@ export type DescribedEvent = t.TypeOf<typeof Described>;
 export interface StreamReader {
   readonly data: EventDataReader;
   readonly open: RecordReader['open'];
+  readonly findKeyName: FindKeyName;
 }
 
 /**
@@ -52,7 +64,7 @@ export interface StreamReader {
 export async function describeEvent(
   history: AnyEntityHistory,
   { event, before, after }: HistoryStep<unknown>,
-  { data: eventData, open }: StreamReader,
+  { data: eventData, open, findKeyName }: StreamReader,
   resource?: ResourceName,
 ): Promise<DescribedEvent | null> {
   const listed = listedEvent(history, event.type);
@@ -67,10 +79,18 @@ export async function describeEvent(
   return {
     type,
     time,
-    actor: { keyId: actor.keyId, keyType: actor.keyType },
+    actor: await describeActor(actor, findKeyName),
     requestId,
     resource: { kind, id },
     summary: listed.summary(data, after.state),
     changes: jsonPatch(recordBefore, recordAfter),
   };
+}
+
+async function describeActor(
+  { keyId, keyType, onBehalfOf }: Actor,
+  findKeyName: FindKeyName,
+): Promise<DescribedEvent['actor']> {
+  const keyName = await findKeyName(keyId);
+  return { keyId, keyType, keyName, ...(onBehalfOf === undefined ? {} : { onBehalfOf }) };
 }

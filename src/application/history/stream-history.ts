@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { apiKey } from '#domain/api-key/api-key.ts';
 import { type Entity, streamName } from '#domain/shared/entity.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import { EventDataReader } from './event-data-reader.ts';
 import { type FoldedStream, foldEvent, KeptStates, unbegunStream } from './folded-stream.ts';
+import { KeyNames } from './key-names.ts';
 
 /** An event of a stream, with the stream before and after it. */
 export interface HistoryStep<State> {
@@ -25,6 +27,9 @@ const bytesOfKeptState = 64 * 1024;
 export class StreamHistory {
   readonly #store: Pick<EventStore, 'read'>;
   readonly #kept = new KeptStates(maxKeptBytes);
+
+  /** The names of the keys that have caused events. */
+  readonly keyNames = new KeyNames(async (keyId) => (await this.at(apiKey, keyId, 0)).state);
 
   constructor(store: Pick<EventStore, 'read'>) {
     this.#store = store;

@@ -62,6 +62,15 @@ const lastEventIdHeader: JsonObject = {
   schema: { type: 'string', pattern: '^[0-9]{1,16}$' },
 };
 
+const onBehalfOfHeader: JsonObject = {
+  name: 'Switchyard-On-Behalf-Of',
+  in: 'header',
+  required: false,
+  description:
+    'For whom your system acts: an opaque id of its own, no name and no address. Histories and the audit show it as claimed.',
+  schema: { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,64}$' },
+};
+
 /** The headers that requests of an operation may carry, in addition to the API key. */
 export function requestHeaders(operation: AnyOperation): ReadonlyArray<JsonObject> {
   const { kind, hasRevision, isConditional = false } = operation;
@@ -73,9 +82,9 @@ export function requestHeaders(operation: AnyOperation): ReadonlyArray<JsonObjec
     case 'download':
       return [minPositionHeader, rangeHeader, ifNoneMatchHeader, preferHeader];
     case 'upload':
-      return [idempotencyKeyHeader];
+      return [idempotencyKeyHeader, onBehalfOfHeader];
     case 'command':
-      return [idempotencyKeyHeader, ...(hasRevision ? [ifMatchHeader] : []), preferHeader];
+      return [idempotencyKeyHeader, ...(hasRevision ? [ifMatchHeader] : []), onBehalfOfHeader, preferHeader];
   }
 }
 

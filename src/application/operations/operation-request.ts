@@ -26,6 +26,8 @@ export interface RequestHeaders {
   readonly minPosition: number | null;
   /** A dry run: the command decides and answers, without any effect. */
   readonly dryRun?: boolean;
+  /** `Switchyard-On-Behalf-Of`; absent without one. */
+  readonly onBehalfOf?: string;
   /** `Accept`; absent without one. */
   readonly accept?: string;
   /** Why one of these is invalid; its member is null then. */

@@ -49,7 +49,7 @@ export const eventMetadataCodec = t.intersection([
   t.type({
     $correlationId: t.string,
     $causationId: t.string,
-    actor: t.type({ keyId: t.string, keyType: t.string }),
+    actor: t.intersection([t.type({ keyId: t.string, keyType: t.string }), t.partial({ onBehalfOf: t.string })]),
     organizationId: t.string,
     projectId: nullable(t.string),
     partnerId: nullable(t.string),

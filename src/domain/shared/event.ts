@@ -5,6 +5,8 @@ export interface Actor {
   /** The id of the API key; `system` for the first start. */
   readonly keyId: string;
   readonly keyType: string;
+  /** For whom the caller's own system has acted: an id of that system, which is not checked. */
+  readonly onBehalfOf?: string;
 }
 
 /** The metadata of every event. `$correlationId` and `$causationId` are KurrentDB's conventions. */

@@ -34,7 +34,7 @@ const agentProfileContents = {
 const flowRenamed = {
   type: 'FlowRenamed',
   time: '2026-01-06T14:05:00.000Z',
-  actor: { keyId: id.apiKey, keyType: 'project' },
+  actor: { keyId: id.apiKey, keyType: 'project', keyName: 'Back office' },
   requestId: '0b8f8a54-6d7c-4f0e-9a54-2f3c1f6f0c11',
   resource: { kind: 'flow', id: id.flow },
   summary: 'The flow was renamed to “Opening hours”.',

@@ -92,6 +92,18 @@ function idempotencyKeyOf(headers: IncomingHttpHeaders): string | Failure | null
   return checkIdempotencyKey(header) ?? (header as string);
 }
 
+/** No name and no address has this form, so that none gets into the log. */
+const opaqueId = /^[A-Za-z0-9._:-]{1,64}$/;
+
+/** Returns `Switchyard-On-Behalf-Of`, or why it is invalid; null without one. */
+function onBehalfOfIn(headers: IncomingHttpHeaders): string | Failure | null {
+  const header = headers['switchyard-on-behalf-of'];
+  if (header === undefined) return null;
+  if (typeof header === 'string' && opaqueId.test(header)) return header;
+  const form = '1 to 64 letters, digits, dots, colons, underscores and dashes';
+  return failure('invalid-header', `Switchyard-On-Behalf-Of must be an opaque id of your own system: ${form}.`);
+}
+
 const position = /^\d{1,15}$/;
 
 /** Returns `Switchyard-Min-Position`, or why it is invalid; null without one. */
@@ -109,12 +121,14 @@ function minPositionOf(headers: IncomingHttpHeaders): number | Failure | null {
 export function requestHeadersOf(headers: IncomingHttpHeaders, isCommand: boolean): RequestHeaders {
   const idempotencyKey = isCommand ? idempotencyKeyOf(headers) : null;
   const minPosition = minPositionOf(headers);
+  const onBehalfOf = isCommand ? onBehalfOfIn(headers) : null;
   return {
     ifMatch: isCommand ? ifMatchOf(headers) : null,
     idempotencyKey: isFailure(idempotencyKey) ? null : idempotencyKey,
     minPosition: isFailure(minPosition) ? null : minPosition,
     ...(headers.accept === undefined ? {} : { accept: headers.accept }),
-    fault: [idempotencyKey, minPosition].find(isFailure) ?? null,
+    ...(typeof onBehalfOf === 'string' ? { onBehalfOf } : {}),
+    fault: [idempotencyKey, minPosition, onBehalfOf].find(isFailure) ?? null,
   };
 }
 

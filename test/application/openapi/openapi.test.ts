@@ -264,6 +264,7 @@ describe('openApiDocument', () => {
       'query dryRun',
       'header Idempotency-Key',
       'header If-Match',
+      'header Switchyard-On-Behalf-Of',
       'header Prefer',
     ]);
     assert.deepEqual(names(at(document, 'paths', '/v1/projects/{projectId}/widgets', 'get')), [

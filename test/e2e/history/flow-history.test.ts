@@ -14,7 +14,12 @@ type Version = Named & { readonly flowSchema: unknown; readonly restoredFrom?: s
 interface Listed {
   readonly type: string;
   readonly time: string;
-  readonly actor: { readonly keyId: string; readonly keyType: string };
+  readonly actor: {
+    readonly keyId: string;
+    readonly keyType: string;
+    readonly keyName: string | null;
+    readonly onBehalfOf?: string;
+  };
   readonly resource: Resource;
   readonly summary: string;
   readonly changes: Operation[];
@@ -236,7 +241,8 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
       const second = entries[1];
       assert.ok(second !== undefined);
       const filters: ReadonlyArray<[query: string, fits: (entry: AuditEntry) => boolean]> = [
-        [`resource=${flowId}`, ({ resource }) => resource.id === flowId],
+        // A version's id begins with that of its flow.
+        [`resource=${flowId}`, ({ resource }) => resource.id.startsWith(flowId)],
         ['resource=flow-version', ({ resource }) => resource.kind === 'flow-version'],
         ['type=FlowRenamed', ({ type }) => type === 'FlowRenamed'],
         [`actor=${keyId}`, ({ actor }) => actor.keyId === keyId],
@@ -267,8 +273,31 @@ describeOnEngines('history of a flow over HTTP', (engines) => {
       assert.match(header ?? '', /^position,time,actorKeyId,actorKeyType,requestId,resourceKind,resourceId,type,/);
       assert.deepEqual(
         rows.map((row) => row.split(',').slice(0, 2)),
-        entries.filter(({ resource }) => resource.id === flowId).map(({ position, time }) => [String(position), time]),
+        entries
+          .filter(({ resource }) => resource.id.startsWith(flowId))
+          .map(({ position, time }) => [String(position), time]),
       );
+    });
+
+    it('has the name of the key, and for whom its system claims to act', async () => {
+      const asUser = { 'switchyard-on-behalf-of': 'user:4711' };
+      const { id } = expectStatus(
+        await holder.post<{ id: string }>(
+          `/v1/projects/${projectId}/flows`,
+          { name: 'For a user', flowSchema: {} },
+          asUser,
+        ),
+        201,
+      );
+      const { events } = expectStatus(await holder.get<{ events: AuditEntry[] }>(`/v1/flows/${id}/history`), 200);
+      const actor = events[0]?.actor;
+      const { name } = expectStatus(await admin.get<{ name: string }>(`/v1/keys/${keyId}`), 200);
+      assert.deepEqual([actor?.keyName, actor?.onBehalfOf], [name, 'user:4711']);
+      for (const wrong of ['Jane Doe', 'jane@example.com', 'x'.repeat(65)]) {
+        const headers = { 'switchyard-on-behalf-of': wrong };
+        expectProblem(await holder.patch(`/v1/flows/${id}`, { name: 'Refused' }, headers), 422, 'invalid-header');
+      }
+      expectStatus(await holder.remove(`/v1/flows/${id}`), 204);
     });
   });
 

@@ -159,7 +159,8 @@ describe('MessageDelivery', () => {
     await Promise.all(owners.map((owner) => delivery.deliver(target(owner), message, endless)));
     const ofTogether = reads;
     await delivery.deliver(target(), message, endless);
-    assert.equal(reads, 2 * ofTogether);
+    // The name of the key, which the first entry has read, is remembered.
+    assert.equal(reads, 2 * ofTogether - 1);
     assert.equal(sent.length, 6);
   });
 });

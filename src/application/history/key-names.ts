@@ -1,0 +1,30 @@
+import { LRUCache } from 'lru-cache';
+import type { ApiKeyState } from '#domain/api-key/api-key.ts';
+
+/** Finds the name of a key; null for an id without a key, like `system`. @throws UnavailableError */
+export type FindKeyName = (keyId: string) => Promise<string | null>;
+
+const maxNames = 5_000;
+/** How long an id without a key is not looked up again: it may be a key that is just being made. */
+const absentMs = 60_000;
+
+/**
+ * The names of keys, read from the first event of each key. A key keeps its name, so the names are remembered.
+ */
+export class KeyNames {
+  readonly #firstState: (keyId: string) => Promise<ApiKeyState>;
+  readonly #names = new LRUCache<string, { readonly name: string | null }>({ max: maxNames });
+
+  /** @param firstState the state of a key after its first event; null without one */
+  constructor(firstState: (keyId: string) => Promise<ApiKeyState>) {
+    this.#firstState = firstState;
+  }
+
+  readonly find: FindKeyName = async (keyId) => {
+    const known = this.#names.get(keyId);
+    if (known !== undefined) return known.name;
+    const name = (await this.#firstState(keyId))?.record.name ?? null;
+    this.#names.set(keyId, { name }, name === null ? { ttl: absentMs } : {});
+    return name;
+  };
+}
