@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import type { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { notFound } from '#application/operations/access-refusals.ts';
 import { get } from '#application/operations/operation.ts';
 import type { CollectionReader } from '#application/operations/paging.ts';
@@ -11,32 +12,50 @@ import { visibleTarget } from '#domain/instance/instance.ts';
 import { checkUpgradable, upgradeRefusals } from '#domain/instance/upgradable.ts';
 import { type Caller, canAccess, isConcealedFor } from '#domain/shared/access.ts';
 import { examples } from '#domain/shared/examples.ts';
+import type { Failure } from '#domain/shared/failure.ts';
 import type { TemplateVersionRecord } from '#domain/template/record.ts';
 import { type InstanceDocument, instances } from '#projections/instances.ts';
 import { type TemplateVersionDocument, templateVersions } from '#projections/template-versions.ts';
+import { flag } from '#shared/codecs/choice.ts';
+import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { text } from '#shared/codecs/text.ts';
+import { JsonPatch } from '#shared/json/json-patch.ts';
 import { type DriftReads, driftReads, listDrift } from './list-drift.ts';
 
-const Input = t.type({ instanceId: cuid, targetTemplateVersionId: cuid });
+const Input = t.intersection([
+  t.type({ instanceId: cuid, targetTemplateVersionId: cuid }),
+  t.partial({
+    details: withJsonSchema(flag, { type: 'boolean', description: 'Adds the diff of each changed flow to its entry' }),
+  }),
+]);
 
 const AddedFlow = t.type({ key: text(), name: text() });
 const PresentFlow = t.type({ key: text(), name: text(), flowId: cuid });
+const ChangedFlow = t.intersection([
+  PresentFlow,
+  /** Of its schema, with `details`. */
+  t.partial({ diff: t.type({ patch: JsonPatch, summary: text() }, 'VersionDiff') }),
+]);
 const Keys = t.readonlyArray(text());
 
-const Preview = t.type(
-  {
-    instanceId: cuid,
-    targetTemplateVersionId: cuid,
-    flows: t.type({
-      added: t.readonlyArray(AddedFlow),
-      /** Flows whose name, type or schema the template changed. All flows that stay get a new version. */
-      changed: t.readonlyArray(PresentFlow),
-      removed: t.readonlyArray(PresentFlow),
-      drifted: t.readonlyArray(cuid),
+const Preview = t.intersection(
+  [
+    t.type({
+      instanceId: cuid,
+      targetTemplateVersionId: cuid,
+      flows: t.type({
+        added: t.readonlyArray(AddedFlow),
+        /** Flows whose name, type or schema the template changed. All flows that stay get a new version. */
+        changed: t.readonlyArray(ChangedFlow),
+        removed: t.readonlyArray(PresentFlow),
+        drifted: t.readonlyArray(cuid),
+      }),
+      /** `missing`: required fields without a value in the instance and without a default. */
+      fields: t.type({ added: Keys, removed: Keys, missing: Keys }),
     }),
-    /** `missing`: required fields without a value in the instance and without a default. */
-    fields: t.type({ added: Keys, removed: Keys, missing: Keys }),
-  },
+    /** The diffs that are left out would make more than 2 MiB. */
+    t.partial({ detailsOmitted: t.literal(true) }),
+  ],
   'UpgradePreview',
 );
 
@@ -47,7 +66,8 @@ export const previewUpgrade = query<t.TypeOf<typeof Input>, InstanceDocument, Pr
     about: {
       name: 'preview_instance_upgrade',
       summary: 'Preview the changes of an instance upgrade',
-      description: 'The preview changes nothing. It is refused if the upgrade would be refused.',
+      description:
+        'The preview changes nothing. It is refused if the upgrade would be refused; but a key that may write the template may preview a version that is not published yet.',
       group: 'Instances',
       example: {
         output: {
@@ -70,22 +90,27 @@ export const previewUpgrade = query<t.TypeOf<typeof Input>, InstanceDocument, Pr
     },
     input: Input,
     output: Preview,
-    failures: ['instance-not-found', 'template-version-not-found', ...upgradeRefusals],
+    failures: ['instance-not-found', 'template-version-not-found', 'too-many-calls', ...upgradeRefusals],
     reads: { templateVersions, ...driftReads },
     answer: async (context) => {
       const { subject, caller, read } = context;
-      const { targetTemplateVersionId: id } = context.input;
+      const { targetTemplateVersionId: id, details = false } = context.input;
       const wanted = await templateVersion(read.templateVersions, id);
       if (wanted === null || !mayRead(caller, wanted)) {
         return E.left(notFound('template-version-not-found', id));
       }
-      const refusal = checkUpgradable(subject.value.state, wanted.record);
+      const refusal = checkUpgradable(subject.value.state, wanted.record, caller.scopes.has('templates:write'));
       if (refusal !== null) return E.left(refusal);
       const { document, drifted } = await listDrift(context, subject);
       const had = await templateVersion(read.templateVersions, visibleTarget(document.state).templateVersionId);
       const flows = { ...flowChanges(document, had?.record ?? null, wanted.record), drifted };
       const fields = fieldChanges(document, had?.record ?? null, wanted.record);
-      return E.right({ body: { instanceId: subject.id, targetTemplateVersionId: id, flows, fields } });
+      const body = { instanceId: subject.id, targetTemplateVersionId: id, flows, fields };
+      if (!details) return E.right({ body });
+      const compared = await withDiffs(flows.changed, had?.record ?? null, wanted.record, context.services.comparer);
+      if (E.isLeft(compared)) return compared;
+      const { changed, isWhole } = compared.right;
+      return E.right({ body: { ...body, flows: { ...flows, changed }, ...(isWhole ? {} : { detailsOmitted: true }) } });
     },
   },
 );
@@ -115,6 +140,39 @@ function flowChanges(
     changed: wanted.payload.flows.filter((flow) => !isDeepStrictEqual(flow, before.get(flow.key))).flatMap(present),
     removed: (state.base?.resources.flows ?? []).filter(({ key }) => !after.has(key)).flatMap(present),
   };
+}
+
+type ChangedFlow = t.TypeOf<typeof ChangedFlow>;
+
+/** The most characters of all diffs. */
+const maxDiffCharacters = 2 * 1024 * 1024;
+
+/** Adds to changed flows the diffs of their schemas, one after another, until they would be too long. */
+async function withDiffs(
+  flows: ReadonlyArray<ChangedFlow>,
+  had: TemplateVersionRecord | null,
+  wanted: TemplateVersionRecord,
+  comparer: Pick<VersionComparer, 'compare'>,
+): Promise<E.Either<Failure, { readonly changed: ReadonlyArray<ChangedFlow>; readonly isWhole: boolean }>> {
+  const changed: ChangedFlow[] = [];
+  let characters = 0;
+  for (const flow of flows) {
+    const [before, after] = [had, wanted].map((version) => schemaText(version, flow.key)) as [string, string];
+    const compared =
+      characters > maxDiffCharacters
+        ? null
+        : await comparer.compare<NonNullable<ChangedFlow['diff']>>({ kind: 'flow-version', before, after });
+    if (compared !== null && E.isLeft(compared)) return compared;
+    characters += compared?.right.text.length ?? 0;
+    const fits = compared !== null && characters <= maxDiffCharacters;
+    changed.push(fits ? { ...flow, diff: compared.right.parse() } : flow);
+  }
+  return E.right({ changed, isWhole: characters <= maxDiffCharacters });
+}
+
+function schemaText(version: TemplateVersionRecord | null, key: string): string {
+  const flow = version?.payload.flows.find((each) => each.key === key);
+  return JSON.stringify({ flowSchema: flow?.flowSchema ?? null });
 }
 
 function fieldChanges(

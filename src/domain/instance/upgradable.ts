@@ -22,8 +22,15 @@ export const upgradeRefusals = [
   'template-version-not-newer',
 ] as const;
 
-/** Why an instance cannot be upgraded to a version; null if it can. */
-export function checkUpgradable(state: NonNullable<InstanceState>, wanted: UpgradeVersion): Failure | null {
+/**
+ * Why an instance cannot be upgraded to a version; null if it can.
+ * @param isDraftAllowed whether a version that is not published yet counts as published: for a preview
+ */
+export function checkUpgradable(
+  state: NonNullable<InstanceState>,
+  wanted: UpgradeVersion,
+  isDraftAllowed = false,
+): Failure | null {
   const { id, templateId, version } = wanted;
   if (templateId !== state.templateId) {
     return failure(
@@ -31,7 +38,7 @@ export function checkUpgradable(state: NonNullable<InstanceState>, wanted: Upgra
       `Version ${id} is of template ${templateId}; the instance is of ${state.templateId}.`,
     );
   }
-  const refusal = checkPublished(wanted);
+  const refusal = isDraftAllowed ? null : checkPublished(wanted);
   if (refusal !== null) return refusal;
   const { templateVersion } = visibleTarget(state);
   if (version > templateVersion) return null;

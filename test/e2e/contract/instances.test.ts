@@ -4,7 +4,7 @@ import type { InstanceDetails, InstanceRecord } from '#domain/instance/record.ts
 import type { JsonObject } from '#shared/json/json.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
 import { runningService } from '#test/e2e/support/running-service.ts';
-import { type KeyType, newHolder, newOrganization, newProject } from '#test/e2e/support/tenants.ts';
+import { type KeyType, newHolder, newKey, newOrganization, newProject } from '#test/e2e/support/tenants.ts';
 import { uploadText } from '#test/e2e/support/upload.ts';
 import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
 import type { Client } from '#test/support/service/client.ts';
@@ -410,6 +410,34 @@ describeContract('instances over HTTP', (engines) => {
       const etag = (await partner.get(pathOf(instance))).headers.etag;
       expectStatus(await to(versionId(2)), 200);
       assert.equal((await partner.get(pathOf(instance))).headers.etag, etag);
+    });
+
+    it('has the diff of each changed flow with details=true', async () => {
+      const instance = await active();
+      const path = `${pathOf(instance)}/upgrade-preview?targetTemplateVersionId=${versionId(2)}`;
+      type Changed = { flows: { changed: Array<{ key: string; diff?: { patch: object[]; summary: string } }> } };
+      const plain = expectStatus(await partner.get<Changed>(path), 200);
+      assert.deepEqual(
+        plain.flows.changed.map(({ diff }) => diff),
+        [undefined],
+      );
+      const { flows, ...rest } = expectStatus(await partner.get<Changed>(`${path}&details=true`), 200);
+      const [changed] = flows.changed;
+      assert.deepEqual([flows.changed.length, changed?.key, 'detailsOmitted' in rest], [1, 'welcome', false]);
+      assert.ok((changed?.diff?.patch.length ?? 0) > 0 && changed?.diff?.summary !== '', JSON.stringify(changed));
+    });
+
+    it('previews a version that is not published for a key that may write the template, and for no other', async () => {
+      const instance = await active();
+      const draft = expectStatus(await partner.post<Named>(`/v1/templates/${templateId}/versions`, second), 201);
+      const path = `${pathOf(instance)}/upgrade-preview?targetTemplateVersionId=${draft.id}`;
+      expectStatus(await partner.get(path), 200);
+      const home = (await partner.get<{ projectId: string }>('/v1/me')).body.projectId;
+      const scopes = ['instances:read', 'templates:read'] as const;
+      const { key } = await newKey(admin, home, 'partner', scopes);
+      expectProblem(await partner.as(key).get(path), 409, 'template-version-not-published');
+      const target = { targetTemplateVersionId: draft.id };
+      expectProblem(await partner.post(`${pathOf(instance)}/upgrade`, target), 409, 'template-version-not-published');
     });
   });
 
