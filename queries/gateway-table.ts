@@ -6,6 +6,7 @@ import { listBatches } from './batch/list-batches.ts';
 import { getFile } from './file/get-file.ts';
 import { getFileContent } from './file/get-file-content.ts';
 import { listFiles } from './file/list-files.ts';
+import { listTargets } from './gateway/list-targets.ts';
 import { getBatchHistory, getFileHistory, getStoreHistory } from './gateway-histories.ts';
 import { withProofs } from './shared/get-history-proof.ts';
 import { getStore } from './store/get-store.ts';
@@ -27,6 +28,7 @@ export const gatewayQueries: ReadonlyArray<AnyQuery> = withProofs([
   getStoreHistory,
   listStoreFiles,
   getStoreFile,
+  listTargets,
 ]);
 
 /** Every query whose answer is bytes. */

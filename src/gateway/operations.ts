@@ -8,7 +8,6 @@ import {
   type StreamReport,
 } from '#application/operations/operation.ts';
 import type { FailureCode } from '#domain/shared/failure.ts';
-import { targetListing } from '#gateway/health/target-list.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { json, jsonObject } from '#shared/codecs/json-value.ts';
@@ -26,7 +25,6 @@ import {
   type GatewayLimits,
   runCall,
 } from './gateway-call.ts';
-import { targetWindowSeconds } from './health/target-list.ts';
 import { modelList, modelNamed } from './model-list.ts';
 
 const Message = withJsonSchema(t.type({ role: t.string }), {
@@ -252,15 +250,6 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
         const found = modelNamed(configuration, model, caller);
         if (found === null) return E.left(catalogueFailure({ kind: 'unknown-model', model }));
         response.send(200, ['Content-Type', 'application/json'], JSON.stringify(found));
-        return answeredHere;
-      }),
-    },
-    {
-      ...common,
-      ...targetListing,
-      relay: answering(async ({ response, gateway: here }) => {
-        const body = JSON.stringify({ node: here.node, windowSeconds: targetWindowSeconds, targets: here.targets() });
-        response.send(200, ['Content-Type', 'application/json'], body);
         return answeredHere;
       }),
     },

@@ -17,7 +17,7 @@ const root = pathToFileURL(resolve(import.meta.dirname, '../..')).href;
 const hook = pathToFileURL(resolve(import.meta.dirname, '../support/service/list-loaded-modules.mjs')).href;
 /** What answers files, batches, stores and the introspection of keys, which are on the gateway. */
 const gatewayFolders =
-  /^(commands|queries)\/(gateway-table\.ts|(file|batch|store|shared)\/|gateway-histories\.ts|api-key\/introspect-key\.ts)/;
+  /^(commands|queries)\/(gateway-table\.ts|(file|batch|store|gateway|shared)\/|gateway-histories\.ts|api-key\/introspect-key\.ts)/;
 /** What only the control plane, MCP, the dashboard and the projector need. */
 const elsewhere =
   /^(commands\/|queries\/|src\/mcp\/|src\/dashboard\/(?!page-paths)|src\/projection-engine\/(projection-runner|generation-projector))/;

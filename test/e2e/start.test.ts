@@ -114,7 +114,7 @@ describe('start of the service', function () {
     const read = logLines(service);
     const line = read.find(({ msg }) => msg === 'listening');
     assert.equal(line?.docs, `${service.url}/docs`);
-    assert.match(String(line?.version), /^\d+\.\d+\.\d+$/);
+    assert.match(String(line?.version), /^\d+\.\d+\.\d+(\+[0-9a-f]{7})?$/);
     assert.deepEqual(line?.roles, ['control-plane', 'gateway', 'projections']);
     assert.equal(line?.eventStore, `sqlite:${join(folder.path, 'events.db')}`);
     assert.equal(line?.readStore, `sqlite:${join(folder.path, 'read.db')}`);

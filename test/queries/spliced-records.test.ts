@@ -55,7 +55,7 @@ async function ask(
       waitForPosition: async () => true,
       lastPosition: async () => 0,
       lag: { lagMs: () => 0, past: () => ({ times: [], worstLag: [], worstLagMs: [], growth: [] }) },
-      gatewayHealth: () => null,
+      gatewayHealth: () => ({ node: 'node-1', windowSeconds: 300, targets: [], circuitChanges: [] }),
       webhooks: { deliveryOf: async () => null, deliveriesTo: async () => ({ deliveries: [], next: null }) },
       comparer: new VersionComparer({ maxCharactersHere: Number.MAX_SAFE_INTEGER }),
       proveInclusion: async (stream: string) => ({

@@ -197,7 +197,6 @@ describe('openApiDocument of the gateway', () => {
     assert.deepEqual(answered('/v1/audio/speech'), ['audio/* string', 'text/event-stream string']);
     assert.deepEqual(Object.keys(at(document, 'components', 'schemas') as object).toSorted(), [
       'ChatCompletion',
-      'CircuitState',
       'ErrorObject',
       'GatewayError',
       'Health',
@@ -206,8 +205,6 @@ describe('openApiDocument of the gateway', () => {
       'ModelList',
       'Problem',
       'ProblemCode',
-      'TargetList',
-      'TargetStatus',
       'Transcription',
       'ValidationError',
     ]);
