@@ -20,11 +20,10 @@ import { examples } from '#domain/shared/examples.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { type FlowVersionDocument, flowVersions } from '#projections/flow-versions.ts';
 import { type FlowDocument, flows } from '#projections/flows.ts';
-import { oneOf } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { EncodedJson } from '#shared/json/encoded-json.ts';
 
-const Include = withJsonSchema(oneOf('activeVersion'), {
+const Include = withJsonSchema(t.literal('activeVersion'), {
   type: 'string',
   const: 'activeVersion',
   description: 'Adds `activeVersion`: the record of the active version, or null',

@@ -2,7 +2,6 @@ import type { InputError } from '#domain/shared/failure.ts';
 import { maxInputErrors } from '#exchange/input-errors.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
-import { members } from './json-schema.ts';
 
 const message = 'is unknown';
 
@@ -43,7 +42,7 @@ function collectOfItems(
 function collectOfObject(schema: JsonObject, value: JsonObject, keys: ReadonlyArray<string>, found: string[]): void {
   // An object schema without members is free-form.
   if (schema.properties === undefined && !isObject(schema.additionalProperties)) return;
-  const known = members(schema);
+  const known = (schema.properties ?? {}) as Readonly<Record<string, JsonObject>>;
   for (const [name, member] of Object.entries(value)) {
     if (found.length >= maxInputErrors) return;
     const inside = Object.hasOwn(known, name) ? known[name] : schema.additionalProperties;
