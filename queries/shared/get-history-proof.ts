@@ -45,7 +45,7 @@ function getHistoryProof(history: AnyQuery): Query<object, Tenant, InclusionProo
 
 const noDigest = failure(
   'no-digest',
-  'No digest has this stream: the service signs no digests, or has signed none since the stream began. It signs one every hour.',
+  'No digest has this stream: the service signs no digests, or has signed none since the stream began. It signs one every hour, and at once with POST /v1/digests.',
 );
 
 const exampleProof: InclusionProof = {

@@ -28,10 +28,8 @@ describeContract('invalid input over HTTP', (engines) => {
 
   /** Returns the position of the last event, which grows with every append. */
   const lastPosition = async () => {
-    const { checks } = expectStatus(
-      await client.get<{ checks: Array<{ name: string; detail: string }> }>('/readyz'),
-      200,
-    );
+    // Whatever its status: read models may be behind for a moment.
+    const { checks } = (await client.get<{ checks: Array<{ name: string; detail: string }> }>('/readyz')).body;
     const detail = checks.find(({ name }) => name === 'event-store')?.detail ?? '';
     assert.match(detail, /^at position \d+$/);
     return detail;

@@ -255,6 +255,11 @@ describe('the official openai client', function () {
       object: 'model',
       created: 1_767_225_600,
       owned_by: 'primary, backup',
+      // The key is an administrator's.
+      pricing: {
+        currency: 'USD',
+        targets: ['primary/gpt-x', 'backup/other-y'].map((target) => ({ target, price: null })),
+      },
     });
     const refusal = await refusalOf(client.models.retrieve('a/b'));
     assert.ok(refusal instanceof NotFoundError);
