@@ -5,6 +5,11 @@ import { readFileSync } from 'node:fs';
 
 const [publicKey, proofFile, streamFile] = process.argv.slice(2).map((file) => readFileSync(file, 'utf8'));
 const { digest, head, index, path } = JSON.parse(proofFile);
+// Says in one sentence what does not match, and ends with 1.
+const fail = (sentence) => {
+  process.stderr.write(`${sentence}\n`);
+  process.exit(1);
+};
 const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest();
 
 // Canonical JSON (RFC 8785): members in the order of their names, nothing between tokens.
@@ -23,7 +28,7 @@ const isSigned = verify(
   createPublicKey(publicKey),
   Buffer.from(signature, 'base64url'),
 );
-if (!isSigned) throw new Error('The digest is not signed by this key.');
+if (!isSigned) fail('The digest is not signed by this key: it was altered, or another key has signed it.');
 
 // 2. The stream's last event is in the digest (RFC 9162, 2.1.3.2).
 let [at, last, root] = [index, digest.streams - 1, sha256(Buffer.of(0), canonical(head))];
@@ -32,7 +37,8 @@ for (const sibling of path.map((hash) => Buffer.from(hash, 'hex'))) {
   if (at === last) while (at % 2 === 0 && at !== 0) [at, last] = [at / 2, Math.floor(last / 2)];
   [at, last] = [Math.floor(at / 2), Math.floor(last / 2)];
 }
-if (last !== 0 || root.toString('hex') !== digest.root) throw new Error('The stream is not in the digest.');
+if (last !== 0 || root.toString('hex') !== digest.root)
+  fail(`The stream is not in the digest: the proof of ${head.stream} was altered, or it belongs to another digest.`);
 
 // 3. Every event up to there is the sealed one, and follows the event before it.
 let prevHash = null;
@@ -42,10 +48,19 @@ const events = streamFile
   .map((line) => JSON.parse(line));
 for (const [revision, event] of events.slice(0, head.revision + 1).entries()) {
   const { hash, ...metadata } = event.metadata;
-  const isSealed = hash === sha256(canonical({ ...event, metadata })).toString('hex');
-  if (!isSealed || event.stream !== head.stream || event.revision !== revision || metadata.prevHash !== prevHash)
-    throw new Error(`Revision ${revision} was altered.`);
+  const named = `Revision ${revision} of ${head.stream} (${event.type}, ${metadata.time})`;
+  if (event.stream !== head.stream) fail(`Line ${revision + 1} is of another stream: ${event.stream}.`);
+  if (event.revision !== revision)
+    fail(`Revision ${revision} of ${head.stream} is missing: line ${revision + 1} has revision ${event.revision}.`);
+  if (hash !== sha256(canonical({ ...event, metadata })).toString('hex'))
+    fail(`${named} was altered: its contents are not those that were stored.`);
+  if (metadata.prevHash !== prevHash)
+    fail(`${named} does not follow the event before it: one of the two was replaced.`);
   prevHash = hash;
 }
-if (prevHash !== head.hash) throw new Error('The events are not those that the digest names.');
+if (events.length <= head.revision)
+  fail(
+    `The last events are missing: the digest names revision ${head.revision}, and the file ends with ${events.length - 1}.`,
+  );
+if (prevHash !== head.hash) fail('The events were replaced as a whole: they are not those that the digest names.');
 process.stdout.write(`${head.stream}: revisions 0 to ${head.revision} are as they were on ${digest.time}.\n`);

@@ -175,7 +175,7 @@ export class GenerationProjector {
       return true;
     } catch (error) {
       if (this.#skipped.has(event.id)) return true;
-      this.#failure = eventFailure(event, error);
+      this.#failure = eventFailure(event, error, { tool: 'projections', name: this.projection.name });
       return false;
     }
   }

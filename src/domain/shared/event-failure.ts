@@ -1,5 +1,7 @@
+import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { text } from '#shared/codecs/text.ts';
+import { eventCodecs } from './event-codecs.ts';
 
 /** An event at which a projection or a process has stopped, and why; `message` may quote the event. */
 export const eventFailureCodec = t.readonly(
@@ -8,20 +10,53 @@ export const eventFailureCodec = t.readonly(
 
 export type EventFailure = t.TypeOf<typeof eventFailureCodec>;
 
-/** The members of a stored event that its failure names. */
+/** A stored event at which something has stopped. */
 interface FailedEvent {
   readonly id: string;
   readonly type: string;
   readonly position: number;
+  /** Throws if it cannot be read. */
+  readonly data: unknown;
+}
+
+/** What has stopped, as the command line's tool names it. */
+export interface StoppedFollower {
+  readonly tool: 'projections' | 'processes';
+  readonly name: string;
 }
 
 /**
- * The failure of an event.
+ * The failure of an event. That of a broken event says what the event lacks, and which command leaves it out.
  * @param error the error that the handler threw
  */
-export function eventFailure({ id, type, position }: FailedEvent, error: unknown): EventFailure {
-  const message = error instanceof Error ? error.message : String(error);
+export function eventFailure(event: FailedEvent, error: unknown, { tool, name }: StoppedFollower): EventFailure {
+  const { id, type, position } = event;
+  const reason = error instanceof Error ? error.message : String(error);
+  const fault = faultOfData(event);
+  const command = `npm run ${tool} -- skip ${name} ${id}`;
+  const message = fault === null ? reason : `The event is broken: ${fault} (${reason}). Leave it out with: ${command}`;
   return { eventId: id, eventType: type, position, message };
+}
+
+/** Says which member of an event's data is missing or of another type; null if it is as its type demands. */
+function faultOfData(event: FailedEvent): string | null {
+  try {
+    const decoded = eventCodecs[event.type]?.decode(event.data);
+    if (decoded === undefined || E.isRight(decoded)) return null;
+    const [first] = decoded.left;
+    const place = first === undefined ? '' : placeIn(first.context);
+    return first?.value === undefined ? `it has no ${place}` : `its ${place} is of another type`;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the place of a fault, without the numbers that intersections and unions add for their parts. */
+function placeIn(context: t.Context): string {
+  const parts = new Set(['IntersectionType', 'UnionType']);
+  const isPart = (index: number) => parts.has((context[index - 1]?.type as { readonly _tag?: string })?._tag ?? '');
+  const keys = context.flatMap(({ key }, index) => (index === 0 || isPart(index) ? [] : [key]));
+  return ['data', ...keys].join('.');
 }
 
 /**
