@@ -53,7 +53,7 @@ async function settledLog({ eventStoreUrl, readStoreUrl }: SharedStores): Promis
       return isSettled;
     }, settleTimeoutMs);
     if (settled === null) assert.deepEqual(await everyDocument(documents), await everyDocument(new ReadModel(log)));
-    assert.ok(settled, 'phone numbers still refer to deleted flows');
+    if (settled === null) assert.fail(await describeUnsettled(log));
     return log;
   } finally {
     await documents.close();
@@ -114,7 +114,25 @@ function expectDifferent(texts: ReadonlyArray<string>): void {
 }
 
 function everythingIsDetached(model: Documents): boolean {
+  return attachedNumbers(model).length === 0;
+}
+
+/** The phone numbers that refer to deleted flows. */
+function attachedNumbers(model: Documents): ReadonlyArray<StoredDocument<PhoneNumberDocument>> {
   const flows = new Set(model.flows?.map(({ id }) => id));
   const numbers = (model['phone-numbers'] ?? []) as ReadonlyArray<StoredDocument<PhoneNumberDocument>>;
-  return numbers.every(({ value: { flowId } }) => flowId === null || flows.has(flowId));
+  return numbers.filter(({ value: { flowId } }) => flowId !== null && !flows.has(flowId));
+}
+
+/** Says which phone numbers still refer to deleted flows, with the events of both; else that the log still grows. */
+async function describeUnsettled(log: ReadonlyArray<RecordedEvent>): Promise<string> {
+  const attached = attachedNumbers(await everyDocument(new ReadModel(log)));
+  const lines = attached.map(({ id, value: { flowId } }) => {
+    const streams = new Set([`phoneNumber-${id}`, `flow-${flowId}`]);
+    const events = log.filter(({ stream }) => streams.has(stream));
+    return `${id} refers to ${flowId}: ${events.map(({ position, type }) => `${position} ${type}`).join(', ')}`;
+  });
+  const last = log.slice(-5).map(({ position, type }) => `${position} ${type}`);
+  if (lines.length === 0) return `The log still grows: ${last.join(', ')}`;
+  return `Phone numbers still refer to deleted flows; the log ends with ${last.join(', ')}\n${lines.join('\n')}`;
 }
