@@ -1,6 +1,8 @@
 import type { EventPlace } from '#application/history/audit-entries.ts';
 import type { EventFilters } from '#application/history/history-page.ts';
 import { type CollectionReader, readInTurn, tenantFilter } from '#application/operations/paging.ts';
+import { batch } from '#domain/batch/batch.ts';
+import { file } from '#domain/file/file.ts';
 import { isShownTo } from '#domain/history/audience.ts';
 import { type ResourceKind, resourceKinds } from '#domain/history/listed-event.ts';
 import type { Caller } from '#domain/shared/access.ts';
@@ -88,14 +90,10 @@ async function indexedCondition(
  * its flow or template, an agent profile in that of its project.
  */
 async function streamKeyOfResource(audit: CollectionReader, id: string): Promise<string> {
-  const own = withoutPrefix(id);
+  // Files and batches have prefixed ids, which their streams do not have; other ids stay as they are.
+  const own = batch.streamKey(file.streamKey(id));
   const hasOwnStream = (await newestBefore(audit, { streamKey: own }, null)) !== null;
   return hasOwnStream ? own : parentId(id);
-}
-
-/** OpenAI's clients see prefixed ids of files and batches, which streams do not have. */
-function withoutPrefix(id: string): string {
-  return id.replace(/^(?:file-|batch_)/, '');
 }
 
 /** Whether an entry is about a resource: itself, or a version of it. */

@@ -2,13 +2,11 @@ import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import {
   type AsOfInput,
-  absentThen,
   asOfInput,
   type Moment,
   type PastReads,
   type PastRecord,
-  pastReader,
-  streamAsOf,
+  stateAsOf,
 } from '#application/history/as-of.ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
@@ -67,20 +65,20 @@ function withActiveVersion({ text }: EncodedJson<FlowRecord>, version: string): 
   return new EncodedJson(`${text.slice(0, -1)},"activeVersion":${version}}`);
 }
 
+const past = { history: flowHistory, entity: flow, notFound: 'flow-not-found' } as const;
+
 async function flowAsOf(
   reads: PastReads,
   flowId: string,
   moment: Moment,
   withVersion: boolean,
 ): Promise<E.Either<Failure, PastRecord<FlowRecord>>> {
-  const found = await streamAsOf(reads, flow, flowId, moment);
+  const found = await stateAsOf(reads, past, flowId, moment);
   if (E.isLeft(found)) return found;
-  const { state, resourceRevision: revision } = found.right;
-  if (state === null || state.deleted) return E.left(absentThen('flow-not-found', flowId, moment));
-  const readRecord = await pastReader(reads, { history: flowHistory, entity: flow }, flowId, state);
-  const record = (await readRecord({ kind: 'flow', id: flowId })) as unknown as FlowRecord;
+  const { state, revision, read } = found.right;
+  const record = (await read({ kind: 'flow', id: flowId })) as unknown as FlowRecord;
   if (!withVersion) return E.right({ body: record, revision });
-  const { activeVersionId: id } = state;
-  const activeVersion = id === null ? null : ((await readRecord({ kind: 'flow-version', id })) as unknown);
+  const id = state?.activeVersionId ?? null;
+  const activeVersion = id === null ? null : ((await read({ kind: 'flow-version', id })) as unknown);
   return E.right({ body: { ...record, activeVersion: activeVersion as FlowVersionRecord | null }, revision });
 }

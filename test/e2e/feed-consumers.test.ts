@@ -6,6 +6,7 @@ import { endWithRun } from '#test/support/run/end-with-run.ts';
 import { freePort } from '#test/support/run/free-port.ts';
 import { long } from '#test/support/run/long.ts';
 import { skipOptionalSuite } from '#test/support/run/skipped-suites.ts';
+import { pythonProgram } from '#test/support/service/python-openai.ts';
 import {
   adminKey,
   poll,
@@ -17,7 +18,6 @@ import {
 import { expectStatus } from './support/expect.ts';
 
 const examples = resolve(import.meta.dirname, '../../examples/feed');
-const python = process.env.PYTHON || 'python3';
 const waitMs = 60_000;
 
 /** A consumer of the feed, as its user runs it. */
@@ -108,6 +108,6 @@ function describeConsumer(name: string, command: ReadonlyArray<string>): void {
 
 describeConsumer('the consumer of the feed in Node', [process.execPath, join(examples, 'follow-feed.mjs')]);
 
-if (spawnSync(python, ['--version']).status === 0)
-  describeConsumer(`the consumer of the feed in Python ${long}`, [python, join(examples, 'follow_feed.py')]);
+if (spawnSync(pythonProgram, ['--version']).status === 0)
+  describeConsumer(`the consumer of the feed in Python ${long}`, [pythonProgram, join(examples, 'follow_feed.py')]);
 else skipOptionalSuite(`the consumer of the feed in Python ${long}`, 'install Python 3, or set PYTHON');

@@ -29,8 +29,7 @@ function endOfDay(value: unknown): string | null {
 }
 
 /** A day that has not ended means now: what expires later today is not gone yet. */
-function earlierOfNow(time: string, value: unknown): string {
-  if (endOfDay(value) === null) return time;
+function notAfterNow(time: string): string {
   const now = new Date().toISOString();
   return time < now ? time : now;
 }
@@ -42,9 +41,10 @@ export const AsOf = withJsonSchema(
     (value): value is Moment => typeof value === 'object' && value !== null,
     (value, context) => {
       if (typeof value === 'string' && revisionPattern.test(value)) return t.success({ revision: Number(value) });
-      const time = instant.decode(endOfDay(value) ?? value);
+      const end = endOfDay(value);
+      const time = instant.decode(end ?? value);
       return E.isRight(time)
-        ? t.success({ time: earlierOfNow(time.right, value) })
+        ? t.success({ time: end === null ? time.right : notAfterNow(time.right) })
         : t.failure(value, context, asOfFault);
     },
     (moment) => ('time' in moment ? moment.time : String(moment.revision)),
@@ -112,26 +112,47 @@ export interface PastRecord<Record> {
   readonly revision: number;
 }
 
+/** The state of a resource's stream as it was, and what makes records of the resources in it. */
+export interface PastState<State> {
+  readonly state: State;
+  /** The revision of the resource then. */
+  readonly revision: number;
+  readonly read: (resource: ResourceName) => Promise<Json>;
+}
+
 /**
- * A resource as it was at a moment.
+ * The state of a resource at a moment.
  * @returns `notFound` if it did not exist then; invalid-input for a revision that the stream has not reached
  * @throws UnavailableError
  */
+export async function stateAsOf<State, Events>(
+  reads: PastReads,
+  past: Pick<PastResource, 'history'> & { readonly entity: Entity<State, Events>; readonly notFound: FailureCode },
+  id: string,
+  moment: Moment,
+): Promise<E.Either<Failure, PastState<State>>> {
+  const { entity, notFound: code } = past;
+  const found = await streamAsOf(reads, entity, id, moment);
+  if (E.isLeft(found)) return found;
+  const { state, resourceRevision } = found.right;
+  if (!entity.isLive(state, id)) return E.left(absentThen(code, id, moment));
+  const read = await pastReader(reads, past, id, state);
+  return E.right({ state, revision: entity.revisionOf?.(state, id) ?? resourceRevision, read });
+}
+
+/** A resource as it was at a moment. @returns as `stateAsOf`. @throws UnavailableError */
 export async function recordAsOf<Record>(
   reads: PastReads,
   past: PastOfRecord<Record> & { readonly notFound: FailureCode },
   id: string,
   moment: Moment,
 ): Promise<E.Either<Failure, PastRecord<Record>>> {
-  const { entity, kind, notFound: code } = past;
-  const found = await streamAsOf(reads, entity, id, moment);
+  const found = await stateAsOf(reads, past, id, moment);
   if (E.isLeft(found)) return found;
-  const { state, resourceRevision } = found.right;
-  if (!entity.isLive(state, id)) return E.left(absentThen(code, id, moment));
-  const read = await pastReader(reads, past, id, state);
+  const { revision, read } = found.right;
   // An entity's history makes the same record of a resource as the read model.
-  const body = (await read({ kind, id })) as unknown as Record;
-  return E.right({ body, revision: entity.revisionOf?.(state, id) ?? resourceRevision });
+  const body = (await read({ kind: past.kind, id })) as unknown as Record;
+  return E.right({ body, revision });
 }
 
 /** The context of a query that supports `asOf`. */

@@ -76,9 +76,11 @@ export class OperationInputReader {
   }
 
   #knownInput(route: OperationRoute): KnownInput {
-    const known = this.#known.get(route) ?? knownInputOf(route);
-    this.#known.set(route, known);
-    return known;
+    const known = this.#known.get(route);
+    if (known !== undefined) return known;
+    const made = knownInputOf(route);
+    this.#known.set(route, made);
+    return made;
   }
 }
 

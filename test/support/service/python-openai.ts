@@ -1,13 +1,14 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { skipOptionalSuite } from '#test/support/run/skipped-suites.ts';
 
-const program = process.env.PYTHON || 'python3';
+/** The Python that tests run. */
+export const pythonProgram = process.env.PYTHON || 'python3';
 const suiteTestMs = 180_000;
 const scriptTimeoutMs = 120_000;
 
 /** Describes a suite that needs Python with OpenAI's package. The suite is skipped where one of them is missing. */
 export function describeWithPythonOpenAi(suite: string, define: () => void): void {
-  const { status } = spawnSync(program, ['-c', 'import openai'], { stdio: 'ignore', timeout: scriptTimeoutMs });
+  const { status } = spawnSync(pythonProgram, ['-c', 'import openai'], { stdio: 'ignore', timeout: scriptTimeoutMs });
   if (status === 0)
     describe(suite, function () {
       this.timeout(suiteTestMs);
@@ -24,7 +25,7 @@ export function describeWithPythonOpenAi(suite: string, define: () => void): voi
 export function runPython(script: string, environment: Readonly<Record<string, string>>): Promise<unknown> {
   const env = { PATH: process.env.PATH, ...environment };
   return new Promise((resolve, reject) => {
-    execFile(program, ['-c', script], { env, timeout: scriptTimeoutMs }, (error, stdout, stderr) =>
+    execFile(pythonProgram, ['-c', script], { env, timeout: scriptTimeoutMs }, (error, stdout, stderr) =>
       error === null ? resolve(JSON.parse(stdout)) : reject(new Error(`${error.message}\n${stderr}`)),
     );
   });
