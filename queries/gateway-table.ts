@@ -6,6 +6,8 @@ import { listBatches } from './batch/list-batches.ts';
 import { getFile } from './file/get-file.ts';
 import { getFileContent } from './file/get-file-content.ts';
 import { listFiles } from './file/list-files.ts';
+import { getCall } from './gateway/get-call.ts';
+import { listCalls } from './gateway/list-calls.ts';
 import { listTargets } from './gateway/list-targets.ts';
 import { getBatchHistory, getFileHistory, getStoreHistory } from './gateway-histories.ts';
 import { withProofs } from './shared/get-history-proof.ts';
@@ -28,6 +30,8 @@ export const gatewayQueries: ReadonlyArray<AnyQuery> = withProofs([
   getStoreHistory,
   listStoreFiles,
   getStoreFile,
+  listCalls,
+  getCall,
   listTargets,
 ]);
 

@@ -25,6 +25,8 @@ export interface GatewayLimits {
 export interface GatewayCall extends StreamingRequest {
   readonly gateway: Gateway;
   readonly configuration: ConfigurationSnapshot;
+  /** The batch that it is a line of; null for a client's call. */
+  readonly batchId: string | null;
 }
 
 /**
@@ -54,7 +56,7 @@ export async function runCall(
   if (refused !== null) return sendFailure(response, refused);
   const configuration = gateway.acquireConfiguration();
   try {
-    const result = await answer({ ...request, gateway, configuration });
+    const result = await answer({ ...request, gateway, configuration, batchId: null });
     return E.isLeft(result) ? sendFailure(response, result.left) : result.right;
   } finally {
     gateway.releaseConfiguration(configuration);

@@ -1,11 +1,15 @@
-import type { Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import { type Usage, UsageBuffer } from '#gateway/relay/call-record.ts';
+import type { CallLog } from './call-log/call-log.ts';
+import { CallRecorder } from './call-log/call-recorder.ts';
 import { type AttemptMetrics, createAttemptMetrics, genAiMetrics } from './call-metrics.ts';
 import { UsageRecorder, type UsageRecorderOptions } from './usage-recorder.ts';
 
 export interface MeteringOptions extends UsageRecorderOptions {
   /** The registry of the gateway's instruments. */
   readonly registry: Registry;
+  /** Stores the record of each call. */
+  readonly calls: Pick<CallLog, 'add'>;
 }
 
 /** The gateway's `usage` port and its implementation. */
@@ -13,15 +17,18 @@ export interface Metering {
   readonly usage: Usage;
   /** Counts every attempt of the gateway's calls. */
   readonly attempts: AttemptMetrics;
-  /** Stores the sums in memory. Must be called after the last call, while the event store is still open. */
+  /** Stores what is in memory. Must be called after the last call, while the stores are still open. */
   readonly close: () => Promise<void>;
 }
 
 /** Opens metering: each call is measured, added up and recorded, outside of the request. */
 export function openMetering(options: MeteringOptions): Metering {
   const recorder = new UsageRecorder(options);
+  const calls = new CallRecorder({ calls: options.calls, log: options.log });
+  countDropped(options.registry, calls);
   const outlet = new UsageBuffer((records) => {
     recorder.add(records);
+    calls.add(records);
     observe(records);
   });
   const observe = genAiMetrics(options.registry, {
@@ -35,7 +42,20 @@ export function openMetering(options: MeteringOptions): Metering {
     attempts: createAttemptMetrics(options.registry),
     close: async () => {
       outlet.flush();
-      await recorder.close();
+      await Promise.all([recorder.close(), calls.close()]);
     },
   };
+}
+
+function countDropped(registry: Registry, calls: Pick<CallRecorder, 'dropped'>): void {
+  let counted = 0;
+  new Counter({
+    name: 'switchyard_call_records_dropped_total',
+    help: 'Calls without a record in the list of calls, because too many waited for the store',
+    registers: [registry],
+    collect() {
+      this.inc(calls.dropped - counted);
+      counted = calls.dropped;
+    },
+  });
 }

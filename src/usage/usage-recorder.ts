@@ -269,8 +269,10 @@ function amountsOfCall(record: CallRecord): UsageAmounts {
     ...consumedBy(record),
     calls: 1,
     streamed: streamed ? 1 : 0,
-    attempts,
-    failedTries: record.failedTries.map((tried) => ({ ...tried, tries: 1 })),
+    attempts: attempts.length,
+    failedTries: attempts.flatMap(({ target, errorType }) =>
+      errorType === null ? [] : [{ target, errorType, tries: 1 }],
+    ),
     callsWithTokens: tokens === null ? 0 : 1,
     characters: characters ?? 0,
     headersMs: headersMs === null ? null : latencyOf(headersMs),

@@ -1,4 +1,4 @@
-import type { CallRecord } from '#gateway/relay/call-record.ts';
+import type { AttemptRecord, CallRecord } from '#gateway/relay/call-record.ts';
 
 /** Returns a record of a call with the members that a test sets. */
 export function callRecord(given: Partial<CallRecord> = {}): CallRecord {
@@ -14,8 +14,10 @@ export function callRecord(given: Partial<CallRecord> = {}): CallRecord {
     streamed: false,
     outcome: 'served',
     errorCode: null,
-    attempts: 1,
-    failedTries: [],
+    reason: null,
+    requestId: '53db8bbd-6f6c-4c43-a4b2-6f4d4d1f6c2e',
+    batchId: null,
+    attempts: [attemptRecord()],
     headersMs: 80,
     firstContentMs: 90,
     totalMs: 100,
@@ -26,4 +28,25 @@ export function callRecord(given: Partial<CallRecord> = {}): CallRecord {
     brokenAttempts: [],
     ...given,
   };
+}
+
+/** Returns a record of a served attempt with the members that a test sets. */
+export function attemptRecord(given: Partial<AttemptRecord> = {}): AttemptRecord {
+  return {
+    target: 'openai/gpt-4.1',
+    result: 'served',
+    status: 200,
+    errorType: null,
+    reason: null,
+    startMs: 1,
+    durationMs: 99,
+    ...given,
+  };
+}
+
+/** Returns records of failed attempts. */
+export function failedAttempts(
+  ...failed: ReadonlyArray<Pick<AttemptRecord, 'target' | 'errorType'>>
+): ReadonlyArray<AttemptRecord> {
+  return failed.map((each) => attemptRecord({ ...each, result: 'failed', status: 500, reason: 'provider_failed' }));
 }

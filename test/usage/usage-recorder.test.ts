@@ -11,7 +11,7 @@ import { openSqliteEventStore, type SqliteEventStore } from '#event-store/sqlite
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { UsageRecorder, type UsageRecorderOptions } from '#usage/usage-recorder.ts';
-import { callRecord } from './call-records.ts';
+import { callRecord, failedAttempts } from './call-records.ts';
 
 type Usage = UsageEvents['UsageRecorded'];
 
@@ -205,8 +205,9 @@ describe('UsageRecorder', () => {
       return bytes > most ? { kind: 'append-too-large', bytes, maxBytes: most } : null;
     };
     const recorder = open();
-    const failedTries = Array.from({ length: 30 }, (_, index) => ({ target: 'p/m', errorType: `error${index}` }));
-    recorder.add(Array.from({ length: 8 }, (_, index) => callRecord({ keyId: `key${index}`, failedTries })));
+    const failed = Array.from({ length: 30 }, (_, index) => ({ target: 'p/m', errorType: `error${index}` }));
+    const attempts = failedAttempts(...failed);
+    recorder.add(Array.from({ length: 8 }, (_, index) => callRecord({ keyId: `key${index}`, attempts })));
     await recorder.close();
     assert.ok(store.log.length > 1);
     const tries = stored()

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { UsageWindow } from '#usage/usage-recorder.ts';
-import { callRecord } from './call-records.ts';
+import { attemptRecord, callRecord, failedAttempts } from './call-records.ts';
+
+const threeAttempts = [attemptRecord(), attemptRecord(), attemptRecord()];
 
 describe('UsageWindow', () => {
   it('sums up calls of one key, model, target and outcome', () => {
     const window = new UsageWindow(10);
     window.add(callRecord());
-    window.add(callRecord({ streamed: true, attempts: 3, headersMs: null, firstContentMs: null, totalMs: 300 }));
+    window.add(
+      callRecord({ streamed: true, attempts: threeAttempts, headersMs: null, firstContentMs: null, totalMs: 300 }),
+    );
     window.add(callRecord({ tokens: null, characters: 30, audioSeconds: 2.5, cost: null }));
     const [entry, ...others] = window.entries();
     assert.deepEqual(others, []);
@@ -42,9 +46,9 @@ describe('UsageWindow', () => {
       { target: 'openai/gpt-4.1', errorType: 'provider_reset' },
     ];
     const elsewhere = { target: 'azure/gpt-4.1', errorType: 'provider_reset' };
-    window.add(callRecord({ attempts: 4, failedTries: [busy, busy, broken] }));
-    window.add(callRecord({ attempts: 2, failedTries: [elsewhere] }));
-    window.add(callRecord({ attempts: 1, failedTries: [busy] }));
+    window.add(callRecord({ attempts: failedAttempts(busy, busy, broken) }));
+    window.add(callRecord({ attempts: failedAttempts(elsewhere) }));
+    window.add(callRecord({ attempts: [...failedAttempts(busy), attemptRecord()] }));
     assert.deepEqual(window.entries()[0]?.failedTries, [
       { ...busy, tries: 3 },
       { ...broken, tries: 1 },
@@ -55,7 +59,7 @@ describe('UsageWindow', () => {
   it('distinguishes a limited number of error types, and counts the others as one more', () => {
     const window = new UsageWindow(10);
     for (let index = 0; index < 1_000; index += 1)
-      window.add(callRecord({ failedTries: [{ target: `p/m${index % 50}`, errorType: `error${index}` }] }));
+      window.add(callRecord({ attempts: failedAttempts({ target: `p/m${index % 50}`, errorType: `error${index}` }) }));
     const failed = window.entries()[0]?.failedTries ?? [];
     assert.equal(failed.length, 21);
     assert.deepEqual(failed.at(-1), { target: '_OTHER', errorType: '_OTHER', tries: 980 });
@@ -70,7 +74,7 @@ describe('UsageWindow', () => {
       audioSeconds: null,
       cost: 0.25,
     };
-    window.add(callRecord({ attempts: 3, brokenAttempts: [broken, broken] }));
+    window.add(callRecord({ attempts: threeAttempts, brokenAttempts: [broken, broken] }));
     window.add(callRecord({ target: 'azure/gpt-4.1', brokenAttempts: [{ ...broken, cost: null }] }));
     const sums = window
       .entries()

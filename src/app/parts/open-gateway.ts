@@ -6,7 +6,9 @@ import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { builtInConfiguration, ConfigurationFile } from '#gateway/config/configuration-file.ts';
 import { decodeConfiguration } from '#gateway/config/decode-configuration.ts';
 import { Gateway } from '#gateway/gateway.ts';
+import { onOneNode } from '#leases/on-one-node.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import { CallRetention } from '#usage/call-log/call-retention.ts';
 import { openMetering } from '#usage/metering.ts';
 
 /** The running gateway. */
@@ -44,10 +46,11 @@ export async function readGatewaySource(config: Config, log: Logger): Promise<Ga
  */
 export function openGateway(source: GatewaySource | null, runtime: Runtime): OpenGateway | null {
   if (source === null) return null;
-  const { config, metrics, events, node, log, opened } = runtime;
+  const { config, metrics, events, calls, node, log, opened } = runtime;
   const { configuration, file } = source;
-  const metering = openMetering({ registry: metrics.registry, events, node, log });
+  const metering = openMetering({ registry: metrics.registry, events, calls, node, log });
   opened.defer(() => metering.close());
+  keepCallLimits(runtime);
   const gateway = new Gateway({
     configuration,
     environment: process.env,
@@ -67,6 +70,21 @@ export function openGateway(source: GatewaySource | null, runtime: Runtime): Ope
     await gateway.close();
   });
   return { gateway, reload: async () => file?.reload() };
+}
+
+/** Removes old records of calls, and thins those of projects that have too many, while this node is the one to do it. */
+function keepCallLimits({ calls, leases, node, log, opened }: Runtime): void {
+  const stopping = new AbortController();
+  const retention = new CallRetention({ calls });
+  const running = onOneNode({
+    ...{ name: 'gateway-calls', leases, node, log, signal: stopping.signal },
+    failureMessage: 'The removal of old records of calls has failed and is started again',
+    work: (_, signal) => retention.run(signal, log),
+  });
+  opened.defer(async () => {
+    stopping.abort();
+    await running;
+  });
 }
 
 /** Whether a node calls models. A node without the role may do so for batches. */

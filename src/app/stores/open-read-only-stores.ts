@@ -32,6 +32,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import { type MongoDbConnections, openMongoDbConnections } from './mongodb-connections.ts';
 import { openBlobStore } from './open-blob-store.ts';
+import { openCallLog } from './open-call-log.ts';
 import { openRecords } from './open-records.ts';
 import { followStates, type OpenStoresOptions } from './open-stores.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
@@ -87,6 +88,8 @@ export async function openReadOnlyStores(
   const blobs = await openBlobsBeside(config, mongoDb);
   opened.defer(() => blobs.close());
   const webhooks = await openWebhookStores(config, { records, place, opened });
+  const calls = await openCallLog(place);
+  opened.defer(() => calls.close());
   const positions = asOfPositions(asOf);
   const read = {
     projections: asOfProjections(asOf),
@@ -111,6 +114,7 @@ export async function openReadOnlyStores(
     node: createNodeName(),
     blobs,
     webhooks,
+    calls,
     personalData,
     ...read,
   };

@@ -22,8 +22,10 @@ import type { ProjectionsProgress } from '#projection-engine/progress/projection
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
+import type { CallLog } from '#usage/call-log/call-log.ts';
 import { openMongoDbConnections } from './mongodb-connections.ts';
 import { openBlobStore } from './open-blob-store.ts';
+import { openCallLog } from './open-call-log.ts';
 import { openEventStore } from './open-event-store.ts';
 import { hasReadModels, type OpenedReadStore, openReadStore } from './open-read-store.ts';
 import { openRecords, takeOverEarlierRecords } from './open-records.ts';
@@ -58,6 +60,8 @@ export interface Stores {
   readonly personalData: PersonalData;
   readonly blobs: BlobStore;
   readonly webhooks: WebhookStores;
+  /** The records of the gateway's calls. */
+  readonly calls: CallLog;
 }
 
 /** The options of opened stores. */
@@ -128,8 +132,10 @@ export async function openStores(
   const blobs = await openBlobStore(config, mongoDb);
   opened.defer(() => blobs.close());
   const webhooks = await openWebhookStores(config, { records, place, opened });
+  const calls = await openCallLog(place);
+  opened.defer(() => calls.close());
   const read = { ...readStore, records, keyUsage, checkpoints, earlier, personalData };
-  return { directory, metrics, events, tail, writer, node, blobs, webhooks, ...read };
+  return { directory, metrics, events, tail, writer, node, blobs, webhooks, calls, ...read };
 }
 
 /** Keeps the cached states of streams current with the appends of other nodes. Without it there are more conflicts. */

@@ -31,6 +31,7 @@ export interface LineFile {
 /** A line with its caller and files. */
 export interface LineRequest {
   readonly endpoint: Endpoint;
+  readonly batchId: string;
   /** The caller with the key that created the batch. */
   readonly caller: Caller;
   readonly idempotencyKey: string;

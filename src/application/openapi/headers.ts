@@ -116,6 +116,10 @@ export const responseHeaders: JsonObject = {
     schema: { type: 'integer', minimum: 1 },
     example: 1,
   },
+  'X-Switchyard-Cost': text(
+    'The cost of the call, if it is known when the head is sent; for keys with usage:read',
+    '0.000264',
+  ),
   'X-Switchyard-Provider-Request-Id': text('The provider’s id of the request, if it sends one', 'req_7f3a9c'),
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 }, example: 1 },
   'WWW-Authenticate': text('How to present a key', 'Bearer realm="switchyard"'),

@@ -158,7 +158,7 @@ function success(operation: AnyOperation, operations: ReadonlyArray<AnyOperation
     ...(kind === 'download' ? ['ETag', 'Content-Disposition', 'Accept-Ranges'] : []),
     ...(paged ? ['Link'] : []),
     ...(createdUnder(operation, operations) === null ? [] : ['Location']),
-    ...(asksProvider(operation) ? servedBy : []),
+    ...(asksProvider(operation) ? [...servedBy, 'X-Switchyard-Cost'] : []),
   ];
   const links = linksOf(operation, operations);
   const answer = {

@@ -6,6 +6,7 @@ import type { StreamHistory } from '#application/history/stream-history.ts';
 import type { HttpRoute, OperationAbout, OperationAccess } from '#application/operations/operation.ts';
 import type { CollectionReader, QueryAnswer } from '#application/operations/paging.ts';
 import type { ProcessStatus } from '#application/queries/process-status.ts';
+import type { RecordedCalls } from '#application/queries/recorded-calls.ts';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { WebhookReads } from '#application/webhooks/webhook-reads.ts';
 import type { InclusionProof } from '#domain/history/digest.ts';
@@ -44,6 +45,8 @@ export interface QueryServices {
   readonly lag: Pick<LagMonitor, 'lagMs' | 'past'>;
   /** The health of targets as this node's gateway sees it; null on a node without a gateway. */
   readonly gatewayHealth: () => GatewayHealth | null;
+  /** The records of the gateway's calls, of all nodes. */
+  readonly calls: RecordedCalls;
   /** The present status of each process. */
   readonly processStatus: () => Promise<ReadonlyArray<ProcessStatus>>;
 }

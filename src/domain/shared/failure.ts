@@ -146,6 +146,12 @@ export const failures = {
     title: 'No such projection',
     solution: 'List projections with `GET /v1/projections` or `npm run projections`.',
   },
+  'call-not-found': {
+    status: 404,
+    title: 'No such call',
+    solution:
+      'List the calls of the project with `GET /v1/gateway/calls`; a call appears about a second after its end.',
+  },
   'model-not-found': {
     status: 404,
     title: 'No such model',

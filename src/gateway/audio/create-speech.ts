@@ -45,6 +45,7 @@ export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Pr
       operation: 'speech',
       caller: call.caller,
       requestId: call.requestId,
+      batchId: call.batchId,
       isStreamed: true,
       characters: codePoints(fields.input),
       startedAt: performance.now(),

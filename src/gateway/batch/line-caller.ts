@@ -51,7 +51,7 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
   return {
     read: (line, endpoint) => readLine(line, endpoint, limits.maxJsonValues),
     call: async (line, request) => {
-      const { caller, signal } = request;
+      const { caller, batchId, signal } = request;
       if (answers.fullFor(caller.projectId) !== null) return later;
       const refusal = gateway.limits.acquireInBackground(caller);
       if (refusal !== null) return later;
@@ -71,6 +71,7 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
             gateway,
             configuration,
             caller,
+            batchId,
             parameters: {},
             query: '',
             requestId,

@@ -26,6 +26,7 @@ export async function createChatCompletion(call: GatewayCall, limits: GatewayLim
       operation: 'chat',
       caller: call.caller,
       requestId: call.requestId,
+      batchId: call.batchId,
       isStreamed: stream,
       characters: null,
       startedAt: performance.now(),

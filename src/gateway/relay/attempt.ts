@@ -78,6 +78,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
   /** How many timeouts were set so far. */
   #timeoutsSet = 0;
   #sentAt = 0;
+  #status: number | null = null;
   #headersAt: number | null = null;
   #contentAt: number | null = null;
   #consumer: BodyConsumer | null = null;
@@ -96,6 +97,11 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#settle = resolve;
     this.#timeouts = timeouts;
     this.#createConsumer = createConsumer;
+  }
+
+  /** The status of the provider's answer; null before it, and without one. */
+  get status(): number | null {
+    return this.#status;
   }
 
   get times(): AttemptTimes {
@@ -144,6 +150,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
   onHeaders(status: number, headers: IncomingHttpHeaders): void {
     if (this.#isSettled) return;
     this.#headersAt = performance.now();
+    this.#status = status;
     if (status < 200 || status >= 300) {
       this.#refusal = { status, headers, chunks: [], bytes: 0 };
       this.#setTimeout('idle', this.#timeouts.idleMs);

@@ -10,12 +10,20 @@ import { isObject, type JsonObject } from '#shared/json/json.ts';
  */
 export type CallOutcome = 'served' | 'refused' | 'failed' | 'broken-off' | 'client-gone';
 
-/** A failed attempt of a call. The call may still be served by another attempt. */
-export interface FailedTry {
+/** The record of one attempt of a call. A call whose attempt failed may be served by the next one. */
+export interface AttemptRecord {
   /** `provider/model`. */
   readonly target: string;
-  /** See `errorTypeOf`. */
-  readonly errorType: string;
+  readonly result: 'served' | 'failed' | 'abandoned';
+  /** The status of the provider's answer; null without an answer. */
+  readonly status: number | null;
+  /** The provider's name of the error, or the gateway's (`failureName`); null if it did not fail. */
+  readonly errorType: string | null;
+  /** The gateway's own code of the failure (`failureReason`); null if it did not fail. */
+  readonly reason: string | null;
+  /** In ms after the complete request arrived. */
+  readonly startMs: number;
+  readonly durationMs: number;
 }
 
 /** An attempt that broke after its provider had reported what it consumed, and that was not the last of its call. */
@@ -35,6 +43,9 @@ export interface BrokenAttempt extends ReportedConsumption {
 export interface CallRecord extends Consumption, Tenant {
   readonly operation: 'chat' | 'speech' | 'transcription';
   readonly keyId: string;
+  readonly requestId: string;
+  /** The batch that the call is a line of; null for a client's call. */
+  readonly batchId: string | null;
   /** The catalogue tag, or the voice that chose the model. */
   readonly model: string;
   /** `provider/model` of the last attempt; null without an attempt. */
@@ -45,9 +56,10 @@ export interface CallRecord extends Consumption, Tenant {
   readonly outcome: CallOutcome;
   /** OpenAI's error code, or the gateway's; null if the call was served. */
   readonly errorCode: string | null;
-  readonly attempts: number;
-  /** The failed attempts, in order. */
-  readonly failedTries: ReadonlyArray<FailedTry>;
+  /** The gateway's own code of the failure that ended the call; null if it was served or the client left. */
+  readonly reason: string | null;
+  /** All attempts, in order. */
+  readonly attempts: ReadonlyArray<AttemptRecord>;
   readonly headersMs: number | null;
   readonly firstContentMs: number | null;
   readonly totalMs: number;

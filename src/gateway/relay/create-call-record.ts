@@ -7,12 +7,12 @@ import type { ResponseHandler } from '#gateway/response/response-handler.ts';
 import type { Transport } from '#gateway/transport/transport.ts';
 import type { AttemptTimes } from './attempt.ts';
 import {
+  type AttemptRecord,
   type BrokenAttempt,
   type CallOutcome,
   type CallRecord,
   type Consumption,
   costOf,
-  type FailedTry,
   type ReportedConsumption,
 } from './call-record.ts';
 
@@ -27,24 +27,27 @@ export interface EndedCall {
   readonly outcome: CallOutcome;
   /** The target of the last attempt; null without one. */
   readonly target: Target | null;
-  readonly attempts: number;
-  readonly failedTries: ReadonlyArray<FailedTry>;
+  readonly attempts: ReadonlyArray<AttemptRecord>;
   /** What the provider of the last attempt has reported. */
   readonly reported: ReportedConsumption;
   readonly brokenAttempts: ReadonlyArray<EarlierAttempt>;
   readonly errorCode: string | null;
+  /** See `CallRecord.reason`. */
+  readonly reason: string | null;
   readonly times: AttemptTimes;
 }
 
 /** Makes the record of a call that has ended now, with its consumption and its cost. */
 export function createCallRecord(call: RelayedCall, result: EndedCall): CallRecord {
-  const { operation, caller, isStreamed, startedAt, route } = call;
-  const { outcome, target, attempts, failedTries, errorCode, times } = result;
+  const { operation, caller, requestId, batchId, isStreamed, startedAt, route } = call;
+  const { outcome, target, attempts, errorCode, reason, times } = result;
   const since = (at: number | null) => (at === null ? null : at - startedAt);
   const used = consumptionOf(call, result);
   return {
     operation,
     keyId: caller.keyId,
+    requestId,
+    batchId,
     organizationId: caller.organizationId,
     projectId: caller.projectId,
     partnerId: caller.partnerId,
@@ -54,8 +57,8 @@ export function createCallRecord(call: RelayedCall, result: EndedCall): CallReco
     streamed: isStreamed,
     outcome,
     errorCode: outcome === 'served' ? null : errorCode,
+    reason,
     attempts,
-    failedTries,
     headersMs: since(times.headersAt),
     firstContentMs: since(times.contentAt),
     totalMs: performance.now() - startedAt,
@@ -63,6 +66,30 @@ export function createCallRecord(call: RelayedCall, result: EndedCall): CallReco
     cost: costAt(target, used),
     brokenAttempts: result.brokenAttempts.map((attempt) => brokenAttemptOf(call, attempt)),
   };
+}
+
+/**
+ * Returns the header with the cost of an answer whose head is sent now, name and value in turn; empty if the cost is not
+ * known.
+ * @param target the target that answers
+ * @param reported what its provider has reported so far
+ * @param earlier the attempts that broke before
+ */
+export function costHeader(
+  call: RelayedCall,
+  target: Target,
+  reported: ReportedConsumption,
+  earlier: ReadonlyArray<EarlierAttempt>,
+): ReadonlyArray<string> {
+  const cost = costAt(target, { ...reportedIn(call, reported), characters: call.characters });
+  if (cost === null) return [];
+  const before = earlier.reduce((sum, attempt) => sum + (brokenAttemptOf(call, attempt).cost ?? 0), 0);
+  return ['X-Switchyard-Cost', decimal(cost + before)];
+}
+
+/** Writes a number without an exponent, to twelve decimals. */
+function decimal(value: number): string {
+  return value.toFixed(12).replace(/\.?0+$/, '');
 }
 
 function brokenAttemptOf(call: RelayedCall, { target, reported }: EarlierAttempt): BrokenAttempt {
@@ -90,6 +117,8 @@ export interface RelayedCall {
   readonly operation: CallRecord['operation'];
   readonly caller: Caller;
   readonly requestId: string;
+  /** The batch that it is a line of; null for a client's call. */
+  readonly batchId: string | null;
   readonly isStreamed: boolean;
   /** The length of the text to speak; null in other calls. */
   readonly characters: number | null;

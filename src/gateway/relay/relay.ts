@@ -7,24 +7,19 @@ import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import {
   type ErrorResponse,
   errorResponseFor,
-  failureName,
+  failureReason,
   finalErrorResponse,
   gatewayErrorResponse,
   sendError,
 } from '#gateway/response/error-response.ts';
+import type { ResponseHead } from '#gateway/response/response-handler.ts';
 import { providerRequestIdField } from '#gateway/transport/transport.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import { Attempt, type AttemptOutcome, type AttemptTimes } from './attempt.ts';
 import { type AttemptFailure, isRefusedFor, redactRefusal } from './attempt-failure.ts';
 import type { BodyConsumer } from './body-consumer.ts';
-import {
-  type CallOutcome,
-  type FailedTry,
-  nothingReported,
-  type ReportedConsumption,
-  type Usage,
-} from './call-record.ts';
-import { createCallRecord, type EarlierAttempt, type RelayedCall } from './create-call-record.ts';
+import { type CallOutcome, nothingReported, type ReportedConsumption, type Usage } from './call-record.ts';
+import { costHeader, createCallRecord, type EarlierAttempt, type RelayedCall } from './create-call-record.ts';
 import { Deadline } from './deadline.ts';
 import { isLeftToClient, nextStep } from './retry-policy.ts';
 import { AttemptRecorder, TargetQueue } from './targets.ts';
@@ -54,7 +49,6 @@ class Relay {
   #attempt: Attempt | null = null;
   #delaying: AbortController | null = null;
   #attempts = 0;
-  #failedTries: FailedTry[] | null = null;
   #triesHere = 0;
   readonly #total = new Deadline(() => this.#expire());
   /** When the time of the call is over, by the monotonic clock in ms. */
@@ -63,12 +57,16 @@ class Relay {
   /** The client left while its answer was still being read. */
   #hasLeft = false;
   #target: Target | null = null;
+  /** The status of the last attempt's answer; null without an answer. */
+  #status: number | null = null;
   /** What the provider of the last attempt has reported. */
   #reported: ReportedConsumption = nothingReported;
   #brokenAttempts: EarlierAttempt[] | null = null;
   #failure: AttemptFailure | null = null;
   #times: AttemptTimes = { headersAt: null, contentAt: null };
   #errorCode: string | null = null;
+  /** The gateway's own code of the failure that ended the call. */
+  #reason: string | null = null;
   /** The status of the failure that interrupted an answer; null without one. */
   #brokenStatus: number | null = null;
 
@@ -76,7 +74,7 @@ class Relay {
     this.#call = call;
     this.#dependencies = dependencies;
     const { breaker, observer, random } = dependencies;
-    this.#recorder = new AttemptRecorder(breaker, observer, call.requestId);
+    this.#recorder = new AttemptRecorder(breaker, observer, call);
     const targets = orderTargets(call.route, random).filter(call.canServe);
     this.#targets = new TargetQueue(targets, breaker, this.#recorder);
     this.#endsAt = call.startedAt + call.route.totalMs;
@@ -133,6 +131,7 @@ class Relay {
     }
     const { code, status } = errorResponseFor(failure);
     this.#errorCode = code;
+    this.#reason = failureReason(failure);
     this.#brokenStatus = status;
     responseHandler.abort(failure);
     return 'broken-off';
@@ -147,10 +146,11 @@ class Relay {
     this.#triesHere += 1;
     this.#recorder.start();
     const servedBy = this.#servedBy(target);
+    const costOfHead = this.#costHeaderAt(target);
     let consumer: BodyConsumer | null = null;
     const attempt: Attempt = new Attempt(target.timeouts, (status, headers, control) => {
       const observed = this.#recorder.closeCircuitOnContent(target, control);
-      consumer = responseHandler.receive({ status, headers, servedBy, translator }, observed);
+      consumer = responseHandler.receive({ status, headers, servedBy, costHeader: costOfHead, translator }, observed);
       return consumer;
     });
     this.#attempt = attempt;
@@ -159,6 +159,7 @@ class Relay {
     attempt.start(transport, request);
     return attempt.outcome.then((outcome) => {
       this.#attempt = null;
+      this.#status = attempt.status;
       this.#reported = consumer?.reported ?? nothingReported;
       if (isFirstAnswer) this.#times = attempt.times;
       return redactor === null ? outcome : withoutSecrets(outcome, redactor);
@@ -178,20 +179,24 @@ class Relay {
     return ['X-Switchyard-Target', id, 'X-Switchyard-Attempts', String(this.#attempts)];
   }
 
+  #costHeaderAt(target: Target): ResponseHead['costHeader'] {
+    if (target.price === null || !this.#call.caller.scopes.has('usage:read')) return null;
+    return (reported) => costHeader(this.#call, target, reported, this.#brokenAttempts ?? none);
+  }
+
   #recordSuccess(target: Target): CallOutcome {
-    this.#recorder.recordSuccess(target);
+    this.#recorder.recordSuccess(target, this.#status);
     return this.#hasLeft ? 'client-gone' : 'served';
   }
 
   #recordAbandoned(target: Target): CallOutcome {
-    this.#recorder.recordAbandoned(target);
+    this.#recorder.recordAbandoned(target, this.#status);
     return 'client-gone';
   }
 
   #recordFailure(target: Target, failure: AttemptFailure): void {
-    this.#failedTries ??= [];
-    this.#failedTries.push({ target: target.id, errorType: failureName(failure) });
-    this.#recorder.recordFailure(target, failure, this.#targets.isLast(target));
+    const isLast = this.#targets.isLast(target);
+    this.#recorder.recordFailure(target, failure, { status: this.#status, isLast });
     if (!isTooLong(this.#failure) || isRefusedFor(failure, 'request')) this.#failure = failure;
   }
 
@@ -256,6 +261,7 @@ class Relay {
     if (response.isDisconnected) return 'client-gone';
     const error = failure === null ? noCapableProvider : this.#finalError(failure);
     this.#errorCode = error.code;
+    this.#reason = failure === null ? error.code : failureReason(failure);
     const servedBy = this.#target === null ? [] : this.#servedBy(this.#target);
     const requestId = failure?.kind === 'refused' ? failure.requestId : null;
     sendError(response, error, [...servedBy, ...providerRequestIdField(requestId)]);
@@ -284,11 +290,11 @@ class Relay {
     const record = createCallRecord(this.#call, {
       outcome,
       target: this.#target,
-      attempts: this.#attempts,
-      failedTries: this.#failedTries ?? none,
+      attempts: this.#recorder.attempts,
       reported: this.#reported,
       brokenAttempts: this.#brokenAttempts ?? none,
       errorCode: this.#errorCode,
+      reason: this.#reason,
       times: this.#times,
     });
     this.#dependencies.usage.record(record);

@@ -1,9 +1,10 @@
 import type { Target } from '#gateway/config/catalogue.ts';
 import type { CircuitBreaker, CircuitState } from '#gateway/health/circuit-breaker.ts';
 import type { AttemptError, AttemptObserver, AttemptResult } from '#gateway/health/target-health.ts';
-import { failureName } from '#gateway/response/error-response.ts';
+import { failureName, failureReason } from '#gateway/response/error-response.ts';
 import { type AttemptFailure, isRefusedFor } from './attempt-failure.ts';
 import type { AttemptControl } from './body-consumer.ts';
+import type { AttemptRecord } from './call-record.ts';
 import { countsAgainst } from './retry-policy.ts';
 
 /** The targets of a call, of which it tries one after the other. */
@@ -65,20 +66,41 @@ interface Probe {
   readonly until: number;
 }
 
-/** Records the attempts of one call in the circuit breaker, and reports them to the observer. */
+/** A failed attempt, as far as its failure does not say it. */
+interface FailedAttempt {
+  /** The status of the provider's answer; null without an answer. */
+  readonly status: number | null;
+  /** Whether no other target of the call has a closed circuit. */
+  readonly isLast: boolean;
+}
+
+/** Records the attempts of one call, also in the circuit breaker, and reports them to the observer. */
 export class AttemptRecorder {
   readonly #breaker: CircuitBreaker;
   readonly #observer: AttemptObserver;
   readonly #requestId: string;
+  readonly #callStartedAt: number;
+  readonly #attempts: AttemptRecord[] = [];
   /** When the latest attempt began, by the monotonic clock in ms. */
   #startedAt = 0;
   /** Null if this call tries no half-open circuit, or its attempt there has ended. */
   #probe: Probe | null = null;
 
-  constructor(breaker: CircuitBreaker, observer: AttemptObserver, requestId: string) {
+  /** @param call its id, and when its complete request arrived, by the monotonic clock in ms */
+  constructor(
+    breaker: CircuitBreaker,
+    observer: AttemptObserver,
+    { requestId, startedAt }: { readonly requestId: string; readonly startedAt: number },
+  ) {
     this.#breaker = breaker;
     this.#observer = observer;
     this.#requestId = requestId;
+    this.#callStartedAt = startedAt;
+  }
+
+  /** The attempts that have ended so far, in order. */
+  get attempts(): ReadonlyArray<AttemptRecord> {
+    return this.#attempts;
   }
 
   start(): void {
@@ -101,13 +123,17 @@ export class AttemptRecorder {
     };
   }
 
-  recordSuccess(target: Target): void {
+  /** @param status that of the provider's answer */
+  recordSuccess(target: Target, status: number | null): void {
     this.#probe = null;
     this.#recordHealthy(target);
+    this.#add(target, 'served', status, null);
     this.#reportAttempt(target, 'served', null);
   }
 
-  recordAbandoned(target: Target): void {
+  /** @param status that of the provider's answer; null without an answer */
+  recordAbandoned(target: Target, status: number | null): void {
+    this.#add(target, 'abandoned', status, null);
     this.#reportAttempt(target, 'abandoned', null);
   }
 
@@ -117,11 +143,11 @@ export class AttemptRecorder {
     this.#probe = null;
   }
 
-  /** @param isLast whether no other target of the call has a closed circuit */
-  recordFailure(target: Target, failure: AttemptFailure, isLast: boolean): void {
+  recordFailure(target: Target, failure: AttemptFailure, { status, isLast }: FailedAttempt): void {
+    this.#add(target, 'failed', status, failure);
     // The fault of this node says nothing about the target.
     if (failure.kind === 'no-room') {
-      this.recordAbandoned(target);
+      this.#reportAttempt(target, 'abandoned', null);
       return;
     }
     this.#probe = null;
@@ -154,6 +180,23 @@ export class AttemptRecorder {
   /** The target works, even if it refused the request. */
   #recordHealthy(target: Target): void {
     if (this.#breaker.recordSuccess(target.id, this.#startedAt)) this.#reportCircuit(target, 'closed', null);
+  }
+
+  #add(
+    { id: target }: Target,
+    result: AttemptRecord['result'],
+    status: number | null,
+    failure: AttemptFailure | null,
+  ): void {
+    this.#attempts.push({
+      target,
+      result,
+      status: failure?.kind === 'refused' ? failure.status : status,
+      errorType: failure === null ? null : failureName(failure),
+      reason: failure === null ? null : failureReason(failure),
+      startMs: this.#startedAt - this.#callStartedAt,
+      durationMs: performance.now() - this.#startedAt,
+    });
   }
 
   #reportAttempt(target: Target, result: AttemptResult, error: AttemptError | null, isKeyRefused = false): void {

@@ -1,6 +1,7 @@
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import { malformed, unfinished } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
+import { nothingReported } from '#gateway/relay/call-record.ts';
 import { copyHeader, createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
 
 /** Passes bytes on as they arrive, such as audio. The answer begins with the first of them. */
@@ -52,6 +53,8 @@ export class ByteStreamResponse implements ResponseHandler {
     // With a prefix the body is longer than the provider says.
     const lengths = audio === undefined || audio.prefix.length === 0 ? ['content-length'] : [];
     for (const name of [...lengths, 'content-encoding', 'content-disposition']) copyHeader(fields, head, name);
+    // The text to speak is known; what a provider reports comes too late.
+    fields.push(...(head.costHeader?.(nothingReported) ?? []));
     this.#response.start(head.status, fields);
     if (audio !== undefined && audio.prefix.length > 0) this.#response.write(audio.prefix);
   }

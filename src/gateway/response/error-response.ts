@@ -91,6 +91,19 @@ export function failureName(failed: AttemptFailure): string {
   return [error?.code, error?.type].find((name) => typeof name === 'string' && isErrorType(name)) ?? `http_${status}`;
 }
 
+/** Returns the gateway's own code of a failure. Nothing of what a provider wrote is in it. */
+export function failureReason(failed: AttemptFailure): string {
+  if (failed.kind !== 'refused') return errorCode(failureOf(failed).code);
+  return refusalReasons[classifyRefusal(failed)] ?? errorCode(refusedFailure(failed).code);
+}
+
+/** The reasons of refusals that are passed on to the client. */
+const refusalReasons: Readonly<Partial<Record<ReturnType<typeof classifyRefusal>, string>>> = {
+  busy: 'provider_busy',
+  request: 'provider_refused',
+  'context-length': 'context_length_exceeded',
+};
+
 function errorObjectOf({ status, error, body }: ProviderRefusal): ErrorObject {
   return {
     message: error?.message ?? textOf(body) ?? `The provider refused with status ${status}.`,

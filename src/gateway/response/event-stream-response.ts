@@ -9,7 +9,7 @@ import {
   unfinished,
 } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
-import type { ReportedConsumption } from '#gateway/relay/call-record.ts';
+import { nothingReported, type ReportedConsumption } from '#gateway/relay/call-record.ts';
 import { isPlain } from '#gateway/transport/transport.ts';
 import { providerErrorIn } from '#gateway/wire/chat-event.ts';
 import { type SseBatch, SseSplitter } from '#gateway/wire/sse-splitter.ts';
@@ -116,6 +116,7 @@ class StreamConsumer implements BodyConsumer {
   readonly #status: number;
   /** The headers of the answer that it begins. They are made with the provider's headers, before any content. */
   readonly #headers: ReadonlyArray<string>;
+  readonly #costHeader: ResponseHead['costHeader'];
   readonly #attempt: AttemptControl;
   readonly #interpreter: StreamInterpreter;
   readonly #splitter = new SseSplitter();
@@ -139,6 +140,7 @@ class StreamConsumer implements BodyConsumer {
     this.#status = head.status;
     // A proxy that buffers responses would undo the streaming.
     this.#headers = [...createResponseHeaders(head, contentType), 'X-Accel-Buffering', 'no'];
+    this.#costHeader = head.costHeader;
     this.#attempt = attempt;
     this.#interpreter = interpreter;
     this.#isContinuation = stream.hasBegun;
@@ -261,7 +263,9 @@ class StreamConsumer implements BodyConsumer {
 
   #begin(): void {
     this.#stream.hasBegun = true;
-    this.#response.start(this.#status, this.#headers);
+    // The usage of an answer that is passed on as it arrives comes after its head.
+    const reported = this.#stream.options.isHeldWhole ? this.reported : nothingReported;
+    this.#response.start(this.#status, [...this.#headers, ...(this.#costHeader?.(reported) ?? [])]);
   }
 
   #complete(endMark: string | null): void {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ResponseTranslator } from '#gateway/providers/provider.ts';
 import type { AttemptFailure } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
+import type { ReportedConsumption } from '#gateway/relay/call-record.ts';
 import { providerRequestIdField, providerRequestIdIn } from '#gateway/transport/transport.ts';
 
 /** The head of a successful response from a provider. */
@@ -12,6 +13,12 @@ export interface ResponseHead {
   readonly translator: ResponseTranslator | null;
   /** Headers that name the target to the client, names and values in turn. */
   readonly servedBy: ReadonlyArray<string>;
+  /**
+   * Returns the header with the call's cost, name and value in turn; empty if it is not known. Null if the target has no
+   * price, or if the key may not read usage.
+   * @param reported what the provider has reported when the head is sent
+   */
+  readonly costHeader: ((reported: ReportedConsumption) => ReadonlyArray<string>) | null;
 }
 
 /**

@@ -47,9 +47,6 @@ export class WholeResponse implements ResponseHandler {
     const chunks: Buffer[] = [];
     let bytes = 0;
     let reported = nothingReported;
-    const report = (stated: ReportedConsumption) => {
-      reported = stated;
-    };
     return {
       get reported() {
         return reported;
@@ -63,7 +60,9 @@ export class WholeResponse implements ResponseHandler {
       },
       onEnd: () => {
         const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes);
-        const failure = this.#deliver(head, body, report);
+        const failure = this.#deliver(head, body, (stated) => {
+          reported = stated;
+        });
         answerHold.resize(0);
         if (failure === null) attempt.complete();
         else attempt.fail(failure);
@@ -85,13 +84,18 @@ export class WholeResponse implements ResponseHandler {
     const body = contentOf(head.headers, sent, maxDecompressedBytes);
     if (body === null) return malformed;
     const contentType = head.headers['content-type'] ?? 'application/octet-stream';
-    const failure = this.#check(contentType, body, report);
+    let stated = nothingReported;
+    const failure = this.#check(contentType, body, (reported) => {
+      stated = reported;
+      report(reported);
+    });
     if (failure !== null) return failure;
     const translate = head.translator?.translate;
     const translated = translate === undefined ? { contentType, body } : translate(body);
     if (translated === null) return malformed;
     this.hasBegun = true;
-    response.send(head.status, createResponseHeaders(head, translated.contentType), translated.body);
+    const headers = [...createResponseHeaders(head, translated.contentType), ...(head.costHeader?.(stated) ?? [])];
+    response.send(head.status, headers, translated.body);
     return null;
   }
 

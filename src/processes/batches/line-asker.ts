@@ -104,7 +104,14 @@ export class LineAsker {
     if (caller === null) return { kind: 'ended' };
     const idempotencyKey = createHash('sha256').update(`${facts.id}\n${line.customId}`).digest('hex');
     const findFile = (fileId: string) => store.findFile(fileId, projectId);
-    const request = { endpoint: facts.endpoint, caller, idempotencyKey, findFile, signal: stop.calling };
+    const request = {
+      endpoint: facts.endpoint,
+      batchId: facts.id,
+      caller,
+      idempotencyKey,
+      findFile,
+      signal: stop.calling,
+    };
     return calls.call(line, request).catch(laterOnOutage);
   }
 

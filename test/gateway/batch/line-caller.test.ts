@@ -24,7 +24,7 @@ describe('createLineCaller', () => {
     return createLineCaller({ gateway, limits: usualLimits, bodies, answers }).call(
       { customId: 'line', body: Buffer.from(JSON.stringify({ model: 'large', messages })) },
       {
-        ...{ endpoint: '/v1/chat/completions', caller, idempotencyKey: 'k' },
+        ...{ endpoint: '/v1/chat/completions', batchId: 'batch_1', caller, idempotencyKey: 'k' },
         ...{ findFile: async () => null, signal: new AbortController().signal },
       },
     );

@@ -414,7 +414,7 @@ describe('streamed chat', () => {
       const cheap = { provider: 'backup', model: 'other-y', prefill: true, price: { inputPerMillion: 1 } };
       const usageOf = (record: CallRecord | undefined) => {
         const { outcome, target, attempts, tokens, cost, brokenAttempts } = record ?? assert.fail('there is no record');
-        return { outcome, target, attempts, tokens, cost, brokenAttempts };
+        return { outcome, target, attempts: attempts.length, tokens, cost, brokenAttempts };
       };
 
       beforeEach(() => {

@@ -226,7 +226,7 @@ describe('chat that is not streamed', () => {
         if (code !== undefined) assert.equal(errorOf(answer).code, code);
         assert.equal(service.records.length, 1);
         assert.equal(service.records[0]?.outcome, status === 200 ? 'served' : 'refused');
-        assert.equal(service.records[0]?.attempts, tries[0] + tries[1]);
+        assert.equal(service.records[0]?.attempts.length, tries[0] + tries[1]);
       });
 
     it('sends the same bytes with each retry, with the target’s own model', async () => {
@@ -552,9 +552,14 @@ describe('chat that is not streamed', () => {
         const answer = await post(service, path, chat);
         assert.deepEqual([answer.status, answer.headers.get('x-switchyard-attempts')], [200, '2']);
         assert.equal(primary.seen.length, 3);
-        const { attempts, failedTries } = service.records[1] ?? assert.fail('there is no record');
-        assert.equal(attempts, 2);
-        assert.deepEqual(failedTries, [{ target: 'primary/gpt-x', errorType: 'provider_reset' }]);
+        const { attempts } = service.records[1] ?? assert.fail('there is no record');
+        assert.deepEqual(
+          attempts.map(({ target, result, errorType }) => [target, result, errorType]),
+          [
+            ['primary/gpt-x', 'failed', 'provider_reset'],
+            ['primary/gpt-x', 'served', null],
+          ],
+        );
       });
     }
 
@@ -654,19 +659,22 @@ describe('chat that is not streamed', () => {
     assert.equal((await post(service, path, chat)).status, 200);
     primary.answers(json({ error: { message: 'No.' } }, 400));
     assert.equal((await post(service, path, chat)).status, 400);
-    const target = 'primary/gpt-x';
     assert.deepEqual(
-      service.records.map(({ outcome, failedTries }) => [outcome, failedTries]),
+      service.records.map(({ outcome, attempts }) => [
+        outcome,
+        attempts.map(({ status, errorType, reason }) => [status, errorType, reason]),
+      ]),
       [
         [
           'served',
           [
-            { target, errorType: 'rate_limit_exceeded' },
-            { target, errorType: 'some_error' },
-            { target, errorType: 'provider_reset' },
+            [429, 'rate_limit_exceeded', 'provider_busy'],
+            [500, 'some_error', 'provider_failed'],
+            [null, 'provider_reset', 'provider_reset'],
+            [200, null, null],
           ],
         ],
-        ['refused', [{ target, errorType: 'http_400' }]],
+        ['refused', [[400, 'http_400', 'provider_refused']]],
       ],
     );
   });
@@ -675,7 +683,14 @@ describe('chat that is not streamed', () => {
     await post(service, path, { ...chat, user: 'somebody' });
     const [record] = service.records;
     assert.deepEqual(
-      { ...record, headersMs: 0, firstContentMs: 0, totalMs: 0 },
+      {
+        ...record,
+        requestId: '',
+        attempts: record?.attempts.map((attempt) => ({ ...attempt, startMs: 0, durationMs: 0 })),
+        headersMs: 0,
+        firstContentMs: 0,
+        totalMs: 0,
+      },
       {
         operation: 'chat',
         keyId: 'ckey000001',
@@ -688,8 +703,20 @@ describe('chat that is not streamed', () => {
         streamed: false,
         outcome: 'served',
         errorCode: null,
-        attempts: 1,
-        failedTries: [],
+        reason: null,
+        requestId: '',
+        batchId: null,
+        attempts: [
+          {
+            target: 'primary/gpt-x',
+            result: 'served',
+            status: 200,
+            errorType: null,
+            reason: null,
+            startMs: 0,
+            durationMs: 0,
+          },
+        ],
         brokenAttempts: [],
         headersMs: 0,
         firstContentMs: 0,

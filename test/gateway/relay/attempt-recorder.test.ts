@@ -9,11 +9,11 @@ describe('AttemptRecorder', () => {
   it('reports the time from the start of an attempt to its end', async () => {
     const reports: AttemptReport[] = [];
     const observer = { attempt: (report: AttemptReport) => void reports.push(report), circuit: () => undefined };
-    const recorder = new AttemptRecorder(new CircuitBreaker(), observer, 'request-1');
+    const recorder = new AttemptRecorder(new CircuitBreaker(), observer, { requestId: 'request-1', startedAt: 0 });
     const before = performance.now();
     recorder.start();
     await new Promise((resolve) => setTimeout(resolve, 20));
-    recorder.recordSuccess(target);
+    recorder.recordSuccess(target, 200);
     const most = performance.now() - before;
     const [{ durationMs } = assert.fail('nothing was reported')] = reports;
     assert.ok(durationMs >= 15 && durationMs <= most, `${durationMs} of ${most} ms`);

@@ -41,10 +41,12 @@ export interface QueriedStores {
   readonly history?: StreamHistory;
   /** Default: no deliveries. */
   readonly webhooks?: QueryServices['webhooks'];
+  /** Default: no calls. */
+  readonly calls?: QueryServices['calls'];
 }
 
 /** Queries on an event store, through the pipeline that all callers share. */
-export function queriesOn({ store, documents, pending, personalData, history, webhooks }: QueriedStores) {
+export function queriesOn({ store, documents, pending, personalData, history, webhooks, calls }: QueriedStores) {
   const personal = personalData ?? new PersonalData(new InMemorySubjectKeys());
   const runtime: QueryDependencies = {
     documents: documents ?? new ReadModel(store.log),
@@ -61,6 +63,7 @@ export function queriesOn({ store, documents, pending, personalData, history, we
         deliveryOf: async () => null,
         deliveriesTo: async () => ({ deliveries: [], next: null }),
       },
+      calls: calls ?? { ofRequest: async () => [], page: async () => ({ calls: [], next: null }) },
       unknownEvents: () => runtime.documents.unknownEvents(),
       projectionStatus: async () => [],
       processStatus: async () => [],

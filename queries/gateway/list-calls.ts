@@ -1,0 +1,56 @@
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { get } from '#application/operations/operation.ts';
+import { encodeCursor, maxPageItems, pageAnswer, pageInput } from '#application/operations/paging.ts';
+import { query } from '#application/queries/query.ts';
+import { cuid } from '#domain/codecs/id.ts';
+import { instant } from '#domain/codecs/time.ts';
+import type { Tenant } from '#domain/shared/access.ts';
+import { CallOutcome, RecordedCall } from '#domain/usage/recorded-call.ts';
+import { type ListOf, listOf } from '#queries/shared/list-of.ts';
+import { text } from '#shared/codecs/text.ts';
+import { encodeJson } from '#shared/json/encoded-json.ts';
+import { exampleCall, projectOfCalls, readsOfCalls, shownTo } from './shown-calls.ts';
+
+const Input = t.partial({
+  ...pageInput,
+  model: text({ min: 1, max: 200 }),
+  outcome: CallOutcome,
+  keyId: cuid,
+  from: instant,
+  until: instant,
+  projectId: cuid,
+});
+
+type Input = t.TypeOf<typeof Input>;
+
+export const listCalls = query<Input, Tenant, ListOf<'calls', RecordedCall>, keyof typeof readsOfCalls>({
+  about: {
+    name: 'list_calls',
+    summary: 'List the calls of the gateway, newest first',
+    description:
+      'Of the project of the key, or of `projectId`: with which attempts, how long, at which cost, and how each ended; ' +
+      'nothing of what was said. `from` is included, `until` is not. A call appears about a second after its end and ' +
+      'stays for seven days at most. A project keeps 4 MiB; beyond that, and beyond about 250 calls a second, one served ' +
+      'call represents several with the same key and model: `standsFor` says how many. The targets that failed have ' +
+      'only numbers, but for keys of type `admin`; `cost` is for keys with `usage:read`.',
+    group: 'Gateway',
+    example: { output: { calls: [exampleCall] } },
+  },
+  plane: 'gateway',
+  http: get('/v1/gateway/calls'),
+  access: { scope: 'gateway:read', subject: null },
+  input: Input,
+  output: listOf('calls', RecordedCall),
+  failures: ['project-not-found'],
+  reads: readsOfCalls,
+  paged: true,
+  answer: async ({ input, caller, read, services }) => {
+    const { limit = maxPageItems, cursor = null, projectId, ...filter } = input;
+    const project = await projectOfCalls(caller, projectId, read);
+    if (E.isLeft(project)) return project;
+    const { calls, next } = await services.calls.page(project.right, filter, { limit, after: cursor });
+    const items = calls.map((call) => encodeJson(shownTo(caller, call)));
+    return E.right(pageAnswer('calls', items, next === null ? null : encodeCursor(next)));
+  },
+});

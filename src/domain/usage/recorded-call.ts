@@ -1,0 +1,68 @@
+import * as t from 'io-ts';
+import { timestamp } from '#domain/codecs/time.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
+import { integer } from '#shared/codecs/number.ts';
+
+const count = integer(0, Number.MAX_SAFE_INTEGER);
+
+/** How a call of the gateway ended: `CallOutcome` of the gateway. */
+export const CallOutcome = enumeration('CallOutcome', 'served', 'refused', 'failed', 'broken-off', 'client-gone');
+
+/** How one attempt of a call ended. */
+const AttemptResult = enumeration('AttemptResult', 'served', 'failed', 'abandoned');
+
+const RecordedAttempt = t.type(
+  {
+    /** Which target of the call was asked, from 1; a repetition on the same target has the same number. */
+    targetNumber: integer(1, Number.MAX_SAFE_INTEGER),
+    /** `provider/model`: of the target that served, and for keys of type `admin` of every one; otherwise null. */
+    target: nullable(t.string),
+    result: AttemptResult,
+    /** The status of the provider's answer; null without an answer. */
+    status: nullable(integer(100, 999)),
+    /** The gateway's code of the failure; null without a failure. */
+    reason: nullable(t.string),
+    /** In ms after the complete request arrived. */
+    startMs: t.number,
+    durationMs: t.number,
+  },
+  'RecordedAttempt',
+);
+
+/** The record of one call of the gateway. Nothing of what was said is in it, and no text of a provider. */
+export const RecordedCall = t.intersection(
+  [
+    t.type({
+      requestId: t.string,
+      /** When the complete request had arrived. */
+      time: timestamp,
+      keyId: t.string,
+      operation: enumeration('CallOperation', 'chat', 'speech', 'transcription'),
+      /** The catalogue tag, or the voice that chose the model. */
+      model: t.string,
+      streamed: t.boolean,
+      outcome: CallOutcome,
+      /** The gateway's code of the last failure; null if the call was served or the client left. */
+      reason: nullable(t.string),
+      attempts: t.readonlyArray(RecordedAttempt),
+      /** In ms after the complete request arrived; null without content. */
+      firstContentMs: nullable(t.number),
+      totalMs: t.number,
+      inputTokens: nullable(count),
+      outputTokens: nullable(count),
+      /** Unicode characters of a text that was spoken. */
+      characters: nullable(count),
+      /** The length of a transcribed audio. */
+      audioSeconds: nullable(t.number),
+      /** The batch that the call is a line of; null for a client's call. */
+      batchId: nullable(t.string),
+      /** How many similar calls the record represents, itself included. More than 1 if there were too many to keep all. */
+      standsFor: integer(1, Number.MAX_SAFE_INTEGER),
+    }),
+    /** In the currency of the configuration; null if it is not known. Only for keys with `usage:read`. */
+    t.partial({ cost: nullable(t.number) }),
+  ],
+  'RecordedCall',
+);
+
+export type RecordedCall = t.TypeOf<typeof RecordedCall>;

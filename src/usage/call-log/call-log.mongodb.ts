@@ -1,0 +1,154 @@
+import type { Collection, Filter } from 'mongodb';
+import type { RecordedCall } from '#domain/usage/recorded-call.ts';
+import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import { areDuplicates } from '#mongodb/mongodb-failure.ts';
+import type { PageKey } from '#read-store/read-store.ts';
+import { type CallLog, type LoggedCall, placeOfCall } from './call-log.ts';
+import type { CallOutline } from './thinning.ts';
+
+const collectionName = 'gatewayCalls';
+/** The most ids of one command. */
+const idsAtOnce = 1_000;
+
+interface CallDocument {
+  readonly _id: string;
+  readonly project: string;
+  /** In ms since 1970. */
+  readonly at: number;
+  readonly request: string;
+  readonly key: string;
+  readonly model: string;
+  readonly outcome: string;
+  /** JSON of the record, without the number of calls that it represents. */
+  readonly body: string;
+  readonly bytes: number;
+  readonly standsFor: number;
+}
+
+/** Opens the log of calls on MongoDB, which all nodes share. */
+export function openMongoDbCallLog(options: MongoDbConnectionOptions): CallLog {
+  const connection = new MongoDbConnection(options);
+  let indexed: Promise<unknown> | null = null;
+  const calls = <Result>(work: (calls: Collection<CallDocument>) => Promise<Result>) =>
+    connection.call((database) => work(database.collection(collectionName)));
+  const ensureIndexes = async (): Promise<void> => {
+    indexed ??= calls(async (all) => {
+      await all.createIndex({ project: 1, at: 1, _id: 1 });
+      await all.createIndex({ project: 1, request: 1 });
+      await all.createIndex({ at: 1 });
+    });
+    try {
+      await indexed;
+    } catch (error) {
+      indexed = null;
+      throw error;
+    }
+  };
+  return {
+    add: async (added) => {
+      await ensureIndexes();
+      if (added.length > 0) await calls((all) => insert(all, added.map(documentOf)));
+    },
+    ofRequest: async (project, request, limit) => {
+      const found = await calls((all) => all.find({ project, request }).sort(newestFirst).limit(limit).toArray());
+      return found.map(callOf);
+    },
+    page: async (project, { model, outcome, keyId, from, until }, { limit, after }) => {
+      const range = { ...(from && { $gte: Date.parse(from) }), ...(until && { $lt: Date.parse(until) }) };
+      const filter: Filter<CallDocument> = {
+        project,
+        ...(model && { model }),
+        ...(outcome && { outcome }),
+        ...(keyId && { key: keyId }),
+        ...((from || until) && { at: range }),
+        ...(after === null ? {} : beyond('$lt', after)),
+      };
+      const found = await calls((all) =>
+        all
+          .find(filter)
+          .sort(newestFirst)
+          .limit(limit + 1)
+          .toArray(),
+      );
+      const last = found[limit - 1];
+      const isEnd = found.length <= limit || last === undefined;
+      const next = isEnd ? null : placeOfCall({ at: last.at, id: last._id });
+      return { calls: found.slice(0, limit).map(callOf), next };
+    },
+    bytesByProject: async () => {
+      const sums = await calls((all) =>
+        all
+          .aggregate<{ _id: string; bytes: number }>([{ $group: { _id: '$project', bytes: { $sum: '$bytes' } } }])
+          .toArray(),
+      );
+      return new Map(sums.map(({ _id, bytes }) => [_id, bytes]));
+    },
+    outlines: async (project, limit, after) => {
+      const filter = { project, ...(after === null ? {} : beyond('$gt', after)) };
+      const found = await calls((all) =>
+        all
+          .find(filter, { projection: { body: 0 } })
+          .sort({ at: 1, _id: 1 })
+          .limit(limit)
+          .toArray(),
+      );
+      return found.map(outlineOf);
+    },
+    thin: async (_, { removed, changed }) => {
+      const byNumber = Map.groupBy(changed.keys(), (call) => changed.get(call) ?? 1);
+      for (const [standsFor, some] of byNumber)
+        for (const ids of partsOf(some))
+          await calls((all) => all.updateMany({ _id: { $in: ids } }, { $set: { standsFor } }));
+      for (const ids of partsOf(removed)) await calls((all) => all.deleteMany({ _id: { $in: ids } }));
+    },
+    removeBefore: async (time) => {
+      await calls((all) => all.deleteMany({ at: { $lt: Date.parse(time) } }));
+      return false;
+    },
+    close: () => connection.close(),
+  };
+}
+
+const newestFirst = { at: -1, _id: -1 } as const;
+
+function beyond(operator: '$lt' | '$gt', { order, id }: PageKey): Filter<CallDocument> {
+  return { $or: [{ at: { [operator]: order } }, { at: order, _id: { [operator]: id } }] };
+}
+
+function documentOf({ id, projectId, call: { standsFor, ...call } }: LoggedCall): CallDocument {
+  const body = JSON.stringify(call);
+  return {
+    _id: id,
+    project: projectId,
+    at: Date.parse(call.time),
+    request: call.requestId,
+    key: call.keyId,
+    model: call.model,
+    outcome: call.outcome,
+    body,
+    bytes: Buffer.byteLength(body),
+    standsFor,
+  };
+}
+
+function callOf({ body, standsFor }: Pick<CallDocument, 'body' | 'standsFor'>): RecordedCall {
+  return { ...JSON.parse(body), standsFor };
+}
+
+function outlineOf({ _id: id, at, outcome, key, model, bytes, standsFor }: Omit<CallDocument, 'body'>): CallOutline {
+  return { id, at, isServed: outcome === 'served', keyId: key, model, bytes, standsFor };
+}
+
+function* partsOf(calls: ReadonlyArray<CallOutline>): Generator<string[], void, void> {
+  for (let from = 0; from < calls.length; from += idsAtOnce)
+    yield calls.slice(from, from + idsAtOnce).map(({ id }) => id);
+}
+
+/** Inserts documents. Those that are stored already fail one by one and are ignored. */
+async function insert(all: Collection<CallDocument>, documents: CallDocument[]): Promise<void> {
+  try {
+    await all.insertMany(documents, { ordered: false });
+  } catch (error) {
+    if (!areDuplicates(error)) throw error;
+  }
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { attemptRecord, callRecord, failedAttempts } from '#test/usage/call-records.ts';
+import type { LoggedCall } from '#usage/call-log/call-log.ts';
+import { CallRecorder } from '#usage/call-log/call-recorder.ts';
+
+const write = () => undefined;
+const quiet = { info: write, warn: write, error: write };
+const endedAt = Date.UTC(2026, 0, 5, 9);
+
+describe('CallRecorder', () => {
+  let stored: LoggedCall[];
+  let isUnavailable: boolean;
+  let now: number;
+  let recorder: CallRecorder;
+  beforeEach(() => {
+    stored = [];
+    isUnavailable = false;
+    now = endedAt;
+    const add = async (calls: ReadonlyArray<LoggedCall>) => {
+      if (isUnavailable) throw new UnavailableError('The store is away.');
+      stored.push(...calls);
+    };
+    recorder = new CallRecorder({ calls: { add }, log: quiet, now: () => now });
+  });
+
+  const representedBy = (calls: ReadonlyArray<LoggedCall>) => calls.reduce((sum, { call }) => sum + call.standsFor, 0);
+
+  it('stores a call with its attempts, its amounts and the cost of all attempts', async () => {
+    const [busy] = failedAttempts({ target: 'openai/gpt-4.1', errorType: 'a text of the provider' });
+    const attempts = [busy ?? assert.fail(), attemptRecord({ target: 'azure/gpt-4.1', startMs: 70.04 })];
+    const broken = { target: 'openai/gpt-4.1', provider: 'openai', tokens: null, audioSeconds: null, cost: 0.25 };
+    recorder.add([callRecord({ attempts, totalMs: 250, brokenAttempts: [broken], requestId: 'r' })]);
+    await recorder.close();
+    const [{ call, projectId } = assert.fail('nothing is stored')] = stored;
+    assert.equal(projectId, callRecord().projectId);
+    assert.deepEqual(
+      [call.requestId, call.time, call.cost, call.inputTokens, call.outputTokens, call.standsFor],
+      ['r', new Date(endedAt - 250).toISOString(), 0.75, 10, 20, 1],
+    );
+    assert.deepEqual(call.attempts, [
+      {
+        ...{ targetNumber: 1, target: 'openai/gpt-4.1', result: 'failed', status: 500 },
+        ...{ reason: 'provider_failed', startMs: 1, durationMs: 99 },
+      },
+      {
+        ...{ targetNumber: 2, target: 'azure/gpt-4.1', result: 'served', status: 200 },
+        ...{ reason: null, startMs: 70, durationMs: 99 },
+      },
+    ]);
+    assert.ok(!JSON.stringify(stored).includes('a text of the provider'));
+  });
+
+  it('gives attempts at the same target the same number', async () => {
+    const attempts = ['a/x', 'b/y', 'a/x'].map((target) => attemptRecord({ target }));
+    recorder.add([callRecord({ attempts })]);
+    await recorder.close();
+    assert.deepEqual(
+      stored[0]?.call.attempts.map(({ targetNumber }) => targetNumber),
+      [1, 2, 1],
+    );
+  });
+
+  it('thins the calls of a busy project before they are stored, and leaves those of others', async () => {
+    const other = { projectId: 'cother', keyId: 'ckeyother' };
+    recorder.add([callRecord(other), ...Array.from({ length: 2_000 }, () => callRecord()), callRecord(other)]);
+    await recorder.close();
+    const [busy, quietOnes] = [false, true].map((isOther) =>
+      stored.filter(({ projectId }) => (projectId === 'cother') === isOther),
+    ) as [LoggedCall[], LoggedCall[]];
+    assert.ok(busy.length > 100 && busy.length < 300, `${busy.length} are stored`);
+    assert.deepEqual([representedBy(busy), quietOnes.map(({ call }) => call.standsFor)], [2_000, [1, 1]]);
+    assert.equal(recorder.dropped, 0);
+  });
+
+  it('keeps calls while the store is unavailable, within 4 MiB, and stores them afterwards', async () => {
+    isUnavailable = true;
+    const [served, failed] = [callRecord(), callRecord({ outcome: 'failed', projectId: 'cother', attempts: [] })];
+    recorder.add([failed]);
+    for (let index = 0; index < 40; index += 1) recorder.add(Array.from({ length: 1_000 }, () => served));
+    await recorder.close();
+    assert.deepEqual([stored.length, recorder.dropped], [0, 0]);
+    isUnavailable = false;
+    now += 600_000;
+    await recorder.close();
+    assert.equal(representedBy(stored), 40_001);
+    assert.ok(stored.length < 10_000, `${stored.length} are stored`);
+    assert.ok(JSON.stringify(stored).length < 5 * 1024 * 1024);
+  });
+
+  it('drops and counts calls that cannot be joined and for which there is no room', async () => {
+    isUnavailable = true;
+    for (let index = 0; index < 20; index += 1)
+      recorder.add(Array.from({ length: 1_000 }, () => callRecord({ outcome: 'failed' })));
+    isUnavailable = false;
+    now += 600_000;
+    await recorder.close();
+    assert.ok(recorder.dropped > 0);
+    assert.equal(representedBy(stored) + recorder.dropped, 20_000);
+  });
+});
