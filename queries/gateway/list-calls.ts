@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
-import { encodeCursor, maxPageItems, pageAnswer, pageInput } from '#application/operations/paging.ts';
+import { encodeCursor, pageAnswer, pageInput } from '#application/operations/paging.ts';
 import { query } from '#application/queries/query.ts';
 import { cuid } from '#domain/codecs/id.ts';
 import { instant } from '#domain/codecs/time.ts';
@@ -11,6 +11,9 @@ import { type ListOf, listOf } from '#queries/shared/list-of.ts';
 import { text } from '#shared/codecs/text.ts';
 import { encodeJson } from '#shared/json/encoded-json.ts';
 import { exampleCall, projectOfCalls, readsOfCalls, shownTo } from './shown-calls.ts';
+
+/** The page of a call that one looks for. */
+const defaultLimit = 100;
 
 const Input = t.partial({
   ...pageInput,
@@ -29,11 +32,12 @@ export const listCalls = query<Input, Tenant, ListOf<'calls', RecordedCall>, key
     name: 'list_calls',
     summary: 'List the calls of the gateway, newest first',
     description:
-      'Of the project of the key, or of `projectId`: with which attempts, how long, at which cost, and how each ended; ' +
-      'nothing of what was said. `from` is included, `until` is not. A call appears about a second after its end and ' +
-      'stays for seven days at most. A project keeps 4 MiB; beyond that, and beyond about 250 calls a second, one served ' +
-      'call represents several with the same key and model: `standsFor` says how many. The targets that failed have ' +
-      'only numbers, but for keys of type `admin`; `cost` is for keys with `usage:read`.',
+      `Of the project of the key, or of \`projectId\`; the default \`limit\` is ${defaultLimit}. Each with its attempts, ` +
+      'times and amounts, and how it ended; nothing of what was said. `from` is included, `until` is not. A call appears ' +
+      'about a second after its end and stays for seven days at most. A project keeps 4 MiB; beyond that, and beyond ' +
+      'about 250 calls a second, one served call represents several with the same key and model: `callsRepresented` says how ' +
+      'many. The targets that failed have only numbers, but for keys of type `admin`; `cost` is for keys with ' +
+      '`usage:read`.',
     group: 'Gateway',
     example: { output: { calls: [exampleCall] } },
   },
@@ -45,11 +49,11 @@ export const listCalls = query<Input, Tenant, ListOf<'calls', RecordedCall>, key
   failures: ['project-not-found'],
   reads: readsOfCalls,
   paged: true,
-  answer: async ({ input, caller, read, services }) => {
-    const { limit = maxPageItems, cursor = null, projectId, ...filter } = input;
+  answer: async ({ input, caller, maxPageBytes: maxBytes, read, services }) => {
+    const { limit = defaultLimit, cursor = null, projectId, ...filter } = input;
     const project = await projectOfCalls(caller, projectId, read);
     if (E.isLeft(project)) return project;
-    const { calls, next } = await services.calls.page(project.right, filter, { limit, after: cursor });
+    const { calls, next } = await services.calls.page(project.right, filter, { limit, maxBytes, after: cursor });
     const items = calls.map((call) => encodeJson(shownTo(caller, call)));
     return E.right(pageAnswer('calls', items, next === null ? null : encodeCursor(next)));
   },

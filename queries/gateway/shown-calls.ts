@@ -76,6 +76,6 @@ export const exampleCall: RecordedCall = {
   characters: null,
   audioSeconds: null,
   batchId: null,
-  standsFor: 1,
+  callsRepresented: 1,
   cost: 0.00158,
 };

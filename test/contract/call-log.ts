@@ -22,7 +22,7 @@ export function callLogContract(
     });
 
     const idsOf = async (projectId: string, filter: CallFilter = {}) => {
-      const { calls } = await log.page(projectId, filter, { limit: 100, after: null });
+      const { calls } = await log.page(projectId, filter, { limit: 100, maxBytes: 1e6, after: null });
       return calls.map(({ requestId }) => requestId.replace('request-', ''));
     };
     const outlines = (projectId: string) => log.outlines(projectId, 100, null);
@@ -34,9 +34,12 @@ export function callLogContract(
     });
 
     it('returns a call as it was stored', async () => {
-      const call = recordedCall({ standsFor: 3, batchId: 'batch_1', cost: null });
+      const call = recordedCall({ callsRepresented: 3, batchId: 'batch_1', cost: null });
       await log.add([{ id: 'a', projectId: 'one', call }]);
-      assert.deepEqual(await log.page('one', {}, { limit: 1, after: null }), { calls: [call], next: null });
+      assert.deepEqual(await log.page('one', {}, { limit: 1, maxBytes: 1e6, after: null }), {
+        calls: [call],
+        next: null,
+      });
       assert.deepEqual(await log.ofRequest('one', call.requestId, 1), [call]);
     });
 
@@ -71,11 +74,28 @@ export function callLogContract(
       const seen: string[] = [];
       let after: PageKey | null = null;
       do {
-        const page = await log.page('one', { until: timeOfCall(100) }, { limit: 2, after });
+        const page = await log.page('one', { until: timeOfCall(100) }, { limit: 2, maxBytes: 1e6, after });
         seen.push(...page.calls.map(({ requestId }) => requestId));
         after = page.next;
       } while (after !== null);
       assert.deepEqual(seen, added.map(({ call }) => call.requestId).toReversed());
+    });
+
+    it('ends a page that has too many bytes, with one call at least', async () => {
+      await log.add(['a', 'b', 'c'].map((id, index) => loggedCall(index, id)));
+      const [{ bytes } = assert.fail()] = await outlines('one');
+      const lengthOf = async (maxBytes: number, after: PageKey | null = null) => {
+        const { calls, next } = await log.page('one', {}, { limit: 10, maxBytes, after });
+        return [calls.length, next === null] as const;
+      };
+      assert.deepEqual(
+        [await lengthOf(2 * bytes), await lengthOf(1)],
+        [
+          [2, false],
+          [1, false],
+        ],
+      );
+      assert.deepEqual(await lengthOf(3 * bytes), [3, true]);
     });
 
     it('stores a call once when it is added twice, and counts its bytes once', async () => {
@@ -97,14 +117,14 @@ export function callLogContract(
     });
 
     it('reads outlines, oldest first, in parts', async () => {
-      await log.add([loggedCall(2, 'b', { outcome: 'failed', standsFor: 4 }), loggedCall(1, 'a')]);
+      await log.add([loggedCall(2, 'b', { outcome: 'failed', callsRepresented: 4 }), loggedCall(1, 'a')]);
       const [first, ...none] = await log.outlines('one', 1, null);
       assert.ok(first !== undefined && none.length === 0);
       const [second, ...others] = await log.outlines('one', 2, placeOfCall(first));
-      assert.deepEqual([first.id, first.isServed, first.standsFor], ['a', true, 1]);
-      const { id, isServed, standsFor, at, model } = second ?? assert.fail('there is no second');
+      assert.deepEqual([first.id, first.isServed, first.callsRepresented], ['a', true, 1]);
+      const { id, isServed, callsRepresented, at, model } = second ?? assert.fail('there is no second');
       assert.deepEqual(
-        [id, isServed, standsFor, at, model],
+        [id, isServed, callsRepresented, at, model],
         ['b', false, 4, Date.parse(timeOfCall(2)), recordedCall().model],
       );
       assert.deepEqual(others, []);
@@ -122,9 +142,9 @@ export function callLogContract(
         ]),
         lost: 0,
       });
-      const { calls } = await log.page('one', {}, { limit: 10, after: null });
+      const { calls } = await log.page('one', {}, { limit: 10, maxBytes: 1e6, after: null });
       assert.deepEqual(
-        calls.map(({ requestId, standsFor }) => [requestId, standsFor]),
+        calls.map(({ requestId, callsRepresented }) => [requestId, callsRepresented]),
         [
           ['request-c', 5],
           ['request-a', 2],

@@ -27,6 +27,7 @@ import { countParsedCharacters } from '#test/support/harness/count-parsed-charac
 import { Service } from '#test/support/harness/in-memory-service.ts';
 import { invokeOperation } from '#test/support/harness/invoke-operation.ts';
 import { populatedService } from '#test/support/service/populated-service.ts';
+import { recordedCall } from '#test/usage/call-log/logged-calls.ts';
 
 const recordCharacters = 100_000;
 const manyDocuments = 40;
@@ -55,6 +56,7 @@ async function ask(
       waitForPosition: async () => true,
       lastPosition: async () => 0,
       lag: { lagMs: () => 0, past: () => ({ times: [], worstLag: [], worstLagMs: [], growth: [] }) },
+      calls: { ofRequest: async () => [recordedCall()], page: async () => ({ calls: [recordedCall()], next: null }) },
       gatewayHealth: () => ({ node: 'node-1', windowSeconds: 300, targets: [], circuitChanges: [] }),
       webhooks: { deliveryOf: async () => null, deliveriesTo: async () => ({ deliveries: [], next: null }) },
       comparer: new VersionComparer({ maxCharactersHere: Number.MAX_SAFE_INTEGER }),
@@ -172,6 +174,11 @@ const withTwoIds = new Set([
   'get_store_file',
 ]);
 
+/** The parameters of queries whose path names no document. */
+const parametersOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  get_call: { requestId: recordedCall().requestId },
+};
+
 describe('every query', () => {
   it('answers a body that matches its declared output, on a service with resources of every kind', async () => {
     const { documents, personalData, writer, store } = await populatedService();
@@ -185,7 +192,8 @@ describe('every query', () => {
     };
     for (const query of queries.filter(({ about }) => !withTwoIds.has(about.name))) {
       const { subject } = query.access;
-      const parameters = subject === null ? {} : { [subject.parameter]: await idOf(subject) };
+      const parameters =
+        subject === null ? (parametersOf[query.about.name] ?? {}) : { [subject.parameter]: await idOf(subject) };
       const { body } = await ask(query, documents, parameters, personalData, { writer, store });
       const value = body instanceof EncodedJson ? body.parse() : body;
       assert.ok(query.output !== null);

@@ -21,6 +21,7 @@ export function callRecord(given: Partial<CallRecord> = {}): CallRecord {
     headersMs: 80,
     firstContentMs: 90,
     totalMs: 100,
+    endedAt: Date.UTC(2026, 0, 5, 9),
     tokens: { input: 10, output: 20 },
     characters: null,
     audioSeconds: null,

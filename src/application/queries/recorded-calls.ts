@@ -12,6 +12,15 @@ export interface CallFilter {
   readonly until?: string | undefined;
 }
 
+/** The requested page of a list of calls. */
+export interface CallPageRequest {
+  readonly limit: number;
+  /** The most bytes of the calls, but for the first one. */
+  readonly maxBytes: number;
+  /** The last place of the page before; null for the first page. */
+  readonly after: PageKey | null;
+}
+
 /** A page of calls, newest first. */
 export interface CallPage {
   readonly calls: ReadonlyArray<RecordedCall>;
@@ -24,9 +33,5 @@ export interface RecordedCalls {
   /** The newest calls of a project with a request id, which a client may use again. @throws UnavailableError */
   readonly ofRequest: (projectId: string, requestId: string, limit: number) => Promise<ReadonlyArray<RecordedCall>>;
   /** The calls of a project. @throws UnavailableError */
-  readonly page: (
-    projectId: string,
-    filter: CallFilter,
-    page: { readonly limit: number; readonly after: PageKey | null },
-  ) => Promise<CallPage>;
+  readonly page: (projectId: string, filter: CallFilter, request: CallPageRequest) => Promise<CallPage>;
 }

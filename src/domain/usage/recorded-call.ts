@@ -57,7 +57,7 @@ export const RecordedCall = t.intersection(
       /** The batch that the call is a line of; null for a client's call. */
       batchId: nullable(t.string),
       /** How many similar calls the record represents, itself included. More than 1 if there were too many to keep all. */
-      standsFor: integer(1, Number.MAX_SAFE_INTEGER),
+      callsRepresented: integer(1, Number.MAX_SAFE_INTEGER),
     }),
     /** In the currency of the configuration; null if it is not known. Only for keys with `usage:read`. */
     t.partial({ cost: nullable(t.number) }),

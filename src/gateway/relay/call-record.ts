@@ -63,6 +63,8 @@ export interface CallRecord extends Consumption, Tenant {
   readonly headersMs: number | null;
   readonly firstContentMs: number | null;
   readonly totalMs: number;
+  /** When the call ended, in ms since 1970. */
+  readonly endedAt: number;
   /** The cost by the configured price, in its currency; null without a price, or if the consumption is unknown. */
   readonly cost: number | null;
   /** What earlier attempts had consumed when they broke. The consumption above is that of the last attempt. */

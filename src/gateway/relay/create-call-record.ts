@@ -62,6 +62,7 @@ export function createCallRecord(call: RelayedCall, result: EndedCall): CallReco
     headersMs: since(times.headersAt),
     firstContentMs: since(times.contentAt),
     totalMs: performance.now() - startedAt,
+    endedAt: Date.now(),
     ...used,
     cost: costAt(target, used),
     brokenAttempts: result.brokenAttempts.map((attempt) => brokenAttemptOf(call, attempt)),

@@ -1,9 +1,8 @@
 import type { Collection, Filter } from 'mongodb';
-import type { RecordedCall } from '#domain/usage/recorded-call.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { areDuplicates } from '#mongodb/mongodb-failure.ts';
 import type { PageKey } from '#read-store/read-store.ts';
-import { type CallLog, type LoggedCall, placeOfCall } from './call-log.ts';
+import { type CallLog, callOf, callPageOf, type LoggedCall } from './call-log.ts';
 import type { CallOutline } from './thinning.ts';
 
 const collectionName = 'gatewayCalls';
@@ -22,7 +21,7 @@ interface CallDocument {
   /** JSON of the record, without the number of calls that it represents. */
   readonly body: string;
   readonly bytes: number;
-  readonly standsFor: number;
+  readonly callsRepresented: number;
 }
 
 /** Opens the log of calls on MongoDB, which all nodes share. */
@@ -53,7 +52,8 @@ export function openMongoDbCallLog(options: MongoDbConnectionOptions): CallLog {
       const found = await calls((all) => all.find({ project, request }).sort(newestFirst).limit(limit).toArray());
       return found.map(callOf);
     },
-    page: async (project, { model, outcome, keyId, from, until }, { limit, after }) => {
+    page: async (project, { model, outcome, keyId, from, until }, request) => {
+      const { limit, after } = request;
       const range = { ...(from && { $gte: Date.parse(from) }), ...(until && { $lt: Date.parse(until) }) };
       const filter: Filter<CallDocument> = {
         project,
@@ -70,10 +70,10 @@ export function openMongoDbCallLog(options: MongoDbConnectionOptions): CallLog {
           .limit(limit + 1)
           .toArray(),
       );
-      const last = found[limit - 1];
-      const isEnd = found.length <= limit || last === undefined;
-      const next = isEnd ? null : placeOfCall({ at: last.at, id: last._id });
-      return { calls: found.slice(0, limit).map(callOf), next };
+      return callPageOf(
+        found.map(({ _id: id, ...stored }) => ({ ...stored, id })),
+        request,
+      );
     },
     bytesByProject: async () => {
       const sums = await calls((all) =>
@@ -96,9 +96,9 @@ export function openMongoDbCallLog(options: MongoDbConnectionOptions): CallLog {
     },
     thin: async (_, { removed, changed }) => {
       const byNumber = Map.groupBy(changed.keys(), (call) => changed.get(call) ?? 1);
-      for (const [standsFor, some] of byNumber)
+      for (const [callsRepresented, some] of byNumber)
         for (const ids of partsOf(some))
-          await calls((all) => all.updateMany({ _id: { $in: ids } }, { $set: { standsFor } }));
+          await calls((all) => all.updateMany({ _id: { $in: ids } }, { $set: { callsRepresented } }));
       for (const ids of partsOf(removed)) await calls((all) => all.deleteMany({ _id: { $in: ids } }));
     },
     removeBefore: async (time) => {
@@ -115,7 +115,7 @@ function beyond(operator: '$lt' | '$gt', { order, id }: PageKey): Filter<CallDoc
   return { $or: [{ at: { [operator]: order } }, { at: order, _id: { [operator]: id } }] };
 }
 
-function documentOf({ id, projectId, call: { standsFor, ...call } }: LoggedCall): CallDocument {
+function documentOf({ id, projectId, call: { callsRepresented, ...call } }: LoggedCall): CallDocument {
   const body = JSON.stringify(call);
   return {
     _id: id,
@@ -127,16 +127,20 @@ function documentOf({ id, projectId, call: { standsFor, ...call } }: LoggedCall)
     outcome: call.outcome,
     body,
     bytes: Buffer.byteLength(body),
-    standsFor,
+    callsRepresented,
   };
 }
 
-function callOf({ body, standsFor }: Pick<CallDocument, 'body' | 'standsFor'>): RecordedCall {
-  return { ...JSON.parse(body), standsFor };
-}
-
-function outlineOf({ _id: id, at, outcome, key, model, bytes, standsFor }: Omit<CallDocument, 'body'>): CallOutline {
-  return { id, at, isServed: outcome === 'served', keyId: key, model, bytes, standsFor };
+function outlineOf({
+  _id: id,
+  at,
+  outcome,
+  key,
+  model,
+  bytes,
+  callsRepresented,
+}: Omit<CallDocument, 'body'>): CallOutline {
+  return { id, at, isServed: outcome === 'served', keyId: key, model, bytes, callsRepresented };
 }
 
 function* partsOf(calls: ReadonlyArray<CallOutline>): Generator<string[], void, void> {

@@ -1,6 +1,5 @@
-import type { RecordedCall } from '#domain/usage/recorded-call.ts';
 import { SqliteFile, type SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
-import { type CallLog, placeOfCall } from './call-log.ts';
+import { type CallLog, callOf, callPageOf, type StoredCall } from './call-log.ts';
 
 /** The most rows of one removal. The number is small, so that other writes of the thread do not wait long. */
 const removedAtOnce = 1_000;
@@ -8,7 +7,7 @@ const removedAtOnce = 1_000;
 const schema = `
   CREATE TABLE IF NOT EXISTS calls (
     id TEXT NOT NULL, project TEXT NOT NULL, at INTEGER NOT NULL, request TEXT NOT NULL, key TEXT NOT NULL,
-    model TEXT NOT NULL, outcome TEXT NOT NULL, body TEXT NOT NULL, bytes INTEGER NOT NULL, stands_for INTEGER NOT NULL,
+    model TEXT NOT NULL, outcome TEXT NOT NULL, body TEXT NOT NULL, bytes INTEGER NOT NULL, represented INTEGER NOT NULL,
     PRIMARY KEY (project, at, id)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS calls_by_request ON calls (project, request);
@@ -24,19 +23,19 @@ const schema = `
   END;
 `;
 const insertSql = `
-  INSERT INTO calls (id, project, at, request, key, model, outcome, body, bytes, stands_for)
+  INSERT INTO calls (id, project, at, request, key, model, outcome, body, bytes, represented)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project, at, id) DO NOTHING`;
 const requestSql =
-  'SELECT body, stands_for FROM calls WHERE project = ? AND request = ? ORDER BY at DESC, id DESC LIMIT ?';
+  'SELECT id, at, body, represented FROM calls WHERE project = ? AND request = ? ORDER BY at DESC, id DESC LIMIT ?';
 const pageSql = `
-  SELECT id, at, body, stands_for FROM calls
+  SELECT id, at, body, represented FROM calls
   WHERE project = ?1 AND (at, id) < (?2, ?3) AND at >= ?4 AND (?5 IS NULL OR model = ?5)
     AND (?6 IS NULL OR outcome = ?6) AND (?7 IS NULL OR key = ?7)
   ORDER BY at DESC, id DESC LIMIT ?8`;
 const outlinesSql = `
-  SELECT id, at, outcome, key, model, bytes, stands_for FROM calls
+  SELECT id, at, outcome, key, model, bytes, represented FROM calls
   WHERE project = ? AND (at, id) > (?, ?) ORDER BY at, id LIMIT ?`;
-const changeSql = 'UPDATE calls SET stands_for = ? WHERE project = ? AND at = ? AND id = ?';
+const changeSql = 'UPDATE calls SET represented = ? WHERE project = ? AND at = ? AND id = ?';
 const oldSql = 'SELECT project, at, id FROM calls WHERE at < ? ORDER BY at LIMIT ?';
 const deleteSql = 'DELETE FROM calls WHERE project = ? AND at = ? AND id = ?';
 
@@ -49,25 +48,24 @@ export function openSqliteCallLog(options: SqliteStoreOptions): CallLog {
   const file = new SqliteFile({ ...options, contents: 'The records of calls', schema });
   return {
     add: async (calls) => {
-      const rows = calls.map(({ id, projectId, call: { standsFor, ...call } }) => {
+      const rows = calls.map(({ id, projectId, call: { callsRepresented, ...call } }) => {
         const body = JSON.stringify(call);
         const { requestId, keyId, model, outcome } = call;
         const at = Date.parse(call.time);
-        return [id, projectId, at, requestId, keyId, model, outcome, body, Buffer.byteLength(body), standsFor];
+        return [id, projectId, at, requestId, keyId, model, outcome, body, Buffer.byteLength(body), callsRepresented];
       });
       if (rows.length > 0) await file.write({ statements: [{ sql: insertSql, rows }] });
     },
-    ofRequest: async (projectId, requestId, limit) => file.rows(requestSql, projectId, requestId, limit).map(callOf),
-    page: async (projectId, { model, outcome, keyId, from, until }, { limit, after }) => {
+    ofRequest: async (projectId, requestId, limit) =>
+      file.rows(requestSql, projectId, requestId, limit).map((row) => callOf(storedCallOf(row))),
+    page: async (projectId, { model, outcome, keyId, from, until }, request) => {
+      const { limit, after } = request;
       const end = until === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(until);
       const { order, id } = after !== null && after.order < end ? after : { order: end, id: '' };
       const start = from === undefined ? 0 : Date.parse(from);
       const filters = [model ?? null, outcome ?? null, keyId ?? null];
       const rows = file.rows(pageSql, projectId, order, id, start, ...filters, limit + 1);
-      const last = rows[limit - 1];
-      const isEnd = rows.length <= limit || last === undefined;
-      const next = isEnd ? null : placeOfCall({ at: Number(last.at), id: String(last.id) });
-      return { calls: rows.slice(0, limit).map(callOf), next };
+      return callPageOf(rows.map(storedCallOf), request);
     },
     bytesByProject: async () => {
       const rows = file.rows('SELECT project, bytes FROM sizes');
@@ -75,18 +73,18 @@ export function openSqliteCallLog(options: SqliteStoreOptions): CallLog {
     },
     outlines: async (projectId, limit, after) => {
       const rows = file.rows(outlinesSql, projectId, after?.order ?? 0, after?.id ?? '', limit);
-      return rows.map(({ id, at, outcome, key, model, bytes, stands_for: standsFor }) => ({
+      return rows.map(({ id, at, outcome, key, model, bytes, represented: callsRepresented }) => ({
         id: String(id),
         at: Number(at),
         isServed: outcome === 'served',
         keyId: String(key),
         model: String(model),
         bytes: Number(bytes),
-        standsFor: Number(standsFor),
+        callsRepresented: Number(callsRepresented),
       }));
     },
     thin: async (projectId, { removed, changed }) => {
-      const changes = Array.from(changed, ([{ at, id }, standsFor]) => [standsFor, projectId, at, id]);
+      const changes = Array.from(changed, ([{ at, id }, callsRepresented]) => [callsRepresented, projectId, at, id]);
       const removals = removed.map(({ at, id }) => [projectId, at, id]);
       await file.write({
         statements: [
@@ -106,6 +104,11 @@ export function openSqliteCallLog(options: SqliteStoreOptions): CallLog {
   };
 }
 
-function callOf({ body, stands_for: standsFor }: ReturnType<SqliteFile['rows']>[number]): RecordedCall {
-  return { ...JSON.parse(String(body)), standsFor: Number(standsFor) };
+function storedCallOf({
+  id,
+  at,
+  body,
+  represented: callsRepresented,
+}: ReturnType<SqliteFile['rows']>[number]): StoredCall {
+  return { id: String(id), at: Number(at), body: String(body), callsRepresented: Number(callsRepresented) };
 }

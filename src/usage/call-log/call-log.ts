@@ -1,4 +1,4 @@
-import type { RecordedCalls } from '#application/queries/recorded-calls.ts';
+import type { CallPage, CallPageRequest, RecordedCalls } from '#application/queries/recorded-calls.ts';
 import type { RecordedCall } from '#domain/usage/recorded-call.ts';
 import type { PageKey } from '#read-store/read-store.ts';
 import type { CallOutline, Thinning } from './thinning.ts';
@@ -32,4 +32,37 @@ export interface CallLog extends RecordedCalls {
 /** Returns the place of a call in its project's list. */
 export function placeOfCall({ id, at }: Pick<CallOutline, 'id' | 'at'>): PageKey {
   return { order: at, id };
+}
+
+/** A call, as an adapter reads it. */
+export interface StoredCall {
+  readonly id: string;
+  readonly at: number;
+  /** JSON of the call, without the number of calls that it represents. */
+  readonly body: string;
+  readonly callsRepresented: number;
+}
+
+/** Parses a stored call. */
+export function callOf({ body, callsRepresented }: Pick<StoredCall, 'body' | 'callsRepresented'>): RecordedCall {
+  return { ...JSON.parse(body), callsRepresented };
+}
+
+/** Makes a page of stored calls. @param found one more than the limit, where more follow */
+export function callPageOf(
+  found: ReadonlyArray<StoredCall>,
+  { limit, maxBytes }: Pick<CallPageRequest, 'limit' | 'maxBytes'>,
+): CallPage {
+  let count = 0;
+  let bytes = 0;
+  for (const { body } of found.slice(0, limit)) {
+    bytes += body.length;
+    if (count > 0 && bytes > maxBytes) break;
+    count += 1;
+  }
+  const last = found[count - 1];
+  return {
+    calls: found.slice(0, count).map(callOf),
+    next: count === found.length || last === undefined ? null : placeOfCall(last),
+  };
 }

@@ -56,9 +56,8 @@ export class CallRecorder {
 
   /** Adds calls that have just ended. Never throws. */
   add(records: ReadonlyArray<CallRecord>): void {
-    const now = this.#now();
-    this.#since ??= now;
-    for (const record of records) this.#keep(this.#waitingCallOf(record, now));
+    this.#since ??= this.#now();
+    for (const record of records) this.#keep(this.#waitingCallOf(record));
     this.#storing.schedule();
   }
 
@@ -68,10 +67,10 @@ export class CallRecorder {
     await this.#storing.flush();
   }
 
-  #waitingCallOf(record: CallRecord, now: number): WaitingCall {
-    const call = recordedCallOf(record, now);
+  #waitingCallOf(record: CallRecord): WaitingCall {
+    const call = recordedCallOf(record);
     this.#added += 1;
-    const { keyId, model, outcome, requestId, attempts, standsFor } = call;
+    const { keyId, model, outcome, requestId, attempts, callsRepresented } = call;
     return {
       id: `${this.#idPrefix}-${this.#added.toString(36)}`,
       projectId: record.projectId ?? '',
@@ -81,7 +80,7 @@ export class CallRecorder {
       keyId,
       model,
       bytes: 400 + requestId.length + model.length + 150 * attempts.length,
-      standsFor,
+      callsRepresented,
     };
   }
 
@@ -145,21 +144,22 @@ function thinned(calls: WaitingCall[], maxBytes: number): { readonly kept: Waiti
   const kept = calls.filter((call) => !gone.has(call));
   return {
     kept: kept.map((call) => {
-      const standsFor = changed.get(call);
-      return standsFor === undefined ? call : { ...call, standsFor, call: { ...call.call, standsFor } };
+      const callsRepresented = changed.get(call);
+      return callsRepresented === undefined
+        ? call
+        : { ...call, callsRepresented, call: { ...call.call, callsRepresented } };
     }),
     lost,
   };
 }
 
-/** @param now the end of the call, in ms since 1970 */
-function recordedCallOf(record: CallRecord, now: number): RecordedCall {
+function recordedCallOf(record: CallRecord): RecordedCall {
   const { requestId, keyId, operation, model, streamed, outcome, reason, firstContentMs, totalMs, tokens } = record;
   const { characters, audioSeconds, batchId } = record;
   const numbers = new Map<string, number>();
   return {
     requestId,
-    time: new Date(now - totalMs).toISOString(),
+    time: new Date(record.endedAt - totalMs).toISOString(),
     keyId,
     operation,
     model,
@@ -179,7 +179,7 @@ function recordedCallOf(record: CallRecord, now: number): RecordedCall {
     characters,
     audioSeconds,
     batchId,
-    standsFor: 1,
+    callsRepresented: 1,
     cost: costOf(record),
   };
 }

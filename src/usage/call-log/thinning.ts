@@ -9,7 +9,7 @@ export interface CallOutline {
   readonly model: string;
   readonly bytes: number;
   /** How many calls it represents, itself included. */
-  readonly standsFor: number;
+  readonly callsRepresented: number;
 }
 
 /** What to change so that calls take less space. */
@@ -55,7 +55,7 @@ class ThinningPlan {
     return this.#bytes > this.#maxBytes;
   }
 
-  /** Joins neighbours that represent at most so many calls each. */
+  /** Joins neighbours that represent at most `level` calls each. */
   joinServed(level: number): void {
     const waiting = new Map<string, CallOutline>();
     const groups = new Map<string, number>();
@@ -63,12 +63,12 @@ class ThinningPlan {
       if (!call.isServed || this.#removed.has(call)) continue;
       const group = `${call.keyId}\n${call.model}`;
       groups.set(group, (groups.get(group) ?? 0) + 1);
-      if (this.#standsFor(call) > level || !this.isTooLarge) continue;
+      if (this.#callsRepresented(call) > level || !this.isTooLarge) continue;
       const before = waiting.get(group);
       if (before === undefined) waiting.set(group, call);
       else {
         waiting.delete(group);
-        this.#changed.set(before, this.#standsFor(before) + this.#standsFor(call));
+        this.#changed.set(before, this.#callsRepresented(before) + this.#callsRepresented(call));
         this.#remove(call);
         groups.set(group, (groups.get(group) ?? 0) - 1);
       }
@@ -80,7 +80,7 @@ class ThinningPlan {
     for (const call of this.#calls) {
       if (!this.isTooLarge) return;
       if (this.#removed.has(call)) continue;
-      this.#lost += this.#standsFor(call);
+      this.#lost += this.#callsRepresented(call);
       this.#changed.delete(call);
       this.#remove(call);
     }
@@ -96,7 +96,7 @@ class ThinningPlan {
     this.#bytes -= call.bytes;
   }
 
-  #standsFor(call: CallOutline): number {
-    return this.#changed.get(call) ?? call.standsFor;
+  #callsRepresented(call: CallOutline): number {
+    return this.#changed.get(call) ?? call.callsRepresented;
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DocumentedOperations } from '#test/e2e/support/documented-operations.ts';
 import { uploadText } from '#test/e2e/support/upload.ts';
 import { linesFile } from '#test/e2e/support/write-inputs.ts';
@@ -162,6 +163,20 @@ export class FullTenant {
 
   largestFile = this.#once('file', async () => {
     return (await uploadText(this.#client, 'x'.repeat(fileBytes), { filename: longFilename })).id;
+  });
+
+  /** More calls of one request id than a page has. @returns the id */
+  listOfCalls = this.#once('calls', async () => {
+    const requestId = 'largest';
+    const chat = { model: 'sandbox', messages: [{ role: 'user', content: 'hi' }] };
+    // A second has room for some hundreds of calls of a project.
+    for (let round = 0; round < 6; round += 1) {
+      await this.#times(moreThanPage / 5, () =>
+        this.#client.post('/v1/chat/completions', chat, { 'x-request-id': requestId }),
+      );
+      await sleep(1_100);
+    }
+    return requestId;
   });
 
   batch = this.#once('batch', () => this.#newBatch());

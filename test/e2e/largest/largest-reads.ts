@@ -61,6 +61,8 @@ export const largestReads: Readonly<Record<string, LargestRead>> = {
   list_models: alone,
   get_model: { of: async () => ({ model: 'sandbox' }) },
   list_targets: alone,
+  list_calls: { ...all((tenant) => tenant.listOfCalls), query: () => 'limit=1000' },
+  get_call: one('requestId', (tenant) => tenant.listOfCalls),
   list_audit_entries: all((tenant) => tenant.agentProfile),
 
   list_flows: one('projectId', (tenant) => tenant.projectOfFlows, full),

@@ -51,7 +51,8 @@ export class GatewayScenario {
 }
 
 function configurationOf(primary: FakeProvider, backup: FakeProvider): object {
-  const first = { provider: 'primary', model: 'gpt-x' };
+  const first = { provider: 'primary', model: 'gpt-x', price: { inputPerMillion: 3, outputPerMillion: 9 } };
+  const second = { provider: 'backup', model: 'other-y', price: { inputPerMillion: 2, outputPerMillion: 8 } };
   return {
     providers: {
       primary: {
@@ -65,13 +66,13 @@ function configurationOf(primary: FakeProvider, backup: FakeProvider): object {
       sandbox: { kind: 'sandbox', anyVoice: true },
     },
     models: {
-      large: { targets: [first], fallbacks: [{ provider: 'backup', model: 'other-y' }], retries: 1 },
+      large: { targets: [first], fallbacks: [second], retries: 1 },
       alone: { targets: [first], retries: 0 },
       sandbox: { targets: [{ provider: 'sandbox', model: 'switchyard-sandbox' }] },
     },
     auto: { chat: { balanced: 'large', fast: 'sandbox' }, transcription: 'large' },
     voices: {
-      narrator: { provider: 'primary', voice: 'alloy', model: 'tts-x' },
+      narrator: { provider: 'primary', voice: 'alloy', model: 'tts-x', price: { perMillionCharacters: 15 } },
       tone: { provider: 'sandbox', voice: 'sandbox', model: 'switchyard-sandbox' },
     },
   };

@@ -690,6 +690,7 @@ describe('chat that is not streamed', () => {
         headersMs: 0,
         firstContentMs: 0,
         totalMs: 0,
+        endedAt: 0,
       },
       {
         operation: 'chat',
@@ -721,6 +722,7 @@ describe('chat that is not streamed', () => {
         headersMs: 0,
         firstContentMs: 0,
         totalMs: 0,
+        endedAt: 0,
         tokens: { input: 5, output: 7 },
         characters: null,
         audioSeconds: null,

@@ -6,7 +6,7 @@ import { CallRecorder } from '#usage/call-log/call-recorder.ts';
 
 const write = () => undefined;
 const quiet = { info: write, warn: write, error: write };
-const endedAt = Date.UTC(2026, 0, 5, 9);
+const { endedAt } = callRecord();
 
 describe('CallRecorder', () => {
   let stored: LoggedCall[];
@@ -24,7 +24,8 @@ describe('CallRecorder', () => {
     recorder = new CallRecorder({ calls: { add }, log: quiet, now: () => now });
   });
 
-  const representedBy = (calls: ReadonlyArray<LoggedCall>) => calls.reduce((sum, { call }) => sum + call.standsFor, 0);
+  const representedBy = (calls: ReadonlyArray<LoggedCall>) =>
+    calls.reduce((sum, { call }) => sum + call.callsRepresented, 0);
 
   it('stores a call with its attempts, its amounts and the cost of all attempts', async () => {
     const [busy] = failedAttempts({ target: 'openai/gpt-4.1', errorType: 'a text of the provider' });
@@ -35,7 +36,7 @@ describe('CallRecorder', () => {
     const [{ call, projectId } = assert.fail('nothing is stored')] = stored;
     assert.equal(projectId, callRecord().projectId);
     assert.deepEqual(
-      [call.requestId, call.time, call.cost, call.inputTokens, call.outputTokens, call.standsFor],
+      [call.requestId, call.time, call.cost, call.inputTokens, call.outputTokens, call.callsRepresented],
       ['r', new Date(endedAt - 250).toISOString(), 0.75, 10, 20, 1],
     );
     assert.deepEqual(call.attempts, [
@@ -69,7 +70,7 @@ describe('CallRecorder', () => {
       stored.filter(({ projectId }) => (projectId === 'cother') === isOther),
     ) as [LoggedCall[], LoggedCall[]];
     assert.ok(busy.length > 100 && busy.length < 300, `${busy.length} are stored`);
-    assert.deepEqual([representedBy(busy), quietOnes.map(({ call }) => call.standsFor)], [2_000, [1, 1]]);
+    assert.deepEqual([representedBy(busy), quietOnes.map(({ call }) => call.callsRepresented)], [2_000, [1, 1]]);
     assert.equal(recorder.dropped, 0);
   });
 

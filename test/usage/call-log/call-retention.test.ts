@@ -28,9 +28,10 @@ describe('CallRetention', () => {
       limits: { maxAgeMs: 10_000, ...limits },
       now: () => Date.parse(timeOfCall(20)),
     }).keepLimits(new AbortController().signal);
-  const listed = async (project: string) => (await calls.page(project, {}, { limit: 10_000, after: null })).calls;
+  const listed = async (project: string) =>
+    (await calls.page(project, {}, { limit: 10_000, maxBytes: 1e6, after: null })).calls;
   const represented = async (project: string) =>
-    (await listed(project)).reduce((sum, { standsFor }) => sum + standsFor, 0);
+    (await listed(project)).reduce((sum, { callsRepresented }) => sum + callsRepresented, 0);
   const addTo = (project: string, count: number) =>
     calls.add(Array.from({ length: count }, (_, index) => loggedCall(15, `${project}${index}`, {}, project)));
   const bytesOf = async (project: string) => (await calls.bytesByProject()).get(project) ?? 0;

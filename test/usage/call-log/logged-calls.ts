@@ -33,7 +33,7 @@ export function recordedCall(given: Partial<RecordedCall> = {}): RecordedCall {
     characters: null,
     audioSeconds: null,
     batchId: null,
-    standsFor: 1,
+    callsRepresented: 1,
     cost: 0.5,
     ...given,
   };

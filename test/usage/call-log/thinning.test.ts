@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type CallOutline, planThinning } from '#usage/call-log/thinning.ts';
 
 const outline = (at: number, given: Partial<CallOutline> = {}): CallOutline => ({
-  ...{ id: `call-${at}`, at, isServed: true, keyId: 'key', model: 'large', bytes: 100, standsFor: 1 },
+  ...{ id: `call-${at}`, at, isServed: true, keyId: 'key', model: 'large', bytes: 100, callsRepresented: 1 },
   ...given,
 });
 
@@ -11,7 +11,7 @@ const outline = (at: number, given: Partial<CallOutline> = {}): CallOutline => (
 function after(calls: ReadonlyArray<CallOutline>, maxBytes: number) {
   const { removed, changed, lost } = planThinning(calls, maxBytes);
   const kept = calls.filter((call) => !removed.includes(call));
-  return { kept, lost, shown: kept.map((call) => [call.at, changed.get(call) ?? call.standsFor]) };
+  return { kept, lost, shown: kept.map((call) => [call.at, changed.get(call) ?? call.callsRepresented]) };
 }
 
 const callsOf = (count: number) => Array.from({ length: count }, (_, index) => outline(index));
@@ -32,7 +32,7 @@ describe('planThinning', () => {
   });
 
   it('joins calls that represent the fewest first', () => {
-    const calls = [outline(0, { standsFor: 4 }), outline(1, { standsFor: 4 }), outline(2), outline(3)];
+    const calls = [outline(0, { callsRepresented: 4 }), outline(1, { callsRepresented: 4 }), outline(2), outline(3)];
     assert.deepEqual(after(calls, 300).shown, [
       [0, 4],
       [1, 4],
@@ -61,7 +61,11 @@ describe('planThinning', () => {
   });
 
   it('removes the oldest calls when nothing is left to join, and says how many are lost', () => {
-    const calls = [outline(0, { isServed: false }), outline(1, { standsFor: 7 }), outline(2, { isServed: false })];
+    const calls = [
+      outline(0, { isServed: false }),
+      outline(1, { callsRepresented: 7 }),
+      outline(2, { isServed: false }),
+    ];
     const { shown, lost } = after(calls, 100);
     assert.deepEqual([shown, lost], [[[2, 1]], 8]);
   });
@@ -72,7 +76,7 @@ describe('planThinning', () => {
       keyId: fc.constantFrom('one', 'two'),
       model: fc.constantFrom('large', 'small'),
       bytes: fc.integer({ min: 1, max: 500 }),
-      standsFor: fc.integer({ min: 1, max: 70 }),
+      callsRepresented: fc.integer({ min: 1, max: 70 }),
     });
     fc.assert(
       fc.property(fc.array(someCall, { maxLength: 60 }), fc.nat(10_000), (given, maxBytes) => {
@@ -80,8 +84,8 @@ describe('planThinning', () => {
         const { kept, shown, lost } = after(calls, maxBytes);
         const bytes = kept.reduce((sum, call) => sum + call.bytes, 0);
         assert.ok(bytes <= maxBytes);
-        const all = calls.reduce((sum, { standsFor }) => sum + standsFor, 0);
-        const left = shown.reduce((sum, [, standsFor = 0]) => sum + standsFor, 0);
+        const all = calls.reduce((sum, { callsRepresented }) => sum + callsRepresented, 0);
+        const left = shown.reduce((sum, [, callsRepresented = 0]) => sum + callsRepresented, 0);
         assert.equal(left + lost, all);
         if (lost === 0) {
           const failures = (some: ReadonlyArray<CallOutline>) => some.filter(({ isServed }) => !isServed).length;
