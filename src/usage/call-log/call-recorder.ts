@@ -23,19 +23,30 @@ export interface CallRecorderOptions {
 }
 
 /** A call that waits for the store. */
-interface WaitingCall extends LoggedCall, CallOutline {}
+interface WaitingCall extends CallOutline {
+  readonly record: CallRecord;
+  callsRepresented: number;
+}
+
+/** The waiting calls of a project. */
+interface ProjectCalls {
+  readonly projectId: string;
+  calls: WaitingCall[];
+  bytes: number;
+  /** The newest served call of each key and model. */
+  readonly newestServed: Map<string, WaitingCall>;
+}
 
 /**
  * Collects the records of calls and stores them once a second. A crash loses a second of them. Bytes are estimated,
- * because a call is serialized only when it is stored.
+ * because a record gets its stored form when it is stored.
  */
 export class CallRecorder {
   readonly #options: CallRecorderOptions;
   readonly #now: () => number;
   readonly #outage: OutageLog;
   readonly #storing = new Debouncer(intervalMs, () => this.#store());
-  /** By project. */
-  #waiting = new Map<string, WaitingCall[]>();
+  #waiting = new Map<string, ProjectCalls>();
   #waitingBytes = 0;
   /** When the oldest waiting call was added; null without one. */
   #since: number | null = null;
@@ -57,7 +68,15 @@ export class CallRecorder {
   /** Adds calls that have just ended. Never throws. */
   add(records: ReadonlyArray<CallRecord>): void {
     this.#since ??= this.#now();
-    for (const record of records) this.#keep(this.#waitingCallOf(record));
+    const maxBytes = this.#maxBytesOfProject();
+    for (const record of records) {
+      const ofProject = this.#callsOf(record.projectId ?? '');
+      const similar =
+        ofProject.bytes < maxBytes || record.outcome !== 'served' ? undefined : similarIn(ofProject, record);
+      // In a busy second this costs almost nothing for each further call.
+      if (similar !== undefined) similar.callsRepresented += 1;
+      else this.#keep(ofProject, this.#waitingCallOf(record));
+    }
     this.#storing.schedule();
   }
 
@@ -67,99 +86,104 @@ export class CallRecorder {
     await this.#storing.flush();
   }
 
+  /** The most bytes that a project may store now. */
+  #maxBytesOfProject(): number {
+    const seconds = this.#since === null ? 0 : (this.#now() - this.#since) / 1_000;
+    return maxBytesPerSecond * Math.max(1, seconds);
+  }
+
   #waitingCallOf(record: CallRecord): WaitingCall {
-    const call = recordedCallOf(record);
+    const { keyId, model, outcome, requestId, attempts, endedAt, totalMs } = record;
     this.#added += 1;
-    const { keyId, model, outcome, requestId, attempts, callsRepresented } = call;
     return {
+      record,
       id: `${this.#idPrefix}-${this.#added.toString(36)}`,
-      projectId: record.projectId ?? '',
-      call,
-      at: Date.parse(call.time),
+      at: Math.floor(endedAt - totalMs),
       isServed: outcome === 'served',
       keyId,
       model,
       bytes: 400 + requestId.length + model.length + 150 * attempts.length,
-      callsRepresented,
+      callsRepresented: 1,
     };
   }
 
-  #keep(call: WaitingCall): void {
-    const { projectId, bytes } = call;
-    const ofProject = this.#waiting.get(projectId);
-    if (ofProject === undefined) this.#waiting.set(projectId, [call]);
-    else ofProject.push(call);
-    this.#waitingBytes += bytes;
+  #callsOf(projectId: string): ProjectCalls {
+    const known = this.#waiting.get(projectId);
+    if (known !== undefined) return known;
+    const ofProject: ProjectCalls = { projectId, calls: [], bytes: 0, newestServed: new Map() };
+    this.#waiting.set(projectId, ofProject);
+    return ofProject;
+  }
+
+  #keep(ofProject: ProjectCalls, call: WaitingCall): void {
+    ofProject.calls.push(call);
+    ofProject.bytes += call.bytes;
+    if (call.isServed) ofProject.newestServed.set(groupOf(call), call);
+    this.#waitingBytes += call.bytes;
     if (this.#waitingBytes > maxWaitingBytes) this.#makeRoom();
   }
 
-  /** Thins the calls of the project that has the most, to half of their bytes. */
+  /** Halves the calls of the project that has the most. */
   #makeRoom(): void {
-    const all = Array.from(this.#waiting, ([projectId, calls]) => ({ projectId, calls, bytes: bytesOf(calls) }));
-    const [largest] = all.sort((one, other) => other.bytes - one.bytes);
-    if (largest === undefined) return;
-    const { kept, lost } = thinned(largest.calls, largest.bytes / 2);
+    const [largest] = [...this.#waiting.values()].sort((one, other) => other.bytes - one.bytes);
+    if (largest !== undefined) this.#thin(largest, largest.bytes / 2);
+  }
+
+  #thin(ofProject: ProjectCalls, maxBytes: number): void {
+    const { removed, changed, lost } = planThinning(ofProject.calls, maxBytes);
+    const gone = new Set<CallOutline>(removed);
+    const bytes = removed.reduce((sum, call) => sum + call.bytes, 0);
+    ofProject.calls = ofProject.calls.filter((call) => !gone.has(call));
+    for (const call of ofProject.calls) call.callsRepresented = changed.get(call) ?? call.callsRepresented;
+    for (const [group, call] of ofProject.newestServed) if (gone.has(call)) ofProject.newestServed.delete(group);
+    ofProject.bytes -= bytes;
+    this.#waitingBytes -= bytes;
     this.#dropped += lost;
-    this.#waitingBytes += bytesOf(kept) - largest.bytes;
-    this.#waiting.set(largest.projectId, kept);
   }
 
   async #store(): Promise<void> {
-    const waiting = [...this.#waiting.values()];
-    const seconds = Math.max(1, (this.#now() - (this.#since ?? 0)) / 1_000);
+    const maxBytes = this.#maxBytesOfProject();
+    for (const ofProject of this.#waiting.values()) if (ofProject.bytes > maxBytes) this.#thin(ofProject, maxBytes);
+    const calls = [...this.#waiting.values()].flatMap((ofProject) => ofProject.calls);
     this.#waiting = new Map();
     this.#waitingBytes = 0;
+    const since = this.#since;
     this.#since = null;
-    const results = waiting.map((calls) => thinned(calls, maxBytesPerSecond * seconds));
-    this.#dropped += results.reduce((sum, { lost }) => sum + lost, 0);
-    const kept = results.flatMap((result) => result.kept);
-    for (let from = 0; from < kept.length; from += maxCallsTogether) {
+    for (let from = 0; from < calls.length; from += maxCallsTogether) {
       try {
-        await this.#options.calls.add(kept.slice(from, from + maxCallsTogether));
+        await this.#options.calls.add(calls.slice(from, from + maxCallsTogether).map(loggedCallOf));
         this.#outage.succeeded();
       } catch (error) {
         this.#outage.failed(error);
-        this.#keepForLater(kept.slice(from));
+        this.#since = since;
+        for (const call of calls.slice(from)) this.#keep(this.#callsOf(call.record.projectId ?? ''), call);
+        this.#storing.schedule();
         return;
       }
     }
   }
-
-  #keepForLater(calls: ReadonlyArray<WaitingCall>): void {
-    this.#since ??= this.#now();
-    for (const call of calls) this.#keep(call);
-    this.#storing.schedule();
-  }
 }
 
-function bytesOf(calls: ReadonlyArray<WaitingCall>): number {
-  return calls.reduce((sum, { bytes }) => sum + bytes, 0);
+/** A waiting call that may represent another one too. */
+function similarIn({ newestServed }: ProjectCalls, record: CallRecord): WaitingCall | undefined {
+  return newestServed.get(groupOf(record));
 }
 
-/** @returns the calls that are left, and how many calls none of them represents */
-function thinned(calls: WaitingCall[], maxBytes: number): { readonly kept: WaitingCall[]; readonly lost: number } {
-  if (bytesOf(calls) <= maxBytes) return { kept: calls, lost: 0 };
-  const { removed, changed, lost } = planThinning(calls, maxBytes);
-  const gone = new Set<CallOutline>(removed);
-  const kept = calls.filter((call) => !gone.has(call));
-  return {
-    kept: kept.map((call) => {
-      const callsRepresented = changed.get(call);
-      return callsRepresented === undefined
-        ? call
-        : { ...call, callsRepresented, call: { ...call.call, callsRepresented } };
-    }),
-    lost,
-  };
+function groupOf({ keyId, model }: Pick<CallRecord, 'keyId' | 'model'>): string {
+  return `${keyId}\n${model}`;
 }
 
-function recordedCallOf(record: CallRecord): RecordedCall {
+function loggedCallOf({ id, record, callsRepresented }: WaitingCall): LoggedCall {
+  return { id, projectId: record.projectId ?? '', call: recordedCallOf(record, callsRepresented) };
+}
+
+function recordedCallOf(record: CallRecord, callsRepresented: number): RecordedCall {
   const { requestId, keyId, operation, model, streamed, outcome, reason, firstContentMs, totalMs, tokens } = record;
-  const { characters, audioSeconds, batchId } = record;
+  const { characters, audioSeconds, batchId, endedAt } = record;
   const numbers = new Map<string, number>();
   return {
     requestId,
-    time: new Date(record.endedAt - totalMs).toISOString(),
+    time: new Date(endedAt - totalMs).toISOString(),
     keyId,
     operation,
     model,
@@ -179,7 +203,7 @@ function recordedCallOf(record: CallRecord): RecordedCall {
     characters,
     audioSeconds,
     batchId,
-    callsRepresented: 1,
+    callsRepresented,
     cost: costOf(record),
   };
 }

@@ -22,9 +22,9 @@ export interface Thinning {
 }
 
 /**
- * Plans which calls to remove. First one served call of each two with the same key and model represents both, beginning
- * with the oldest and with those that represent the fewest. Only when no two are left to join are the oldest calls of
- * any outcome removed.
+ * Plans which calls to remove. First one served call of each two with the same key and model represents both: first
+ * those that represent the fewest, there those whose key and model have the most, and there the oldest. Only when no two
+ * are left to join are the oldest calls of any outcome removed.
  * @param calls those of one project, oldest first
  * @param maxBytes the most bytes that the calls may take afterwards
  */
@@ -38,50 +38,41 @@ export function planThinning(calls: ReadonlyArray<CallOutline>, maxBytes: number
 class ThinningPlan {
   readonly #calls: ReadonlyArray<CallOutline>;
   readonly #maxBytes: number;
+  /** The served calls that are left, of each key and model. */
+  #groups: ReadonlyArray<ReadonlyArray<CallOutline>>;
   readonly #removed = new Set<CallOutline>();
   readonly #changed = new Map<CallOutline, number>();
   #bytes: number;
   #lost = 0;
-  /** Whether two served calls of the same key and model are left. */
-  canJoin = true;
 
   constructor(calls: ReadonlyArray<CallOutline>, maxBytes: number) {
     this.#calls = calls;
     this.#maxBytes = maxBytes;
     this.#bytes = calls.reduce((sum, { bytes }) => sum + bytes, 0);
+    const served = this.isTooLarge ? calls.filter(({ isServed }) => isServed) : [];
+    const groups = Map.groupBy(served, ({ keyId, model }) => `${keyId}\n${model}`).values();
+    this.#groups = [...groups].sort((one, other) => other.length - one.length);
   }
 
   get isTooLarge(): boolean {
     return this.#bytes > this.#maxBytes;
   }
 
+  /** Whether two served calls of the same key and model are left. */
+  get canJoin(): boolean {
+    return this.#groups.some((group) => group.length > 1);
+  }
+
   /** Joins neighbours that represent at most `level` calls each. */
   joinServed(level: number): void {
-    const waiting = new Map<string, CallOutline>();
-    const groups = new Map<string, number>();
-    for (const call of this.#calls) {
-      if (!call.isServed || this.#removed.has(call)) continue;
-      const group = `${call.keyId}\n${call.model}`;
-      groups.set(group, (groups.get(group) ?? 0) + 1);
-      if (this.#callsRepresented(call) > level || !this.isTooLarge) continue;
-      const before = waiting.get(group);
-      if (before === undefined) waiting.set(group, call);
-      else {
-        waiting.delete(group);
-        this.#changed.set(before, this.#callsRepresented(before) + this.#callsRepresented(call));
-        this.#remove(call);
-        groups.set(group, (groups.get(group) ?? 0) - 1);
-      }
-    }
-    this.canJoin = [...groups.values()].some((left) => left > 1);
+    this.#groups = this.#groups.map((group) => (this.isTooLarge ? this.#joinIn(group, level) : group));
   }
 
   removeOldest(): void {
     for (const call of this.#calls) {
       if (!this.isTooLarge) return;
       if (this.#removed.has(call)) continue;
-      this.#lost += this.#callsRepresented(call);
-      this.#changed.delete(call);
+      this.#lost += this.#representedBy(call);
       this.#remove(call);
     }
   }
@@ -90,13 +81,29 @@ class ThinningPlan {
     return { removed: [...this.#removed], changed: this.#changed, lost: this.#lost };
   }
 
+  /** @returns the calls that are left */
+  #joinIn(group: ReadonlyArray<CallOutline>, level: number): ReadonlyArray<CallOutline> {
+    let before: CallOutline | null = null;
+    return group.filter((call) => {
+      if (!this.isTooLarge || this.#representedBy(call) > level) return true;
+      if (before === null) {
+        before = call;
+        return true;
+      }
+      this.#changed.set(before, this.#representedBy(before) + this.#representedBy(call));
+      this.#remove(call);
+      before = null;
+      return false;
+    });
+  }
+
   #remove(call: CallOutline): void {
     this.#removed.add(call);
     this.#changed.delete(call);
     this.#bytes -= call.bytes;
   }
 
-  #callsRepresented(call: CallOutline): number {
+  #representedBy(call: CallOutline): number {
     return this.#changed.get(call) ?? call.callsRepresented;
   }
 }
