@@ -3,6 +3,7 @@ import * as t from 'io-ts';
 import { get } from '#application/operations/operation.ts';
 import { query } from '#application/queries/query.ts';
 import { timestamp } from '#domain/codecs/time.ts';
+import { LogVerification } from '#domain/history/verification.ts';
 import type { Tenant } from '#domain/shared/access.ts';
 import { eventFailureCodec } from '#domain/shared/event-failure.ts';
 import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
@@ -58,6 +59,8 @@ export const ProjectionsAnswer = t.type(
     unknownEvents: t.readonlyArray(
       t.type({ type: text(), count: t.number, firstPosition: t.number, lastPosition: t.number }),
     ),
+    /** The last verification of the log; null before the first, and if no digests are signed. */
+    verification: nullable(LogVerification),
     /** What the answering node saw by the minute, at most 24 hours, oldest first. A restart clears it. */
     past: t.type({
       times: t.readonlyArray(timestamp),
@@ -80,8 +83,8 @@ export const getProjectionsDashboard = query<t.TypeOf<typeof Input>, Tenant, Pro
     name: 'get_projections_dashboard',
     summary: 'Read the state and the lag of read models and processes',
     description:
-      'State, lag, failure and progress of each, and the lag of the last 24 hours that the answering node has seen since ' +
-      'its start. Only for operators.',
+      'State, lag, failure and progress of each, the lag of the last 24 hours that the answering node has seen since its ' +
+      'start, and the last verification of the log. Only for operators.',
     group: 'Dashboard',
     example: {
       output: {
@@ -111,6 +114,14 @@ export const getProjectionsDashboard = query<t.TypeOf<typeof Input>, Tenant, Pro
           },
         ],
         unknownEvents: [],
+        verification: {
+          time: '2026-01-05T03:12:40.000Z',
+          wholeTime: '2026-01-04T03:12:52.000Z',
+          events: 318,
+          digest: { chain: 1, number: 96 },
+          findings: [],
+          findingCount: 0,
+        },
         past: { times: ['2026-01-05T09:30:00.000Z'], worstLag: [3], worstLagMs: [0], growth: [41] },
       },
     },
@@ -121,12 +132,14 @@ export const getProjectionsDashboard = query<t.TypeOf<typeof Input>, Tenant, Pro
   output: ProjectionsAnswer,
   failures: [],
   reads: {},
-  answer: async ({ services: { projectionStatus, processStatus, unknownEvents, lastPosition, lag } }) => {
-    const [logEnd, projections, processes, unknown] = await Promise.all([
+  answer: async ({ services }) => {
+    const { projectionStatus, processStatus, unknownEvents, lastPosition, lag } = services;
+    const [logEnd, projections, processes, unknown, verification] = await Promise.all([
       lastPosition(),
       projectionStatus(),
       processStatus(),
       unknownEvents(),
+      services.verification(),
     ]);
     const body: ProjectionsAnswer = {
       logEnd,
@@ -144,6 +157,7 @@ export const getProjectionsDashboard = query<t.TypeOf<typeof Input>, Tenant, Pro
         ...lagOf(position, logEnd, lag),
       })),
       unknownEvents: unknown,
+      verification: verification === 'off' ? null : verification,
       past: lag.past(),
     };
     return E.right({ body });

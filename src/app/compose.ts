@@ -161,7 +161,7 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
   const gateway = calls?.gateway ?? null;
   const space = openFileSpace(runtime);
   const batchesRun = runBatches(runtime, roles.has('projections') ? gateway : null, space);
-  const digests = openDigests(runtime);
+  const digests = await openDigests(runtime);
   const archiveUsage = openUsageArchive(runtime);
   const comparer = new VersionComparer();
   opened.defer(() => comparer.close());
@@ -200,6 +200,7 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
       ...foundation,
       processes: processStatuses,
       batchesRun,
+      verification: digests.verification,
       olderNodes: () => foundation.earlier?.nodes ?? [],
     }),
     digestKeys: digests.publishedKeys,

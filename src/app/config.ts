@@ -13,7 +13,7 @@ import type { FeedLimits } from '#live-feed/live-feed.ts';
 import { checkedText } from '#shared/codecs/checked.ts';
 import { flag, oneOf } from '#shared/codecs/choice.ts';
 import { commaSeparated } from '#shared/codecs/list.ts';
-import { text } from '#shared/codecs/text.ts';
+import { text, textLike } from '#shared/codecs/text.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { type LogLevel, logLevels } from '#shared/logging/pino-logger.ts';
 import { type Environment, readText, readVariable, readWholeNumber } from './environment.ts';
@@ -54,8 +54,12 @@ export interface Config {
   readonly gatewayConfig: string | null;
   /** The key that signs digests, and the keys that verify them. Never logged. */
   readonly digestKeys: DigestKeys;
+  /** The file of the key that the service makes for itself; null if one is named, or none is wanted. */
+  readonly ownDigestKeyFile: string | null;
   /** The folder of the copies of digests; absolute. */
   readonly digestDir: string;
+  /** When the log is verified each day, in minutes after midnight UTC. */
+  readonly verifyAtMinutes: number;
   /** The origins of pages that may call `/mcp` in addition to the service's own. */
   readonly mcpAllowedOrigins: ReadonlySet<string>;
   readonly webhooks: WebhookConfig;
@@ -146,7 +150,9 @@ export function readConfig(environment: Environment): Config {
     bootstrapApiKey: bootstrapApiKeyOf(environment),
     gatewayConfig: readText(environment, 'GATEWAY_CONFIG') ?? null,
     digestKeys: readDigestKeys(environment),
+    ownDigestKeyFile: ownDigestKeyFileOf(environment, eventStore, dataDir),
     digestDir: resolve(readText(environment, 'DIGEST_DIR') ?? join(dataDir, 'digests')),
+    verifyAtMinutes: verifyAtMinutesOf(environment),
     mcpAllowedOrigins: mcpAllowedOriginsOf(environment),
     webhooks: webhooksOf(environment),
     logLevel: logLevelOf(environment),
@@ -253,10 +259,28 @@ function bootstrapApiKeyOf(environment: Environment): string | null {
   return readVariable(environment, { name: 'BOOTSTRAP_API_KEY', codec, hint, isSecret: true }) ?? null;
 }
 
+/** The value of DIGEST_SIGNING_KEY without which an embedded log gets a key of its own. */
+const noDigests = 'off';
+
+/** Only one process has an embedded log, so the key can be beside it. */
+function ownDigestKeyFileOf(environment: Environment, eventStore: EventStoreConfig, dataDir: string): string | null {
+  const isNamed = readText(environment, 'DIGEST_SIGNING_KEY') !== undefined;
+  return isNamed || eventStore.kind !== 'sqlite' ? null : join(dataDir, 'digest-key.pem');
+}
+
+function verifyAtMinutesOf(environment: Environment): number {
+  const codec = textLike(/^([01]\d|2[0-3]):[0-5]\d$/);
+  const hint = 'Write a time of day in UTC. Example: VERIFY_AT=03:00';
+  const [hours = 0, minutes = 0] = (readVariable(environment, { name: 'VERIFY_AT', codec, hint }) ?? '03:00')
+    .split(':')
+    .map(Number);
+  return hours * 60 + minutes;
+}
+
 /** Reads the keys of digests. @throws StartupError, whose message shows no part of a key */
 export function readDigestKeys(environment: Environment): DigestKeys {
   const [own, old] = [readText(environment, 'DIGEST_SIGNING_KEY'), readText(environment, 'DIGEST_OLD_PUBLIC_KEYS')];
-  const signing = own === undefined ? null : readSigningKey(own, 'DIGEST_SIGNING_KEY');
+  const signing = own === undefined || own === noDigests ? null : readSigningKey(own, 'DIGEST_SIGNING_KEY');
   const earlier = old === undefined ? [] : readPublicKeys(old, 'DIGEST_OLD_PUBLIC_KEYS');
   return { signing, trusted: signing === null ? earlier : [publicHalf(signing), ...earlier] };
 }

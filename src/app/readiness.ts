@@ -1,3 +1,4 @@
+import type { LogVerification } from '#domain/history/verification.ts';
 import { placeOf } from '#domain/shared/event-failure.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { Readiness, ReadinessCheck } from '#http/routes/health.ts';
@@ -23,6 +24,8 @@ export interface ReadinessDependencies {
   readonly olderNodes?: () => ReadonlyArray<string>;
   /** Whether a live node runs batches. */
   readonly batchesRun: () => Promise<boolean>;
+  /** The last verification of the log; null before the first, `off` if there is none. */
+  readonly verification: () => Promise<LogVerification | null | 'off'>;
 }
 
 /** Checks whether each store answers and whether the read models follow the log, and names stopped processes. */
@@ -33,6 +36,7 @@ export function createReadiness({
   processes,
   olderNodes = () => [],
   batchesRun,
+  verification,
 }: ReadinessDependencies): Readiness {
   return () =>
     Promise.all([
@@ -41,6 +45,7 @@ export function createReadiness({
       following(projections),
       running(processes, olderNodes),
       runningBatches(batchesRun),
+      verified(verification),
     ]);
 }
 
@@ -101,6 +106,27 @@ function runningBatches(batchesRun: ReadinessDependencies['batchesRun']): Promis
     if (run === null) return { ready: true, detail: 'not known yet' };
     return { ready: true, detail: run ? 'a node runs batches' : noBatches };
   });
+}
+
+/** An altered log is an alarm. It does not make the node unready, because the node answers what the log says. */
+async function verified(verification: ReadinessDependencies['verification']): Promise<ReadinessCheck> {
+  const name = 'history';
+  // The read store, which has it, is checked by itself.
+  const last = await withTimeout(timeoutMs, verification(), 'unknown' as const).catch(() => 'unknown' as const);
+  return { name, ready: true, detail: typeof last === 'string' ? verifiedWords[last] : detailOf(last) };
+}
+
+const verifiedWords = {
+  off: 'not verified: no digests are signed',
+  unknown: 'not known: the read store does not answer',
+} as const;
+
+function detailOf(last: LogVerification | null): string {
+  if (last === null) return 'not verified yet';
+  const { time, findings, findingCount } = last;
+  if (findingCount === 0) return `verified at ${time}`;
+  const others = findingCount === 1 ? '' : ` (and ${findingCount - 1} more)`;
+  return `ALARM: the verification at ${time} found that ${findings[0]}${others}: run events verify --digests`;
 }
 
 /** Where a projection or process stopped. */

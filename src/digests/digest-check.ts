@@ -26,7 +26,8 @@ export interface Findings {
 export class DigestCheck {
   readonly #folder: DigestFolder;
   readonly #findings: Findings;
-  readonly #digests: ReadonlyArray<Digest>;
+  /** The genuine digests, in order. */
+  readonly digests: ReadonlyArray<Digest>;
   /** The digests whose last event has not come yet, by its id. */
   readonly #open = new Map<string, Digest[]>();
   #events = 0;
@@ -57,8 +58,8 @@ export class DigestCheck {
     this.#folder = folder;
     this.#findings = findings;
     const trusted = new Map(keys.map((key) => [keyIdOf(key), key]));
-    this.#digests = digests.filter((digest, index) => this.#isGenuine(digest, digests[index - 1], trusted));
-    for (const digest of this.#digests)
+    this.digests = digests.filter((digest, index) => this.#isGenuine(digest, digests[index - 1], trusted));
+    for (const digest of this.digests)
       this.#open.set(digest.lastEvent, [...(this.#open.get(digest.lastEvent) ?? []), digest]);
   }
 
@@ -82,7 +83,7 @@ export class DigestCheck {
    * @returns the newest digest that it holds, as a text
    */
   async finish(heads: Heads): Promise<string> {
-    const newestChain = this.#digests.at(-1)?.chain ?? 0;
+    const newestChain = this.digests.at(-1)?.chain ?? 0;
     for (const digest of [...this.#open.values()].flat()) {
       const missing = `the log has not event ${digest.lastEvent}, the last one of ${nameOf(digest)} (${digest.time})`;
       if (digest.chain < newestChain) this.#findings.note(`${missing}: a restore has given it up since`);
@@ -91,8 +92,8 @@ export class DigestCheck {
         await this.#findShortened(digest, heads);
       }
     }
-    const last = this.#digests.at(-1);
-    return last === undefined ? 'no digest is genuine' : `${this.#digests.length} digests, the last of ${last.time}`;
+    const last = this.digests.at(-1);
+    return last === undefined ? 'no digest is genuine' : `${this.digests.length} digests, the last of ${last.time}`;
   }
 
   #isGenuine(digest: Digest, before: Digest | undefined, trusted: ReadonlyMap<string, KeyObject>): boolean {
@@ -163,7 +164,7 @@ export class DigestCheck {
 
   /** Comparing every root would cost time for all streams; heads and order are already compared. */
   #isRootDue(digest: Digest): boolean {
-    return digest.headsOf === 'all' || digest === this.#digests.at(-1) || !this.#folder.hasHeads(digest);
+    return digest.headsOf === 'all' || digest === this.digests.at(-1) || !this.#folder.hasHeads(digest);
   }
 }
 

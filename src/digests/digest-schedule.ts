@@ -8,6 +8,8 @@ import { DigestRefusedError } from './digest.ts';
 import type { DigestWriter } from './digest-writer.ts';
 
 const hourMs = 60 * 60 * 1000;
+/** A start has other work to do, and the first digest of a long log reads all of it. */
+const startDelayMs = 60_000;
 /** After a failure. */
 const retryMs = 60_000;
 /** The longest wait for another node that writes a digest. */
@@ -36,7 +38,7 @@ export class DigestSchedule {
     this.#turns = new ExclusiveTurns({ ...options, name: 'digests', timeoutMs: leaseTimeoutMs });
   }
 
-  /** Starts with a check at once. */
+  /** Starts with a check in a minute. */
   start(): void {
     this.#running = this.#run(this.#stopping.signal);
   }
@@ -82,6 +84,7 @@ export class DigestSchedule {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
+    await delay(startDelayMs, signal);
     while (!signal.aborted) {
       const pauseMs = await this.writeIfDue().catch((error: unknown) => this.#report(error));
       await delay(pauseMs, signal);

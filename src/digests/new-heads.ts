@@ -28,11 +28,17 @@ const charactersPerTurn = 256 * 1024;
 /**
  * Reads a log from a digest on, and verifies every event.
  * @param since null to begin at the beginning
+ * @param until the position of the last event; default: the end of the log
  * @throws DigestRefusedError if a chain is broken, or if the digest was made of another log; UnavailableError; the
  *   signal's reason
  */
-export async function readNewHeads(log: RawLog, since: Digest | null, signal: AbortSignal): Promise<NewHeads> {
-  const end = await log.lastPosition();
+export async function readNewHeads(
+  log: RawLog,
+  since: Digest | null,
+  signal: AbortSignal,
+  until?: number,
+): Promise<NewHeads> {
+  const end = until ?? (await log.lastPosition());
   if (since !== null) await ensureSameLog(log, since);
   const collector = new HeadCollector(since);
   for (let position = since?.position ?? 0; position < end; ) {

@@ -15,6 +15,8 @@ export type RecordKind =
   | 'snapshots'
   /** The positions and the status of projections, and the requests of operators. */
   | 'notes'
+  /** The last verification of the log. */
+  | 'verification'
   /** The number of the format of the stored data. */
   | 'format';
 

@@ -12,6 +12,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 
 const well: ReadinessDependencies = {
+  verification: async () => null,
   batchesRun: async () => true,
   events: { lastPosition: async () => 7 },
   documents: { status: async () => [] },
@@ -34,7 +35,28 @@ describe('createReadiness', () => {
       projections: 'ready: thread running',
       processes: 'ready: 0 processes',
       batches: 'ready: a node runs batches',
+      history: 'ready: not verified yet',
     });
+  });
+
+  it('reports what the last verification of the log found, and stays ready', async () => {
+    const last = { time: '2026-01-05T03:30:00.000Z', wholeTime: null, events: 1, digest: null };
+    const found = { ...last, findings: ['flow-a was altered'], findingCount: 2 };
+    const detailOf = async (verification: ReadinessDependencies['verification']) =>
+      (await checksOf({ verification })).history;
+    assert.equal(
+      await detailOf(async () => found),
+      'ready: ALARM: the verification at 2026-01-05T03:30:00.000Z found that flow-a was altered (and 1 more): run events verify --digests',
+    );
+    assert.equal(
+      await detailOf(async () => ({ ...last, findings: [], findingCount: 0 })),
+      'ready: verified at 2026-01-05T03:30:00.000Z',
+    );
+    assert.equal(await detailOf(async () => 'off'), 'ready: not verified: no digests are signed');
+    assert.equal(
+      await detailOf(() => Promise.reject(new UnavailableError('It is down.'))),
+      'ready: not known: the read store does not answer',
+    );
   });
 
   it('reports the store that does not answer, and hides internal error messages', async () => {

@@ -4,11 +4,13 @@ import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, writeFileS
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
+import { verifyInThread } from '#app/verification/verify-in-thread.ts';
 import type { StoredEvent } from '#event-store/event-store.ts';
 import { forgedStream } from '#test/support/events/sealed-log.ts';
 import { long } from '#test/support/run/long.ts';
 import { startEventsTool, type ToolExit, toolExit } from '#test/support/service/events-tool.ts';
 import {
+  type ServiceEnvironment,
   type ServiceProcess,
   startService,
   type TemporaryFolder,
@@ -224,27 +226,134 @@ describe('signed digests of a service', function () {
   }
 });
 
-describe('a service without DIGEST_SIGNING_KEY', function () {
+describe('a service without a named key for digests', function () {
   this.timeout(60_000);
+  let folder: TemporaryFolder;
+  let service: ServiceProcess;
+  const start = async (environment: ServiceEnvironment = {}) => {
+    service = await startService({ dataDir: folder.path, environment: { LOG_LEVEL: 'warn', ...environment } });
+  };
+  const keysOf = async () =>
+    (await service.client.get<{ keys: ReadonlyArray<{ kid: string }> }>('/.well-known/switchyard-digest-keys')).body
+      .keys;
 
-  it('logs once that it signs no digests, publishes no key, and answers proofs and digests with 404', async () => {
-    const folder = temporaryFolder();
-    const service = await startService({ dataDir: folder.path, environment: { LOG_LEVEL: 'warn' } });
-    try {
-      const { client } = service;
-      const project = await client.post<{ id: string }>('/v1/projects', { name: 'None' });
-      const proof = await client.get<{ code: string }>(`/v1/projects/${project.body.id}/history/proof`);
-      const digest = await client.post<{ code: string }>('/v1/digests', {});
-      assert.deepEqual(
-        [proof.status, proof.body.code, digest.status, digest.body.code],
-        [404, 'no-digest', 404, 'no-digest'],
-      );
-      assert.deepEqual((await client.get('/.well-known/switchyard-digest-keys')).body, { keys: [] });
-      await service.stop();
-      assert.equal(`${service.stdout}${service.stderr}`.split('No DIGEST_SIGNING_KEY').length, 2);
-    } finally {
-      await service.kill();
-      folder.remove();
-    }
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
+  afterEach(async () => {
+    await service.kill();
+    folder.remove();
+  });
+
+  it('makes one beside the data at its first start, and signs with it from then on', async () => {
+    await start();
+    const written = await service.client.post<{ key: string; number: number }>('/v1/digests', {});
+    assert.equal(written.status, 200, written.text);
+    assert.equal((await keysOf())[0]?.kid, written.body.key);
+    const printed = await toolExit(startEventsTool(['digest-key', '--public'], { DATA_DIR: folder.path }));
+    assert.match(printed.stdout, /^-----BEGIN PUBLIC KEY-----/);
+    await service.stop();
+    const log = `${service.stdout}${service.stderr}`;
+    assert.match(log, /A key for signed digests was made/);
+    assert.ok(log.includes(join(folder.path, 'digest-key.pem')));
+    await start();
+    assert.equal((await keysOf())[0]?.kid, written.body.key);
+    await service.stop();
+    assert.doesNotMatch(`${service.stdout}${service.stderr}`, /A key for signed digests was made/);
+  });
+
+  it('signs nothing where a key that was named before is named no more', async () => {
+    const key = join(folder.path, 'named.pem');
+    writeFileSync(key, (await toolExit(startEventsTool(['digest-key'], {}))).stdout);
+    await start({ DIGEST_SIGNING_KEY: key });
+    assert.equal((await service.client.post('/v1/digests', {})).status, 200);
+    await service.stop();
+    await start();
+    assert.equal((await service.client.post('/v1/digests', {})).status, 404);
+    await service.stop();
+    assert.match(`${service.stdout}${service.stderr}`, /another key has signed those that are here/);
+    assert.ok(!existsSync(join(folder.path, 'digest-key.pem')));
+  });
+
+  it('with DIGEST_SIGNING_KEY=off logs once that it signs none, and answers proofs and digests with 404', async () => {
+    await start({ DIGEST_SIGNING_KEY: 'off' });
+    const { client } = service;
+    const project = await client.post<{ id: string }>('/v1/projects', { name: 'None' });
+    const proof = await client.get<{ code: string }>(`/v1/projects/${project.body.id}/history/proof`);
+    const digest = await client.post<{ code: string }>('/v1/digests', {});
+    assert.deepEqual(
+      [proof.status, proof.body.code, digest.status, digest.body.code],
+      [404, 'no-digest', 404, 'no-digest'],
+    );
+    assert.deepEqual(await keysOf(), []);
+    await service.stop();
+    assert.equal(`${service.stdout}${service.stderr}`.split('No DIGEST_SIGNING_KEY').length, 2);
+    assert.ok(!existsSync(join(folder.path, 'digest-key.pem')));
+  });
+});
+
+describe('the verification of the log of a service', function () {
+  this.timeout(60_000);
+  let folder: TemporaryFolder;
+  let service: ServiceProcess;
+
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    service = await startService({ dataDir: folder.path });
+    await service.client.post('/v1/projects', { name: 'Verified project' });
+    assert.equal((await service.client.post('/v1/digests', {})).status, 200);
+    await service.stop();
+  });
+  afterEach(async () => {
+    await service.kill();
+    folder.remove();
+  });
+
+  const verify = async (signal = new AbortController().signal) => {
+    const key = await toolExit(startEventsTool(['digest-key', '--public'], { DATA_DIR: folder.path }));
+    return verifyInThread(
+      {
+        eventStore: { kind: 'sqlite', path: join(folder.path, 'events.db') },
+        digestDir: join(folder.path, 'digests'),
+        publicKeys: key.stdout,
+        since: null,
+        share: 0.5,
+      },
+      signal,
+    );
+  };
+
+  it('runs in a thread, and finds nothing in a log that nobody altered', async () => {
+    const { findings, isWhole, digest, events } = await verify();
+    assert.deepEqual([findings, isWhole, digest?.chain], [[], true, 1]);
+    assert.ok(events > 3, `${events} events`);
+  });
+
+  it('ends with its signal', async () => {
+    await assert.rejects(verify(AbortSignal.abort(new Error('it stops'))), /it stops/);
+  });
+
+  it('is an alarm in readiness, metrics and overview when it finds something', async () => {
+    const database = new DatabaseSync(join(folder.path, 'events.db'));
+    database.exec("UPDATE events SET data = replace(data, 'Verified project', 'Altered project')");
+    database.close();
+    const found = await verify();
+    assert.match(found.findings.join('\n'), /hash chain is broken at revision 0 of project-/);
+    const time = new Date().toISOString();
+    const { isWhole: _, ...result } = found;
+    const records = new DatabaseSync(join(folder.path, 'records.db'));
+    records
+      .prepare("INSERT INTO records (kind, key, value) VALUES ('verification', 'last', ?)")
+      .run(JSON.stringify({ time, wholeTime: time, ...result }));
+    records.close();
+    service = await startService({ dataDir: folder.path });
+    const ready = await service.client.get<{ checks: ReadonlyArray<{ name: string; detail: string }> }>('/readyz');
+    assert.equal(ready.status, 200);
+    const history = ready.body.checks.find(({ name }) => name === 'history');
+    assert.match(history?.detail ?? '', /^ALARM: .*hash chain is broken at revision 0 of project-/);
+    const metrics = await (await fetch(`${service.url}/metrics`)).text();
+    assert.match(metrics, new RegExp(`switchyard_log_verification_findings ${found.findingCount}\n`));
+    const dashboard = await service.client.get<{ verification: { findingCount: number } }>('/v1/dashboard/projections');
+    assert.equal(dashboard.body.verification.findingCount, found.findingCount);
   });
 });

@@ -60,6 +60,7 @@ async function ask(
       gatewayHealth: () => ({ node: 'node-1', windowSeconds: 300, targets: [], circuitChanges: [] }),
       webhooks: { deliveryOf: async () => null, deliveriesTo: async () => ({ deliveries: [], next: null }) },
       comparer: new VersionComparer({ maxCharactersHere: Number.MAX_SAFE_INTEGER }),
+      verification: async () => null,
       proveInclusion: async (stream: string) => ({
         digest: exampleDigest,
         head: { hash: '', revision: 0, stream },

@@ -115,6 +115,7 @@ function queryDependencies(
     keyUsage,
     comparer,
     proveInclusion: digests.proveInclusion,
+    verification: digests.verification,
     webhooks: webhooks.reads,
     unknownEvents: () => documents.unknownEvents(),
     projectionStatus: async () => projections.status(),

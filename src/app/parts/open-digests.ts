@@ -1,13 +1,21 @@
+import type { KeyObject } from 'node:crypto';
 import type { Runtime } from '#app/runtime.ts';
+import { waitForStore } from '#app/startup/wait-for-stores.ts';
+import { ownDigestKey } from '#app/verification/own-digest-key.ts';
+import { watchVerification } from '#app/verification/verification-metrics.ts';
+import { verifyInThread } from '#app/verification/verify-in-thread.ts';
 import type { Operation } from '#application/operations/operation.ts';
+import { DailyVerification, readVerification } from '#digests/daily-verification.ts';
 import { DigestFolder } from '#digests/digest-folder.ts';
-import { type PublishedKey, publishedKey } from '#digests/digest-keys.ts';
+import { keyIdOf, type PublishedKey, publicHalf, publicPemOf, publishedKey } from '#digests/digest-keys.ts';
 import { DigestSchedule } from '#digests/digest-schedule.ts';
 import { DigestStore } from '#digests/digest-store.ts';
 import { DigestWriter } from '#digests/digest-writer.ts';
 import { InclusionProofs } from '#digests/inclusion-proof.ts';
 import { writeDigestOperation } from '#digests/write-digest-operation.ts';
 import type { InclusionProof } from '#domain/history/digest.ts';
+import type { LogVerification } from '#domain/history/verification.ts';
+import { onOneNode } from '#leases/on-one-node.ts';
 
 /** The digests for callers. */
 export interface Digests {
@@ -15,34 +23,85 @@ export interface Digests {
   readonly proveInclusion: (stream: string) => Promise<InclusionProof | null>;
   /** The keys whose signatures are accepted. */
   readonly publishedKeys: ReadonlyArray<PublishedKey>;
+  /** The last verification of the log, by any node; `off` if no digests are signed. @throws UnavailableError */
+  readonly verification: () => Promise<LogVerification | null | 'off'>;
 }
 
-/** Starts to sign digests, if there is a key and this node has the role. */
-export function openDigests({
-  config: { digestKeys, digestDir, roles },
-  events,
-  blobs,
-  leases,
-  node,
-  log,
-  opened,
-}: Runtime): Digests {
-  const { signing: key, trusted } = digestKeys;
+/** The part of a processor core that a verification takes. */
+const verificationShare = 0.1;
+
+/**
+ * Starts to sign digests, and to verify the log every day, if there is a key and this node has the role.
+ * @throws StartupError
+ */
+export async function openDigests(runtime: Runtime): Promise<Digests> {
+  const { config, events, blobs, records, metrics, leases, node, log, opened } = runtime;
+  const store = new DigestStore(blobs);
+  const { signing: key, trusted } = await keysOf(runtime, store);
   const publishedKeys = trusted.map(publishedKey);
   if (key === null) {
-    log.warn({}, 'No DIGEST_SIGNING_KEY: no signed digests are written, and histories cannot be proved');
-    return { operation: writeDigestOperation(null), proveInclusion: async () => null, publishedKeys };
+    if (config.ownDigestKeyFile === null)
+      log.warn({}, 'No DIGEST_SIGNING_KEY: no signed digests are written, and histories cannot be proved');
+    return {
+      operation: writeDigestOperation(null),
+      proveInclusion: async () => null,
+      publishedKeys,
+      verification: async () => 'off',
+    };
   }
-  const store = new DigestStore(blobs);
   const proofs = new InclusionProofs(store);
   const now = Date.now;
-  const writer = new DigestWriter({ eventLog: events, store, folder: new DigestFolder(digestDir), key, now });
+  const folder = new DigestFolder(config.digestDir);
+  const writer = new DigestWriter({ eventLog: events, store, folder, key, now });
   const schedule = new DigestSchedule({ writer, leases, node, log, now });
-  if (roles.has('projections')) schedule.start();
+  if (config.roles.has('projections')) {
+    schedule.start();
+    verifyDaily(runtime, store, trusted);
+  }
+  watchVerification(metrics.registry, () => readVerification(records));
   opened.defer(() => schedule.stop());
   return {
     operation: writeDigestOperation(schedule),
     proveInclusion: async (stream) => proofs.prove(stream),
     publishedKeys,
+    verification: () => readVerification(records),
   };
+}
+
+/** The keys of the configuration, or the key that this service has made for itself. */
+async function keysOf({ config, log }: Runtime, store: DigestStore): Promise<Runtime['config']['digestKeys']> {
+  const { digestKeys, ownDigestKeyFile: file, readOnly } = config;
+  if (file === null || readOnly) return digestKeys;
+  const newest = await waitForStore('BLOB_STORE_URL', log, () => store.newest());
+  const accepted = new Set(digestKeys.trusted.map(keyIdOf));
+  const signing = ownDigestKey({ file, newest, accepted, log });
+  return signing === null ? digestKeys : { signing, trusted: [publicHalf(signing), ...digestKeys.trusted] };
+}
+
+/** Verifies the log once a day, on one node at a time. */
+function verifyDaily(
+  { config, records, leases, node, log, opened }: Runtime,
+  store: DigestStore,
+  trusted: ReadonlyArray<KeyObject>,
+): void {
+  const stopping = new AbortController();
+  const { eventStore, digestDir, verifyAtMinutes: atMinutes } = config;
+  const publicKeys = trusted.map(publicPemOf).join('');
+  const daily = new DailyVerification({
+    records,
+    hasDigest: async () => (await store.newest()) !== null,
+    verify: (since, signal) =>
+      verifyInThread({ eventStore, digestDir, publicKeys, since, share: verificationShare }, signal),
+    atMinutes,
+    log,
+  });
+  const running = onOneNode({
+    ...{ name: 'verification', leases, node, log, signal: stopping.signal },
+    failureMessage: 'The verification of the log has failed and is started again',
+    work: (_, signal) => daily.run(signal),
+  });
+  opened.defer(async () => {
+    stopping.abort();
+    await running;
+  });
 }

@@ -10,6 +10,7 @@ import type { RecordedCalls } from '#application/queries/recorded-calls.ts';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
 import type { WebhookReads } from '#application/webhooks/webhook-reads.ts';
 import type { InclusionProof } from '#domain/history/digest.ts';
+import type { LogVerification } from '#domain/history/verification.ts';
 import type { Caller, Tenant } from '#domain/shared/access.ts';
 import type { Entity } from '#domain/shared/entity.ts';
 import type { Failure, FailureCode } from '#domain/shared/failure.ts';
@@ -31,6 +32,8 @@ export interface QueryServices {
   readonly waitForPosition: (projections: ReadonlyArray<string>, position: number) => Promise<boolean>;
   /** Compares versions. */
   readonly comparer: Pick<VersionComparer, 'compare'>;
+  /** The last verification of the log; null before the first, `off` if no digests are signed. */
+  readonly verification: () => Promise<LogVerification | null | 'off'>;
   /** Proves that a stream is in the newest signed digest; null if it is in none. */
   readonly proveInclusion: (stream: string) => Promise<InclusionProof | null>;
   /** The progress of the delivery of webhooks. */

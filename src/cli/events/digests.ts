@@ -1,8 +1,9 @@
-import { readDigestKeys } from '#app/config.ts';
+import { existsSync } from 'node:fs';
+import { readConfig, readDigestKeys } from '#app/config.ts';
 import { openLocalService } from '#cli/shared/local-service.ts';
 import { DigestCheck, type Findings } from '#digests/digest-check.ts';
 import { DigestFolder } from '#digests/digest-folder.ts';
-import { createSigningKey, publicPemOf, readPublicKeys } from '#digests/digest-keys.ts';
+import { createSigningKey, publicPemOf, readPublicKeys, readSigningKey } from '#digests/digest-keys.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
 /**
@@ -13,7 +14,10 @@ import { StartupError } from '#shared/errors/startup-error.ts';
  */
 export function openDigestCheck(folder: string, keyFile: string | undefined, findings: Findings): Promise<DigestCheck> {
   const keys = keyFile === undefined ? readDigestKeys(process.env).trusted : readPublicKeys(keyFile, '--key');
-  if (keys.length === 0) throw new StartupError('Name the public key that must have signed the digests: --key <file>.');
+  if (keys.length === 0)
+    throw new StartupError(
+      'Name the public key that must have signed the digests: --key <file>. The service prints its own with: npm run --silent events -- digest-key --public',
+    );
   return DigestCheck.open(new DigestFolder(folder), keys, findings);
 }
 
@@ -45,8 +49,9 @@ export function printDigestKey(isPublic: boolean): number {
     process.stdout.write(createSigningKey());
     return 0;
   }
-  const { signing } = readDigestKeys(process.env);
-  if (signing === null) throw new StartupError('DIGEST_SIGNING_KEY is not set.');
+  const { digestKeys, ownDigestKeyFile: file } = readConfig(process.env);
+  const signing = digestKeys.signing ?? (file !== null && existsSync(file) ? readSigningKey(file, file) : null);
+  if (signing === null) throw new StartupError('DIGEST_SIGNING_KEY is not set, and DATA_DIR has no digest-key.pem.');
   process.stdout.write(publicPemOf(signing));
   return 0;
 }

@@ -59,6 +59,7 @@ export function queriesOn({ store, documents, pending, personalData, history, we
       keyUsage: { touch: () => undefined, lastUsed: async () => new Map() } as unknown as QueryServices['keyUsage'],
       comparer: new VersionComparer({ maxCharactersHere: Number.MAX_SAFE_INTEGER }),
       proveInclusion: async () => null,
+      verification: async () => null,
       webhooks: webhooks ?? {
         deliveryOf: async () => null,
         deliveriesTo: async () => ({ deliveries: [], next: null }),

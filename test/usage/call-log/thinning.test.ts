@@ -8,7 +8,7 @@ const outline = (at: number, given: Partial<CallOutline> = {}): CallOutline => (
 });
 
 /** The calls after a thinning, oldest first. */
-function after(calls: ReadonlyArray<CallOutline>, maxBytes: number) {
+function thinned(calls: ReadonlyArray<CallOutline>, maxBytes: number) {
   const { removed, changed, lost } = planThinning(calls, maxBytes);
   const kept = calls.filter((call) => !removed.includes(call));
   return { kept, lost, shown: kept.map((call) => [call.at, changed.get(call) ?? call.callsRepresented]) };
@@ -23,7 +23,7 @@ describe('planThinning', () => {
   });
 
   it('lets one of two served calls represent both, beginning with the oldest', () => {
-    assert.deepEqual(after(callsOf(6), 400).shown, [
+    assert.deepEqual(thinned(callsOf(6), 400).shown, [
       [0, 2],
       [2, 2],
       [4, 1],
@@ -33,7 +33,7 @@ describe('planThinning', () => {
 
   it('joins calls that represent the fewest first', () => {
     const calls = [outline(0, { callsRepresented: 4 }), outline(1, { callsRepresented: 4 }), outline(2), outline(3)];
-    assert.deepEqual(after(calls, 300).shown, [
+    assert.deepEqual(thinned(calls, 300).shown, [
       [0, 4],
       [1, 4],
       [2, 2],
@@ -42,7 +42,7 @@ describe('planThinning', () => {
 
   it('keeps failures while served calls can be joined', () => {
     const calls = callsOf(8).map((call, index) => ({ ...call, isServed: index % 2 === 1 }));
-    assert.deepEqual(after(calls, 500).shown, [
+    assert.deepEqual(thinned(calls, 500).shown, [
       [0, 1],
       [1, 4],
       [2, 1],
@@ -53,7 +53,7 @@ describe('planThinning', () => {
 
   it('joins no calls of different keys or models', () => {
     const calls = [outline(0), outline(1, { keyId: 'other' }), outline(2, { model: 'small' }), outline(3)];
-    assert.deepEqual(after(calls, 300).shown, [
+    assert.deepEqual(thinned(calls, 300).shown, [
       [0, 2],
       [1, 1],
       [2, 1],
@@ -66,7 +66,7 @@ describe('planThinning', () => {
       outline(1, { callsRepresented: 7 }),
       outline(2, { isServed: false }),
     ];
-    const { shown, lost } = after(calls, 100);
+    const { shown, lost } = thinned(calls, 100);
     assert.deepEqual([shown, lost], [[[2, 1]], 8]);
   });
 
@@ -81,7 +81,7 @@ describe('planThinning', () => {
     fc.assert(
       fc.property(fc.array(someCall, { maxLength: 60 }), fc.nat(10_000), (given, maxBytes) => {
         const calls = given.map((call, at) => outline(at, call));
-        const { kept, shown, lost } = after(calls, maxBytes);
+        const { kept, shown, lost } = thinned(calls, maxBytes);
         const bytes = kept.reduce((sum, call) => sum + call.bytes, 0);
         assert.ok(bytes <= maxBytes);
         const all = calls.reduce((sum, { callsRepresented }) => sum + callsRepresented, 0);

@@ -41,6 +41,7 @@ const shownEndpoints = 5;
 export function Attention(props: AttentionProps): VNode | null {
   const names = useNames();
   const items = [
+    ...alteredHistory(props.followers),
     ...stoppedFollowers(props.followers),
     ...refusedKeys(props.gateway),
     ...openCircuits(props.gateway),
@@ -55,6 +56,15 @@ export function Attention(props: AttentionProps): VNode | null {
         html`<li key=${key}><${Badge} tone=${tone}>${word}<//><span>${text}</span><a class="btn" href=${address}>${action}</a></li>`,
     )}</ul>
   </section>`;
+}
+
+function alteredHistory(followers: Followers | null): ReadonlyArray<Item> {
+  const verification = followers?.verification ?? null;
+  if (verification === null || verification.findingCount === 0) return [];
+  const { time, findings, findingCount } = verification;
+  const others = findingCount === 1 ? '' : ` And ${countOf(findingCount - 1, 'finding')} more.`;
+  const text = html`The verification of the log (<${Time} at=${time} />) found that ${findings[0]}.${others}`;
+  return [{ key: 'history', tone: 'bad', word: 'Altered', text, action: 'Open', address: addressOf('projections') }];
 }
 
 function stoppedFollowers(followers: Followers | null): ReadonlyArray<Item> {

@@ -39,6 +39,13 @@ export interface Followers {
     readonly count: number;
     readonly lastPosition: number;
   }>;
+  /** The last verification of the log; null before the first, and without signed digests. */
+  readonly verification: {
+    readonly time: string;
+    readonly events: number;
+    readonly findings: ReadonlyArray<string>;
+    readonly findingCount: number;
+  } | null;
   readonly past: {
     readonly times: ReadonlyArray<string>;
     readonly worstLag: ReadonlyArray<number>;

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { useData } from '#dashboard/page/app/data/use-data.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
-import { Status } from '#dashboard/page/parts/basics.ts';
+import { Status, Time } from '#dashboard/page/parts/basics.ts';
 import { Card, Loaded, Notice, PageHead, Table } from '#dashboard/page/parts/boxes.ts';
 import { Share } from '#dashboard/page/parts/charts/share.ts';
 import { ConfirmChange } from '#dashboard/page/parts/dialogs/confirm-change.ts';
@@ -26,7 +26,13 @@ export function ProjectionsView(): VNode {
     everyMs: refreshMs,
   });
   return html`<${PageHead} title="Projections" facts=${followers.value === null ? [] : [['Log ends at', formatCount(followers.value.logEnd)]]} />
-    <${Loaded} data=${followers} rows=${8}>${({ projections, processes, unknownEvents }: Followers) => html`
+    <${Loaded} data=${followers} rows=${8}>${({
+      projections,
+      processes,
+      unknownEvents,
+      verification,
+    }: Followers) => html`
+      <${Verified} verification=${verification} />
       <${Stopped} all=${[...projections, ...processes]} />
       <${Card} id="projections" title="Projections" note="read models that follow the log">
         <${FollowerTable} caption="Projections" followers=${projections} onAsk=${(follower: Follower, action: Asked['action']) => setAsked({ kind: 'projections', follower, action })} />
@@ -37,6 +43,17 @@ export function ProjectionsView(): VNode {
       <//>
       ${unknownEvents.map(({ type, count, lastPosition }) => html`<${Notice} key=${type} tone="warn">This release does not know <code>${type}</code>: ${countOf(count, 'event')} skipped, the last at position ${formatCount(lastPosition)}. A newer release wrote them.<//>`)}`}<//>
     ${asked === null ? null : html`<${AskDialog} asked=${asked} onClose=${() => setAsked(null)} onDone=${followers.reload} />`}`;
+}
+
+/** What the last verification of the log found. */
+function Verified({ verification }: Pick<Followers, 'verification'>): VNode | null {
+  if (verification === null) return null;
+  const { time, events, findings, findingCount } = verification;
+  if (findingCount === 0)
+    return html`<p class="faint">The log was verified against its signed digests <${Time} at=${time} />: ${countOf(events, 'event')}, nothing found.</p>`;
+  return html`<${Notice} tone="bad"><strong>The log is not as its signed digests were made of.</strong> Verified <${Time} at=${time} />, ${countOf(findingCount, 'finding')}:
+    <ul>${findings.map((finding) => html`<li key=${finding}>${finding}</li>`)}</ul>
+    Run <code>npm run events -- verify --digests</code>; <code>docs/audit.md</code> says what to do next.<//>`;
 }
 
 function Stopped({ all }: { all: ReadonlyArray<Follower> }): VNode {

@@ -1,0 +1,54 @@
+import type { KeyObject } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { createSigningKey, keyIdOf, readSigningKey } from '#digests/digest-keys.ts';
+import type { Digest } from '#domain/history/digest.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+
+export interface OwnDigestKeyOptions {
+  /** Where the key is. */
+  readonly file: string;
+  /** The newest digest; null without one. */
+  readonly newest: Pick<Digest, 'key'> | null;
+  /** The ids of other keys whose signatures are accepted. */
+  readonly accepted: ReadonlySet<string>;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+/**
+ * Returns the key that signs digests where an operator names none: the one that an earlier start has made beside the
+ * data, or a new one.
+ * @returns null if another key has signed the digests that are here, whose chain only that one may continue
+ * @throws StartupError for a damaged file
+ */
+export function ownDigestKey({ file, newest, accepted, log }: OwnDigestKeyOptions): KeyObject | null {
+  const isNew = !existsSync(file);
+  const isForeign = (key: KeyObject | null) =>
+    newest !== null && !accepted.has(newest.key) && (key === null || keyIdOf(key) !== newest.key);
+  const known = isNew ? null : readSigningKey(file, file);
+  if (isForeign(known)) {
+    log.warn(
+      { key: newest?.key },
+      'No digests are written: another key has signed those that are here. Name it in DIGEST_SIGNING_KEY, or its public half in DIGEST_OLD_PUBLIC_KEYS to continue with a new one',
+    );
+    return null;
+  }
+  if (known !== null) return known;
+  writeKey(file);
+  log.warn(
+    { file },
+    'A key for signed digests was made. Beside the data it proves little: move it elsewhere, and name it in DIGEST_SIGNING_KEY',
+  );
+  return readSigningKey(file, file);
+}
+
+/** A crash leaves the whole key or none. */
+function writeKey(file: string): void {
+  const descriptor = openSync(`${file}.new`, 'w', 0o600);
+  try {
+    writeFileSync(descriptor, createSigningKey());
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(`${file}.new`, file);
+}
