@@ -2,6 +2,7 @@
 # Makes a backup of embedded stores while the service runs, and verifies it: backup.sh <folder>
 #
 # It copies the log first, then the keys and the files, because their copies may be newer than that of the log and never older.
+# It does not copy digest-key.pem: a key that signs the log belongs elsewhere.
 # The copy gets its name when it is complete. DATA_DIR is the folder of the service (default: data). KEEP_BACKUPS is how many
 # backups stay (default: 7); older ones are removed.
 set -eu
@@ -16,6 +17,11 @@ node=$root/node_modules/.bin/node
 [ -e "$data/events.db" ] || { echo "backup.sh: DATA_DIR=$data has no events.db" >&2; exit 1; }
 
 name=$(date -u +%Y%m%dT%H%M%SZ)
+# A backup of the same second keeps its name.
+while [ -e "$folder/$name" ]; do
+  sleep 1
+  name=$(date -u +%Y%m%dT%H%M%SZ)
+done
 copy=$folder/.$name
 mkdir -p "$copy"
 trap 'rm -rf "$copy"' EXIT

@@ -262,7 +262,7 @@ function bootstrapApiKeyOf(environment: Environment): string | null {
 /** The value of DIGEST_SIGNING_KEY without which an embedded log gets a key of its own. */
 const noDigests = 'off';
 
-/** Only one process has an embedded log, so the key can be beside it. */
+/** Only one process has an embedded log, so the key can be next to it. */
 function ownDigestKeyFileOf(environment: Environment, eventStore: EventStoreConfig, dataDir: string): string | null {
   const isNamed = readText(environment, 'DIGEST_SIGNING_KEY') !== undefined;
   return isNamed || eventStore.kind !== 'sqlite' ? null : join(dataDir, 'digest-key.pem');

@@ -15,8 +15,8 @@ export interface OwnDigestKeyOptions {
 }
 
 /**
- * Returns the key that signs digests where an operator names none: the one that an earlier start has made beside the
- * data, or a new one.
+ * Returns the key that signs digests where an operator names none: the one that an earlier start has made next
+ * to the data, or a new one.
  * @returns null if another key has signed the digests that are here, whose chain only that one may continue
  * @throws StartupError for a damaged file
  */
@@ -36,7 +36,7 @@ export function ownDigestKey({ file, newest, accepted, log }: OwnDigestKeyOption
   writeKey(file);
   log.warn(
     { file },
-    'A key for signed digests was made. Beside the data it proves little: move it elsewhere, and name it in DIGEST_SIGNING_KEY',
+    'A key for signed digests was made next to the data, where it proves little: move it elsewhere, and name it in DIGEST_SIGNING_KEY',
   );
   return readSigningKey(file, file);
 }

@@ -30,7 +30,10 @@ describe('ownDigestKey', () => {
     assert.equal(statSync(file()).mode & 0o777, 0o600);
     const [[fields, message] = assert.fail('nothing was logged')] = lines;
     assert.deepEqual(fields, { file: file() });
-    assert.match(message, /move it elsewhere, and name it in DIGEST_SIGNING_KEY/);
+    assert.match(
+      message,
+      /made next to the data, where it proves little: move it elsewhere, and name it in DIGEST_SIGNING_KEY/,
+    );
     assert.ok(!JSON.stringify(lines).includes(readFileSync(file(), 'utf8').split('\n')[1] ?? assert.fail()));
     assert.ok(!existsSync(`${file()}.new`));
     const again = keyFor({ key: keyIdOf(key) }) ?? assert.fail('the key is gone');
