@@ -154,7 +154,7 @@ describeOnSharedEngines('nodes with separate roles', (engines) => {
       }, settleTimeoutMs);
       assert.deepEqual(
         checks?.map(({ name }) => name),
-        ['event-store', 'read-store', 'projections', 'processes', 'batches'],
+        ['event-store', 'read-store', 'projections', 'processes', 'batches', 'history'],
       );
     }
   });

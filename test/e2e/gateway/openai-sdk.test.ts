@@ -258,7 +258,10 @@ describe('the official openai client', function () {
       // The key is an administrator's.
       pricing: {
         currency: 'USD',
-        targets: ['primary/gpt-x', 'backup/other-y'].map((target) => ({ target, price: null })),
+        targets: [
+          { target: 'primary/gpt-x', price: { inputPerMillion: 3, outputPerMillion: 9 } },
+          { target: 'backup/other-y', price: { inputPerMillion: 2, outputPerMillion: 8 } },
+        ],
       },
     });
     const refusal = await refusalOf(client.models.retrieve('a/b'));
