@@ -18,7 +18,9 @@ import { createInvoke, createInvokeAs } from './application/operations/invoke.ts
 import { createRoutes } from './application/operations/registry.ts';
 import { isDiskFull } from './application/operations/unexpected-error.ts';
 import { dashboardPath } from './dashboard/page-paths.ts';
+import { SessionCookie } from './http/request/session-cookie.ts';
 import { digestKeysRoute } from './http/routes/digest-keys.ts';
+import { sessionRoutes } from './http/routes/session-routes.ts';
 import { createApp, createMetricsApp } from './http/server/app.ts';
 import { RememberedAnswers } from './http/server/remembered-answers.ts';
 import { type HttpServer, listen } from './http/server/server.ts';
@@ -112,6 +114,7 @@ async function serve(
     asOf,
     models,
     keys,
+    sessions,
     commitCounter,
     readiness,
     digestKeys,
@@ -128,8 +131,18 @@ async function serve(
   const planes = planesOf(config.roles);
   const { requestsPerMinute, limitFactors } = config.limits;
   const rateLimit = requestsPerMinute === null ? null : new RateLimit(requestsPerMinute, limitFactors);
-  const invoke = createInvoke({ authenticate: keys.resolve, rateLimit, answers, metrics, logger: log });
-  const pageRoutes = planes.has('control') ? await openDashboard() : [];
+  const invoke = createInvoke({
+    authenticate: keys.resolve,
+    authenticateSession: (token, use) => sessions.callerOf(token, use),
+    rateLimit,
+    answers,
+    metrics,
+    logger: log,
+  });
+  const sessionCookie = new SessionCookie(config.publicUrl);
+  const pageRoutes = planes.has('control')
+    ? [...(await openDashboard()), ...sessionRoutes({ sessions, cookie: sessionCookie, logger: log })]
+    : [];
   const publicRoutes = [digestKeysRoute(digestKeys), ...pageRoutes];
   const places = new AnswerPlaces(answers);
   // A limit counts each request, which takes longer than a remembered answer.
@@ -153,6 +166,7 @@ async function serve(
       remembered,
       endpoints,
       invoke,
+      sessionCookie,
       planes,
       publicRoutes,
       browserHome,

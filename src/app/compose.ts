@@ -1,5 +1,6 @@
 import { openFileSpace } from '#app/parts/bind-operations.ts';
 import type { KeyResolver } from '#application/access/key-resolver.ts';
+import { PageSessions } from '#application/access/page-sessions.ts';
 import { VersionComparer } from '#application/diffs/version-comparer.ts';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import type { AnyOperation } from '#application/operations/operation.ts';
@@ -50,6 +51,8 @@ export interface Service {
   /** The names of the gateway's models; empty on a node that does not serve the gateway. */
   readonly models: ReadonlyArray<string>;
   readonly keys: KeyResolver;
+  /** The sessions of the dashboard. */
+  readonly sessions: PageSessions;
   readonly events: EventStore;
   readonly documents: ReadStore;
   readonly commitCounter: Stores['commitCounter'];
@@ -191,6 +194,7 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
     reloadGateway: async () => calls?.reload(),
     models: relaying?.modelNames() ?? [],
     keys,
+    sessions: new PageSessions({ records: runtime.records, keys }),
     events,
     documents,
     commitCounter: foundation.commitCounter,

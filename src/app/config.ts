@@ -60,6 +60,8 @@ export interface Config {
   readonly digestDir: string;
   /** When the log is verified each day, in minutes after midnight UTC. */
   readonly verifyAtMinutes: number;
+  /** The https address at which browsers see this service; null if it is not named. */
+  readonly publicUrl: URL | null;
   /** The origins of pages that may call `/mcp` in addition to the service's own. */
   readonly mcpAllowedOrigins: ReadonlySet<string>;
   readonly webhooks: WebhookConfig;
@@ -153,6 +155,7 @@ export function readConfig(environment: Environment): Config {
     ownDigestKeyFile: ownDigestKeyFileOf(environment, eventStore, dataDir),
     digestDir: resolve(readText(environment, 'DIGEST_DIR') ?? join(dataDir, 'digests')),
     verifyAtMinutes: verifyAtMinutesOf(environment),
+    publicUrl: publicUrlOf(environment),
     mcpAllowedOrigins: mcpAllowedOriginsOf(environment),
     webhooks: webhooksOf(environment),
     logLevel: logLevelOf(environment),
@@ -283,6 +286,19 @@ export function readDigestKeys(environment: Environment): DigestKeys {
   const signing = own === undefined || own === noDigests ? null : readSigningKey(own, 'DIGEST_SIGNING_KEY');
   const earlier = old === undefined ? [] : readPublicKeys(old, 'DIGEST_OLD_PUBLIC_KEYS');
   return { signing, trusted: signing === null ? earlier : [publicHalf(signing), ...earlier] };
+}
+
+function publicUrlOf(environment: Environment): URL | null {
+  const codec = checkedText(text(), faultOfPublicUrl);
+  const hint = 'Example: PUBLIC_URL=https://switchyard.example.com';
+  const url = readVariable(environment, { name: 'PUBLIC_URL', codec, hint });
+  return url === undefined ? null : new URL(url);
+}
+
+function faultOfPublicUrl(given: string): string | null {
+  const url = URL.canParse(given) ? new URL(given) : null;
+  const isPlain = url !== null && url.protocol === 'https:' && `${url.origin}/` === url.href;
+  return isPlain ? null : 'must be an https address without a path';
 }
 
 function mcpAllowedOriginsOf(environment: Environment): ReadonlySet<string> {

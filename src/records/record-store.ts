@@ -15,6 +15,12 @@ export type RecordKind =
   | 'snapshots'
   /** The positions and the status of projections, and the requests of operators. */
   | 'notes'
+  /** The sessions of the dashboard, by the SHA-256 of their tokens. */
+  | 'sessions'
+  /** When sessions were last used. */
+  | 'session-uses'
+  /** The sessions of each key. */
+  | 'sessions-of-keys'
   /** The last verification of the log. */
   | 'verification'
   /** The number of the format of the stored data. */

@@ -82,7 +82,17 @@ export class KeyResolver {
     if (presented.length > maxKeyCharacters) return null;
     const secretHash = hashKey(presented);
     const keyId = this.#keyIds.get(secretHash) ?? (await this.#findKeyId(secretHash));
-    if (keyId === null) return null;
+    return keyId === null ? null : this.resolveSecret({ keyId, secretHash }, use);
+  };
+
+  /**
+   * The caller with a secret of a key that was found before; null if the secret is not valid any more.
+   * @throws UnavailableError if this cannot be decided
+   */
+  resolveSecret = async (
+    { keyId, secretHash }: { readonly keyId: string; readonly secretHash: string },
+    use: KeyUse,
+  ): Promise<Caller | null> => {
     const holder = this.#freshHolder(keyId) ?? (await this.#confirmedHolder(keyId, use));
     // An event may have made the cutoff unknown while the key was read.
     const issuedBefore = this.#issuedBefore ?? (await this.#loadCutoff());

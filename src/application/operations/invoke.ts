@@ -40,6 +40,8 @@ export interface OperationCall {
   readonly target: CallTarget;
   /** Null without a key. */
   readonly presentedKey: string | null;
+  /** The token of the page's session, which counts if there is no key. Default: none. */
+  readonly sessionToken?: string | null;
   /** What is wrong with the header that has the key, if it can be seen. */
   readonly keyFault?: Failure | null;
   readonly requestId: string;
@@ -74,6 +76,8 @@ export interface Invocation {
 export interface InvokeDependencies {
   /** Finds the caller of a presented key; null for an invalid key. @throws UnavailableError */
   readonly authenticate: (presentedKey: string, use: KeyUse) => Promise<Caller | null>;
+  /** Finds the caller of a session; null if it is over. Default: there are no sessions. @throws UnavailableError */
+  readonly authenticateSession?: (token: string, use: KeyUse) => Promise<Caller | null>;
   /** Counts a request of a caller; null if there is no limit. */
   readonly rateLimit: Pick<RateLimit, 'take'> | null;
   /** Counts the bytes of answers that clients have not taken yet; null if nothing is refused because of them. */
@@ -107,10 +111,10 @@ export type Invoke = (call: OperationCall) => Promise<Invocation>;
  * Stages 7 to 12 are `Operation.execute`: `execute-command.ts` numbers them, because 7 to 10 repeat after a conflict.
  */
 export function createInvoke(dependencies: InvokeDependencies): Invoke {
-  const { authenticate, rateLimit, answers, logger } = dependencies;
+  const { authenticate, authenticateSession = noSessions, rateLimit, answers, logger } = dependencies;
   const invokeAs = createInvokeAs(dependencies);
   return async (call) => {
-    const { target, presentedKey, keyFault, requestId } = call;
+    const { target, presentedKey, sessionToken = null, keyFault, requestId } = call;
     let caller: Caller | null = null;
     let limitHeaders: ReadonlyArray<string> = [];
     const answer = (outcome: Invocation['outcome']): Invocation => ({
@@ -122,9 +126,10 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
     const refuse = (refusal: Failure) => answer(E.left(refusal));
     try {
       // 1. Authentication
-      if (presentedKey === null) return refuse(keyFault ?? keyRequired);
-      caller = await authenticate(presentedKey, useOf(target));
-      if (caller === null) return refuse(keyInvalid);
+      if (presentedKey !== null) caller = await authenticate(presentedKey, useOf(target));
+      else if (sessionToken !== null) caller = await authenticateSession(sessionToken, useOf(target));
+      else return refuse(keyFault ?? keyRequired);
+      if (caller === null) return refuse(presentedKey === null ? sessionOver : keyInvalid);
 
       // 2. Limits
       if (rateLimit !== null) {
@@ -149,7 +154,7 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
  */
 export type InvokeAs = (
   caller: Caller,
-  call: Omit<OperationCall, 'presentedKey' | 'keyFault'>,
+  call: Omit<OperationCall, 'presentedKey' | 'sessionToken' | 'keyFault'>,
   limitHeaders?: ReadonlyArray<string>,
 ) => Promise<Invocation['outcome']>;
 
@@ -278,6 +283,8 @@ const keyRequired = failure(
   'Send an API key: Authorization: Bearer <key>, or x-api-key: <key> (not two different ones, and each field once).',
 );
 const keyInvalid = failure('key-invalid', 'The API key is unknown, revoked or replaced. Use a current one.');
+const sessionOver = failure('key-required', 'The session of the page is over: sign in again.');
+const noSessions = async () => null;
 
 /**
  * Decodes an operation's input, or fails with every error and its place.

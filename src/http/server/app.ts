@@ -22,6 +22,7 @@ import { docsPath, docsRoutes } from '#http/docs/docs-routes.ts';
 import { HttpBody } from '#http/request/request-body.ts';
 import { keyFaultOf, presentedKeyOf, readDryRun, requestHeadersOf } from '#http/request/request-headers.ts';
 import { OperationInputReader } from '#http/request/request-input.ts';
+import type { SessionCookie } from '#http/request/session-cookie.ts';
 import { writeDownload } from '#http/response/download-response.ts';
 import { HttpResponse } from '#http/response/http-response.ts';
 import { OpenAnswers } from '#http/response/open-answers.ts';
@@ -83,6 +84,8 @@ export interface AppOptions {
   readonly servesMetrics?: boolean;
   /** Routes that are answered like operations. Their own protocol describes them, so OpenAPI does not list them. */
   readonly endpoints?: ReadonlyArray<StreamingOperation>;
+  /** Reads the session of a request that has no key. Default: a key is needed. */
+  readonly sessionCookie?: SessionCookie | null;
   /** Further paths that need no key. */
   readonly publicRoutes?: ReadonlyArray<Route>;
   /** The page to which `/` redirects a browser. Default the documentation. */
@@ -157,7 +160,10 @@ class HttpAdapter {
       ...(this.#servesDocs ? docsRoutes(options) : []),
       ...(options.publicRoutes ?? []),
     ];
-    const served = routes.map((route) => this.#operationRoute(route));
+    const operations = new Set<AnyOperation>(options.operations);
+    const cookie = options.sessionCookie ?? null;
+    // An endpoint with a protocol of its own is for programs, which have a key.
+    const served = routes.map((route) => this.#operationRoute(route, operations.has(route.operation) ? cookie : null));
     this.#router = createRouter([...open.map((route) => this.#publicRoute(route)), ...served]);
     this.#gatewayPaths = createRouter(served.filter((_, index) => routes[index]?.operation.plane === 'gateway'));
   }
@@ -202,7 +208,8 @@ class HttpAdapter {
     return { ...route, handler };
   }
 
-  #operationRoute(route: OperationRoute): Route {
+  /** @param cookie null if the operation needs a key */
+  #operationRoute(route: OperationRoute, cookie: SessionCookie | null): Route {
     const { operation, method } = route;
     const pathTemplate = operation.http.path.replace(/:(\w+)/g, '{$1}');
     const handler: Route['handler'] = (ctx, parameters) => {
@@ -212,6 +219,7 @@ class HttpAdapter {
       context.plane = operation.plane;
       context.onBothPlanes = operation.onBothPlanes === true;
       context.hasBody = route.hasBody;
+      context.sessionCookie = cookie;
       return this.#invoke(context, { kind: 'operation', route, parameters });
     };
     return { method, path: operation.http.path, handler };
@@ -226,6 +234,7 @@ class HttpAdapter {
     const { outcome, keyId, projectId, limitHeaders } = await this.#options.invoke({
       target,
       presentedKey,
+      sessionToken: presentedKey === null ? (context.sessionCookie?.tokenOf(ctx.req) ?? null) : null,
       keyFault: presentedKey === null ? keyFaultOf(headers) : null,
       requestId,
       requestTarget: `${method} ${path}`,

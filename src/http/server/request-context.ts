@@ -5,6 +5,7 @@ import type { Caller } from '#domain/shared/access.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import type { Plane } from '#exchange/problem.ts';
 import { requestIdOf } from '#http/request/request-headers.ts';
+import type { SessionCookie } from '#http/request/session-cookie.ts';
 import type { OpenAnswers } from '#http/response/open-answers.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 
@@ -46,6 +47,8 @@ export interface RequestContext {
   madeFor: AnswerOrigin | null;
   /** Follows its answer while bytes of it wait for the client; null if its bytes are not counted. */
   readonly openAnswers: OpenAnswers | null;
+  /** Reads the session of the page; null if the request needs a key. */
+  sessionCookie: SessionCookie | null;
   /** Headers with the rest of the rate limit, names and values in turn; empty without a limit. */
   limitHeaders: ReadonlyArray<string>;
   /** The header that names what the operation has left out of the input; empty if it knows everything. */
@@ -76,6 +79,7 @@ export function createRequestContext(ctx: Context, openAnswers: OpenAnswers | nu
     leavePlace: null,
     madeFor: null,
     openAnswers,
+    sessionCookie: null,
     limitHeaders: [],
     ignoredHeaders: [],
   };

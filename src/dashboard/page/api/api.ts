@@ -1,4 +1,5 @@
 import { apiErrorOf, toApiError } from '#dashboard/page/api/api-error.ts';
+import { sessionHeader } from '#dashboard/page/api/page-session.ts';
 
 /** The options of a change. */
 export interface SendOptions {
@@ -18,14 +19,15 @@ const idempotencyBytes = 16;
 /** The timeout of all requests except streams. */
 const requestTimeoutMs = 30_000;
 
-/** Sends requests with one key. The key is only in a header. */
+/** Sends requests with the browser's session, or with a key, which is only in a header. */
 export class Api {
-  readonly #key: string;
-  readonly #onKeyRefused: () => void;
+  readonly #key: string | null;
+  readonly #onRefused: () => void;
 
-  constructor(key: string, onKeyRefused: () => void) {
+  /** @param key null for the browser's session @param onRefused is called when the key or the session is over */
+  constructor(key: string | null, onRefused: () => void) {
     this.#key = key;
-    this.#onKeyRefused = onKeyRefused;
+    this.#onRefused = onRefused;
   }
 
   /** @throws ApiError */
@@ -63,15 +65,17 @@ export class Api {
     const answer = await this.#fetched(path, init);
     if (answer.ok) return answer;
     const refusal = apiErrorOf(answer.status, answer.headers, await answer.text());
-    if (refusal.status === 401) this.#onKeyRefused();
+    if (refusal.status === 401) this.#onRefused();
     throw refusal;
   }
 
   async #fetched(path: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers);
-    headers.set('authorization', `Bearer ${this.#key}`);
+    if (this.#key === null) headers.set(sessionHeader, '1');
+    else headers.set('authorization', `Bearer ${this.#key}`);
+    const credentials = this.#key === null ? 'same-origin' : 'omit';
     try {
-      return await fetch(path, { ...init, headers, cache: 'no-store', credentials: 'omit' });
+      return await fetch(path, { ...init, headers, cache: 'no-store', credentials });
     } catch (error) {
       if (init.signal?.aborted && isAbort(error)) throw error;
       throw toApiError(error);

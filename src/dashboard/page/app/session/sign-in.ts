@@ -2,19 +2,30 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Api } from '#dashboard/page/api/api.ts';
 import { toApiError } from '#dashboard/page/api/api-error.ts';
+import { beginSession } from '#dashboard/page/api/page-session.ts';
 import type { Me } from '#dashboard/page/api/records.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Badge, Mark } from '#dashboard/page/parts/basics.ts';
 import { Card } from '#dashboard/page/parts/boxes.ts';
 import { TextField } from '#dashboard/page/parts/fields.ts';
 
+/** The service gives sessions on its own machine, and at the https address that it knows. */
+const mayHaveSession = () => isSecureContext;
+
 interface Health {
   readonly service: string;
   readonly version: string;
 }
 
+/** How the page signed in: with a session of the browser, or with a key that it keeps. */
+export interface SignedIn {
+  /** Null for a session. */
+  readonly key: string | null;
+  readonly me: Me;
+}
+
 /** The form that asks for a key. @param reason why the last session ended; null at first */
-export function SignIn(props: { reason: string | null; onSignIn: (key: string, me: Me) => void }): VNode {
+export function SignIn(props: { reason: string | null; onSignIn: (signedIn: SignedIn) => void }): VNode {
   const [key, setKey] = useState('');
   const [problem, setProblem] = useState<string | null>(props.reason);
   const [isBusy, setBusy] = useState(false);
@@ -33,7 +44,7 @@ export function SignIn(props: { reason: string | null; onSignIn: (key: string, m
     setBusy(true);
     try {
       const me = await new Api(presented, () => undefined).get<Me>('/v1/me');
-      props.onSignIn(presented, me);
+      props.onSignIn({ key: (await beginSession(presented)) ? null : presented, me });
     } catch (error) {
       const refusal = toApiError(error);
       setProblem(
@@ -64,7 +75,7 @@ export function SignIn(props: { reason: string | null; onSignIn: (key: string, m
           problem=${problem}
         />
         <button class="btn primary" aria-busy=${String(isBusy)}>Sign in</button>
-        <p class="hint">Kept in this tab’s memory only. Closing or reloading the tab signs you out.</p>
+        <p class="hint">${mayHaveSession() ? 'You stay signed in for 12 hours at most, and for an hour without use. The page does not keep the key.' : 'Kept in this tab’s memory only. Closing or reloading the tab signs you out.'}</p>
       </form>
       <${Card} id="no-key" title="No key yet?">
         <div class="body">

@@ -1,0 +1,193 @@
+import { hash, randomBytes } from 'node:crypto';
+import * as E from 'fp-ts/lib/Either.js';
+import * as t from 'io-ts';
+import { LRUCache } from 'lru-cache';
+import { hashKey } from '#domain/api-key/secret.ts';
+import type { Caller } from '#domain/shared/access.ts';
+import type { RecordStore } from '#records/record-store.ts';
+import type { KeyResolver, KeyUse } from './key-resolver.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** The longest time of a session. */
+export const maxSessionMs = 12 * hourMs;
+/** The longest time without a request. */
+export const maxRestMs = hourMs;
+/** The most sessions of a key. The oldest ends when another one begins. */
+const maxSessionsOfKey = 20;
+/** How often the use of a session is stored. */
+const noteUseMs = minuteMs;
+/** How long a session that was read is used without reading it again. Its end on another node takes effect within this time. */
+const freshMs = 1_000;
+const maxCached = 10_000;
+/** The stored sessions that each sign-in looks at, to remove those that are over. */
+const sweptAtOnce = 20;
+
+const tokenBytes = 32;
+/** The form of a token: 32 random bytes in base64url. */
+export const tokenForm = /^[A-Za-z0-9_-]{43}$/;
+
+const StoredSession = t.type({ keyId: t.string, secretHash: t.string, startedAt: t.number });
+const StoredUse = t.type({ usedAt: t.string });
+const SessionsOfKey = t.array(t.type({ id: t.string, startedAt: t.number }));
+
+/** A session as this node knows it. Times are in ms since 1970. */
+interface KnownSession extends t.TypeOf<typeof StoredSession> {
+  usedAt: number;
+  /** When its use was last stored. */
+  notedAt: number;
+}
+
+export interface PageSessionsOptions {
+  readonly records: Pick<RecordStore, 'read' | 'get' | 'put' | 'delete' | 'page'>;
+  readonly keys: Pick<KeyResolver, 'resolve' | 'resolveSecret'>;
+  /** In ms since 1970. Default: the machine's. */
+  readonly time?: () => number;
+}
+
+/**
+ * The sessions of the dashboard. A session is opened with a key and lasts as long as the secret that opened it, 12 hours,
+ * and an hour without a request at most. Only the SHA-256 of its token is stored, in rows that every node reads.
+ */
+export class PageSessions {
+  readonly #options: PageSessionsOptions;
+  readonly #time: () => number;
+  /** By the SHA-256 of the token; null for a session that does not exist. */
+  readonly #known = new LRUCache<string, { readonly session: KnownSession | null }>({
+    max: maxCached,
+    ttl: freshMs,
+    ttlResolution: 0,
+  });
+
+  constructor(options: PageSessionsOptions) {
+    this.#options = options;
+    this.#time = options.time ?? Date.now;
+  }
+
+  /** Opens a session. @returns its token; null for an invalid key @throws UnavailableError */
+  async open(presentedKey: string): Promise<string | null> {
+    const caller = await this.#options.keys.resolve(presentedKey, 'query');
+    if (caller === null) return null;
+    const token = randomBytes(tokenBytes).toString('base64url');
+    const id = idOf(token);
+    const startedAt = this.#time();
+    const { records } = this.#options;
+    const session = { keyId: caller.keyId, secretHash: hashKey(presentedKey), startedAt };
+    await records.put('sessions', new Map([[id, session]]));
+    await this.#listOf(caller.keyId, (list) => [...list, { id, startedAt }]);
+    await this.#sweep();
+    return token;
+  }
+
+  /** The caller of a session; null if it is over. @throws UnavailableError */
+  async callerOf(token: string, use: KeyUse): Promise<Caller | null> {
+    const id = idOf(token);
+    const session = await this.#read(id);
+    if (session === null) return null;
+    const now = this.#time();
+    if (isOver(session, now)) {
+      await this.#remove(id, session.keyId);
+      return null;
+    }
+    const caller = await this.#options.keys.resolveSecret(session, use);
+    if (caller !== null) this.#noteUse(id, session, now);
+    return caller;
+  }
+
+  /** Ends a session. @throws UnavailableError */
+  async end(token: string): Promise<void> {
+    const id = idOf(token);
+    const session = await this.#read(id);
+    if (session !== null) await this.#remove(id, session.keyId);
+  }
+
+  async #read(id: string): Promise<KnownSession | null> {
+    const known = this.#known.get(id);
+    if (known !== undefined) return known.session;
+    const [stored, use] = await this.#options.records.read([
+      { kind: 'sessions', key: id },
+      { kind: 'session-uses', key: id },
+    ]);
+    const decoded = StoredSession.decode(stored);
+    const session = E.isRight(decoded) ? knownSession(decoded.right, usedAtOf(use)) : null;
+    this.#known.set(id, { session });
+    return session;
+  }
+
+  /**
+   * Stores the use once a minute. It is a row of its own: a write that comes after the end of the session cannot bring
+   * the session back.
+   */
+  #noteUse(id: string, session: KnownSession, now: number): void {
+    session.usedAt = now;
+    if (now - session.notedAt < noteUseMs) return;
+    session.notedAt = now;
+    const use = new Map([[id, { usedAt: new Date(now).toISOString() }]]);
+    // The next use is stored in a minute.
+    void this.#options.records.put('session-uses', use, { keep: 'greater' }).catch(() => undefined);
+  }
+
+  async #remove(id: string, keyId: string): Promise<void> {
+    await this.#delete([id]);
+    await this.#listOf(keyId, (list) => list.filter((listed) => listed.id !== id));
+  }
+
+  async #delete(ids: ReadonlyArray<string>): Promise<void> {
+    for (const id of ids) this.#known.delete(id);
+    await this.#options.records.delete('sessions', ids);
+    await this.#options.records.delete('session-uses', ids);
+  }
+
+  /** Changes the list of a key's sessions, and ends those that are too many or too old. */
+  async #listOf(
+    keyId: string,
+    change: (list: t.TypeOf<typeof SessionsOfKey>) => t.TypeOf<typeof SessionsOfKey>,
+  ): Promise<void> {
+    const { records } = this.#options;
+    const decoded = SessionsOfKey.decode(await records.get('sessions-of-keys', keyId));
+    const changed = change(E.isRight(decoded) ? decoded.right : []);
+    const now = this.#time();
+    const young = changed.filter(({ startedAt }) => now - startedAt < maxSessionMs);
+    const kept = young.slice(-maxSessionsOfKey);
+    const ended = changed.filter((session) => !kept.includes(session)).map(({ id }) => id);
+    if (ended.length > 0) await this.#delete(ended);
+    if (kept.length > 0) await records.put('sessions-of-keys', new Map([[keyId, kept]]));
+    else await records.delete('sessions-of-keys', [keyId]);
+  }
+
+  /** Removes some sessions that are over, whoever has opened them. */
+  async #sweep(): Promise<void> {
+    const { records } = this.#options;
+    const now = this.#time();
+    const range = { after: randomBytes(tokenBytes).toString('hex'), limit: sweptAtOnce };
+    const over: string[] = [];
+    for (const [id, stored] of await records.page('sessions', range)) {
+      const decoded = StoredSession.decode(stored);
+      if (E.isLeft(decoded) || now - decoded.right.startedAt >= maxSessionMs) over.push(id);
+    }
+    for (const [id, use] of await records.page('session-uses', range))
+      if (now - usedAtOf(use) >= maxSessionMs) over.push(id);
+    if (over.length > 0) await this.#delete(over);
+  }
+}
+
+function idOf(token: string): string {
+  return hash('sha256', token);
+}
+
+function knownSession(stored: t.TypeOf<typeof StoredSession>, usedAt: number): KnownSession {
+  const lastUse = Math.max(stored.startedAt, usedAt);
+  return { ...stored, usedAt: lastUse, notedAt: lastUse };
+}
+
+/** In ms since 1970; 0 for a session that was not used. */
+function usedAtOf(stored: unknown): number {
+  const decoded = StoredUse.decode(stored);
+  const usedAt = E.isRight(decoded) ? Date.parse(decoded.right.usedAt) : 0;
+  return Number.isNaN(usedAt) ? 0 : usedAt;
+}
+
+function isOver({ startedAt, usedAt }: KnownSession, now: number): boolean {
+  return now - startedAt >= maxSessionMs || now - usedAt >= maxRestMs;
+}

@@ -1,0 +1,86 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+import { maxSessionMs, tokenForm } from '#application/access/page-sessions.ts';
+
+/** The header without which a cookie does not count. No link, form, image or download of another page can send it. */
+const sessionHeader = 'switchyard-session';
+const plainName = 'switchyard-session';
+
+type Request = Pick<IncomingMessage, 'headers' | 'socket'>;
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8);
+loopback.addAddress('::1', 'ipv6');
+loopback.addSubnet('::ffff:127.0.0.0', 104, 'ipv6');
+
+/** Reads and makes the cookie of the page's session. */
+export class SessionCookie {
+  readonly #publicOrigin: string | null;
+  readonly #name: string;
+
+  /** @param publicUrl the https address of the page; null if sessions work on loopback addresses alone */
+  constructor(publicUrl: URL | null) {
+    this.#publicOrigin = publicUrl?.origin ?? null;
+    this.#name = publicUrl === null ? plainName : `__Host-${plainName}`;
+  }
+
+  /**
+   * Whether a request comes from the service's own page, and may have a session: it has the header that only a script of
+   * the page can send, and its `Origin`, if there is one, is the page's.
+   */
+  isFromPage(request: Request): boolean {
+    const { headers } = request;
+    const own = this.#ownOrigin(request);
+    const isOwn = headers.origin === undefined || headers.origin === own;
+    const site = headers['sec-fetch-site'];
+    return own !== null && isOwn && headers[sessionHeader] === '1' && (site === undefined || site === 'same-origin');
+  }
+
+  /** The token of a request of the page; null without one. */
+  tokenOf(request: Request): string | null {
+    const { cookie } = request.headers;
+    return cookie === undefined || !this.isFromPage(request) ? null : this.#tokenIn(cookie);
+  }
+
+  /** The value of `Set-Cookie` that begins a session. */
+  beginning(token: string): string {
+    return this.#cookie(token, Math.floor(maxSessionMs / 1_000));
+  }
+
+  /** The value of `Set-Cookie` that removes the cookie. */
+  get ending(): string {
+    return this.#cookie('', 0);
+  }
+
+  /** With a public address every request is one of its pages; without it, only requests within this machine are. */
+  #ownOrigin({ headers: { host = '' }, socket }: Request): string | null {
+    if (this.#publicOrigin !== null) return this.#publicOrigin;
+    return isLoopback(socket.remoteAddress ?? '') && isLoopback(hostnameOf(host)) ? `http://${host}` : null;
+  }
+
+  /** A cookie that is there twice does not count: another site of the same domain may have set one. */
+  #tokenIn(cookie: string): string | null {
+    const values = cookie.split(';').flatMap((pair) => {
+      const [name, ...value] = pair.split('=');
+      return name?.trim() === this.#name ? [value.join('=').trim()] : [];
+    });
+    const [token, ...others] = values;
+    return token !== undefined && others.length === 0 && tokenForm.test(token) ? token : null;
+  }
+
+  #cookie(value: string, maxAgeSeconds: number): string {
+    const secure = this.#publicOrigin === null ? '' : '; Secure';
+    return `${this.#name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
+  }
+}
+
+/** @param host a name or an address, without a port */
+function isLoopback(host: string): boolean {
+  const family = isIP(host);
+  return family === 0 ? host === 'localhost' : loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** The name or the address in a `Host` header; empty for one that cannot be read. */
+function hostnameOf(host: string): string {
+  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, '') : '';
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { PageSessions, tokenForm } from '#application/access/page-sessions.ts';
+import { hashKey } from '#domain/api-key/secret.ts';
+import type { Caller } from '#domain/shared/access.ts';
+import { callerOf } from '#test/support/events/tenants.ts';
+import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
+
+const hourMs = 3_600_000;
+const secondMs = 1_000;
+
+describe('PageSessions', () => {
+  let records: InMemoryRecordStore;
+  /** The callers of the valid secrets, by their hashes. */
+  let valid: Map<string, Caller>;
+  let now: number;
+  let sessions: PageSessions;
+  const node = () =>
+    new PageSessions({
+      records,
+      keys: {
+        resolve: async (key) => valid.get(hashKey(key)) ?? null,
+        resolveSecret: async ({ secretHash }) => valid.get(secretHash) ?? null,
+      },
+      time: () => now,
+    });
+
+  beforeEach(() => {
+    records = new InMemoryRecordStore();
+    valid = new Map([
+      [hashKey('one'), callerOf('admin')],
+      [hashKey('two'), callerOf('project')],
+    ]);
+    now = Date.UTC(2026, 0, 5);
+    sessions = node();
+  });
+
+  const opened = async (key = 'one') => (await sessions.open(key)) ?? assert.fail('no session was opened');
+  const holderOf = async (token: string, of = sessions) => (await of.callerOf(token, 'query'))?.keyId ?? null;
+  const admin = callerOf('admin').keyId;
+
+  it('open with a valid key, on every node, and store neither the token nor the key', async () => {
+    const token = await opened();
+    assert.match(token, tokenForm);
+    assert.deepEqual([await holderOf(token), await holderOf(token, node())], [admin, admin]);
+    const stored = JSON.stringify([...(await records.page('sessions', { limit: 10 }))]);
+    assert.ok(!stored.includes(token) && !stored.includes('"one"'), stored);
+  });
+
+  it('do not open with an invalid key', async () => {
+    assert.equal(await sessions.open('three'), null);
+    assert.equal(await holderOf('x'.repeat(43)), null);
+  });
+
+  it('end with the secret that opened them, even if the key has another one', async () => {
+    const token = await opened();
+    valid.delete(hashKey('one'));
+    valid.set(hashKey('rotated'), callerOf('admin'));
+    assert.equal(await holderOf(token), null);
+  });
+
+  it('end after an hour without a request, and last while they are used', async () => {
+    const [used, resting] = [await opened(), await opened()];
+    for (let minutes = 0; minutes < 90; minutes += 30) {
+      now += hourMs / 2;
+      assert.equal(await holderOf(used), admin);
+    }
+    assert.equal(await holderOf(resting), null);
+    now += hourMs - secondMs;
+    assert.equal(await holderOf(used, node()), admin);
+    now += hourMs;
+    assert.equal(await holderOf(used, node()), null);
+    assert.equal((await records.page('sessions', { limit: 10 })).size, 0);
+  });
+
+  it('end after twelve hours', async () => {
+    const token = await opened();
+    for (let hours = 0; hours < 11.5; hours += 0.5) {
+      now += hourMs / 2;
+      assert.equal(await holderOf(token), admin);
+    }
+    now += hourMs / 2;
+    assert.equal(await holderOf(token), null);
+  });
+
+  it('end when they are signed out, within a second on other nodes', async () => {
+    const token = await opened();
+    const other = node();
+    assert.equal(await holderOf(token, other), admin);
+    await sessions.end(token);
+    assert.equal(await holderOf(token), null);
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    assert.equal(await holderOf(token, other), null);
+    await sessions.end(token);
+  });
+
+  it('do not come back when a use is stored after their end', async () => {
+    const token = await opened();
+    const other = node();
+    await holderOf(token, other);
+    await sessions.end(token);
+    now += 2 * 60_000;
+    await holderOf(token, other);
+    assert.equal(await holderOf(token, node()), null);
+  });
+
+  it('are at most twenty of a key: the oldest ends', async () => {
+    const tokens: string[] = [];
+    for (let index = 0; index < 21; index += 1) {
+      now += secondMs;
+      tokens.push(await opened());
+    }
+    const others = await opened('two');
+    const fresh = node();
+    const holders = await Promise.all(tokens.map((token) => holderOf(token, fresh)));
+    assert.deepEqual(
+      holders.map((holder) => holder !== null),
+      [false, ...tokens.slice(1).map(() => true)],
+    );
+    assert.ok(await holderOf(others, fresh));
+  });
+
+  it('leave nothing in the store when they are over', async () => {
+    for (let index = 0; index < 5; index += 1) await holderOf(await opened('two'));
+    now += 13 * hourMs;
+    for (let index = 0; index < 20; index += 1) await sessions.end(await opened());
+    for (const kind of ['sessions', 'session-uses'] as const)
+      assert.equal((await records.page(kind, { limit: 100 })).size, 0, kind);
+  });
+});
