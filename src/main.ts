@@ -18,7 +18,6 @@ import { createInvoke, createInvokeAs } from './application/operations/invoke.ts
 import { createRoutes } from './application/operations/registry.ts';
 import { isDiskFull } from './application/operations/unexpected-error.ts';
 import { dashboardPath } from './dashboard/page-paths.ts';
-import { SessionCookie } from './http/request/session-cookie.ts';
 import { digestKeysRoute } from './http/routes/digest-keys.ts';
 import { sessionRoutes } from './http/routes/session-routes.ts';
 import { createApp, createMetricsApp } from './http/server/app.ts';
@@ -115,6 +114,7 @@ async function serve(
     models,
     keys,
     sessions,
+    sessionCookie,
     commitCounter,
     readiness,
     digestKeys,
@@ -139,7 +139,6 @@ async function serve(
     metrics,
     logger: log,
   });
-  const sessionCookie = new SessionCookie(config.publicUrl);
   const pageRoutes = planes.has('control')
     ? [...(await openDashboard()), ...sessionRoutes({ sessions, cookie: sessionCookie, logger: log })]
     : [];

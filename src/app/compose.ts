@@ -9,6 +9,7 @@ import type { PublishedKey } from '#digests/digest-keys.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
 import { gatewayOperations } from '#gateway/operations.ts';
+import { SessionCookie } from '#http/request/session-cookie.ts';
 import type { Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
 import { type Process, reactingProcesses } from '#process-engine/process.ts';
@@ -53,6 +54,7 @@ export interface Service {
   readonly keys: KeyResolver;
   /** The sessions of the dashboard. */
   readonly sessions: PageSessions;
+  readonly sessionCookie: SessionCookie;
   readonly events: EventStore;
   readonly documents: ReadStore;
   readonly commitCounter: Stores['commitCounter'];
@@ -180,7 +182,9 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
     lag: startLagMonitor(runtime),
     gatewayHealth: () => gateway?.health() ?? null,
   });
-  const live = openLiveFeed(runtime, keys);
+  const sessions = new PageSessions({ records: runtime.records, keys });
+  const sessionCookie = new SessionCookie(config.publicUrl);
+  const live = openLiveFeed(runtime, { keys, sessions, sessionCookie });
   const relaying = roles.has('gateway') ? gateway : null;
   const unlisted = [archiveUsage, live.operation, ...gatewayOperations(relaying, gatewayLimits(limits))];
   const loadAll = async () => [...bind(await loadFullTable()), ...unlisted];
@@ -194,7 +198,8 @@ async function openService(config: Config, foundation: Foundation): Promise<Serv
     reloadGateway: async () => calls?.reload(),
     models: relaying?.modelNames() ?? [],
     keys,
-    sessions: new PageSessions({ records: runtime.records, keys }),
+    sessions,
+    sessionCookie,
     events,
     documents,
     commitCounter: foundation.commitCounter,

@@ -15,6 +15,8 @@ const order: ReadonlyArray<string> = [
   'views/tree.css',
   'views/operation.css',
   'views/playground.css',
+  'views/calls.css',
+  'views/first-steps.css',
   'parts/overlays.css',
   'parts/states.css',
   'widths.css',

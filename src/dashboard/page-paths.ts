@@ -6,6 +6,7 @@ const views = {
   flows: true,
   templates: false,
   gateway: false,
+  calls: true,
   'phone-numbers': false,
   'agent-profiles': false,
   customers: true,

@@ -119,6 +119,20 @@ describeContract('sessions of the dashboard', (engines) => {
     assert.ok(await poll(async () => (await statusWith(ofExpiring)) === 401, settleTimeoutMs));
   });
 
+  it('read the live feed, which ends with the session', async () => {
+    const cookie = await cookieOf(adminKey);
+    const feed = await fetch(`${service.url}/v1/events`, {
+      headers: { cookie, ...ofPage, accept: 'text/event-stream' },
+    });
+    assert.equal(feed.status, 200);
+    const ended = feed.text().then(() => true);
+    const pause = new Promise((resolve) => setTimeout(() => resolve(false), 1_500));
+    assert.equal(await Promise.race([ended, pause]), false, 'the feed ended early');
+    await ask('/dashboard/session', { cookie, ...ofPage }, 'DELETE');
+    const limit = new Promise((resolve) => setTimeout(() => resolve(false), settleTimeoutMs).unref());
+    assert.equal(await Promise.race([ended, limit]), true);
+  });
+
   it('are at most twenty of a key', async () => {
     const { key } = await newKey(service.client, projectId, 'project');
     const cookies: string[] = [];

@@ -1,8 +1,10 @@
 import type { Runtime } from '#app/runtime.ts';
 import type { KeyResolver } from '#application/access/key-resolver.ts';
+import type { PageSessions } from '#application/access/page-sessions.ts';
 import type { EntryReads } from '#application/history/audit-entries.ts';
 import type { StreamingOperation } from '#application/operations/operation.ts';
 import { keyIn } from '#http/request/request-headers.ts';
+import type { SessionCookie } from '#http/request/session-cookie.ts';
 import { createFeedOperation } from '#live-feed/feed-operation.ts';
 import { LiveFeed } from '#live-feed/live-feed.ts';
 import { PastEntries } from '#live-feed/past-entries.ts';
@@ -13,8 +15,15 @@ export interface OpenLiveFeed {
   readonly operation: StreamingOperation;
 }
 
+/** What decides whether the caller of an open feed may still read it. */
+export interface FeedAccess {
+  readonly keys: Pick<KeyResolver, 'resolve'>;
+  readonly sessions: Pick<PageSessions, 'isValid'>;
+  readonly sessionCookie: Pick<SessionCookie, 'tokenIn'>;
+}
+
 /** Creates the live feed of a node. It follows the log only while a client reads it. */
-export function openLiveFeed(runtime: Runtime, keys: KeyResolver): OpenLiveFeed {
+export function openLiveFeed(runtime: Runtime, { keys, sessions, sessionCookie }: FeedAccess): OpenLiveFeed {
   const { config, events: store, tail, documents, personalData, metrics, positions, history, log } = runtime;
   const limits = config.limits.feeds;
   const reads = {
@@ -28,7 +37,9 @@ export function openLiveFeed(runtime: Runtime, keys: KeyResolver): OpenLiveFeed 
     feed,
     isKeyValid: async (headers) => {
       const key = keyIn(headers);
-      return key !== null && (await keys.resolve(key, 'query')) !== null;
+      if (key !== null) return (await keys.resolve(key, 'query')) !== null;
+      const token = sessionCookie.tokenIn(headers);
+      return token !== null && (await sessions.isValid(token));
     },
   });
   return { feed, operation };

@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { hashKey } from '#domain/api-key/secret.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import type { RecordStore } from '#records/record-store.ts';
+import type { Json } from '#shared/json/json.ts';
 import type { KeyResolver, KeyUse } from './key-resolver.ts';
 
 const minuteMs = 60_000;
@@ -95,6 +96,13 @@ export class PageSessions {
     return caller;
   }
 
+  /** Whether a session still has a caller. This is not a use of it. @throws UnavailableError */
+  async isValid(token: string): Promise<boolean> {
+    const session = await this.#read(idOf(token));
+    if (session === null || isOver(session, this.#time())) return false;
+    return (await this.#options.keys.resolveSecret(session, 'query')) !== null;
+  }
+
   /** Ends a session. @throws UnavailableError */
   async end(token: string): Promise<void> {
     const id = idOf(token);
@@ -158,17 +166,24 @@ export class PageSessions {
 
   /** Removes some sessions that are over, whoever has opened them. */
   async #sweep(): Promise<void> {
-    const { records } = this.#options;
     const now = this.#time();
-    const range = { after: randomBytes(tokenBytes).toString('hex'), limit: sweptAtOnce };
     const over: string[] = [];
-    for (const [id, stored] of await records.page('sessions', range)) {
+    for (const [id, stored] of await this.#someOf('sessions')) {
       const decoded = StoredSession.decode(stored);
       if (E.isLeft(decoded) || now - decoded.right.startedAt >= maxSessionMs) over.push(id);
     }
-    for (const [id, use] of await records.page('session-uses', range))
+    for (const [id, use] of await this.#someOf('session-uses'))
       if (now - usedAtOf(use) >= maxSessionMs) over.push(id);
     if (over.length > 0) await this.#delete(over);
+  }
+
+  /** Reads some records from a random place on; those at the beginning follow the last one. */
+  async #someOf(kind: 'sessions' | 'session-uses'): Promise<ReadonlyMap<string, Json>> {
+    const { records } = this.#options;
+    const after = randomBytes(tokenBytes).toString('hex');
+    const found = await records.page(kind, { after, limit: sweptAtOnce });
+    if (found.size === sweptAtOnce) return found;
+    return new Map([...found, ...(await records.page(kind, { limit: sweptAtOnce - found.size }))]);
   }
 }
 

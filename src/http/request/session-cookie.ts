@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { maxSessionMs, tokenForm } from '#application/access/page-sessions.ts';
 
@@ -38,8 +38,20 @@ export class SessionCookie {
 
   /** The token of a request of the page; null without one. */
   tokenOf(request: Request): string | null {
-    const { cookie } = request.headers;
-    return cookie === undefined || !this.isFromPage(request) ? null : this.#tokenIn(cookie);
+    return this.isFromPage(request) ? this.tokenIn(request.headers) : null;
+  }
+
+  /**
+   * The token in the headers of a request that was accepted; null without one. A cookie that is there twice does not
+   * count: another site of the same domain may have set one.
+   */
+  tokenIn({ cookie = '' }: IncomingHttpHeaders): string | null {
+    const values = cookie.split(';').flatMap((pair) => {
+      const [name, ...value] = pair.split('=');
+      return name?.trim() === this.#name ? [value.join('=').trim()] : [];
+    });
+    const [token, ...others] = values;
+    return token !== undefined && others.length === 0 && tokenForm.test(token) ? token : null;
   }
 
   /** The value of `Set-Cookie` that begins a session. */
@@ -56,16 +68,6 @@ export class SessionCookie {
   #ownOrigin({ headers: { host = '' }, socket }: Request): string | null {
     if (this.#publicOrigin !== null) return this.#publicOrigin;
     return isLoopback(socket.remoteAddress ?? '') && isLoopback(hostnameOf(host)) ? `http://${host}` : null;
-  }
-
-  /** A cookie that is there twice does not count: another site of the same domain may have set one. */
-  #tokenIn(cookie: string): string | null {
-    const values = cookie.split(';').flatMap((pair) => {
-      const [name, ...value] = pair.split('=');
-      return name?.trim() === this.#name ? [value.join('=').trim()] : [];
-    });
-    const [token, ...others] = values;
-    return token !== undefined && others.length === 0 && tokenForm.test(token) ? token : null;
   }
 
   #cookie(value: string, maxAgeSeconds: number): string {

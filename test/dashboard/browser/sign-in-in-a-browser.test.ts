@@ -53,6 +53,7 @@ describeInBrowser('signing in in a browser @long', () => {
     await signIn(page);
     await page.reload();
     await page.waitForSelector('.shell');
+    await page.getByText('Live', { exact: true }).waitFor();
     const other = await open('/keys');
     await other.waitForSelector('.shell');
     const stored = await page.evaluate<string>(

@@ -1,7 +1,7 @@
 import { apiErrorOf, toApiError } from '#dashboard/page/api/api-error.ts';
 
 const path = '/dashboard/session';
-/** Says that this browser has a session. It is no secret: the session itself is in a cookie that no script can read. */
+/** Says that this browser has a session. It is not a secret: the session itself is in a cookie that no script can read. */
 const storageKey = 'switchyard.session';
 
 /** The header without which the cookie of the session does not count. */

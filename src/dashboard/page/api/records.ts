@@ -252,6 +252,39 @@ export interface ApiKey {
   readonly lastUsedAt: string | null;
 }
 
+export interface RecordedAttempt {
+  readonly targetNumber: number;
+  /** Null for a target that failed, unless the key is an operator's. */
+  readonly target: string | null;
+  readonly result: 'served' | 'failed' | 'abandoned';
+  readonly status: number | null;
+  readonly reason: string | null;
+  readonly startMs: number;
+  readonly durationMs: number;
+}
+
+export interface RecordedCall {
+  readonly requestId: string;
+  readonly time: string;
+  readonly keyId: string;
+  readonly operation: string;
+  readonly model: string;
+  readonly streamed: boolean;
+  readonly outcome: string;
+  readonly reason: string | null;
+  readonly attempts: ReadonlyArray<RecordedAttempt>;
+  readonly firstContentMs: number | null;
+  readonly totalMs: number;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly characters: number | null;
+  readonly audioSeconds: number | null;
+  readonly batchId: string | null;
+  readonly callsRepresented: number;
+  /** Absent for a key that may not read usage. */
+  readonly cost?: number | null;
+}
+
 export interface DryRun<Answer = unknown> {
   readonly dryRun: true;
   readonly events: ReadonlyArray<{

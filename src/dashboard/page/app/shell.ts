@@ -59,13 +59,14 @@ function SideNavigation({ place }: { place: Place }): VNode {
     <${ScopeMenu} />
     <div class="stack">
       ${navigationOf(me).map(
-        (group, index) => html`<ul class="links" key=${index}>
-          ${group.map(
+        ({ title: groupTitle, entries }, index) => html`<div class="links" key=${index}>
+          ${groupTitle === null ? null : html`<h2 id=${`group-${index}`}>${groupTitle}</h2>`}
+          <ul aria-labelledby=${groupTitle === null ? undefined : `group-${index}`}>${entries.map(
             ({ view, title }) => html`<li key=${view}>
               <a href=${addressOf(view)} aria-current=${view === place.view ? 'page' : undefined}>${title}${drawnCount(counts.get(view))}</a>
             </li>`,
-          )}
-        </ul>`,
+          )}</ul>
+        </div>`,
       )}
     </div>
     <div class="foot">

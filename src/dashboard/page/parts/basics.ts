@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useNow } from '#dashboard/page/app/session/session.ts';
 import { type Children, classes, html } from '#dashboard/page/html.ts';
-import { formatShortTime, formatTime, formatUtc } from '#dashboard/page/text/times.ts';
+import { formatAgo, formatMoment, formatUtc } from '#dashboard/page/text/times.ts';
 
 export type Tone = 'ok' | 'run' | 'warn' | 'bad' | 'idle';
 
@@ -70,11 +70,20 @@ export function Status({ status, plain = false }: { status: string; plain?: bool
 
 const clockMs = 60_000;
 
-/** A time in the viewer's zone. Its title is the same time in UTC. */
-export function Time({ at, short = false }: { at: string | number; short?: boolean }): VNode {
+/** How long ago a time was. Its title is the whole time, in the viewer's zone and in UTC. */
+export function Time({ at }: { at: string | number }): VNode {
   const now = useNow(clockMs);
-  const text = short ? formatShortTime(at, now) : formatTime(at, now);
-  return html`<time datetime=${formatUtc(at)} title=${formatUtc(at)}>${text}</time>`;
+  const title = `${formatMoment(at)} (${formatUtc(at)})`;
+  return html`<time datetime=${formatUtc(at)} title=${title}>${formatAgo(at, now)}</time>`;
+}
+
+/** Further actions. On a narrow screen a button folds them, so that nobody hits one by mistake. @param label of the button */
+export function More({ label, children }: { label: string; children?: Children }): VNode {
+  const [isOpen, setOpen] = useState(false);
+  return html`<span class=${classes('more', isOpen && 'is-open')}>
+    <button type="button" class="btn quiet fold-more" aria-expanded=${String(isOpen)} aria-label=${label} onClick=${() => setOpen(!isOpen)}>More</button>
+    <span>${children}</span>
+  </span>`;
 }
 
 const copiedMs = 1_500;

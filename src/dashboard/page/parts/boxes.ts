@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 import type { ApiError } from '#dashboard/page/api/api-error.ts';
 import type { Data } from '#dashboard/page/app/data/use-data.ts';
 import { type Children, classes, html } from '#dashboard/page/html.ts';
@@ -110,6 +111,15 @@ export function Loaded<Value>(props: {
     <${Problem} error=${error} onRetry=${data.reload} />
     ${at === null ? null : html`<p class="as-of"><${Badge} tone="bad">as of <${Time} at=${at} /><//></p>`}
     ${props.children(value)}
+  </div>`;
+}
+
+/** The filters of a list. On a narrow screen a button folds them. */
+export function Filters({ children }: { children?: Children }): VNode {
+  const [isOpen, setOpen] = useState(false);
+  return html`<div class=${classes('filters', isOpen && 'is-open')}>
+    <button type="button" class="btn fold-filters" aria-expanded=${String(isOpen)} onClick=${() => setOpen(!isOpen)}>Filters</button>
+    ${children}
   </div>`;
 }
 

@@ -17,13 +17,13 @@ export interface FeedItem {
 }
 
 /** A list of entries of the audit, one line each. */
-export function Feed({ items, short = false }: { items: ReadonlyArray<FeedItem>; short?: boolean }): VNode {
+export function Feed({ items }: { items: ReadonlyArray<FeedItem> }): VNode {
   return html`<ol class="feed">
     ${items.map(
       (item) => html`<li key=${item.key} class=${item.isNew ? 'is-new' : ''}>
-        <${Time} at=${item.time} short=${short} />
+        <${Time} at=${item.time} />
         <span>${sentence(item)}</span>
-        <span class="who"><${ActorName} actor=${item.actor} /></span>
+        <span class="who">by <${ActorName} actor=${item.actor} /></span>
       </li>`,
     )}
   </ol>`;

@@ -28,6 +28,8 @@ interface PanelProps {
   readonly label: string;
   readonly row: PanelRow;
   readonly legend?: Children;
+  /** What would fill the chart; null if it has data. Default null. */
+  readonly empty?: string | null;
 }
 
 const dayMs = 86_400_000;
@@ -45,8 +47,8 @@ export function Panel(props: PanelProps): VNode {
     <h3>${props.title}</h3>
     <p class="figure"><b>${value}${unit === '' ? null : html`<small> ${unit}</small>`}</b>
       <span class=${classes('delta', pointed === null && deltaTone && `is-${deltaTone}`)}>${pointed === null ? delta : formatTime(pointed, Date.now())}</span></p>
-    <${LineChart} label=${props.label} times=${row.times} curves=${curves} bands=${row.bands} top=${top} topLabel=${`${topFigure.value}${topFigure.unit === '' ? '' : ` ${topFigure.unit}`}`} row=${row.name} onPoint=${row.onPoint} />
-    <div><${Axis} times=${row.times} />${props.legend === undefined ? null : html`<ul class="legend">${props.legend}</ul>`}</div>
+    ${props.empty ? html`<p class="muted small">${props.empty}</p>` : html`<${LineChart} label=${props.label} times=${row.times} curves=${curves} bands=${row.bands} top=${top} topLabel=${`${topFigure.value}${topFigure.unit === '' ? '' : ` ${topFigure.unit}`}`} row=${row.name} onPoint=${row.onPoint} />`}
+    <div hidden=${Boolean(props.empty)}><${Axis} times=${row.times} />${props.legend === undefined ? null : html`<ul class="legend">${props.legend}</ul>`}</div>
   </section>`;
 }
 

@@ -22,6 +22,26 @@ export function formatTime(time: string | number, now: number, zone?: string): s
   return at.year === today.year ? `${dateOf(at)} ${at.clock}` : `${dateOf(at)} ${at.year}`;
 }
 
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+/** Longer ago, the date says more. */
+const maxRelativeMs = 7 * dayMs;
+
+/**
+ * Formats a time as people speak of it: `just now`, `2 min ago`, `5 h ago`, `3 days ago`; before that, and in the future,
+ * like `formatShortTime`.
+ */
+export function formatAgo(time: string | number, now: number, zone?: string): string {
+  const agoMs = now - new Date(time).getTime();
+  if (!(agoMs > -minuteMs) || agoMs >= maxRelativeMs) return formatShortTime(time, now, zone);
+  if (agoMs < minuteMs) return 'just now';
+  if (agoMs < hourMs) return `${Math.floor(agoMs / minuteMs)} min ago`;
+  if (agoMs < dayMs) return `${Math.floor(agoMs / hourMs)} h ago`;
+  const days = Math.floor(agoMs / dayMs);
+  return days === 1 ? '1 day ago' : `${days} days ago`;
+}
+
 /** Formats a time like `formatTime`, but without the clock on other days, for lists. */
 export function formatShortTime(time: string | number, now: number, zone?: string): string {
   const at = partsOf(time, zone);

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useFlows, useTemplates } from '#dashboard/page/app/data/lists.ts';
 import { findIn, type PaletteItem } from '#dashboard/page/app/palette/palette-search.ts';
 import { navigate } from '#dashboard/page/app/routing/location.ts';
-import { navigationOf } from '#dashboard/page/app/routing/navigation.ts';
+import { entriesOf } from '#dashboard/page/app/routing/navigation.ts';
 import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { projectsIn } from '#dashboard/page/app/session/scope.ts';
 import { useScope } from '#dashboard/page/app/session/scope-menu.ts';
@@ -98,11 +98,9 @@ function useItems(): ReadonlyArray<PaletteItem> {
       at('Templates', id, name, status, addressOf('templates', null, { template: id })),
     ),
     ...names.customers.map(({ organizationId: id, name }) => at('Customers', id, name, '', addressOf('customers', id))),
-    ...navigationOf(session.me)
-      .flat()
-      .map(({ view, title, letter }) =>
-        at('Go to', view, title, letter === null ? '' : `g ${letter}`, addressOf(view)),
-      ),
+    ...entriesOf(session.me).map(({ view, title, letter }) =>
+      at('Go to', view, title, letter === null ? '' : `g ${letter}`, addressOf(view)),
+    ),
     ...actionsOf(session),
   ];
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { goTo } from '#dashboard/page/app/routing/location.ts';
-import { navigationOf } from '#dashboard/page/app/routing/navigation.ts';
+import { entriesOf } from '#dashboard/page/app/routing/navigation.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 
 /** The actions of shortcuts that open a dialog. */
@@ -21,11 +21,7 @@ export function useShortcuts(actions: ShortcutActions): void {
   latest.current = actions;
   useEffect(() => {
     let goUntil = 0;
-    const letters = new Map(
-      navigationOf(me)
-        .flat()
-        .map(({ letter, view }) => [letter, view]),
-    );
+    const letters = new Map(entriesOf(me).map(({ letter, view }) => [letter, view]));
     const pressed = (event: KeyboardEvent) => {
       if (event.defaultPrevented) return;
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k')

@@ -9,41 +9,71 @@ export interface Entry {
   readonly letter: string | null;
 }
 
-const groups: ReadonlyArray<ReadonlyArray<Entry>> = [
-  [
-    { view: 'overview', title: 'Overview', letter: 'o' },
-    { view: 'flows', title: 'Flows', letter: 'f' },
-    { view: 'templates', title: 'Templates', letter: 't' },
-    { view: 'gateway', title: 'Gateway', letter: 'w' },
-  ],
-  [
-    { view: 'phone-numbers', title: 'Phone numbers', letter: null },
-    { view: 'agent-profiles', title: 'Agent profiles', letter: null },
-    { view: 'customers', title: 'Customers', letter: null },
-  ],
-  [
-    { view: 'audit', title: 'Audit', letter: 'a' },
-    { view: 'projections', title: 'Projections', letter: 'p' },
-    { view: 'keys', title: 'Keys', letter: 'k' },
-    { view: 'webhooks', title: 'Webhooks', letter: null },
-  ],
+/** Views that belong together. */
+export interface EntryGroup {
+  /** Null for a group that needs no name. */
+  readonly title: string | null;
+  readonly entries: ReadonlyArray<Entry>;
+}
+
+const groups: ReadonlyArray<EntryGroup> = [
+  {
+    title: null,
+    entries: [
+      { view: 'overview', title: 'Overview', letter: 'o' },
+      { view: 'flows', title: 'Flows', letter: 'f' },
+      { view: 'templates', title: 'Templates', letter: 't' },
+    ],
+  },
+  {
+    title: null,
+    entries: [
+      { view: 'gateway', title: 'Gateway', letter: 'w' },
+      { view: 'calls', title: 'Calls', letter: 'c' },
+    ],
+  },
+  {
+    title: null,
+    entries: [
+      { view: 'phone-numbers', title: 'Phone numbers', letter: null },
+      { view: 'agent-profiles', title: 'Agent profiles', letter: null },
+      { view: 'customers', title: 'Customers', letter: null },
+    ],
+  },
+  {
+    title: null,
+    entries: [
+      { view: 'audit', title: 'Audit', letter: 'a' },
+      { view: 'keys', title: 'Keys', letter: 'k' },
+      { view: 'webhooks', title: 'Webhooks', letter: null },
+    ],
+  },
+  { title: 'System', entries: [{ view: 'projections', title: 'Read models', letter: 'r' }] },
 ];
 
 const ofOperator: ReadonlySet<ViewName> = new Set(['projections']);
 const ofPartner: ReadonlySet<ViewName> = new Set(['customers']);
 
 /** Returns the views that a key may use, in groups. */
-export function navigationOf({ keyType }: Me): ReadonlyArray<ReadonlyArray<Entry>> {
+export function navigationOf({ keyType }: Me): ReadonlyArray<EntryGroup> {
   const isAdmin = keyType === 'admin';
   const isPartner = isAdmin || keyType === 'partner';
-  return groups.map((group) =>
-    group.filter(({ view }) => (isAdmin || !ofOperator.has(view)) && (isPartner || !ofPartner.has(view))),
-  );
+  return groups
+    .map(({ title, entries }) => ({
+      title,
+      entries: entries.filter(({ view }) => (isAdmin || !ofOperator.has(view)) && (isPartner || !ofPartner.has(view))),
+    }))
+    .filter(({ entries }) => entries.length > 0);
+}
+
+/** Returns the views that a key may use, in one list. */
+export function entriesOf(me: Me): ReadonlyArray<Entry> {
+  return navigationOf(me).flatMap(({ entries }) => entries);
 }
 
 /** @returns the title of a view */
 export function titleOf(view: ViewName): string {
-  return groups.flat().find((entry) => entry.view === view)?.title ?? 'Overview';
+  return groups.flatMap(({ entries }) => entries).find((entry) => entry.view === view)?.title ?? 'Overview';
 }
 
 /** The views of the bar at the bottom of a narrow screen. */

@@ -4,6 +4,7 @@ export const viewNames = [
   'flows',
   'templates',
   'gateway',
+  'calls',
   'phone-numbers',
   'agent-profiles',
   'customers',

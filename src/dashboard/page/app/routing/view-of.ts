@@ -2,6 +2,8 @@ import type { VNode } from 'preact';
 import type { Place } from '#dashboard/page/app/routing/router.ts';
 import { html } from '#dashboard/page/html.ts';
 import { AuditView } from '#dashboard/page/views/audit/audit-view.ts';
+import { CallView } from '#dashboard/page/views/calls/call-view.ts';
+import { CallsView } from '#dashboard/page/views/calls/calls-view.ts';
 import { CustomerView } from '#dashboard/page/views/customers/customer-view.ts';
 import { CustomersView } from '#dashboard/page/views/customers/customers-view.ts';
 import { FlowView } from '#dashboard/page/views/flows/flow-view.ts';
@@ -28,6 +30,8 @@ export function ViewOf({ place }: { place: Place }): VNode {
       return html`<${TemplatesView} search=${search} />`;
     case 'gateway':
       return html`<${GatewayView} search=${search} />`;
+    case 'calls':
+      return id === null ? html`<${CallsView} search=${search} />` : html`<${CallView} id=${id} search=${search} />`;
     case 'phone-numbers':
       return html`<${PhoneNumbersView} search=${search} />`;
     case 'agent-profiles':
@@ -39,8 +43,8 @@ export function ViewOf({ place }: { place: Place }): VNode {
     case 'projections':
       return html`<${ProjectionsView} />`;
     case 'keys':
-      return html`<${KeysView} />`;
+      return html`<${KeysView} search=${search} />`;
     case 'webhooks':
-      return id === null ? html`<${WebhooksView} />` : html`<${EndpointView} id=${id} />`;
+      return id === null ? html`<${WebhooksView} search=${search} />` : html`<${EndpointView} id=${id} />`;
   }
 }

@@ -2,14 +2,18 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
 import type { AuditEntry } from '#dashboard/page/api/records.ts';
+import { useApiKeys } from '#dashboard/page/app/data/lists.ts';
 import { setSearch } from '#dashboard/page/app/routing/location.ts';
+import { projectsIn } from '#dashboard/page/app/session/scope.ts';
+import { useScope } from '#dashboard/page/app/session/scope-menu.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { classes, html } from '#dashboard/page/html.ts';
 import { Time } from '#dashboard/page/parts/basics.ts';
-import { Card, Empty, PageHead, Problem, Skeleton, Table } from '#dashboard/page/parts/boxes.ts';
+import { Card, Empty, Filters, PageHead, Problem, Skeleton, Table } from '#dashboard/page/parts/boxes.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
-import { ActorName, ResourceLink } from '#dashboard/page/parts/who.ts';
+import { ActorName, ResourceLink, useNames } from '#dashboard/page/parts/who.ts';
 import { countOf } from '#dashboard/page/text/numbers.ts';
+import { isProgress } from '#dashboard/page/text/progress-events.ts';
 import { auditQuery, fitsFilters } from '#dashboard/page/views/audit/audit-filters.ts';
 import { resourceKinds } from '#dashboard/page/views/audit/resource-kinds.ts';
 
@@ -24,21 +28,36 @@ interface Page {
 export function AuditView({ search }: { search: URLSearchParams }): VNode {
   const query = auditQuery(search);
   return html`<${PageHead} title="Audit" />
-    <${Filters} search=${search} query=${query} />
+    <${AuditFilters} search=${search} query=${query} />
     <${Entries} key=${query} query=${query} search=${search} />`;
 }
 
-function Filters({ search, query }: { search: URLSearchParams; query: string }): VNode {
+function AuditFilters({ search, query }: { search: URLSearchParams; query: string }): VNode {
   const at = (name: string) => search.get(name) ?? '';
-  return html`<div class="filters">
+  return html`<${Filters}>
     <${SelectField} label="Resource" value=${resourceKinds.includes(at('resource')) ? at('resource') : ''} options=${[{ value: '', text: 'any' }, ...resourceKinds.map((value) => ({ value, text: value.replaceAll('-', ' ') }))]} onPick=${(resource: string) => setSearch({ resource })} />
     <${Settled} label="Type" name="type" value=${at('type')} placeholder="FlowVersionCreated" />
-    <${Settled} label="Actor" name="actor" value=${at('actor')} placeholder="id of a key" />
+    <${ActorFilter} actor=${at('actor')} />
     <${Settled} label="Since" name="since" value=${at('since')} placeholder="2026-11-19 00:00" />
     <${Settled} label="Until" name="until" value=${at('until')} placeholder="now" />
     <${Export} query=${query} type="text/csv" label="CSV" file="audit.csv" />
     <${Export} query=${query} type="application/x-ndjson" label="NDJSON" file="audit.ndjson" />
-  </div>`;
+  <//>`;
+}
+
+/** The choice of an actor by the name of its key. */
+function ActorFilter({ actor }: { actor: string }): VNode {
+  const names = useNames();
+  const { scope } = useScope();
+  const keys = useApiKeys(projectsIn(names, scope)).value?.items ?? [];
+  const known = [
+    ...keys.map(({ id, name }) => ({ value: id, text: name })),
+    { value: 'system', text: 'Switchyard' },
+    { value: 'local-operator', text: 'command line' },
+  ];
+  const isKnown = actor === '' || known.some(({ value }) => value === actor);
+  const options = isKnown ? known : [...known, { value: actor, text: names.shown('key', actor) }];
+  return html`<${SelectField} label="Actor" value=${actor} options=${[{ value: '', text: 'any' }, ...options]} onPick=${(picked: string) => setSearch({ actor: picked })} />`;
 }
 
 /** A text field that is applied on Enter or when it loses the focus. */
@@ -110,6 +129,9 @@ function Entries({ query, search }: { query: string; search: URLSearchParams }):
       }),
     [],
   );
+  const showsProgress = search.get('progress') === 'shown' || search.get('type') !== null;
+  const hidden = showsProgress ? 0 : (entries ?? []).filter(isProgress).length;
+  const shown = showsProgress ? entries : (entries?.filter((entry) => !isProgress(entry)) ?? null);
   const show = () => {
     setEntries((was) => [...waiting, ...(was ?? [])]);
     setWaiting([]);
@@ -132,7 +154,7 @@ function Entries({ query, search }: { query: string; search: URLSearchParams }):
     <${Card} label="Audit">
       ${waiting.length === 0 ? null : html`<p class="waiting"><button type="button" onClick=${show}>${countOf(waiting.length, 'new entry', 'new entries')}</button></p>`}
       <${Table} caption="Audit, newest first" fold=${true} head=${html`<th scope="col">Time</th><th scope="col">What</th><th scope="col">Type</th><th scope="col">Resource</th><th scope="col">Actor</th>`}>
-        ${entries.map(
+        ${shown?.map(
           (
             entry,
           ) => html`<tr key=${`${entry.position} ${entry.resource.id}`} class=${classes(entry.position === fresh && 'is-new')}>
@@ -145,7 +167,8 @@ function Entries({ query, search }: { query: string; search: URLSearchParams }):
         )}
       <//>
       ${error === null ? null : html`<${Problem} error=${error} onRetry=${() => void read(cursor)} />`}
-      <footer>${countOf(entries.length, 'entry', 'entries')} shown
+      <footer>${countOf(entries.length - hidden, 'entry', 'entries')} shown
+        ${hidden === 0 ? null : html`, <button type="button" class="btn link" onClick=${() => setSearch({ progress: 'shown' })}>${countOf(hidden, 'step', 'steps')} of operations hidden</button>`}
         ${cursor === null ? ', no more' : html`<button type="button" class="btn quiet" onClick=${() => void read(cursor)}>Load ${pageItems} more</button>`}</footer>
     <//>
   </div>`;

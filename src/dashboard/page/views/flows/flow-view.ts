@@ -7,7 +7,7 @@ import { goTo, setSearch } from '#dashboard/page/app/routing/location.ts';
 import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
-import { Badge, Copy, Time } from '#dashboard/page/parts/basics.ts';
+import { Badge, Copy, More, Time } from '#dashboard/page/parts/basics.ts';
 import { Card, Loaded, Notice, PageHead } from '#dashboard/page/parts/boxes.ts';
 import { Feed } from '#dashboard/page/parts/feed.ts';
 import { SelectField } from '#dashboard/page/parts/fields.ts';
@@ -131,8 +131,8 @@ function FlowHead({ flow, active, chosen, stations, history, asOf, onOpen }: Hea
         ? null
         : html`<button type="button" class="btn" data-new onClick=${() => onOpen({ dialog: 'new-version' })}>New version</button>
           ${isActive ? null : html`<button type="button" class="btn primary" onClick=${() => onOpen({ dialog: 'activate' })}>Activate version ${chosen.version}</button>`}
-          <button type="button" class="btn quiet" onClick=${() => onOpen({ dialog: 'describe' })}>Describe</button>
-          <button type="button" class="btn danger" onClick=${() => onOpen({ dialog: 'delete' })}>Delete</button>`
+          <${More} label="More for this flow"><button type="button" class="btn quiet" onClick=${() => onOpen({ dialog: 'describe' })}>Describe</button>
+          <button type="button" class="btn danger" onClick=${() => onOpen({ dialog: 'delete' })}>Delete</button><//>`
     }`;
   return html`<${PageHead} title=${title} actions=${actions} facts=${facts} />`;
 }
@@ -192,5 +192,5 @@ function History({ history }: { history: ReadonlyArray<HistoryEvent> }): VNode {
     left <= 0
       ? undefined
       : html`<button type="button" class="btn link" onClick=${() => setLimit(history.length)}>All ${history.length} events</button>`;
-  return html`<${Card} id="history" title="History" note="of the flow and its versions" aside=${aside}><${Feed} items=${items} short=${true} /><//>`;
+  return html`<${Card} id="history" title="History" note="of the flow and its versions" aside=${aside}><${Feed} items=${items} /><//>`;
 }

@@ -9,8 +9,9 @@ import { useScope } from '#dashboard/page/app/session/scope-menu.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Badge, Time } from '#dashboard/page/parts/basics.ts';
-import { Card, Empty, Loaded, PageHead, Table } from '#dashboard/page/parts/boxes.ts';
+import { Card, Empty, Filters, Loaded, PageHead, Table } from '#dashboard/page/parts/boxes.ts';
 import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
+import { useNewDialog } from '#dashboard/page/parts/dialogs/use-new-dialog.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
 import { ProjectsLeft } from '#dashboard/page/parts/projects-left.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
@@ -23,7 +24,7 @@ const command = `curl -X POST $URL/v1/projects/$PROJECT/flows -H 'x-api-key: …
 export function FlowsView({ search }: { search: URLSearchParams }): VNode {
   const names = useNames();
   const { scope } = useScope();
-  const [isNew, setNew] = useState(false);
+  const [isNew, setNew] = useNewDialog(search);
   const projects = projectsIn(names, scope);
   const flows = useFlows(projects);
   const create = html`<button type="button" class="btn primary" data-new onClick=${() => setNew(true)}>New flow</button>`;
@@ -61,11 +62,11 @@ function FlowList({
       actions=${html`<button type="button" class="btn primary" onClick=${onNew}>New flow</button>`}>
       A flow defines what an agent says and asks. It starts with version 1, which is active.<//><//>`;
   }
-  return html`<div class="filters">
+  return html`<${Filters}>
       <${TextField} label="Name or project" type="search" value=${text} onText=${(name: string) => setSearch({ name })} />
       <${SelectField} label="Type" value=${type} onPick=${(picked: string) => setSearch({ type: picked })}
         options=${[{ value: '', text: 'any' }, { value: 'simple', text: 'simple' }, { value: 'graph', text: 'graph' }]} />
-    </div>
+    <//>
     <${ProjectsLeft} count=${all.projectsLeft} />
     <${Card} label="Flows">
       ${

@@ -29,14 +29,17 @@ export function pickRange(value: string): void {
 
 const refreshMs = 10_000;
 
-/** Reads the figures of the gateway, for everything that the key has access to or for one project or organization. */
-export function useGateway(range: Range, narrowed: Narrowed): Data<GatewayAnswer> {
+/**
+ * Reads the figures of the gateway, for everything that the key has access to or for one project or organization.
+ * @param range null to read nothing
+ */
+export function useGateway(range: Range | null, narrowed: Narrowed): Data<GatewayAnswer> {
   const { api } = useSession();
-  const key = `gateway ${range.value} ${Object.values(narrowing(narrowed))}`;
+  const key = range === null ? null : `gateway ${range.value} ${Object.values(narrowing(narrowed))}`;
   return useData(key, { kinds: [], everyMs: refreshMs }, (signal) => {
     const until = Date.now();
     const query = new URLSearchParams({
-      from: new Date(until - range.ms).toISOString(),
+      from: new Date(until - (range?.ms ?? 0)).toISOString(),
       until: new Date(until).toISOString(),
       ...narrowing(narrowed),
     });

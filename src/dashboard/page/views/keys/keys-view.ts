@@ -11,11 +11,12 @@ import { Card, Empty, Loaded, PageHead, Table } from '#dashboard/page/parts/boxe
 import { ConfirmChange } from '#dashboard/page/parts/dialogs/confirm-change.ts';
 import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
 import { NewSecret } from '#dashboard/page/parts/dialogs/new-secret.ts';
+import { useNewDialog } from '#dashboard/page/parts/dialogs/use-new-dialog.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
 import { ProjectsLeft } from '#dashboard/page/parts/projects-left.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 
-type Opened = { readonly dialog: 'new' } | { readonly dialog: 'rotate' | 'revoke'; readonly key: ApiKey } | null;
+type Opened = { readonly dialog: 'rotate' | 'revoke'; readonly key: ApiKey } | null;
 
 interface Secret {
   readonly name: string;
@@ -23,15 +24,16 @@ interface Secret {
 }
 
 /** The keys of the shown projects, with their scopes and last use. */
-export function KeysView(): VNode {
+export function KeysView({ search }: { search: URLSearchParams }): VNode {
   const names = useNames();
   const { scope } = useScope();
   const { me, toasts } = useSession();
+  const [isNew, setNew] = useNewDialog(search);
   const [opened, setOpened] = useState<Opened>(null);
   const [secret, setSecret] = useState<Secret | null>(null);
   const keys = useApiKeys(projectsIn(names, scope));
   const close = () => setOpened(null);
-  const create = html`<button type="button" class="btn primary" data-new onClick=${() => setOpened({ dialog: 'new' })}>New key</button>`;
+  const create = html`<button type="button" class="btn primary" data-new onClick=${() => setNew(true)}>New key</button>`;
   return html`<${PageHead} title="Keys" actions=${create} />
     ${secret === null ? null : html`<${NewSecret} title=${`Secret of “${secret.name}”`} secret=${secret.key} note="Only its hash is stored." onClose=${() => setSecret(null)} />`}
     <${Loaded} data=${keys} rows=${6}>${({ items, projectsLeft }: ProjectItems<ApiKey>) => html`
@@ -43,7 +45,7 @@ export function KeysView(): VNode {
               ${items.map((key) => html`<${KeyRow} key=${key.id} apiKey=${key} isOwn=${key.id === me.apiKeyId} onOpen=${setOpened} />`)}
             <//>`
       }<//>`}<//>
-    ${opened?.dialog === 'new' ? html`<${NewKeyDialog} onClose=${close} onMade=${setSecret} />` : null}
+    ${isNew ? html`<${NewKeyDialog} onClose=${() => setNew(false)} onMade=${setSecret} />` : null}
     ${opened?.dialog === 'rotate' ? html`<${RotateDialog} apiKey=${opened.key} onClose=${close} onMade=${setSecret} />` : null}
     ${
       opened?.dialog === 'revoke'

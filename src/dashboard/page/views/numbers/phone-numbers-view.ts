@@ -8,8 +8,8 @@ import { projectsIn } from '#dashboard/page/app/session/scope.ts';
 import { useScope } from '#dashboard/page/app/session/scope-menu.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
-import { Status, Time } from '#dashboard/page/parts/basics.ts';
-import { Card, Empty, Loaded, PageHead, Table } from '#dashboard/page/parts/boxes.ts';
+import { More, Status, Time } from '#dashboard/page/parts/basics.ts';
+import { Card, Empty, Filters, Loaded, PageHead, Table } from '#dashboard/page/parts/boxes.ts';
 import { ConfirmChange } from '#dashboard/page/parts/dialogs/confirm-change.ts';
 import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
@@ -64,11 +64,11 @@ function NumberList({
       A phone number points at one flow: callers get its active version.<//><//>`;
   }
   const clear = html`<button type="button" class="btn" onClick=${() => setSearch({ name: null, status: null, flow: null })}>Clear filters</button>`;
-  return html`<div class="filters">
+  return html`<${Filters}>
       <${TextField} label="Number, name or project" type="search" value=${search.get('name') ?? ''} onText=${(name: string) => setSearch({ name })} />
       <${SelectField} label="Status" value=${status} options=${[{ value: '', text: 'any' }, { value: 'enabled', text: 'enabled' }, { value: 'disabled', text: 'disabled' }]} onPick=${(picked: string) => setSearch({ status: picked })} />
       ${flow === '' ? null : clear}
-    </div>
+    <//>
     <${ProjectsLeft} count=${all.projectsLeft} />
     <${Card} label="Phone numbers">${
       found.length === 0
@@ -90,7 +90,7 @@ function NumberRow({ number, onOpen }: { number: PhoneNumber; onOpen: (opened: O
     <td class="muted wide">${names.ofProject(number.projectId)}</td>
     <td class="num faint later"><${Time} at=${number.updatedAt} /></td>
     <td class="num later"><button type="button" class="btn quiet" aria-label=${`Change ${number.number}`} onClick=${() => onOpen({ dialog: 'point', number })}>Change</button>
-      <button type="button" class="btn quiet" aria-label=${`Delete ${number.number}`} onClick=${() => onOpen({ dialog: 'delete', number })}>Delete</button></td>
+      <${More} label=${`More for ${number.number}`}><button type="button" class="btn quiet" aria-label=${`Delete ${number.number}`} onClick=${() => onOpen({ dialog: 'delete', number })}>Delete</button><//></td>
   </tr>`;
 }
 
@@ -128,6 +128,11 @@ function PointDialog({ number, onClose }: { number: PhoneNumber; onClose: () => 
   <//>`;
 }
 
+/** Whether a number begins with a country (E.164), whatever separates its digits. */
+function hasInternationalForm(number: string): boolean {
+  return /^\+[1-9]\d{6,14}$/.test(number.replace(/[\s().-]/g, ''));
+}
+
 function NewNumberDialog({ onClose }: { onClose: () => void }): VNode {
   const { api, me } = useSession();
   const names = useNames();
@@ -137,6 +142,7 @@ function NewNumberDialog({ onClose }: { onClose: () => void }): VNode {
   const [projectId, setProject] = useState(me.projectId);
   const [flowId, setFlow] = useState('');
   const options = useFlowOptions(projectId);
+  const hasOddForm = type === 'platform' && number.trim() !== '' && !hasInternationalForm(number);
   const save = async () => {
     await api.send('POST', `/v1/projects/${projectId}/phone-numbers`, {
       name,
@@ -149,7 +155,7 @@ function NewNumberDialog({ onClose }: { onClose: () => void }): VNode {
   };
   return html`<${FormDialog} title="New phone number" doLabel="Add number" onClose=${onClose} onSave=${save} fields=${['/name', '/number']}>
     ${(problemAt: (pointer: string) => string | null) => html`
-      <${TextField} label="Number" value=${number} autofocus=${true} onText=${setNumber} placeholder="+44 20 7946 0182" problem=${problemAt('/number')} />
+      <${TextField} label="Number" value=${number} autofocus=${true} onText=${setNumber} placeholder="+44 20 7946 0182" problem=${problemAt('/number')} hint=${hasOddForm ? 'This number has no international form, like +44 20 7946 0182. It is stored as it is; calls may not reach it.' : undefined} />
       <${TextField} label="Name" value=${name} onText=${setName} problem=${problemAt('/name')} />
       <${SelectField} label="Type" value=${type} options=${['platform', 'partner', 'external'].map((value) => ({ value, text: value }))} onPick=${setType} />
       <${SelectField} label="Project" value=${projectId} onPick=${setProject} options=${names.projects.map(({ id }) => ({ value: id, text: names.ofProject(id) }))} />

@@ -50,7 +50,7 @@ export function Attention(props: AttentionProps): VNode | null {
   ];
   if (items.length === 0) return null;
   return html`<section aria-labelledby="need">
-    <h2 id="need" class="sr">${countOf(items.length, 'thing')} that need attention</h2>
+    <h2 id="need" class="sr">${items.length === 1 ? '1 thing needs attention' : `${items.length} things need attention`}</h2>
     <ul class="attention">${items.map(
       ({ key, tone, word, text, action, address }) =>
         html`<li key=${key}><${Badge} tone=${tone}>${word}<//><span>${text}</span><a class="btn" href=${address}>${action}</a></li>`,

@@ -7,10 +7,9 @@ import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Card, Empty, Loaded } from '#dashboard/page/parts/boxes.ts';
 import { Feed } from '#dashboard/page/parts/feed.ts';
+import { isProgress } from '#dashboard/page/text/progress-events.ts';
 
 const shown = 10;
-/** Events that the feed hides, because an operation has dozens of steps. It shows the request and the outcome. */
-const inner = new Set(['InstanceProgressed']);
 const readEntries = 40;
 
 interface Page {
@@ -40,7 +39,7 @@ export function LatestChanges(): VNode {
   const isFresh = new Set(fresh.map(({ position }) => position));
   const items = (read: ReadonlyArray<AuditEntry>) =>
     [...fresh, ...read.filter(({ position }) => !isFresh.has(position))]
-      .filter(({ type }) => !inner.has(type))
+      .filter((entry) => !isProgress(entry))
       .slice(0, shown)
       .map((entry) => ({
         ...entry,
@@ -51,6 +50,6 @@ export function LatestChanges(): VNode {
     <${Loaded} data=${page} rows=${8}>${({ entries }: Page) =>
       entries.length === 0 && fresh.length === 0
         ? html`<${Empty} title="No changes yet">This list shows the changes of all keys, newest first.<//>`
-        : html`<${Feed} items=${items(entries)} short=${true} />`}<//>
+        : html`<${Feed} items=${items(entries)} />`}<//>
   <//>`;
 }

@@ -31,6 +31,7 @@ import {
 import { percent, rate } from '#dashboard/page/views/gateway/traffic-panels.ts';
 import { pickRange, type Range, rangeIn, ranges, useGateway } from '#dashboard/page/views/gateway/use-gateway.ts';
 import { Attention, type DisabledEndpoints, disabledEndpointsPath } from '#dashboard/page/views/overview/attention.ts';
+import { type FirstStep, FirstSteps, firstStepsOf } from '#dashboard/page/views/overview/first-steps.ts';
 import { InstancesCard, UpgradesCard } from '#dashboard/page/views/overview/instance-cards.ts';
 import { LatestChanges } from '#dashboard/page/views/overview/latest-changes.ts';
 import {
@@ -60,15 +61,37 @@ export function OverviewView({ search }: { search: URLSearchParams }): VNode {
     kinds: ['projection', 'process'],
     everyMs: refreshMs,
   });
-  const actions = html`<${Segments} label="Time shown" value=${range.value} options=${ranges} onPick=${pickRange} />`;
+  const steps = useFirstSteps(gateway.value, activity.value);
+  const isNew = steps !== null && isBeginning(steps);
+  const actions = isNew
+    ? undefined
+    : html`<${Segments} label="Time shown" value=${range.value} options=${ranges} onPick=${pickRange} />`;
   return html`<${PageHead} title="Overview" actions=${actions} />
     <${Attention} followers=${followers.value} gateway=${gateway.value} instances=${instances.value} disabled=${disabled.value} />
-    <${Loaded} data=${gateway} rows=${3}>${(answer: GatewayAnswer) => html`<${Figures} answer=${answer} range=${range} activity=${activity.value} followers=${followers.value} />`}<//>
+    ${isNew ? html`<${FirstSteps} steps=${steps} />` : null}
+    <${Loaded} data=${gateway} rows=${3}>${(answer: GatewayAnswer) => (isNew || steps === null ? null : html`<${Figures} answer=${answer} range=${range} activity=${activity.value} followers=${followers.value} />`)}<//>
     <div class="grid two">
       <${LatestChanges} />
       <div class="stack"><${InstancesCard} data=${instances} /><${UpgradesCard} data=${instances} /></div>
     </div>
-    <${ActivityPanels} activity=${activity} />`;
+    ${isNew ? null : html`<${ActivityPanels} activity=${activity} />`}`;
+}
+
+const longest = ranges[ranges.length - 1] ?? ranges[0];
+
+/** The first steps; null until it is known which of them are done. */
+function useFirstSteps(gateway: GatewayAnswer | null, activity: Activity | null): ReadonlyArray<FirstStep> | null {
+  const { scope } = useScope();
+  const recent = gateway?.totals.calls ?? null;
+  const month = useGateway(recent === 0 ? longest : null, scope).value?.totals.calls ?? null;
+  const calls = recent === 0 ? month : recent;
+  return calls === null || activity === null ? null : firstStepsOf(activity, calls);
+}
+
+/** Whether there is nothing to show yet but the first steps: neither a flow nor a call, or only one of them. */
+function isBeginning(steps: ReadonlyArray<FirstStep>): boolean {
+  const [flow, call] = steps;
+  return flow !== undefined && call !== undefined && !(flow.isDone && call.isDone);
 }
 
 interface FiguresProps {
@@ -92,14 +115,15 @@ function Figures({ answer, range, activity, followers }: FiguresProps): VNode {
   const cost = perHour(series.cost, answer);
   const money = (value: number | null): Figure => ({ value: formatMoney(value), unit: '' });
   const errorShare = percentOf(totals.errors, totals.calls);
+  const empty = totals.calls === 0 ? `No calls in ${range.text}. Calls of models fill this chart.` : null;
   const link = (title: string) => html`<a href=${addressOf('gateway')}>${title}</a>`;
   return html`<h2 class="sr">Figures</h2>
     <div class=${followers === null ? 'panels five' : 'panels'}>
-      <${Panel} title=${link('Calls a minute')} row=${row} figure=${rate(newest(calls))} delta=${comparison(totals.calls, previous?.totals.calls ?? 0, range.text)} format=${rate} label=${`Calls a minute over ${range.text}: ${formatCount(totals.calls)} in all; the time before is dotted`}
+      <${Panel} title=${link('Calls a minute')} row=${row} empty=${empty} figure=${rate(newest(calls))} delta=${comparison(totals.calls, previous?.totals.calls ?? 0, range.text)} format=${rate} label=${`Calls a minute over ${range.text}: ${formatCount(totals.calls)} in all; the time before is dotted`}
         curves=${[{ values: calls, colour: '--series-1' }, ...before]} />
-      <${Panel} title=${link('Errors')} row=${row} figure=${percent(errorShare)} delta=${totals.calls === 0 ? 'no calls' : `${formatCount(totals.errors)} of ${formatCount(totals.calls)}`} format=${percent} label=${`Share of calls that failed over ${range.text}: ${formatCount(totals.errors)} of ${formatCount(totals.calls)}`} curves=${[{ values: errors, colour: '--series-2' }]} />
-      <${Panel} title=${link('First content, p95')} row=${row} figure=${durationFigure(totals.firstContentP95Ms)} delta=${range.text} format=${durationFigure} label=${`First content, p95, over ${range.text}`} curves=${[{ values: series.firstContentP95Ms, colour: '--series-1' }]} />
-      <${Panel} title=${link('Cost an hour')} row=${row} figure=${money(totals.cost === null ? null : (cost.at(-1) ?? 0))} delta=${totals.cost === null ? 'no price is configured' : `${formatMoney(totals.cost)} in ${range.text}`} format=${money} label=${`Cost an hour over ${range.text}: ${formatMoney(totals.cost)} in all`} curves=${[{ values: cost, colour: '--series-1' }]} />
+      <${Panel} title=${link('Errors')} row=${row} empty=${empty} figure=${percent(errorShare)} delta=${totals.calls === 0 ? 'no calls' : `${formatCount(totals.errors)} of ${formatCount(totals.calls)}`} format=${percent} label=${`Share of calls that failed over ${range.text}: ${formatCount(totals.errors)} of ${formatCount(totals.calls)}`} curves=${[{ values: errors, colour: '--series-2' }]} />
+      <${Panel} title=${link('First content, p95')} row=${row} empty=${empty} figure=${durationFigure(totals.firstContentP95Ms)} delta=${range.text} format=${durationFigure} label=${`First content, p95, over ${range.text}`} curves=${[{ values: series.firstContentP95Ms, colour: '--series-1' }]} />
+      <${Panel} title=${link('Cost an hour')} row=${row} empty=${empty ?? (totals.cost === null ? 'Give targets a price in the configuration of the gateway.' : null)} figure=${money(totals.cost === null ? null : (cost.at(-1) ?? 0))} delta=${totals.cost === null ? 'no price is configured' : `${formatMoney(totals.cost)} in ${range.text}`} format=${money} label=${`Cost an hour over ${range.text}: ${formatMoney(totals.cost)} in all`} curves=${[{ values: cost, colour: '--series-1' }]} />
       <${EventsPanel} activity=${activity} range=${range} />
       ${followers === null ? null : html`<${LagPanel} followers=${followers} />`}
     </div>`;
@@ -124,8 +148,8 @@ function LagPanel({ followers }: { followers: Followers }): VNode {
   const row = { name: 'lag', times, at, onPoint: setAt };
   const stopped = projections.filter(({ state }) => state === 'stopped').length;
   const worst = Math.max(0, ...projections.filter(({ state }) => state === 'running').map(({ lagMs }) => lagMs ?? 0));
-  return html`<${Panel} title=${html`<a href=${addressOf('projections')}>Projection lag, worst of ${projections.length}</a>`} row=${row} figure=${durationFigure(worst)} delta=${stopped === 0 ? '' : `${stopped} stopped`} deltaTone=${stopped === 0 ? undefined : 'bad'} format=${durationFigure}
-    label=${`Lag of the running projections since ${times.length === 0 ? 'now' : formatAxisTime(times[0] ?? 0, false)}`} curves=${[{ values: past.worstLagMs, colour: '--series-1' }]} />`;
+  return html`<${Panel} title=${html`<a href=${addressOf('projections')}>Read model lag, worst of ${projections.length}</a>`} row=${row} figure=${durationFigure(worst)} delta=${stopped === 0 ? '' : `${stopped} stopped`} deltaTone=${stopped === 0 ? undefined : 'bad'} format=${durationFigure}
+    label=${`Lag of the running read models since ${times.length === 0 ? 'now' : formatAxisTime(times[0] ?? 0, false)}`} curves=${[{ values: past.worstLagMs, colour: '--series-1' }]} />`;
 }
 
 function ActivityPanels({ activity }: { activity: Data<Activity> }): VNode {

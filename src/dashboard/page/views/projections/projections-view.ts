@@ -25,7 +25,7 @@ export function ProjectionsView(): VNode {
     kinds: ['projection', 'process'],
     everyMs: refreshMs,
   });
-  return html`<${PageHead} title="Projections" facts=${followers.value === null ? [] : [['Log ends at', formatCount(followers.value.logEnd)]]} />
+  return html`<${PageHead} title="Read models" facts=${followers.value === null ? [] : [['Log ends at', formatCount(followers.value.logEnd)]]} />
     <${Loaded} data=${followers} rows=${8}>${({
       projections,
       processes,
@@ -34,8 +34,8 @@ export function ProjectionsView(): VNode {
     }: Followers) => html`
       <${Verified} verification=${verification} />
       <${Stopped} all=${[...projections, ...processes]} />
-      <${Card} id="projections" title="Projections" note="read models that follow the log">
-        <${FollowerTable} caption="Projections" followers=${projections} onAsk=${(follower: Follower, action: Asked['action']) => setAsked({ kind: 'projections', follower, action })} />
+      <${Card} id="projections" title="Read models" note="they follow the log, and queries read them">
+        <${FollowerTable} caption="Read models" followers=${projections} onAsk=${(follower: Follower, action: Asked['action']) => setAsked({ kind: 'projections', follower, action })} />
         ${projections.flatMap((each) => (each.rebuild ? [html`<${RebuildProgress} key=${each.name} name=${each.name} version=${each.version} rebuild=${each.rebuild} />`] : []))}
       <//>
       <${Card} id="processes" title="Processes" note="they act on events; the position is the last event that they have handled">
@@ -77,7 +77,7 @@ function FollowerTable({ caption, followers, onAsk }: TableProps): VNode {
   const sorted = [...followers].sort(
     (one, other) => Number(other.state !== 'running') - Number(one.state !== 'running'),
   );
-  return html`<${Table} caption=${caption} fold=${true} head=${html`<th scope="col">${caption.slice(0, -1).replace('sse', 'ss')}</th><th scope="col">State</th>${hasVersions ? html`<th scope="col" class="num">Version</th>` : null}<th scope="col" class="num">Position</th>${hasVersions ? html`<th scope="col" class="num">Lag</th>` : null}<th scope="col" class="num"><span class="sr">Do</span></th>`}>
+  return html`<${Table} caption=${caption} fold=${true} head=${html`<th scope="col">${hasVersions ? 'Read model' : 'Process'}</th><th scope="col">State</th>${hasVersions ? html`<th scope="col" class="num">Version</th>` : null}<th scope="col" class="num">Position</th>${hasVersions ? html`<th scope="col" class="num">Lag</th>` : null}<th scope="col" class="num"><span class="sr">Do</span></th>`}>
     ${sorted.map((each) => {
       const { name, state, version, position, lag, lagMs, failure, waitingFor } = each;
       const ask = (action: Asked['action'], className: string, text: string) =>

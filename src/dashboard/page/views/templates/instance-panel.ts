@@ -6,7 +6,7 @@ import { setSearch } from '#dashboard/page/app/routing/location.ts';
 import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
-import { Badge, Copy, Icon, Status, Time } from '#dashboard/page/parts/basics.ts';
+import { Badge, Copy, Icon, More, Status, Time } from '#dashboard/page/parts/basics.ts';
 import { Card, Loaded, Notice } from '#dashboard/page/parts/boxes.ts';
 import { ConfirmChange } from '#dashboard/page/parts/dialogs/confirm-change.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
@@ -59,7 +59,7 @@ function Details({ instance, versions }: { instance: Instance; versions: Readonl
           mayChange
             ? html`<div class="row">
           ${instance.status === 'failed' || operation?.problem ? html`<button type="button" class="btn" onClick=${() => setOpened('retry')}>Retry</button>` : null}
-          <button type="button" class="btn danger" onClick=${() => setOpened('delete')}>Delete</button>
+          <${More} label="More for this instance"><button type="button" class="btn danger" onClick=${() => setOpened('delete')}>Delete</button><//>
         </div>`
             : null
         }

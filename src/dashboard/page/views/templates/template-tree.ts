@@ -180,7 +180,7 @@ function Cells({ row, versions, instances, numbers }: RowProps): VNode {
 
 function cells(name: unknown, state: unknown, where: unknown, when: string | null): VNode {
   return html`<span class="name" role="gridcell">${name}</span><span role="gridcell">${state}</span>
-    <span class="small muted" role="gridcell">${where}</span><span class="when" role="gridcell">${when === null ? '' : html`<${Time} at=${when} short=${true} />`}</span>`;
+    <span class="small muted" role="gridcell">${where}</span><span class="when" role="gridcell">${when === null ? '' : html`<${Time} at=${when} />`}</span>`;
 }
 
 function Meter({

@@ -8,7 +8,7 @@ import { setSearch } from '#dashboard/page/app/routing/location.ts';
 import { useScope } from '#dashboard/page/app/session/scope-menu.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { type Children, html } from '#dashboard/page/html.ts';
-import { Card, Empty, Loaded, PageHead } from '#dashboard/page/parts/boxes.ts';
+import { Card, Empty, Filters, Loaded, PageHead } from '#dashboard/page/parts/boxes.ts';
 import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
@@ -109,7 +109,7 @@ function Page({
         ? html`<${TemplatePanel} key=${template.id} template=${template} versions=${versions.get(template.id) ?? []} />`
         : null;
   const left = templates.length - maxTemplates;
-  return html`<${Filters} search=${search} />
+  return html`<${TemplateFilters} search=${search} />
     <div class=${panel === null ? 'stack' : 'grid aside'}>
       <div class="stack">
         <${Card} label="Tree of templates">
@@ -150,7 +150,7 @@ function InstanceList({ instances }: { instances: ReadonlyArray<Instance> }): VN
   )}</ul>`;
 }
 
-function Filters({ search }: { search: URLSearchParams }): VNode {
+function TemplateFilters({ search }: { search: URLSearchParams }): VNode {
   const states = ['provisioning', 'active', 'failed'].map((value) => ({ value, text: value }));
   const shows = [
     { value: '', text: 'everything' },
@@ -158,11 +158,11 @@ function Filters({ search }: { search: URLSearchParams }): VNode {
     { value: 'undone', text: 'last operation undone' },
     { value: 'unmet', text: 'numbers to be met' },
   ];
-  return html`<div class="filters">
+  return html`<${Filters}>
     <${TextField} label="Name or customer" type="search" value=${search.get('name') ?? ''} onText=${(name: string) => setSearch({ name })} />
     <${SelectField} label="State of instance" value=${search.get('status') ?? ''} options=${[{ value: '', text: 'any' }, ...states]} onPick=${(status: string) => setSearch({ status })} />
     <${SelectField} label="Show" value=${search.get('show') ?? ''} options=${shows} onPick=${(show: string) => setSearch({ show })} />
-  </div>`;
+  <//>`;
 }
 
 /** Reads the versions of templates, newest first. */

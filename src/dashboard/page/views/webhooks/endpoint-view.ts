@@ -6,7 +6,7 @@ import { useData } from '#dashboard/page/app/data/use-data.ts';
 import { goTo } from '#dashboard/page/app/routing/location.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
-import { Badge, Copy, Status, Time } from '#dashboard/page/parts/basics.ts';
+import { Badge, Copy, More, Status, Time } from '#dashboard/page/parts/basics.ts';
 import { Card, Empty, Loaded, Notice, PageHead, Table } from '#dashboard/page/parts/boxes.ts';
 import { ConfirmChange } from '#dashboard/page/parts/dialogs/confirm-change.ts';
 import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
@@ -65,7 +65,7 @@ function EndpointPage({
     <button type="button" class="btn" onClick=${rotate}>Rotate secret</button>
     <button type="button" class="btn" onClick=${() => setOpened('replay')}>Replay</button>
     <button type="button" class=${isEnabled ? 'btn' : 'btn primary'} onClick=${() => setOpened(isEnabled ? 'disable' : 'enable')}>${isEnabled ? 'Disable' : 'Enable'}</button>
-    <button type="button" class="btn danger" onClick=${() => setOpened('delete')}>Delete</button>`;
+    <${More} label="More for this endpoint"><button type="button" class="btn danger" onClick=${() => setOpened('delete')}>Delete</button><//>`;
   const facts = [
     ['Events', endpoint.eventTypes.length === 0 ? 'all' : endpoint.eventTypes.join(', ')],
     ['Of', endpoint.audience],

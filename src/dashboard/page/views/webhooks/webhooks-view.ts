@@ -1,5 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import type { Me } from '#dashboard/page/api/records.ts';
+import type { Names } from '#dashboard/page/app/data/names.ts';
 import { useData } from '#dashboard/page/app/data/use-data.ts';
 import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
@@ -8,12 +10,15 @@ import { Status, Time } from '#dashboard/page/parts/basics.ts';
 import { Card, Empty, Loaded, PageHead, Table } from '#dashboard/page/parts/boxes.ts';
 import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
 import { NewSecret } from '#dashboard/page/parts/dialogs/new-secret.ts';
-import { TextField } from '#dashboard/page/parts/fields.ts';
+import { useNewDialog } from '#dashboard/page/parts/dialogs/use-new-dialog.ts';
+import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
+import { useNames } from '#dashboard/page/parts/who.ts';
 import type { Endpoint } from '#dashboard/page/views/webhooks/endpoint.ts';
+import { EventTypes } from '#dashboard/page/views/webhooks/event-types.ts';
 
 /** The webhook endpoints. */
-export function WebhooksView(): VNode {
-  const [isNew, setNew] = useState(false);
+export function WebhooksView({ search }: { search: URLSearchParams }): VNode {
+  const [isNew, setNew] = useNewDialog(search);
   const [secret, setSecret] = useState<string | null>(null);
   const endpoints = useData<{ webhookEndpoints: ReadonlyArray<Endpoint> }>('/v1/webhook-endpoints', {
     everyMs: 15_000,
@@ -50,6 +55,13 @@ export function WebhooksView(): VNode {
     }`;
 }
 
+/** Whose events an endpoint gets that names no project. */
+function ownReach({ keyType, organizationId, projectId }: Me, names: Names): string {
+  return keyType === 'partner' || keyType === 'organization'
+    ? `all projects of ${names.shown('organization', organizationId)}`
+    : names.ofProject(projectId);
+}
+
 function NewEndpointDialog({
   onClose,
   onMade,
@@ -57,15 +69,17 @@ function NewEndpointDialog({
   onClose: () => void;
   onMade: (secret: string | undefined) => void;
 }): VNode {
-  const { api } = useSession();
+  const { api, me } = useSession();
+  const names = useNames();
   const [url, setUrl] = useState('');
-  const [types, setTypes] = useState('');
+  const [types, setTypes] = useState<ReadonlySet<string>>(new Set());
+  const [projectId, setProject] = useState('');
   const [description, setDescription] = useState('');
   const save = async () => {
-    const eventTypes = types.split(/[\s,]+/).filter((type) => type !== '');
     const made = await api.send<{ secret?: string }>('POST', '/v1/webhook-endpoints', {
       url,
-      eventTypes,
+      eventTypes: [...types],
+      ...(projectId === '' ? {} : { projectId }),
       ...(description === '' ? {} : { description }),
     });
     onMade(made.secret);
@@ -74,7 +88,8 @@ function NewEndpointDialog({
   return html`<${FormDialog} title="New webhook endpoint" doLabel="Create endpoint" onClose=${onClose} onSave=${save} fields=${['/url', '/description']}>
     ${(problemAt: (pointer: string) => string | null) => html`
       <${TextField} label="Address" type="url" value=${url} autofocus=${true} onText=${setUrl} placeholder="https://" problem=${problemAt('/url')} />
-      <${TextField} label="Event types" note="empty for all" mono=${true} value=${types} onText=${setTypes} hint="Like FlowVersionActivated InstanceOperationEnded" />
+      <${SelectField} label="Events of" value=${projectId} onPick=${setProject} options=${[{ value: '', text: ownReach(me, names) }, ...names.projects.map(({ id }) => ({ value: id, text: names.ofProject(id) }))]} />
+      <${EventTypes} chosen=${types} onChoose=${setTypes} />
       <${TextField} label="Description" note="optional" value=${description} onText=${setDescription} problem=${problemAt('/description')} />`}
   <//>`;
 }

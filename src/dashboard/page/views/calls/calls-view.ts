@@ -1,0 +1,116 @@
+import type { VNode } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
+import type { RecordedCall } from '#dashboard/page/api/records.ts';
+import { useData } from '#dashboard/page/app/data/use-data.ts';
+import { goTo, setSearch } from '#dashboard/page/app/routing/location.ts';
+import { addressOf } from '#dashboard/page/app/routing/router.ts';
+import { useSession } from '#dashboard/page/app/session/session.ts';
+import { html } from '#dashboard/page/html.ts';
+import { Badge, Time } from '#dashboard/page/parts/basics.ts';
+import { Card, Empty, Filters, PageHead, Problem, Skeleton, Table } from '#dashboard/page/parts/boxes.ts';
+import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
+import { ActorName, useNames } from '#dashboard/page/parts/who.ts';
+import { countOf, formatCount, formatMoney, formatMs } from '#dashboard/page/text/numbers.ts';
+import { AttemptBars } from '#dashboard/page/views/calls/attempt-bars.ts';
+import { outcomes, outcomeTone } from '#dashboard/page/views/calls/outcomes.ts';
+
+const pageItems = 50;
+
+interface Page {
+  readonly calls: ReadonlyArray<RecordedCall>;
+  readonly nextCursor?: string;
+}
+
+/** The calls of models, newest first: how each ended, with its attempts, times and costs. */
+export function CallsView({ search }: { search: URLSearchParams }): VNode {
+  const query = callsQuery(search);
+  return html`<${PageHead} title="Calls" />
+    <${CallFilters} search=${search} />
+    <${Calls} key=${query} query=${query} projectId=${search.get('projectId') ?? ''} />`;
+}
+
+/** The API's query for the filters in the address. */
+function callsQuery(search: URLSearchParams): string {
+  const query = new URLSearchParams();
+  for (const name of ['projectId', 'model', 'outcome', 'keyId']) {
+    const value = search.get(name) ?? '';
+    if (value !== '') query.set(name, value);
+  }
+  return query.toString();
+}
+
+function CallFilters({ search }: { search: URLSearchParams }): VNode {
+  const { me } = useSession();
+  const names = useNames();
+  const [requestId, setRequestId] = useState('');
+  const models = useData<{ data: ReadonlyArray<{ id: string }> }>('/v1/models', { kinds: [] }).value?.data ?? [];
+  const at = (name: string) => search.get(name) ?? '';
+  const projectId = at('projectId');
+  const open = () => requestId.trim() !== '' && goTo('calls', requestId.trim(), { projectId });
+  return html`<${Filters}>
+    <${SelectField} label="Project" value=${projectId === '' ? me.projectId : projectId} options=${names.projects.map(({ id }) => ({ value: id, text: names.ofProject(id) }))} onPick=${(picked: string) => setSearch({ projectId: picked })} />
+    <${SelectField} label="Model" value=${at('model')} options=${[{ value: '', text: 'any' }, ...models.map(({ id }) => ({ value: id, text: id }))]} onPick=${(model: string) => setSearch({ model })} />
+    <${SelectField} label="Outcome" value=${at('outcome')} options=${[{ value: '', text: 'any' }, ...outcomes.map((value) => ({ value, text: value.replace('-', ' ') }))]} onPick=${(outcome: string) => setSearch({ outcome })} />
+    <${TextField} label="Request id" mono=${true} value=${requestId} onText=${setRequestId} placeholder="of X-Request-Id" onKeyDown=${(event: KeyboardEvent) => event.key === 'Enter' && open()} />
+    <button type="button" class="btn" onClick=${open}>Open</button>
+  <//>`;
+}
+
+function Calls({ query, projectId }: { query: string; projectId: string }): VNode {
+  const { api } = useSession();
+  const [calls, setCalls] = useState<ReadonlyArray<RecordedCall> | null>(null);
+  const [cursor, setCursor] = useState<string | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const read = async (after: string | null) => {
+    const parameters = new URLSearchParams(query);
+    parameters.set('limit', String(pageItems));
+    if (after !== null) parameters.set('cursor', after);
+    try {
+      const page = await api.get<Page>(`/v1/gateway/calls?${parameters}`);
+      setCalls((was) => (after === null ? page.calls : [...(was ?? []), ...page.calls]));
+      setCursor(page.nextCursor ?? null);
+      setError(null);
+    } catch (why) {
+      setError(toApiError(why));
+    }
+  };
+  useEffect(() => void read(null), []);
+  if (error !== null && calls === null)
+    return html`<${Card} label="Calls"><${Problem} error=${error} onRetry=${() => void read(null)} /><//>`;
+  if (calls === null) return html`<${Card} label="Calls"><${Skeleton} rows=${8} /><//>`;
+  if (calls.length === 0) return html`<${NoCalls} isFiltered=${query !== ''} />`;
+  const costs = calls.some(({ cost }) => cost !== undefined);
+  return html`<${Card} label="Calls">
+    <${Table} caption="Calls, newest first" fold=${true} head=${html`<th scope="col">Time</th><th scope="col">Outcome</th><th scope="col">Model</th><th scope="col">Attempts</th><th scope="col" class="num">Total, ms</th><th scope="col" class="num">Tokens</th>${costs ? html`<th scope="col" class="num">Cost</th>` : null}<th scope="col">Key</th>`}>
+      ${calls.map((call, index) => html`<${CallRow} key=${`${call.requestId} ${index}`} call=${call} projectId=${projectId} hasCost=${costs} />`)}
+    <//>
+    ${error === null ? null : html`<${Problem} error=${error} onRetry=${() => void read(cursor)} />`}
+    <footer>${countOf(calls.length, 'record')} shown
+      <button type="button" class="btn quiet" onClick=${() => void read(null)}>Read again</button>
+      ${cursor === null ? ', no more' : html`<button type="button" class="btn quiet" onClick=${() => void read(cursor)}>Load ${pageItems} more</button>`}</footer>
+  <//>`;
+}
+
+function NoCalls({ isFiltered }: { isFiltered: boolean }): VNode {
+  const clear = html`<button type="button" class="btn" onClick=${() => setSearch({ projectId: null, model: null, outcome: null, keyId: null })}>Clear filters</button>`;
+  const playground = html`<a class="btn primary" href=${addressOf('gateway')}>Open the playground</a>`;
+  return html`<${Card} label="Calls"><${Empty} title=${isFiltered ? 'No call matches these filters' : 'No calls yet'} actions=${isFiltered ? clear : playground}>
+    ${isFiltered ? 'Records of calls stay for seven days.' : 'Each call of a model appears here within a second: its attempts, times and costs, and nothing of what was said.'}
+  <//><//>`;
+}
+
+function CallRow({ call, projectId, hasCost }: { call: RecordedCall; projectId: string; hasCost: boolean }): VNode {
+  const { requestId, time, outcome, model, attempts, totalMs, inputTokens, outputTokens, cost, keyId } = call;
+  const tokens = inputTokens === null ? null : inputTokens + (outputTokens ?? 0);
+  return html`<tr>
+    <th scope="row" class="nowrap"><a href=${addressOf('calls', requestId, { projectId })} title=${requestId}><${Time} at=${time} /></a></th>
+    <td><${Badge} tone=${outcomeTone(outcome)}>${outcome.replace('-', ' ')}<//>${call.callsRepresented > 1 ? html` <span class="small muted">one of ${formatCount(call.callsRepresented)}</span>` : null}</td>
+    <td>${model}</td>
+    <td class="wide"><${AttemptBars} attempts=${attempts} totalMs=${totalMs} isSmall=${true} /></td>
+    <td class="num later" data-l="ms">${formatMs(totalMs)}</td>
+    <td class="num later" data-l="tokens">${formatCount(tokens)}</td>
+    ${hasCost ? html`<td class="num later" data-l="cost">${formatMoney(cost ?? null)}</td>` : null}
+    <td class="later end"><${ActorName} actor=${{ keyId, keyType: '' }} /></td>
+  </tr>`;
+}
