@@ -172,8 +172,7 @@ export class PageSessions {
       const decoded = StoredSession.decode(stored);
       if (E.isLeft(decoded) || now - decoded.right.startedAt >= maxSessionMs) over.push(id);
     }
-    for (const [id, use] of await this.#someOf('session-uses'))
-      if (now - usedAtOf(use) >= maxSessionMs) over.push(id);
+    for (const [id, use] of await this.#someOf('session-uses')) if (now - usedAtOf(use) >= maxSessionMs) over.push(id);
     if (over.length > 0) await this.#delete(over);
   }
 

@@ -102,6 +102,7 @@ describeInBrowser('dashboard in a browser @long', () => {
         upgrade: `/templates?instance=${variables.OLD}`,
         undone: `/templates?instance=${variables.UNDONE}`,
         gateway: '/gateway',
+        calls: '/calls',
         'phone-numbers': '/phone-numbers',
         'agent-profiles': '/agent-profiles',
         customers: '/customers',
@@ -183,11 +184,15 @@ describeInBrowser('dashboard in a browser @long', () => {
     assert.equal(await page.locator('[role="row"][aria-level="3"]').count(), instances.length);
     await goTo(page, '/audit');
     const { entries } = await get<{ entries: ReadonlyArray<{ summary: string; type: string }> }>('/v1/audit?limit=50');
-    const shown = await page.locator('main tbody tr td:nth-child(3)').allInnerTexts();
+    const shown = () => page.locator('main tbody tr td:nth-child(3)').allInnerTexts();
+    const types = entries.map(({ type }) => type);
     assert.deepEqual(
-      shown,
-      entries.map(({ type }) => type),
+      await shown(),
+      types.filter((type) => type !== 'InstanceProgressed'),
     );
+    await page.getByRole('button', { name: 'steps of operations hidden' }).click();
+    await settled(page);
+    assert.deepEqual(await shown(), types);
     await goTo(page, '');
     const total = (await get<{ totals: { instances: number } }>('/v1/dashboard/instances')).totals.instances;
     assert.equal(total, instances.length);

@@ -115,7 +115,8 @@ describeInBrowser('webhooks of the dashboard in a browser @long', () => {
     await goTo(page, '/webhooks');
     await page.getByRole('button', { name: 'New endpoint' }).click();
     await page.getByLabel('Address').fill(`${receiver.url}/made`);
-    await page.getByLabel('Event types').fill('FlowRenamed');
+    await page.getByLabel('Find a type').fill('renamed');
+    await page.getByLabel('FlowRenamed').check();
     await page.getByRole('button', { name: 'Create endpoint' }).click();
     const secret = (
       await page

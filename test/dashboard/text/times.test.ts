@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { formatMoment, formatShortTime, formatTime, formatUtc } from '#dashboard/page/text/times.ts';
+import { formatAgo, formatMoment, formatShortTime, formatTime, formatUtc } from '#dashboard/page/text/times.ts';
 
 const now = Date.parse('2026-11-20T14:30:00Z');
 
@@ -11,6 +11,17 @@ describe('times of the dashboard', () => {
       ['14:23:02', '19 Nov 16:40', '31 Dec 2025'],
     );
     assert.equal(formatShortTime('2026-11-19T16:40:12Z', now, 'UTC'), '19 Nov');
+  });
+
+  it('shows how long ago a time was, and older and future times by their date', () => {
+    const agos = [10_000, 90_000, 59 * 60_000, 3 * 3_600_000, 86_400_000, 6 * 86_400_000].map((ms) =>
+      formatAgo(now - ms, now, 'UTC'),
+    );
+    assert.deepEqual(agos, ['just now', '1 min ago', '59 min ago', '3 h ago', '1 day ago', '6 days ago']);
+    assert.equal(formatAgo('2026-11-02T12:00:00Z', now, 'UTC'), '2 Nov');
+    assert.equal(formatAgo('2026-12-02T12:00:00Z', now, 'UTC'), '2 Dec');
+    assert.equal(formatAgo(now + 5_000, now, 'UTC'), 'just now');
+    assert.equal(formatAgo('soon', now, 'UTC'), 'soon');
   });
 
   it('shows times in the viewer’s time zone, where the date may differ', () => {

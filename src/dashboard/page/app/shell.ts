@@ -7,7 +7,7 @@ import { Palette } from '#dashboard/page/app/palette/palette.ts';
 import { useShortcuts } from '#dashboard/page/app/palette/shortcuts.ts';
 import { usePlace } from '#dashboard/page/app/routing/location.ts';
 import { navigationOf, shortNavigation, titleOf } from '#dashboard/page/app/routing/navigation.ts';
-import { addressOf, type Place } from '#dashboard/page/app/routing/router.ts';
+import { addressOf, type Place, type ViewName } from '#dashboard/page/app/routing/router.ts';
 import { ViewOf } from '#dashboard/page/app/routing/view-of.ts';
 import { ScopeMenu } from '#dashboard/page/app/session/scope-menu.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
@@ -92,12 +92,16 @@ function TopBar({ place, onFind }: { place: Place; onFind: () => void }): VNode 
   </header>`;
 }
 
+/** The kinds of resources with a page of their own that have a name. */
+const namedKinds: Readonly<Partial<Record<ViewName, string>>> = { flows: 'flow', customers: 'organization' };
+
 function Crumbs({ place }: { place: Place }): VNode {
   const names = useNames();
   const { view, id } = place;
   if (id === null)
     return html`<ol class="crumbs"><li aria-current="page"><span class="clip">${titleOf(view)}</span></li></ol>`;
-  const name = names.shown(view === 'flows' ? 'flow' : 'organization', id);
+  const kind = namedKinds[view];
+  const name = kind === undefined ? id : names.shown(kind, id);
   return html`<ol class="crumbs">
     <li><a href=${addressOf(view)}>${titleOf(view)}</a></li>
     <li aria-current="page"><span class="clip">${name}</span></li>

@@ -86,9 +86,9 @@ function Calls({ query, projectId }: { query: string; projectId: string }): VNod
       ${calls.map((call, index) => html`<${CallRow} key=${`${call.requestId} ${index}`} call=${call} projectId=${projectId} hasCost=${costs} />`)}
     <//>
     ${error === null ? null : html`<${Problem} error=${error} onRetry=${() => void read(cursor)} />`}
-    <footer>${countOf(calls.length, 'record')} shown
+    <footer>${countOf(calls.length, 'record')} shown${cursor === null ? ', no more' : ''}
       <button type="button" class="btn quiet" onClick=${() => void read(null)}>Read again</button>
-      ${cursor === null ? ', no more' : html`<button type="button" class="btn quiet" onClick=${() => void read(cursor)}>Load ${pageItems} more</button>`}</footer>
+      ${cursor === null ? null : html`<button type="button" class="btn quiet" onClick=${() => void read(cursor)}>Load ${pageItems} more</button>`}</footer>
   <//>`;
 }
 

@@ -62,19 +62,17 @@ export function OverviewView({ search }: { search: URLSearchParams }): VNode {
     everyMs: refreshMs,
   });
   const steps = useFirstSteps(gateway.value, activity.value);
-  const isNew = steps !== null && isBeginning(steps);
-  const actions = isNew
-    ? undefined
-    : html`<${Segments} label="Time shown" value=${range.value} options=${ranges} onPick=${pickRange} />`;
-  return html`<${PageHead} title="Overview" actions=${actions} />
+  const [hasFlow = false, hasCall = false] = steps?.map(({ isDone }) => isDone) ?? [];
+  const choice = html`<${Segments} label="Time shown" value=${range.value} options=${ranges} onPick=${pickRange} />`;
+  return html`<${PageHead} title="Overview" actions=${hasCall ? choice : undefined} />
     <${Attention} followers=${followers.value} gateway=${gateway.value} instances=${instances.value} disabled=${disabled.value} />
-    ${isNew ? html`<${FirstSteps} steps=${steps} />` : null}
-    <${Loaded} data=${gateway} rows=${3}>${(answer: GatewayAnswer) => (isNew || steps === null ? null : html`<${Figures} answer=${answer} range=${range} activity=${activity.value} followers=${followers.value} />`)}<//>
+    ${steps === null || (hasFlow && hasCall) ? null : html`<${FirstSteps} steps=${steps} />`}
+    <${Loaded} data=${gateway} rows=${3}>${(answer: GatewayAnswer) => (!hasCall ? null : html`<${Figures} answer=${answer} range=${range} activity=${activity.value} followers=${followers.value} />`)}<//>
     <div class="grid two">
       <${LatestChanges} />
       <div class="stack"><${InstancesCard} data=${instances} /><${UpgradesCard} data=${instances} /></div>
     </div>
-    ${isNew ? null : html`<${ActivityPanels} activity=${activity} />`}`;
+    ${!hasFlow ? null : html`<${ActivityPanels} activity=${activity} />`}`;
 }
 
 const longest = ranges[ranges.length - 1] ?? ranges[0];
@@ -86,12 +84,6 @@ function useFirstSteps(gateway: GatewayAnswer | null, activity: Activity | null)
   const month = useGateway(recent === 0 ? longest : null, scope).value?.totals.calls ?? null;
   const calls = recent === 0 ? month : recent;
   return calls === null || activity === null ? null : firstStepsOf(activity, calls);
-}
-
-/** Whether there is nothing to show yet but the first steps: neither a flow nor a call, or only one of them. */
-function isBeginning(steps: ReadonlyArray<FirstStep>): boolean {
-  const [flow, call] = steps;
-  return flow !== undefined && call !== undefined && !(flow.isDone && call.isDone);
 }
 
 interface FiguresProps {
