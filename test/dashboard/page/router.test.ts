@@ -29,6 +29,7 @@ describe('router of the dashboard', () => {
       `/dashboard/flows/${version.slice(0, -8)}?version=${version}`,
     );
     assert.equal(addressOfResource('instance', 'cabc'), '/dashboard/templates?instance=cabc');
-    assert.equal(addressOfResource('store', 'cabc'), null);
+    assert.equal(addressOfResource('store', 'cabc'), '/dashboard/stores/cabc');
+    assert.equal(addressOfResource('digest', 'cabc'), null);
   });
 });

@@ -30,6 +30,11 @@ export class Api {
     this.#onRefused = onRefused;
   }
 
+  /** The headers of each request that say who asks. */
+  get authorization(): Readonly<Record<string, string>> {
+    return this.#key === null ? { [sessionHeader]: '1' } : { authorization: `Bearer ${this.#key}` };
+  }
+
   /** @throws ApiError */
   async get<Value>(path: string, signal?: AbortSignal): Promise<Value> {
     return (await this.getTagged<Value>(path, signal)).value;
@@ -71,8 +76,7 @@ export class Api {
 
   async #fetched(path: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers);
-    if (this.#key === null) headers.set(sessionHeader, '1');
-    else headers.set('authorization', `Bearer ${this.#key}`);
+    for (const [name, value] of Object.entries(this.authorization)) headers.set(name, value);
     const credentials = this.#key === null ? 'same-origin' : 'omit';
     try {
       return await fetch(path, { ...init, headers, cache: 'no-store', credentials });

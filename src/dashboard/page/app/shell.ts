@@ -93,7 +93,11 @@ function TopBar({ place, onFind }: { place: Place; onFind: () => void }): VNode 
 }
 
 /** The kinds of resources with a page of their own that have a name. */
-const namedKinds: Readonly<Partial<Record<ViewName, string>>> = { flows: 'flow', customers: 'organization' };
+const namedKinds: Readonly<Partial<Record<ViewName, string>>> = {
+  flows: 'flow',
+  customers: 'organization',
+  stores: 'store',
+};
 
 function Crumbs({ place }: { place: Place }): VNode {
   const names = useNames();

@@ -27,6 +27,10 @@ const memberOf: Readonly<Partial<Record<ViewName, string>>> = {
   'phone-numbers': 'phoneNumbers',
   'agent-profiles': 'agentProfiles',
   customers: 'customers',
+  projects: 'projects',
+  files: 'files',
+  batches: 'batches',
+  stores: 'stores',
   keys: 'keys',
   webhooks: 'webhookEndpoints',
 };

@@ -30,6 +30,10 @@ const groups: ReadonlyArray<EntryGroup> = [
     entries: [
       { view: 'gateway', title: 'Gateway', letter: 'w' },
       { view: 'calls', title: 'Calls', letter: 'c' },
+      { view: 'models', title: 'Models', letter: 'm' },
+      { view: 'files', title: 'Files', letter: null },
+      { view: 'batches', title: 'Batches', letter: 'b' },
+      { view: 'stores', title: 'Stores', letter: null },
     ],
   },
   {
@@ -44,6 +48,7 @@ const groups: ReadonlyArray<EntryGroup> = [
     title: null,
     entries: [
       { view: 'audit', title: 'Audit', letter: 'a' },
+      { view: 'projects', title: 'Projects', letter: null },
       { view: 'keys', title: 'Keys', letter: 'k' },
       { view: 'webhooks', title: 'Webhooks', letter: null },
     ],

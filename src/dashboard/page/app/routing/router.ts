@@ -5,10 +5,15 @@ export const viewNames = [
   'templates',
   'gateway',
   'calls',
+  'models',
+  'files',
+  'batches',
+  'stores',
   'phone-numbers',
   'agent-profiles',
   'customers',
   'audit',
+  'projects',
   'projections',
   'keys',
   'webhooks',
@@ -66,6 +71,10 @@ const viewOfKind: Readonly<Record<string, ViewName>> = {
   process: 'projections',
   webhook: 'webhooks',
   'webhook-endpoint': 'webhooks',
+  project: 'projects',
+  store: 'stores',
+  file: 'files',
+  batch: 'batches',
 };
 
 /** The number of characters that a version's id adds to its flow's. */
@@ -81,5 +90,6 @@ export function addressOfResource(kind: string, id: string): string | null {
   if (kind === 'template-version') return addressOf('templates', null, { template: id.slice(0, -versionSuffix) });
   if (kind === 'instance') return addressOf('templates', null, { instance: id });
   if (kind === 'customer') return addressOf('customers', id);
+  if (kind === 'store') return addressOf('stores', id);
   return addressOf(view);
 }

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
+import { download } from '#dashboard/page/api/download.ts';
 import type { AuditEntry } from '#dashboard/page/api/records.ts';
 import { useApiKeys } from '#dashboard/page/app/data/lists.ts';
 import { setSearch } from '#dashboard/page/app/routing/location.ts';
@@ -75,10 +76,7 @@ function Export({ query, type, label, file }: { query: string; type: string; lab
   const save = async () => {
     setBusy(true);
     try {
-      const answer = await api.open(`/v1/audit${query === '' ? '' : `?${query}`}`, { headers: { accept: type } });
-      const address = URL.createObjectURL(await answer.blob());
-      Object.assign(document.createElement('a'), { href: address, download: file }).click();
-      URL.revokeObjectURL(address);
+      await download(api, `/v1/audit${query === '' ? '' : `?${query}`}`, file, { accept: type });
     } catch (error) {
       toasts.showError(`The ${label} file could not be made.`, toApiError(error).message);
     }
