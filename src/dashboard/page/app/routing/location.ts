@@ -2,9 +2,32 @@ import { useEffect, useState } from 'preact/hooks';
 import { addressOf, type Place, readPlace, type ViewName } from '#dashboard/page/app/routing/router.ts';
 
 const listeners = new Set<() => void>();
+const question = 'Leave? What you have typed is not saved.';
+/** Whether there is text that is not saved. */
+let hasUnsaved = false;
+/** The address of what the page shows. */
+let shownAddress = '';
+
+/** Asks before the page is left, or shows something else. @returns a function that ends this */
+export function askBeforeLeaving(): () => void {
+  const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+  hasUnsaved = true;
+  addEventListener('beforeunload', ask);
+  return () => {
+    hasUnsaved = false;
+    removeEventListener('beforeunload', ask);
+  };
+}
+
+function mayLeave(): boolean {
+  return !hasUnsaved || confirm(question);
+}
 
 /** Goes to an address of the page. @param replace whether to leave the current address out of the browser's history */
 export function navigate(address: string, replace = false): void {
+  if (!mayLeave()) return;
+  hasUnsaved = false;
+  shownAddress = address;
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
   if (!replace) scrollTo(0, 0);
@@ -31,12 +54,21 @@ export function setSearch(changes: Readonly<Record<string, string | null>>, repl
 export function usePlace(): Place {
   const [place, setPlace] = useState(currentPlace);
   useEffect(() => {
-    const moved = () => setPlace(currentPlace());
+    shownAddress = location.pathname + location.search;
+    const moved = () => {
+      shownAddress = location.pathname + location.search;
+      setPlace(currentPlace());
+    };
     listeners.add(moved);
-    addEventListener('popstate', moved);
+    const movedBack = () => {
+      // The browser has gone already: this returns to where the text is.
+      if (mayLeave()) moved();
+      else history.pushState(null, '', shownAddress);
+    };
+    addEventListener('popstate', movedBack);
     return () => {
       listeners.delete(moved);
-      removeEventListener('popstate', moved);
+      removeEventListener('popstate', movedBack);
     };
   }, []);
   return place;

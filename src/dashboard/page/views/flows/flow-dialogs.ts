@@ -103,40 +103,6 @@ export function RestoreDialog({
   <//>`;
 }
 
-/** A new version by hand, from the chosen one's schema. */
-export function NewVersionDialog({ flow, chosen, onClose }: Shared & { chosen: FlowVersion | null }): VNode {
-  const { api, toasts } = useSession();
-  const [text, setText] = useState(JSON.stringify(chosen?.flowSchema ?? {}, null, 2));
-  const [problem, setProblem] = useState<string | null>(null);
-  const save = async () => {
-    const flowSchema = parsed(text);
-    if (flowSchema === undefined) {
-      setProblem('This is not JSON yet.');
-      return false;
-    }
-    const made = await api.send<FlowVersion>('POST', `/v1/flows/${flow.id}/versions`, { flowSchema });
-    toasts.show(`Version ${made.version} is created.`, 'It is not active.');
-    goTo('flows', flow.id, { version: made.id });
-    return true;
-  };
-  return html`<${FormDialog} title=${`New version of ${flow.name}`} doLabel="Create version" onClose=${onClose} onSave=${save}>
-    <p class="muted">The new version is not active. The text below is the schema of version ${chosen?.version ?? 'none'}.</p>
-    <${TextField} label="flowSchema" rows=${16} mono=${true} value=${text} problem=${problem}
-      onText=${(value: string) => {
-        setText(value);
-        setProblem(null);
-      }} />
-  <//>`;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The name and the description of a flow. */
 export function DescribeDialog({ flow, etag, onClose }: Shared): VNode {
   const { api, names } = useSession();

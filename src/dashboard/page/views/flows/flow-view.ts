@@ -18,9 +18,9 @@ import {
   ActivateDialog,
   DeleteFlowDialog,
   DescribeDialog,
-  NewVersionDialog,
   RestoreDialog,
 } from '#dashboard/page/views/flows/flow-dialogs.ts';
+import { FlowEditor } from '#dashboard/page/views/flows/flow-editor.ts';
 import { type Station, stationsOf } from '#dashboard/page/views/flows/timeline.ts';
 import { VersionDiff } from '#dashboard/page/views/flows/version-diff.ts';
 import { VersionTimeline } from '#dashboard/page/views/flows/version-timeline.ts';
@@ -47,7 +47,7 @@ interface PageProps {
 }
 
 type Opened =
-  | { readonly dialog: 'activate' | 'new-version' | 'describe' | 'delete' }
+  | { readonly dialog: 'activate' | 'describe' | 'delete' }
   | { readonly dialog: 'restore'; readonly station: Station };
 
 function FlowPage({ tagged, versions, history, search, asOf }: PageProps): VNode {
@@ -60,19 +60,21 @@ function FlowPage({ tagged, versions, history, search, asOf }: PageProps): VNode
   const close = () => setOpened(null);
   const canChange = asOf === null;
   const shared = { flow, etag, versions, active, onClose: close };
-  return html`<${FlowHead} flow=${flow} active=${active} chosen=${chosen} stations=${stations} history=${history} asOf=${asOf} onOpen=${setOpened} />
+  const edited = canChange ? (versions.find(({ id }) => id === search.get('edit')) ?? null) : null;
+  const edit = () => setSearch({ edit: chosen?.id ?? null });
+  return html`<${FlowHead} flow=${flow} active=${active} chosen=${chosen} stations=${stations} history=${history} asOf=${asOf} onOpen=${setOpened} onEdit=${edit} />
     ${asOf === null ? html`<${MadeBy} flow=${flow} />` : html`<${AsOfNotice} asOf=${asOf} history=${history} active=${active} />`}
     <div class="grid lead">
       <${VersionTimeline} flowId=${flow.id} stations=${stations} chosen=${chosen?.id ?? null} asOf=${asOf}
         onRestore=${canChange ? (station: Station) => setOpened({ dialog: 'restore', station }) : null} />
       <div class="stack">
-        ${chosen === null ? null : html`<${VersionDiff} versions=${versions} chosen=${chosen} against=${against} />`}
+        ${edited === null ? null : html`<${FlowEditor} key=${edited.id} flow=${flow} etag=${etag} base=${edited} />`}
+        ${chosen === null || edited !== null ? null : html`<${VersionDiff} versions=${versions} chosen=${chosen} against=${against} />`}
         <${History} history=${history} />
       </div>
     </div>
     ${opened?.dialog === 'activate' && chosen !== null ? html`<${ActivateDialog} ...${shared} chosen=${chosen} />` : null}
     ${opened?.dialog === 'restore' ? html`<${RestoreDialog} ...${shared} station=${opened.station} next=${(stations[0]?.number ?? 0) + 1} />` : null}
-    ${opened?.dialog === 'new-version' ? html`<${NewVersionDialog} ...${shared} chosen=${chosen} />` : null}
     ${opened?.dialog === 'describe' ? html`<${DescribeDialog} ...${shared} />` : null}
     ${opened?.dialog === 'delete' ? html`<${DeleteFlowDialog} ...${shared} onGone=${() => goTo('flows')} />` : null}`;
 }
@@ -99,9 +101,10 @@ interface HeadProps {
   readonly history: ReadonlyArray<HistoryEvent>;
   readonly asOf: string | null;
   readonly onOpen: (opened: Opened) => void;
+  readonly onEdit: () => void;
 }
 
-function FlowHead({ flow, active, chosen, stations, history, asOf, onOpen }: HeadProps): VNode {
+function FlowHead({ flow, active, chosen, stations, history, asOf, onOpen, onEdit }: HeadProps): VNode {
   const names = useNames();
   const numbers = useNumbersOf(flow).value?.phoneNumbers.length;
   const station = stations.find(({ id }) => id === active?.id);
@@ -129,7 +132,7 @@ function FlowHead({ flow, active, chosen, stations, history, asOf, onOpen }: Hea
     ${
       asOf !== null
         ? null
-        : html`<button type="button" class="btn" data-new onClick=${() => onOpen({ dialog: 'new-version' })}>New version</button>
+        : html`<button type="button" class="btn" data-new onClick=${onEdit}>Edit</button>
           ${isActive ? null : html`<button type="button" class="btn primary" onClick=${() => onOpen({ dialog: 'activate' })}>Activate version ${chosen.version}</button>`}
           <${More} label="More for this flow"><button type="button" class="btn quiet" onClick=${() => onOpen({ dialog: 'describe' })}>Describe</button>
           <button type="button" class="btn danger" onClick=${() => onOpen({ dialog: 'delete' })}>Delete</button><//>`
