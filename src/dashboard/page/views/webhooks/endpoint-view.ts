@@ -12,8 +12,9 @@ import { ConfirmChange } from '#dashboard/page/parts/dialogs/confirm-change.ts';
 import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
 import { NewSecret } from '#dashboard/page/parts/dialogs/new-secret.ts';
 import { TextField } from '#dashboard/page/parts/fields.ts';
+import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatCount, formatMs } from '#dashboard/page/text/numbers.ts';
-import { type Delivery, type Endpoint, reasonText } from '#dashboard/page/views/webhooks/endpoint.ts';
+import { audienceText, type Delivery, type Endpoint, reasonText } from '#dashboard/page/views/webhooks/endpoint.ts';
 
 const refreshMs = 5_000;
 
@@ -39,6 +40,7 @@ function EndpointPage({
   onChanged: () => void;
 }): VNode {
   const { api, toasts } = useSession();
+  const names = useNames();
   const [opened, setOpened] = useState<Opened>(null);
   const [secret, setSecret] = useState<string | null>(null);
   const path = `/v1/webhook-endpoints/${endpoint.id}`;
@@ -68,7 +70,7 @@ function EndpointPage({
     <${More} label="More for this endpoint"><button type="button" class="btn danger" onClick=${() => setOpened('delete')}>Delete</button><//>`;
   const facts = [
     ['Events', endpoint.eventTypes.length === 0 ? 'all' : endpoint.eventTypes.join(', ')],
-    ['Of', endpoint.audience],
+    ['Of', audienceText(endpoint, names)],
     ...(delivery === null
       ? []
       : [

@@ -1,3 +1,5 @@
+import type { Names } from '#dashboard/page/app/data/names.ts';
+
 /** A webhook endpoint, without its secret. */
 export interface Endpoint {
   readonly id: string;
@@ -44,4 +46,20 @@ const reasons: Readonly<Record<string, string>> = {
 /** Returns why an endpoint is disabled, as a part of a sentence. */
 export function reasonText(disabledReason: string): string {
   return reasons[disabledReason] ?? disabledReason;
+}
+
+/** Whose events an endpoint gets: those that a key of its audience may see. */
+export function audienceText(
+  { audience, organizationId, projectId }: Pick<Endpoint, 'audience' | 'organizationId' | 'projectId'>,
+  names: Names,
+): string {
+  const organization = names.shown('organization', organizationId);
+  switch (audience) {
+    case 'partner':
+      return `${organization} and its customers`;
+    case 'organization':
+      return `all projects of ${organization}`;
+    default:
+      return names.ofProject(projectId ?? '');
+  }
 }

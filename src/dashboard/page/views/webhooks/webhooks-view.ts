@@ -1,7 +1,5 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Me } from '#dashboard/page/api/records.ts';
-import type { Names } from '#dashboard/page/app/data/names.ts';
 import { useData } from '#dashboard/page/app/data/use-data.ts';
 import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
@@ -13,7 +11,7 @@ import { NewSecret } from '#dashboard/page/parts/dialogs/new-secret.ts';
 import { useNewDialog } from '#dashboard/page/parts/dialogs/use-new-dialog.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
-import type { Endpoint } from '#dashboard/page/views/webhooks/endpoint.ts';
+import { audienceText, type Endpoint } from '#dashboard/page/views/webhooks/endpoint.ts';
 import { EventTypes } from '#dashboard/page/views/webhooks/event-types.ts';
 
 /** The webhook endpoints. */
@@ -55,13 +53,6 @@ export function WebhooksView({ search }: { search: URLSearchParams }): VNode {
     }`;
 }
 
-/** Whose events an endpoint gets that names no project. */
-function ownReach({ keyType, organizationId, projectId }: Me, names: Names): string {
-  return keyType === 'partner' || keyType === 'organization'
-    ? `all projects of ${names.shown('organization', organizationId)}`
-    : names.ofProject(projectId);
-}
-
 function NewEndpointDialog({
   onClose,
   onMade,
@@ -88,7 +79,7 @@ function NewEndpointDialog({
   return html`<${FormDialog} title="New webhook endpoint" doLabel="Create endpoint" onClose=${onClose} onSave=${save} fields=${['/url', '/description']}>
     ${(problemAt: (pointer: string) => string | null) => html`
       <${TextField} label="Address" type="url" value=${url} autofocus=${true} onText=${setUrl} placeholder="https://" problem=${problemAt('/url')} />
-      <${SelectField} label="Events of" value=${projectId} onPick=${setProject} options=${[{ value: '', text: ownReach(me, names) }, ...names.projects.map(({ id }) => ({ value: id, text: names.ofProject(id) }))]} />
+      <${SelectField} label="Events of" value=${projectId} onPick=${setProject} options=${[{ value: '', text: audienceText({ ...me, audience: me.keyType === 'admin' ? 'project' : me.keyType }, names) }, ...names.projects.map(({ id }) => ({ value: id, text: names.ofProject(id) }))]} />
       <${EventTypes} chosen=${types} onChoose=${setTypes} />
       <${TextField} label="Description" note="optional" value=${description} onText=${setDescription} problem=${problemAt('/description')} />`}
   <//>`;
