@@ -44,7 +44,16 @@ describe('file modes', function () {
     assert.equal(statSync(folder.path).mode & 0o777, 0o755);
   }
 
-  const made = ['events.db', 'read.db', 'subject-keys.db', 'lock.sqlite', 'owner.json', 'blobs/files'];
+  const made = [
+    'events.db',
+    'read.db',
+    'subject-keys.db',
+    'gateway-calls.db',
+    'digest-key.pem',
+    'lock.sqlite',
+    'owner.json',
+    'blobs/files',
+  ];
 
   it(`restricts every file and folder to its owner under any umask, including those of an earlier release ${long}`, async () => {
     service = await startService({ dataDir: folder.path });

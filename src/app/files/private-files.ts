@@ -35,8 +35,10 @@ function ownPathsOf({ dataDir, eventStore, readStore, blobStore }: StoreConfig):
     join(dataDir, 'records.db'),
     join(dataDir, 'processes.db'),
     join(dataDir, 'webhook-deliveries.db'),
+    join(dataDir, 'gateway-calls.db'),
   ];
-  const own = ['lock.sqlite', 'owner.json', 'format.json', 'reserve', 'blobs'].map((name) => join(dataDir, name));
+  const ownNames = ['lock.sqlite', 'owner.json', 'format.json', 'digest-key.pem', 'reserve', 'blobs'];
+  const own = ownNames.map((name) => join(dataDir, name));
   // The files in these folders were never readable for others.
   const blobs = blobStore.kind === 'folder' ? ['files', 'unfinished'].map((name) => join(blobStore.path, name)) : [];
   return [...new Set([...databases.flatMap(filesOf), ...own, ...blobs])];
