@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { dataFiles } from '#app/files/data-files.ts';
 import { defaultLimitFactor, type LimitFactors } from '#application/access/rate-limit.ts';
 import { defaultEndpointLimits, type EndpointLimits } from '#application/webhooks/endpoint-limits.ts';
 import { type DigestKeys, publicHalf, readPublicKeys, readSigningKey } from '#digests/digest-keys.ts';
@@ -268,7 +269,7 @@ const noDigests = 'off';
 /** Only one process has an embedded log, so the key can be next to it. */
 function ownDigestKeyFileOf(environment: Environment, eventStore: EventStoreConfig, dataDir: string): string | null {
   const isNamed = readText(environment, 'DIGEST_SIGNING_KEY') !== undefined;
-  return isNamed || eventStore.kind !== 'sqlite' ? null : join(dataDir, 'digest-key.pem');
+  return isNamed || eventStore.kind !== 'sqlite' ? null : join(dataDir, dataFiles.digestKey);
 }
 
 function verifyAtMinutesOf(environment: Environment): number {

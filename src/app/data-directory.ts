@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { dataFiles } from '#app/files/data-files.ts';
 import { keepDiskReserve } from '#app/files/private-files.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
@@ -57,7 +58,7 @@ export function announcedOwner(path: string): LockOwner | null {
 }
 
 function lockFilesOf(path: string): LockFiles {
-  return { lock: join(path, 'lock.sqlite'), owner: join(path, 'owner.json') };
+  return { lock: join(path, dataFiles.lock), owner: join(path, dataFiles.owner) };
 }
 
 /** @throws StartupError instead of errors of the file system and of SQLite */

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
@@ -9,6 +8,7 @@ import { Positions } from '#positions/positions.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
+import { replaceFile } from '#shared/files/replace-file.ts';
 
 const AsOf = t.type({
   /** The position up to which the log was replayed. */
@@ -28,15 +28,7 @@ const fileName = 'as-of.json';
 
 /** Records the moment of the read models in their folder, durably. This is the last step of a replay. */
 export async function writeAsOf(folder: string, asOf: AsOf): Promise<void> {
-  const file = join(folder, fileName);
-  const handle = await open(`${file}.part`, 'w', 0o600);
-  try {
-    await handle.writeFile(`${JSON.stringify(asOf)}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(`${file}.part`, file);
+  await replaceFile(join(folder, fileName), `${JSON.stringify(asOf)}\n`);
 }
 
 /** Reads the moment of the read models in a folder. @throws StartupError if a replay has made none there */

@@ -1,11 +1,13 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import * as t from 'io-ts';
+import { dataFiles } from '#app/files/data-files.ts';
 import { isDiskFull } from '#application/operations/unexpected-error.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
+import { replaceFileSync } from '#shared/files/replace-file.ts';
 import type { Json } from '#shared/json/json.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
@@ -41,8 +43,6 @@ export function ensureKnownFormat(stored: unknown, where: string): number {
   );
 }
 
-const fileName = 'format.json';
-
 /**
  * Checks that this release knows the format of a data folder. A folder without a number counts as written by release
  * 0.3.0 or an older one.
@@ -60,29 +60,16 @@ export function checkFolderFormat(folder: string): number {
  */
 export function recordFolderFormat(folder: string): void {
   if (checkFolderFormat(folder) === ownFormat.format) return;
-  const file = join(folder, fileName);
   try {
-    writeDurably(`${file}.new`, `${JSON.stringify(ownFormat)}\n`);
-    renameSync(`${file}.new`, file);
+    replaceFileSync(join(folder, dataFiles.format), `${JSON.stringify(ownFormat)}\n`);
   } catch (error) {
     if (!isDiskFull(error)) throw error;
-    rmSync(`${file}.new`, { force: true });
-  }
-}
-
-function writeDurably(file: string, text: string): void {
-  const descriptor = openSync(file, 'w', 0o600);
-  try {
-    writeFileSync(descriptor, text);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 
 /** Returns the stored format; null without one; a text that is not JSON as it is. */
 function storedIn(folder: string): unknown {
-  const text = readIfPresent(join(folder, fileName));
+  const text = readIfPresent(join(folder, dataFiles.format));
   if (text === null) return null;
   try {
     // A file with the text null is damaged, too.

@@ -1,9 +1,10 @@
 import { createReadStream, existsSync } from 'node:fs';
-import { open, readdir, readFile, rename } from 'node:fs/promises';
+import { open, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Digest, DigestPlace } from '#domain/history/digest.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
+import { replaceFile } from '#shared/files/replace-file.ts';
 import { comparePlaces, digestOf, textOf } from './digest.ts';
 
 /** The name of a digest's file. Names sort in the order of the digests. */
@@ -47,8 +48,8 @@ export class DigestFolder {
   /** Adds a digest with its heads, durably; the digest's own file comes last. */
   async add(digest: Digest, heads: Readable): Promise<void> {
     makeFolder(this.path);
-    await writeDurably(this.#headsFile(digest), heads);
-    await writeDurably(this.#digestFile(digest), [textOf(digest)]);
+    await replaceFile(this.#headsFile(digest), heads);
+    await replaceFile(this.#digestFile(digest), textOf(digest));
     const folder = await open(this.path);
     await folder.sync().finally(() => folder.close());
   }
@@ -64,16 +65,4 @@ export class DigestFolder {
 
 function nameOf({ chain, number }: DigestPlace): string {
   return `digest-${String(chain).padStart(6, '0')}-${String(number).padStart(8, '0')}`;
-}
-
-async function writeDurably(file: string, content: Readable | ReadonlyArray<string>): Promise<void> {
-  const part = `${file}.part`;
-  const handle = await open(part, 'w', 0o600);
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(part, file);
 }

@@ -1,11 +1,9 @@
 import type { DeliveryPage } from '#application/webhooks/webhook-reads.ts';
 import type { WebhookDelivery } from '#domain/webhook-endpoint/delivery.ts';
 import type { PageKey } from '#read-store/read-store.ts';
+import { removeOldRows } from '#sqlite/remove-old-rows.ts';
 import { SqliteFile, type SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
-import { type DeliveryLog, placeOfTry } from './delivery-log.ts';
-
-/** The most rows of one removal. The number is small, so that other writes of the thread do not wait long. */
-const removedAtOnce = 1_000;
+import type { DeliveryLog } from './delivery-log.ts';
 
 const schema = `
   CREATE TABLE IF NOT EXISTS tries (
@@ -17,8 +15,6 @@ const schema = `
 const insertSql = 'INSERT OR IGNORE INTO tries (id, endpoint, at, body) VALUES (?, ?, ?, ?)';
 const pageSql =
   'SELECT id, at, body FROM tries WHERE endpoint = ? AND (at, id) < (?, ?) ORDER BY at DESC, id DESC LIMIT ?';
-const oldSql = 'SELECT endpoint, at, id FROM tries WHERE at < ? ORDER BY at LIMIT ?';
-const deleteSql = 'DELETE FROM tries WHERE endpoint = ? AND at = ? AND id = ?';
 
 /**
  * Opens the log of deliveries in a separate SQLite file. A crash of the machine may lose the last tries, because of
@@ -45,14 +41,7 @@ export function openSqliteDeliveryLog(options: SqliteStoreOptions): DeliveryLog 
       const isEnd = rows.length <= limit || last === undefined;
       return { deliveries, next: isEnd ? null : { order: Number(last.at), id: String(last.id) } };
     },
-    removeBefore: async (time) => {
-      const { order } = placeOfTry({ time, id: '' });
-      const old = file.rows(oldSql, order, removedAtOnce);
-      if (old.length === 0) return false;
-      const rows = old.map(({ endpoint, at, id }) => [String(endpoint), Number(at), String(id)]);
-      await file.write({ statements: [{ sql: deleteSql, rows }] });
-      return old.length === removedAtOnce;
-    },
+    removeBefore: (time) => removeOldRows(file, { name: 'tries', key: 'endpoint, at, id' }, time),
     close: async () => file.close(),
   };
 }

@@ -22,8 +22,3 @@ export interface DeliveryLog {
   removeBefore(time: string): Promise<boolean>;
   close(): Promise<void>;
 }
-
-/** Returns the place of a try in its endpoint's list. */
-export function placeOfTry({ time, id }: Pick<LoggedDelivery, 'time' | 'id'>): PageKey {
-  return { order: Date.parse(time), id };
-}

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readdirSync, rmSync, statfsSync, statSync, write
 import { basename, dirname, join } from 'node:path';
 import type { Config } from '#app/config.ts';
 import { isDiskFull } from '#application/operations/unexpected-error.ts';
+import { dataDatabases, dataFiles } from './data-files.ts';
 import { resolveStoreFile } from './store-file-lock.ts';
 
 /** The umask that removes all permissions of other users from new files and folders. */
@@ -29,16 +30,8 @@ export function makeOldFilesPrivate(config: StoreConfig): string[] {
 
 function ownPathsOf({ dataDir, eventStore, readStore, blobStore }: StoreConfig): string[] {
   const named = [eventStore, readStore].flatMap((store) => (store.kind === 'sqlite' ? [store.path] : []));
-  const databases = [
-    ...named,
-    join(dataDir, 'subject-keys.db'),
-    join(dataDir, 'records.db'),
-    join(dataDir, 'processes.db'),
-    join(dataDir, 'webhook-deliveries.db'),
-    join(dataDir, 'gateway-calls.db'),
-  ];
-  const ownNames = ['lock.sqlite', 'owner.json', 'format.json', 'digest-key.pem', 'reserve', 'blobs'];
-  const own = ownNames.map((name) => join(dataDir, name));
+  const databases = [...named, ...Object.values(dataDatabases).map((name) => join(dataDir, name))];
+  const own = [...Object.values(dataFiles), 'blobs'].map((name) => join(dataDir, name));
   // The files in these folders were never readable for others.
   const blobs = blobStore.kind === 'folder' ? ['files', 'unfinished'].map((name) => join(blobStore.path, name)) : [];
   return [...new Set([...databases.flatMap(filesOf), ...own, ...blobs])];
@@ -68,7 +61,6 @@ function makePrivate(path: string): boolean {
 
 /** Enough for the files that SQLite creates before the first read. */
 const reserveBytes = 1024 * 1024;
-const reserveFile = 'reserve';
 
 /**
  * Keeps a file in a folder that only reserves space. If the disk is full at a start, the file is removed, so that the
@@ -76,7 +68,7 @@ const reserveFile = 'reserve';
  * @param freeBytesOf returns the free space of the folder's volume; by default it asks the system
  */
 export function keepDiskReserve(folder: string, freeBytesOf: (folder: string) => number = systemFreeBytesOf): void {
-  const file = join(folder, reserveFile);
+  const file = join(folder, dataFiles.reserve);
   if (freeBytesOf(folder) < reserveBytes) rmSync(file, { force: true });
   else if (!existsSync(file)) makeReserve(file);
 }

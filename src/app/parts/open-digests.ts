@@ -15,7 +15,7 @@ import { InclusionProofs } from '#digests/inclusion-proof.ts';
 import { writeDigestOperation } from '#digests/write-digest-operation.ts';
 import type { InclusionProof } from '#domain/history/digest.ts';
 import type { LogVerification } from '#domain/history/verification.ts';
-import { onOneNode } from '#leases/on-one-node.ts';
+import { runOnOneNode } from './run-on-one-node.ts';
 
 /** The digests for callers. */
 export interface Digests {
@@ -36,6 +36,7 @@ const verificationShare = 0.1;
  */
 export async function openDigests(runtime: Runtime): Promise<Digests> {
   const { config, events, blobs, records, metrics, leases, node, log, opened } = runtime;
+  const verification = () => readVerification(records);
   const store = new DigestStore(blobs);
   const { signing: key, trusted } = await keysOf(runtime, store);
   const publishedKeys = trusted.map(publishedKey);
@@ -58,13 +59,13 @@ export async function openDigests(runtime: Runtime): Promise<Digests> {
     schedule.start();
     verifyDaily(runtime, store, trusted);
   }
-  watchVerification(metrics.registry, () => readVerification(records));
+  watchVerification(metrics.registry, verification);
   opened.defer(() => schedule.stop());
   return {
     operation: writeDigestOperation(schedule),
     proveInclusion: async (stream) => proofs.prove(stream),
     publishedKeys,
-    verification: () => readVerification(records),
+    verification,
   };
 }
 
@@ -78,13 +79,9 @@ async function keysOf({ config, log }: Runtime, store: DigestStore): Promise<Run
   return signing === null ? digestKeys : { signing, trusted: [publicHalf(signing), ...digestKeys.trusted] };
 }
 
-/** Verifies the log once a day, on one node at a time. */
-function verifyDaily(
-  { config, records, leases, node, log, opened }: Runtime,
-  store: DigestStore,
-  trusted: ReadonlyArray<KeyObject>,
-): void {
-  const stopping = new AbortController();
+/** Verifies the log once a day. */
+function verifyDaily(runtime: Runtime, store: DigestStore, trusted: ReadonlyArray<KeyObject>): void {
+  const { config, records, log } = runtime;
   const { eventStore, digestDir, verifyAtMinutes: atMinutes } = config;
   const publicKeys = trusted.map(publicPemOf).join('');
   const daily = new DailyVerification({
@@ -95,13 +92,9 @@ function verifyDaily(
     atMinutes,
     log,
   });
-  const running = onOneNode({
-    ...{ name: 'verification', leases, node, log, signal: stopping.signal },
+  runOnOneNode(runtime, {
+    name: 'verification',
     failureMessage: 'The verification of the log has failed and is started again',
     work: (_, signal) => daily.run(signal),
-  });
-  opened.defer(async () => {
-    stopping.abort();
-    await running;
   });
 }

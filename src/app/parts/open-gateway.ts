@@ -6,10 +6,10 @@ import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { builtInConfiguration, ConfigurationFile } from '#gateway/config/configuration-file.ts';
 import { decodeConfiguration } from '#gateway/config/decode-configuration.ts';
 import { Gateway } from '#gateway/gateway.ts';
-import { onOneNode } from '#leases/on-one-node.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { CallRetention } from '#usage/call-log/call-retention.ts';
 import { openMetering } from '#usage/metering.ts';
+import { runOnOneNode } from './run-on-one-node.ts';
 
 /** The running gateway. */
 export interface OpenGateway {
@@ -72,18 +72,13 @@ export function openGateway(source: GatewaySource | null, runtime: Runtime): Ope
   return { gateway, reload: async () => file?.reload() };
 }
 
-/** Removes old records of calls, and thins those of projects that have too many, while this node is the one to do it. */
-function keepCallLimits({ calls, leases, node, log, opened }: Runtime): void {
-  const stopping = new AbortController();
-  const retention = new CallRetention({ calls });
-  const running = onOneNode({
-    ...{ name: 'gateway-calls', leases, node, log, signal: stopping.signal },
+/** Removes old records of calls, and thins those of projects that have too many. */
+function keepCallLimits(runtime: Runtime): void {
+  const retention = new CallRetention({ calls: runtime.calls });
+  runOnOneNode(runtime, {
+    name: 'gateway-calls',
     failureMessage: 'The removal of old records of calls has failed and is started again',
-    work: (_, signal) => retention.run(signal, log),
-  });
-  opened.defer(async () => {
-    stopping.abort();
-    await running;
+    work: (_, signal) => retention.run(signal, runtime.log),
   });
 }
 

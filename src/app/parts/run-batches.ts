@@ -3,10 +3,10 @@ import type { FileSpace } from '#application/files/file-space.ts';
 import { createLineCaller } from '#gateway/batch/line-caller.ts';
 import type { Gateway } from '#gateway/gateway.ts';
 import { LeaseWatch } from '#leases/lease-watch.ts';
-import { onOneNode } from '#leases/on-one-node.ts';
 import { BatchRunner } from '#processes/batches/batch-runner.ts';
 import { CallSlots } from '#processes/batches/call-slots.ts';
 import { gatewayLimits } from './body-limits.ts';
+import { runOnOneNode } from './run-on-one-node.ts';
 
 const lease = 'batches';
 /** The most inputs that are checked at once. Each check has the hashes of up to 50,000 ids in memory. */
@@ -20,7 +20,7 @@ const bytesAroundBody = 64 * 1024;
  * @returns a function that answers whether a live node runs batches
  */
 export function runBatches(runtime: Runtime, gateway: Gateway | null, space: FileSpace): () => Promise<boolean> {
-  const { config, leases, node, bodies, answers, log, opened } = runtime;
+  const { config, leases, bodies, answers, log, opened } = runtime;
   const limits = gatewayLimits(config.limits);
   let isHolder = () => false;
   if (gateway !== null) {
@@ -33,18 +33,13 @@ export function runBatches(runtime: Runtime, gateway: Gateway | null, space: Fil
       maxLineBytes: limits.maxJsonBytes + bytesAroundBody,
       now: () => new Date(),
     });
-    const stopping = new AbortController();
-    const running = onOneNode({
-      ...{ name: lease, leases, node, log, signal: stopping.signal },
+    runOnOneNode(runtime, {
+      name: lease,
       failureMessage: 'The running of batches has failed and is started again',
       work: (leaseToken, signal, isHeld) => {
         isHolder = () => isHeld() && !signal.aborted;
         return runner.run({ leaseToken, signal, isHeld });
       },
-    });
-    opened.defer(async () => {
-      stopping.abort();
-      await running;
     });
   }
   if (leases === null) return async () => gateway !== null;

@@ -1,15 +1,14 @@
 import { readEndOfLog } from '#app/progress.ts';
 import type { Runtime } from '#app/runtime.ts';
 import type { Lookup } from '#application/commands/command.ts';
-import { onOneNode } from '#leases/on-one-node.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
 import { MessageDelivery } from '#webhooks/delivery/message-delivery.ts';
 import { systemClock } from '#webhooks/delivery/queue/endpoint-queue.ts';
 import { createTryCounter, watchDeliveries } from '#webhooks/delivery/webhook-metrics.ts';
 import { WebhookRunner } from '#webhooks/delivery/webhook-runner.ts';
 import { WebhookSender } from '#webhooks/delivery/webhook-sender.ts';
+import { runOnOneNode } from './run-on-one-node.ts';
 
-const lease = 'webhooks';
 /**
  * The most attempts of this node at once. Further ones wait; owners of endpoints get free ones in turn. A dead endpoint
  * uses one of them, a living one up to eight.
@@ -20,24 +19,20 @@ const maxTriesOfOwner = 256;
 
 /** Delivers webhooks if this node may. @returns the tries of an endpoint; null if this node does not deliver to it */
 export function runWebhooks(runtime: Runtime): Lookup['webhookTries'] {
-  const { config, leases, node, log, opened } = runtime;
+  const { config, opened } = runtime;
   if (!config.roles.has('projections')) return () => null;
-  const stopping = new AbortController();
   const sender = new WebhookSender({ guard: runtime.webhooks.guard, timeoutMs: config.webhooks.timeoutMs });
   const runner = createRunner(runtime, sender);
   watchDeliveries(runtime.metrics.registry, {
     figures: () => runner.figures(),
     endOfLog: () => readEndOfLog(runtime.events),
   });
-  const running = onOneNode({
-    ...{ name: lease, leases, node, log, signal: stopping.signal },
+  // It is closed after the runner, which opens later.
+  opened.defer(() => sender.close());
+  runOnOneNode(runtime, {
+    name: 'webhooks',
     failureMessage: 'The delivery of webhooks has failed and is started again',
     work: (token, signal, isHeld) => runner.run({ token, signal, isHeld }),
-  });
-  opened.defer(async () => {
-    stopping.abort();
-    await running;
-    await sender.close();
   });
   return (endpointId) => runner.triesOf(endpointId);
 }

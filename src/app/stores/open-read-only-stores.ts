@@ -32,11 +32,11 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import { type MongoDbConnections, openMongoDbConnections } from './mongodb-connections.ts';
 import { openBlobStore } from './open-blob-store.ts';
-import { openCallLog } from './open-call-log.ts';
 import { openRecords } from './open-records.ts';
 import { followStates, type OpenStoresOptions } from './open-stores.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores } from './open-webhooks.ts';
+import { openCallLog } from './small-stores.ts';
 
 /**
  * How often the log is checked for events of another process, so that a key that is revoked there is refused here

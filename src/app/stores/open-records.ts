@@ -1,22 +1,13 @@
 import { join } from 'node:path';
 import type { Config } from '#app/config.ts';
-import type { MongoDbConnection } from '#mongodb/mongodb-connection.ts';
+import { dataDatabases } from '#app/files/data-files.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { openSqliteRecordStore } from '#records/sqlite/sqlite-record-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import type { MongoDbConnections } from './mongodb-connections.ts';
+import type { SmallStoresPlace } from './small-stores.ts';
 import { takeOverEmbeddedRecords } from './take-over/embedded-records.ts';
-
-/** Where the small stores are: next to the read models, which one process embeds or all nodes share. */
-export type SmallStoresPlace =
-  | {
-      readonly kind: 'embedded';
-      readonly dataDir: string;
-      /** The thread that writes the small SQLite files of the folder. */
-      readonly writer: SqliteWriter;
-    }
-  | { readonly kind: 'shared'; readonly connection: MongoDbConnection };
 
 /** The dependencies of records. */
 export interface RecordsDependencies {
@@ -41,7 +32,7 @@ export async function openRecords(
   }
   const writer = new SqliteWriter({ onFatal });
   opened.defer(() => writer.close());
-  const records = openSqliteRecordStore({ file: join(dataDir, 'records.db'), writer });
+  const records = openSqliteRecordStore({ file: join(dataDir, dataDatabases.records), writer });
   opened.defer(() => records.close());
   return { records, place: { kind: 'embedded', dataDir, writer } };
 }

@@ -25,12 +25,12 @@ import type { DebugLogger } from '#shared/logging/logger.ts';
 import type { CallLog } from '#usage/call-log/call-log.ts';
 import { openMongoDbConnections } from './mongodb-connections.ts';
 import { openBlobStore } from './open-blob-store.ts';
-import { openCallLog } from './open-call-log.ts';
 import { openEventStore } from './open-event-store.ts';
 import { hasReadModels, type OpenedReadStore, openReadStore } from './open-read-store.ts';
 import { openRecords, takeOverEarlierRecords } from './open-records.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores, type WebhookStores } from './open-webhooks.ts';
+import { openCallLog } from './small-stores.ts';
 import { EarlierWork } from './take-over/earlier-work.ts';
 
 /** All stores of a service, and their readers and writers. */

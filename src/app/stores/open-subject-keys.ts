@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { dataDatabases } from '#app/files/data-files.ts';
 import { openSqliteSubjectKeys } from '#personal-data/subject-keys.sqlite.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import type { SmallStoresPlace } from './open-records.ts';
+import type { SmallStoresPlace } from './small-stores.ts';
 
 /** The checks that show whether keys are missing. */
 export interface SubjectKeysDependencies {
@@ -27,7 +28,7 @@ export async function openSubjectKeys(
     const { openMongoDbSubjectKeys } = await import('#personal-data/subject-keys.mongodb.ts');
     return openMongoDbSubjectKeys({ connection: place.connection });
   }
-  const file = join(place.dataDir, 'subject-keys.db');
+  const file = join(place.dataDir, dataDatabases.subjectKeys);
   if (!existsSync(file) && (await isLogBegun())) log.warn({ file }, isReadOnly ? notCopied : missing);
   return openSqliteSubjectKeys({ file, writer: place.writer });
 }

@@ -1,12 +1,10 @@
-import { join } from 'node:path';
 import type { Config } from '#app/config.ts';
 import type { WebhookReads } from '#application/webhooks/webhook-reads.ts';
 import type { RecordStore } from '#records/record-store.ts';
-import { openSqliteDeliveryLog } from '#webhooks/delivery-log.sqlite.ts';
 import type { DeliveryLog } from '#webhooks/delivery-log.ts';
 import { DeliveryStateStore } from '#webhooks/state/delivery-state-store.ts';
 import { createDnsResolver, createSystemResolver, UrlGuard } from '#webhooks/url-guard.ts';
-import type { SmallStoresPlace } from './open-records.ts';
+import { openDeliveryLog, type SmallStoresPlace } from './small-stores.ts';
 
 /** The stores of webhooks: the state of deliveries, and the delivery log. */
 export interface WebhookStores {
@@ -43,15 +41,6 @@ export async function openWebhookStores(
       deliveriesTo: (...page) => deliveries.page(...page),
     },
   };
-}
-
-async function openDeliveryLog(place: SmallStoresPlace): Promise<DeliveryLog> {
-  if (place.kind === 'embedded') {
-    const { dataDir, writer } = place;
-    return openSqliteDeliveryLog({ file: join(dataDir, 'webhook-deliveries.db'), writer });
-  }
-  const { openMongoDbDeliveryLog } = await import('#webhooks/delivery-log.mongodb.ts');
-  return openMongoDbDeliveryLog({ connection: place.connection });
 }
 
 function deliveryOf(state: Awaited<ReturnType<DeliveryStateStore['peek']>>) {

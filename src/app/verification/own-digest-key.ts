@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createSigningKey, keyIdOf, readSigningKey } from '#digests/digest-keys.ts';
 import type { Digest } from '#domain/history/digest.ts';
+import { replaceFileSync } from '#shared/files/replace-file.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
 export interface OwnDigestKeyOptions {
@@ -33,22 +34,10 @@ export function ownDigestKey({ file, newest, accepted, log }: OwnDigestKeyOption
     return null;
   }
   if (known !== null) return known;
-  writeKey(file);
+  replaceFileSync(file, createSigningKey());
   log.warn(
     { file },
     'A key for signed digests was made next to the data, where it proves little: move it elsewhere, and name it in DIGEST_SIGNING_KEY',
   );
   return readSigningKey(file, file);
-}
-
-/** A crash leaves the whole key or none. */
-function writeKey(file: string): void {
-  const descriptor = openSync(`${file}.new`, 'w', 0o600);
-  try {
-    writeFileSync(descriptor, createSigningKey());
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(`${file}.new`, file);
 }

@@ -28,8 +28,10 @@ const maxResponseBytes = 64 * 1024 * 1024;
 /** A few bytes may decompress to very many, which blocks the event loop. */
 const maxDecompressedBytes = 16 * 1024 * 1024;
 
-/** Takes what a provider has reported in its answer. */
-type Report = (reported: ReportedConsumption) => void;
+/** The usage of an answer, which its body reports. */
+interface AnswerUsage {
+  reported: ReportedConsumption;
+}
 
 /** Holds an answer until it is complete, so that another attempt can replace one that breaks. */
 export class WholeResponse implements ResponseHandler {
@@ -46,10 +48,10 @@ export class WholeResponse implements ResponseHandler {
     const { answerHold } = this.#options;
     const chunks: Buffer[] = [];
     let bytes = 0;
-    let reported = nothingReported;
+    const usage = { reported: nothingReported };
     return {
       get reported() {
-        return reported;
+        return usage.reported;
       },
       onData: (chunk) => {
         attempt.markContent();
@@ -60,9 +62,7 @@ export class WholeResponse implements ResponseHandler {
       },
       onEnd: () => {
         const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes);
-        const failure = this.#deliver(head, body, (stated) => {
-          reported = stated;
-        });
+        const failure = this.#deliver(head, body, usage);
         answerHold.resize(0);
         if (failure === null) attempt.complete();
         else attempt.fail(failure);
@@ -79,27 +79,26 @@ export class WholeResponse implements ResponseHandler {
     // It begins and ends at once: there is nothing to break off.
   }
 
-  #deliver(head: ResponseHead, sent: Buffer, report: Report): AttemptFailure | null {
+  #deliver(head: ResponseHead, sent: Buffer, usage: AnswerUsage): AttemptFailure | null {
     const { response } = this.#options;
     const body = contentOf(head.headers, sent, maxDecompressedBytes);
     if (body === null) return malformed;
     const contentType = head.headers['content-type'] ?? 'application/octet-stream';
-    let stated = nothingReported;
-    const failure = this.#check(contentType, body, (reported) => {
-      stated = reported;
-      report(reported);
-    });
+    const failure = this.#check(contentType, body, usage);
     if (failure !== null) return failure;
     const translate = head.translator?.translate;
     const translated = translate === undefined ? { contentType, body } : translate(body);
     if (translated === null) return malformed;
     this.hasBegun = true;
-    const headers = [...createResponseHeaders(head, translated.contentType), ...(head.costHeader?.(stated) ?? [])];
+    const headers = [
+      ...createResponseHeaders(head, translated.contentType),
+      ...(head.costHeader?.(usage.reported) ?? []),
+    ];
     response.send(head.status, headers, translated.body);
     return null;
   }
 
-  #check(contentType: string, body: Buffer, report: Report): AttemptFailure | null {
+  #check(contentType: string, body: Buffer, usage: AnswerUsage): AttemptFailure | null {
     const { requiredMember } = this.#options;
     if (requiredMember === null && !/[/+]json\b/i.test(contentType)) return body.length > 0 ? null : unfinished;
     const value = parsedJson(body);
@@ -107,7 +106,7 @@ export class WholeResponse implements ResponseHandler {
     const error = requiredMember !== null && value[requiredMember] !== undefined ? null : providerErrorIn(value);
     if (error !== null) return refusalInBody(error);
     if (requiredMember !== null && value[requiredMember] === undefined) return malformed;
-    report({ tokens: tokensIn(value.usage), audioSeconds: audioSecondsIn(value) });
+    usage.reported = { tokens: tokensIn(value.usage), audioSeconds: audioSecondsIn(value) };
     return null;
   }
 }

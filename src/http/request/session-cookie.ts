@@ -1,17 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
 import { maxSessionMs, tokenForm } from '#application/access/page-sessions.ts';
+import { isLoopback } from '#shared/http/loopback.ts';
 
 /** The header without which a cookie does not count. No link, form, image or download of another page can send it. */
 const sessionHeader = 'switchyard-session';
 const plainName = 'switchyard-session';
 
 type Request = Pick<IncomingMessage, 'headers' | 'socket'>;
-
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8);
-loopback.addAddress('::1', 'ipv6');
-loopback.addSubnet('::ffff:127.0.0.0', 104, 'ipv6');
 
 /** Reads and makes the cookie of the page's session. */
 export class SessionCookie {
@@ -74,12 +69,6 @@ export class SessionCookie {
     const secure = this.#publicOrigin === null ? '' : '; Secure';
     return `${this.#name}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
   }
-}
-
-/** @param host a name or an address, without a port */
-function isLoopback(host: string): boolean {
-  const family = isIP(host);
-  return family === 0 ? host === 'localhost' : loopback.check(host, family === 6 ? 'ipv6' : 'ipv4');
 }
 
 /** The name or the address in a `Host` header; empty for one that cannot be read. */

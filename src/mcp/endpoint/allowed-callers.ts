@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { localhostAllowedHostnames, validateHostHeader } from '@modelcontextprotocol/server';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { isLoopback } from '#shared/http/loopback.ts';
 
 /** The callers that may use `/mcp` from a browser. */
 export interface AllowedCallers {
@@ -41,9 +42,4 @@ function hostnames(allowedOrigins: ReadonlySet<string>): string[] {
 /** Whether an origin is the service itself. A proxy in front of it may use another scheme. */
 function isOwn(origin: string, host: string | undefined): boolean {
   return host !== undefined && (origin === `http://${host}` || origin === `https://${host}`);
-}
-
-/** Whether an address to listen on can be reached only from this machine. */
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

@@ -1,19 +1,14 @@
-import type { Collection, Filter } from 'mongodb';
-import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
-import { areDuplicates } from '#mongodb/mongodb-failure.ts';
-import type { PageKey } from '#read-store/read-store.ts';
+import type { Filter } from 'mongodb';
+import { beyond, LogCollection, type LogDocument, newestFirst } from '#mongodb/log-collection.ts';
+import type { MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { type CallLog, callOf, callPageOf, type LoggedCall } from './call-log.ts';
 import type { CallOutline } from './thinning.ts';
 
-const collectionName = 'gatewayCalls';
 /** The most ids of one command. */
 const idsAtOnce = 1_000;
 
-interface CallDocument {
-  readonly _id: string;
+interface CallDocument extends LogDocument {
   readonly project: string;
-  /** In ms since 1970. */
-  readonly at: number;
   readonly request: string;
   readonly key: string;
   readonly model: string;
@@ -26,30 +21,16 @@ interface CallDocument {
 
 /** Opens the log of calls on MongoDB, which all nodes share. */
 export function openMongoDbCallLog(options: MongoDbConnectionOptions): CallLog {
-  const connection = new MongoDbConnection(options);
-  let indexed: Promise<unknown> | null = null;
-  const calls = <Result>(work: (calls: Collection<CallDocument>) => Promise<Result>) =>
-    connection.call((database) => work(database.collection(collectionName)));
-  const ensureIndexes = async (): Promise<void> => {
-    indexed ??= calls(async (all) => {
-      await all.createIndex({ project: 1, at: 1, _id: 1 });
-      await all.createIndex({ project: 1, request: 1 });
-      await all.createIndex({ at: 1 });
-    });
-    try {
-      await indexed;
-    } catch (error) {
-      indexed = null;
-      throw error;
-    }
-  };
+  const calls = new LogCollection<CallDocument>(options, 'gatewayCalls', [
+    // With the bytes, the sums by project read no document.
+    { project: 1, at: 1, _id: 1, bytes: 1 },
+    { project: 1, request: 1 },
+    { at: 1 },
+  ]);
   return {
-    add: async (added) => {
-      await ensureIndexes();
-      if (added.length > 0) await calls((all) => insert(all, added.map(documentOf)));
-    },
+    add: (added) => calls.insert(added.map(documentOf)),
     ofRequest: async (project, request, limit) => {
-      const found = await calls((all) => all.find({ project, request }).sort(newestFirst).limit(limit).toArray());
+      const found = await calls.call((all) => all.find({ project, request }).sort(newestFirst).limit(limit).toArray());
       return found.map(callOf);
     },
     page: async (project, { model, outcome, keyId, from, until }, request) => {
@@ -63,7 +44,7 @@ export function openMongoDbCallLog(options: MongoDbConnectionOptions): CallLog {
         ...((from || until) && { at: range }),
         ...(after === null ? {} : beyond('$lt', after)),
       };
-      const found = await calls((all) =>
+      const found = await calls.call((all) =>
         all
           .find(filter)
           .sort(newestFirst)
@@ -76,16 +57,20 @@ export function openMongoDbCallLog(options: MongoDbConnectionOptions): CallLog {
       );
     },
     bytesByProject: async () => {
-      const sums = await calls((all) =>
+      const sums = await calls.call((all) =>
         all
-          .aggregate<{ _id: string; bytes: number }>([{ $group: { _id: '$project', bytes: { $sum: '$bytes' } } }])
+          .aggregate<{ _id: string; bytes: number }>([
+            // The order of the index that has all that is read.
+            { $sort: { project: 1, at: 1, _id: 1 } },
+            { $group: { _id: '$project', bytes: { $sum: '$bytes' } } },
+          ])
           .toArray(),
       );
       return new Map(sums.map(({ _id, bytes }) => [_id, bytes]));
     },
     outlines: async (project, limit, after) => {
       const filter = { project, ...(after === null ? {} : beyond('$gt', after)) };
-      const found = await calls((all) =>
+      const found = await calls.call((all) =>
         all
           .find(filter, { projection: { body: 0 } })
           .sort({ at: 1, _id: 1 })
@@ -98,21 +83,15 @@ export function openMongoDbCallLog(options: MongoDbConnectionOptions): CallLog {
       const byNumber = Map.groupBy(changed.keys(), (call) => changed.get(call) ?? 1);
       for (const [callsRepresented, some] of byNumber)
         for (const ids of partsOf(some))
-          await calls((all) => all.updateMany({ _id: { $in: ids } }, { $set: { callsRepresented } }));
-      for (const ids of partsOf(removed)) await calls((all) => all.deleteMany({ _id: { $in: ids } }));
+          await calls.call((all) => all.updateMany({ _id: { $in: ids } }, { $set: { callsRepresented } }));
+      for (const ids of partsOf(removed)) await calls.call((all) => all.deleteMany({ _id: { $in: ids } }));
     },
     removeBefore: async (time) => {
-      await calls((all) => all.deleteMany({ at: { $lt: Date.parse(time) } }));
+      await calls.removeBefore(time);
       return false;
     },
-    close: () => connection.close(),
+    close: () => calls.close(),
   };
-}
-
-const newestFirst = { at: -1, _id: -1 } as const;
-
-function beyond(operator: '$lt' | '$gt', { order, id }: PageKey): Filter<CallDocument> {
-  return { $or: [{ at: { [operator]: order } }, { at: order, _id: { [operator]: id } }] };
 }
 
 function documentOf({ id, projectId, call: { callsRepresented, ...call } }: LoggedCall): CallDocument {
@@ -146,13 +125,4 @@ function outlineOf({
 function* partsOf(calls: ReadonlyArray<CallOutline>): Generator<string[], void, void> {
   for (let from = 0; from < calls.length; from += idsAtOnce)
     yield calls.slice(from, from + idsAtOnce).map(({ id }) => id);
-}
-
-/** Inserts documents. Those that are stored already fail one by one and are ignored. */
-async function insert(all: Collection<CallDocument>, documents: CallDocument[]): Promise<void> {
-  try {
-    await all.insertMany(documents, { ordered: false });
-  } catch (error) {
-    if (!areDuplicates(error)) throw error;
-  }
 }

@@ -1,8 +1,6 @@
+import { removeOldRows } from '#sqlite/remove-old-rows.ts';
 import { SqliteFile, type SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
 import { type CallLog, callOf, callPageOf, type StoredCall } from './call-log.ts';
-
-/** The most rows of one removal. The number is small, so that other writes of the thread do not wait long. */
-const removedAtOnce = 1_000;
 
 const schema = `
   CREATE TABLE IF NOT EXISTS calls (
@@ -36,7 +34,6 @@ const outlinesSql = `
   SELECT id, at, outcome, key, model, bytes, represented FROM calls
   WHERE project = ? AND (at, id) > (?, ?) ORDER BY at, id LIMIT ?`;
 const changeSql = 'UPDATE calls SET represented = ? WHERE project = ? AND at = ? AND id = ?';
-const oldSql = 'SELECT project, at, id FROM calls WHERE at < ? ORDER BY at LIMIT ?';
 const deleteSql = 'DELETE FROM calls WHERE project = ? AND at = ? AND id = ?';
 
 /**
@@ -93,13 +90,7 @@ export function openSqliteCallLog(options: SqliteStoreOptions): CallLog {
         ],
       });
     },
-    removeBefore: async (time) => {
-      const old = file.rows(oldSql, Date.parse(time), removedAtOnce);
-      if (old.length === 0) return false;
-      const rows = old.map(({ project, at, id }) => [String(project), Number(at), String(id)]);
-      await file.write({ statements: [{ sql: deleteSql, rows }] });
-      return old.length === removedAtOnce;
-    },
+    removeBefore: (time) => removeOldRows(file, { name: 'calls', key: 'project, at, id' }, time),
     close: async () => file.close(),
   };
 }

@@ -30,7 +30,6 @@ interface WaitingCall extends CallOutline {
 
 /** The waiting calls of a project. */
 interface ProjectCalls {
-  readonly projectId: string;
   calls: WaitingCall[];
   bytes: number;
   /** The newest served call of each key and model. */
@@ -110,7 +109,7 @@ export class CallRecorder {
   #callsOf(projectId: string): ProjectCalls {
     const known = this.#waiting.get(projectId);
     if (known !== undefined) return known;
-    const ofProject: ProjectCalls = { projectId, calls: [], bytes: 0, newestServed: new Map() };
+    const ofProject: ProjectCalls = { calls: [], bytes: 0, newestServed: new Map() };
     this.#waiting.set(projectId, ofProject);
     return ofProject;
   }

@@ -1,4 +1,4 @@
-import type { SmallStoresPlace } from '#app/stores/open-records.ts';
+import type { SmallStoresPlace } from '#app/stores/small-stores.ts';
 import type { Leases } from '#leases/leases.ts';
 import { OlderRelease } from '#leases/older-release.ts';
 import type { RecordStore } from '#records/record-store.ts';

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { dataDatabases } from '#app/files/data-files.ts';
 import type { StoredSnapshot } from '#application/streams/stream-snapshots.ts';
 import type { RecordStore } from '#records/record-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
@@ -29,7 +30,7 @@ export async function takeOverEmbeddedRecords(options: EmbeddedTakeOverOptions):
   const { dataDir, readStoreFile, records, log } = options;
   const parts = await partsToTakeOver(records, allParts);
   if (parts.length === 0) return;
-  using processes = openTables(join(dataDir, 'processes.db'));
+  using processes = openTables(join(dataDir, dataDatabases.processes));
   using readModels = openTables(readStoreFile, (error) =>
     log.warn(
       { file: readStoreFile, error },

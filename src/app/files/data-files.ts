@@ -1,0 +1,21 @@
+/**
+ * The databases that the service makes in DATA_DIR, apart from the event store and the read models, which may be
+ * elsewhere. `private-files.ts` restricts each of them to its owner.
+ */
+export const dataDatabases = {
+  records: 'records.db',
+  subjectKeys: 'subject-keys.db',
+  webhookDeliveries: 'webhook-deliveries.db',
+  gatewayCalls: 'gateway-calls.db',
+  /** Release 0.3 has made it. */
+  processes: 'processes.db',
+} as const;
+
+/** The other files that the service makes in DATA_DIR, restricted like the databases. */
+export const dataFiles = {
+  lock: 'lock.sqlite',
+  owner: 'owner.json',
+  format: 'format.json',
+  digestKey: 'digest-key.pem',
+  reserve: 'reserve',
+} as const;

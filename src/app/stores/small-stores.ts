@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { dataDatabases } from '#app/files/data-files.ts';
+import type { MongoDbConnection, MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import type { SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
+import type { SqliteWriter } from '#sqlite/sqlite-writer.ts';
+import { openSqliteCallLog } from '#usage/call-log/call-log.sqlite.ts';
+import type { CallLog } from '#usage/call-log/call-log.ts';
+import { openSqliteDeliveryLog } from '#webhooks/delivery-log.sqlite.ts';
+import type { DeliveryLog } from '#webhooks/delivery-log.ts';
+
+/** Where the small stores are: next to the read models, which one process embeds or all nodes share. */
+export type SmallStoresPlace =
+  | {
+      readonly kind: 'embedded';
+      readonly dataDir: string;
+      /** The thread that writes the small SQLite files of the folder. */
+      readonly writer: SqliteWriter;
+    }
+  | { readonly kind: 'shared'; readonly connection: MongoDbConnection };
+
+/** Opens the records of the gateway's calls. @throws StartupError */
+export function openCallLog(place: SmallStoresPlace): Promise<CallLog> {
+  return openSmallStore(place, {
+    file: dataDatabases.gatewayCalls,
+    openSqlite: openSqliteCallLog,
+    loadMongoDb: async () => (await import('#usage/call-log/call-log.mongodb.ts')).openMongoDbCallLog,
+  });
+}
+
+/** Opens the tries to deliver webhooks. @throws StartupError */
+export function openDeliveryLog(place: SmallStoresPlace): Promise<DeliveryLog> {
+  return openSmallStore(place, {
+    file: dataDatabases.webhookDeliveries,
+    openSqlite: openSqliteDeliveryLog,
+    loadMongoDb: async () => (await import('#webhooks/delivery-log.mongodb.ts')).openMongoDbDeliveryLog,
+  });
+}
+
+interface SmallStoreAdapters<Store> {
+  /** The name of the file in DATA_DIR. */
+  readonly file: string;
+  readonly openSqlite: (options: SqliteStoreOptions) => Store;
+  /** Loads the driver too, so it is called only where MongoDB is used. */
+  readonly loadMongoDb: () => Promise<(options: MongoDbConnectionOptions) => Store>;
+}
+
+async function openSmallStore<Store>(
+  place: SmallStoresPlace,
+  { file, openSqlite, loadMongoDb }: SmallStoreAdapters<Store>,
+): Promise<Store> {
+  if (place.kind === 'shared') return (await loadMongoDb())({ connection: place.connection });
+  return openSqlite({ file: join(place.dataDir, file), writer: place.writer });
+}
