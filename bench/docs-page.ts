@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
-import { chromiumProgram } from '#test/support/service/chromium.ts';
+import type { Browser } from 'playwright-core';
+import { launchBrowser } from '#test/support/service/chromium.ts';
 import { here } from './beside/checkout.ts';
 import type { Figure, MeasureVersion } from './beside/compare.ts';
 import { startService } from './http-processes/processes.ts';
@@ -26,7 +26,7 @@ export function beside(): MeasureVersion {
 const docsFigures: MeasureVersion = async (checkout) => {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   const service = await startService(folder, { LOG_LEVEL: 'warn' }, checkout);
-  const browser = await chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] });
+  const browser = await launchBrowser();
   try {
     return await measure(browser, `${service.url}/docs`);
   } finally {

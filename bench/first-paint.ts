@@ -1,10 +1,10 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { openSqliteEventStore } from '#event-store/sqlite/sqlite-event-store.ts';
 import { holds, settled } from '#test/dashboard/browser/open-dashboard.ts';
-import { chromiumProgram } from '#test/support/service/chromium.ts';
+import { launchBrowser } from '#test/support/service/chromium.ts';
 import { adminKey, startService } from './http-processes/processes.ts';
 import { appendMeteredCalls, defaultCalls } from './logs/metered-calls.ts';
 import { eventsOf, prepareLog } from './logs/prepared-log.ts';
@@ -29,7 +29,7 @@ export default async function firstPaint(args: ReadonlyArray<string>): Promise<v
   await copyFile(log, join(folder, 'events.db'));
   await addCalls(join(folder, 'events.db'), calls);
   const service = await startService(folder, { LOG_LEVEL: 'error' });
-  const browser = await chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] });
+  const browser = await launchBrowser();
   try {
     const overviewMs: number[] = [];
     const medians = await interleaved(

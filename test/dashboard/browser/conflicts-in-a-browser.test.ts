@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { profileContents } from '#test/e2e/support/operations.ts';
 import { newKey } from '#test/e2e/support/tenants.ts';
-import { chromiumProgram, describeInBrowser } from '#test/support/service/chromium.ts';
+import { describeInBrowser, launchBrowser } from '#test/support/service/chromium.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { adminKey, type ServiceProcess, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 import { assertAccessible, type Dashboard, goTo, openDashboard } from './open-dashboard.ts';
@@ -26,10 +26,7 @@ describeInBrowser('conflicts on the dashboard in a browser @long', () => {
   let second: string;
 
   before(async () => {
-    [service, browser] = await Promise.all([
-      startService({ dataDir: folder.path }),
-      chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] }),
-    ]);
+    [service, browser] = await Promise.all([startService({ dataDir: folder.path }), launchBrowser()]);
     const { projectId } = expectStatus(await service.client.get<{ projectId: string }>('/v1/me'), 200);
     other = service.client.as((await newKey(service.client, projectId, 'project')).key);
   });

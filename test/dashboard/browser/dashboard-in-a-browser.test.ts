@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { type Browser, chromium } from 'playwright-core';
-import { chromiumProgram, describeInBrowser } from '#test/support/service/chromium.ts';
+import type { Browser } from 'playwright-core';
+import { describeInBrowser, launchBrowser } from '#test/support/service/chromium.ts';
 import { Client } from '#test/support/service/client.ts';
 import { DemoProcess, variablesIn } from '#test/support/service/demo-process.ts';
 import {
@@ -50,7 +50,7 @@ describeInBrowser('dashboard in a browser @long', () => {
     admin = service.client;
     const filling = new DemoProcess({ environment: { SWITCHYARD_API_KEY: adminKey }, args: ['--url', service.url] });
     variables = variablesIn((await filling.ended()).stdout);
-    browser = await chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] });
+    browser = await launchBrowser();
   });
   afterEach(async () => {
     await dashboard?.close();

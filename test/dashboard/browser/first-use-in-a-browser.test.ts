@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { GatewayScenario } from '#test/e2e/support/gateway-scenario.ts';
 import { newKey } from '#test/e2e/support/tenants.ts';
 import { completion, error, json, reset } from '#test/gateway/support/fake-provider.ts';
-import { chromiumProgram, describeInBrowser } from '#test/support/service/chromium.ts';
+import { describeInBrowser, launchBrowser } from '#test/support/service/chromium.ts';
 import type { Client } from '#test/support/service/client.ts';
 import { adminKey, poll } from '#test/support/service/service-process.ts';
 import {
   assertAccessible,
   assertNotWider,
+  closeWithoutComplaints,
   type Dashboard,
   goTo,
   openDashboard,
@@ -28,17 +29,13 @@ describeInBrowser('the first use of the dashboard in a browser @long', () => {
   before(async () => {
     story = await GatewayScenario.begin();
     admin = story.service.client;
-    browser = await chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] });
+    browser = await launchBrowser();
   });
   after(async () => {
     await browser?.close();
     await story?.end();
   });
-  afterEach(async () => {
-    const { complaints, refused } = dashboard;
-    await dashboard.close();
-    assert.deepEqual([complaints, refused], [[], []]);
-  });
+  afterEach(() => closeWithoutComplaints(dashboard));
 
   const open = async (options = {}) => {
     dashboard = await openDashboard(browser, story.service.url, adminKey, options);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { expectStatus } from '#test/e2e/support/expect.ts';
-import { chromiumProgram, describeInBrowser } from '#test/support/service/chromium.ts';
+import { describeInBrowser, launchBrowser } from '#test/support/service/chromium.ts';
 import {
   adminKey,
   type ServiceProcess,
@@ -41,7 +41,7 @@ describeInBrowser('editing a flow on the dashboard in a browser @long', () => {
   before(async () => {
     folder = temporaryFolder();
     service = await startService({ dataDir: folder.path });
-    browser = await chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] });
+    browser = await launchBrowser();
   });
   after(async () => {
     await browser?.close();

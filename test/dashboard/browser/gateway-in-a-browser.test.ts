@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { GatewayScenario, toolCallAnswer } from '#test/e2e/support/gateway-scenario.ts';
 import { newProject } from '#test/e2e/support/tenants.ts';
 import { error, json } from '#test/gateway/support/fake-provider.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { chromiumProgram, describeInBrowser } from '#test/support/service/chromium.ts';
+import { describeInBrowser, launchBrowser } from '#test/support/service/chromium.ts';
 import { adminKey } from '#test/support/service/service-process.ts';
 import {
   assertAccessible,
@@ -36,10 +36,7 @@ describeInBrowser('gateway of the dashboard in a browser @long', () => {
   let dashboard: Dashboard;
 
   before(async () => {
-    [scenario, browser] = await Promise.all([
-      GatewayScenario.begin(),
-      chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] }),
-    ]);
+    [scenario, browser] = await Promise.all([GatewayScenario.begin(), launchBrowser()]);
     const { client } = scenario.service;
     scenario.primary.answers(error(500, 'server_error'));
     scenario.backup.answers(json(toolCallAnswer));

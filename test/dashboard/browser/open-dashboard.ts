@@ -65,6 +65,12 @@ export async function openDashboard(
   return { page, complaints, refused, close: () => context.close() };
 }
 
+/** Closes a page for which the browser reported no error and no refused request. */
+export async function closeWithoutComplaints({ complaints, refused, close }: Dashboard): Promise<void> {
+  await close();
+  assert.deepEqual([complaints, refused], [[], []]);
+}
+
 /** Opens a view like a link, because a reload would sign out. @param path after `/dashboard` */
 export async function goTo(page: Page, path: string): Promise<void> {
   const address = JSON.stringify(`/dashboard${path}`);

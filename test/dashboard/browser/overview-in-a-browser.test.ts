@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { historyOfType } from '#domain/history/table.ts';
 import { streamKeyOf } from '#domain/shared/entity.ts';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { type LoggedEvent, readLog } from '#test/e2e/support/stores.ts';
-import { chromiumProgram, describeInBrowser } from '#test/support/service/chromium.ts';
+import { describeInBrowser, launchBrowser } from '#test/support/service/chromium.ts';
 import { adminKey, type ServiceProcess, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 import { openDashboard, settled } from './open-dashboard.ts';
 
@@ -14,10 +14,7 @@ describeInBrowser('overview of the dashboard in a browser', () => {
   let browser: Browser;
 
   before(async () => {
-    [service, browser] = await Promise.all([
-      startService({ dataDir: folder.path }),
-      chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] }),
-    ]);
+    [service, browser] = await Promise.all([startService({ dataDir: folder.path }), launchBrowser()]);
   });
   after(async () => {
     await browser?.close();

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { compileCache } from '#test/support/run/compile-cache.ts';
-import { chromiumProgram, describeInBrowser } from '#test/support/service/chromium.ts';
+import { describeInBrowser, launchBrowser } from '#test/support/service/chromium.ts';
 import { adminKey, type ServiceProcess, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 import { assertAccessible, assertNotWider, openDashboard, screens, settled } from './open-dashboard.ts';
 
@@ -25,7 +25,7 @@ describeInBrowser('dashboard of a read-only service in a browser @long', () => {
     const environment = { READ_ONLY: 'true', EVENT_STORE_URL: `sqlite:${join(dataDir, 'events.db')}` };
     [past, browser] = await Promise.all([
       startService({ dataDir: join(folder.path, 'past'), environment }),
-      chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] }),
+      launchBrowser(),
     ]);
   });
   after(async () => {

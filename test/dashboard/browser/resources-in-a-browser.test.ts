@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { GatewayScenario } from '#test/e2e/support/gateway-scenario.ts';
 import { completion, json } from '#test/gateway/support/fake-provider.ts';
-import { chromiumProgram, describeInBrowser } from '#test/support/service/chromium.ts';
+import { describeInBrowser, launchBrowser } from '#test/support/service/chromium.ts';
 import { adminKey, poll } from '#test/support/service/service-process.ts';
 import {
   assertAccessible,
   assertNotWider,
+  closeWithoutComplaints,
   type Dashboard,
   goTo,
   openDashboard,
@@ -31,17 +32,13 @@ describeInBrowser('resources of the gateway on the dashboard in a browser @long'
   before(async () => {
     story = await GatewayScenario.begin();
     story.primary.answers(json(completion('Hello.')));
-    browser = await chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] });
+    browser = await launchBrowser();
   });
   after(async () => {
     await browser?.close();
     await story?.end();
   });
-  afterEach(async () => {
-    const { complaints, refused } = dashboard;
-    await dashboard.close();
-    assert.deepEqual([complaints, refused], [[], []]);
-  });
+  afterEach(() => closeWithoutComplaints(dashboard));
 
   const open = async (path: string, options = {}) => {
     dashboard = await openDashboard(browser, story.service.url, adminKey, options);
@@ -96,6 +93,22 @@ describeInBrowser('resources of the gateway on the dashboard in a browser @long'
     await page.locator('dialog').getByText('will be deleted').first().waitFor();
     await confirm(page, 'Delete file');
     await gone(page, 'other.jsonl');
+    assert.equal(await rows(page).count(), 1);
+  });
+
+  it('stores nothing of an upload that is cancelled, and says nothing of a stored file', async () => {
+    const page = await open('/files');
+    await page.route('**/v1/files', (route) => (route.request().method() === 'POST' ? undefined : route.continue()));
+    await press(page, 'Upload a file');
+    await page
+      .getByLabel('File', { exact: true })
+      .setInputFiles({ name: 'late.jsonl', mimeType: 'application/jsonl', buffer: Buffer.from(`${line}\n`) });
+    await confirm(page, 'Upload');
+    await page.locator('dialog [role="status"]').waitFor();
+    await confirm(page, 'Cancel');
+    await page.locator('dialog').waitFor({ state: 'detached' });
+    await settled(page);
+    assert.equal(await page.locator('.toast').count(), 0);
     assert.equal(await rows(page).count(), 1);
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { newKey } from '#test/e2e/support/tenants.ts';
-import { chromiumProgram, describeInBrowser } from '#test/support/service/chromium.ts';
+import { describeInBrowser, launchBrowser } from '#test/support/service/chromium.ts';
 import {
   adminKey,
   type ServiceProcess,
@@ -21,7 +21,7 @@ describeInBrowser('signing in in a browser @long', () => {
   before(async () => {
     folder = temporaryFolder();
     service = await startService({ dataDir: folder.path });
-    browser = await chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] });
+    browser = await launchBrowser();
   });
   after(async () => {
     await browser?.close();

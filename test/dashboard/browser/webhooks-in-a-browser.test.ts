@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { chromiumProgram, describeInBrowser } from '#test/support/service/chromium.ts';
+import { describeInBrowser, launchBrowser } from '#test/support/service/chromium.ts';
 import { adminKey, type ServiceProcess, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 import { WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
 import {
@@ -30,10 +30,7 @@ describeInBrowser('webhooks of the dashboard in a browser @long', () => {
     await receiver.start();
     receiver.answer = (response, { path }) => response.writeHead({ '/failing': 500, '/gone': 410 }[path] ?? 204).end();
     const environment = { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true' };
-    [service, browser] = await Promise.all([
-      startService({ dataDir: folder.path, environment }),
-      chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] }),
-    ]);
+    [service, browser] = await Promise.all([startService({ dataDir: folder.path, environment }), launchBrowser()]);
     const { client } = service;
     for (const name of Object.keys(endpoints) as Array<keyof typeof endpoints>) {
       const body = { url: `${receiver.url}/${name}`, eventTypes: ['FlowCreated'], description: `A receiver: ${name}` };

@@ -1,6 +1,6 @@
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { poll } from '#test/support/run/poll.ts';
-import { chromiumProgram } from '#test/support/service/chromium.ts';
+import { launchBrowser } from '#test/support/service/chromium.ts';
 import type { DocumentedOperation, Specification } from './documented-operations.ts';
 
 /** The limit of each step in the browser. It only keeps a test from hanging. */
@@ -42,7 +42,7 @@ export class DocsPage {
 
   /** Starts a browser with an empty page. */
   static async launch(): Promise<DocsPage> {
-    const browser = await chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] });
+    const browser = await launchBrowser();
     return new DocsPage(browser, await browser.newPage({ viewport: { width: 1280, height: 2000 } }));
   }
 

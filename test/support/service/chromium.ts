@@ -1,8 +1,14 @@
 import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
 import { skipOptionalSuite } from '#test/support/run/skipped-suites.ts';
 
 /** Debian's program (`apt-get install chromium`), or the one that `CHROMIUM` names. */
-export const chromiumProgram = process.env.CHROMIUM || '/usr/bin/chromium';
+const chromiumProgram = process.env.CHROMIUM || '/usr/bin/chromium';
+
+/** Starts the browser. The caller closes it. */
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: chromiumProgram, args: ['--no-sandbox'] });
+}
 
 const suiteTestMs = 300_000;
 

@@ -5,8 +5,8 @@ export type Authorization = Readonly<Record<string, string>>;
 
 /** A running upload. */
 export interface Upload {
-  /** Resolves when the file is stored. Rejects with an `ApiError`. */
-  readonly done: Promise<void>;
+  /** Whether the file is stored; false if the upload was cancelled. Rejects with an `ApiError`. */
+  readonly done: Promise<boolean>;
   readonly cancel: () => void;
 }
 
@@ -21,16 +21,16 @@ export function upload(
   onProgress: (part: number) => void,
 ): Upload {
   const request = new XMLHttpRequest();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   request.open('POST', path);
   for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
   request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 1 : loaded / total);
   request.onload = () => {
-    if (request.status < 300) resolve();
+    if (request.status < 300) resolve(true);
     else reject(refusalOf(request));
   };
   request.onerror = () => reject(toApiError(null));
-  request.onabort = () => resolve();
+  request.onabort = () => resolve(false);
   request.send(form);
   return { done: promise, cancel: () => request.abort() };
 }

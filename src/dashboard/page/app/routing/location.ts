@@ -5,8 +5,6 @@ const listeners = new Set<() => void>();
 const question = 'Leave? What you have typed is not saved.';
 /** Whether there is text that is not saved. */
 let hasUnsaved = false;
-/** The address of what the page shows. */
-let shownAddress = '';
 
 /** Asks before the page is left, or shows something else. @returns a function that ends this */
 export function askBeforeLeaving(): () => void {
@@ -27,7 +25,6 @@ function mayLeave(): boolean {
 export function navigate(address: string, replace = false): void {
   if (!mayLeave()) return;
   hasUnsaved = false;
-  shownAddress = address;
   if (replace) history.replaceState(null, '', address);
   else history.pushState(null, '', address);
   if (!replace) scrollTo(0, 0);
@@ -54,16 +51,16 @@ export function setSearch(changes: Readonly<Record<string, string | null>>, repl
 export function usePlace(): Place {
   const [place, setPlace] = useState(currentPlace);
   useEffect(() => {
-    shownAddress = location.pathname + location.search;
+    let shown = location.pathname + location.search;
     const moved = () => {
-      shownAddress = location.pathname + location.search;
+      shown = location.pathname + location.search;
       setPlace(currentPlace());
     };
     listeners.add(moved);
     const movedBack = () => {
       // The browser has gone already: this returns to where the text is.
       if (mayLeave()) moved();
-      else history.pushState(null, '', shownAddress);
+      else history.pushState(null, '', shown);
     };
     addEventListener('popstate', movedBack);
     return () => {

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
-import { download } from '#dashboard/page/api/download.ts';
 import type { AuditEntry } from '#dashboard/page/api/records.ts';
 import { useApiKeys } from '#dashboard/page/app/data/lists.ts';
+import { pageItems, usePages } from '#dashboard/page/app/data/pages.ts';
+import { useDownload } from '#dashboard/page/app/data/use-download.ts';
 import { setSearch } from '#dashboard/page/app/routing/location.ts';
 import { projectsIn } from '#dashboard/page/app/session/scope.ts';
 import { useScope } from '#dashboard/page/app/session/scope-menu.ts';
@@ -18,9 +18,7 @@ import { isProgress } from '#dashboard/page/text/progress-events.ts';
 import { auditQuery, fitsFilters } from '#dashboard/page/views/audit/audit-filters.ts';
 import { resourceKinds } from '#dashboard/page/views/audit/resource-kinds.ts';
 
-const pageItems = 50;
-
-interface Page {
+interface AuditPage {
   readonly entries: ReadonlyArray<AuditEntry>;
   readonly nextCursor?: string | null;
 }
@@ -71,15 +69,16 @@ function Settled(props: { label: string; name: string; value: string; placeholde
 }
 
 function Export({ query, type, label, file }: { query: string; type: string; label: string; file: string }): VNode {
-  const { api, toasts } = useSession();
+  const download = useDownload();
   const [isBusy, setBusy] = useState(false);
   const save = async () => {
     setBusy(true);
-    try {
-      await download(api, `/v1/audit${query === '' ? '' : `?${query}`}`, file, { accept: type });
-    } catch (error) {
-      toasts.showError(`The ${label} file could not be made.`, toApiError(error).message);
-    }
+    await download({
+      path: `/v1/audit${query === '' ? '' : `?${query}`}`,
+      name: file,
+      headers: { accept: type },
+      failure: `The ${label} file could not be made.`,
+    });
     setBusy(false);
   };
   return html`<button type="button" class="btn" aria-busy=${String(isBusy)} onClick=${save}>${label}</button>`;
@@ -87,40 +86,31 @@ function Export({ query, type, label, file }: { query: string; type: string; lab
 
 function Entries({ query, search }: { query: string; search: URLSearchParams }): VNode {
   const { api, live, names } = useSession();
-  const [entries, setEntries] = useState<ReadonlyArray<AuditEntry> | null>(null);
-  const [cursor, setCursor] = useState<string | null>(null);
   const [waiting, setWaiting] = useState<ReadonlyArray<AuditEntry>>([]);
-  const [error, setError] = useState<ApiError | null>(null);
   const [fresh, setFresh] = useState(0);
   const box = useRef<HTMLDivElement>(null);
   const isPointed = useRef(false);
 
-  const read = async (after: string | null) => {
+  const list = usePages(query, async (after) => {
     const parameters = new URLSearchParams(query);
     parameters.set('limit', String(pageItems));
     if (after !== null) parameters.set('cursor', after);
-    try {
-      const page = await api.get<Page>(`/v1/audit?${parameters}`);
-      names.learnFrom(page.entries, false);
-      setEntries((was) => (after === null ? page.entries : [...(was ?? []), ...page.entries]));
-      setCursor(page.nextCursor ?? null);
-      setError(null);
-    } catch (why) {
-      setError(toApiError(why));
-    }
-  };
-  useEffect(() => void read(null), []);
+    const page = await api.get<AuditPage>(`/v1/audit?${parameters}`);
+    names.learnFrom(page.entries, false);
+    return { items: page.entries, next: page.nextCursor ?? null };
+  });
+  const { items: entries, error, hasMore } = list;
   useEffect(
     () =>
       live.onEntry((entry) => {
         const isRead = isPointed.current || scrollY > 0;
         if (entry !== null) names.learnFrom([entry], true);
         if (entry === null) {
-          if (!isRead) void read(null);
+          if (!isRead) list.reload();
         } else if (fitsFilters(entry, search)) {
           if (isRead) setWaiting((was) => [entry, ...was]);
           else {
-            setEntries((was) => [entry, ...(was ?? [])]);
+            list.add([entry]);
             setFresh(entry.position);
           }
         }
@@ -131,15 +121,15 @@ function Entries({ query, search }: { query: string; search: URLSearchParams }):
   const hidden = showsProgress ? 0 : (entries ?? []).filter(isProgress).length;
   const shown = showsProgress ? entries : (entries?.filter((entry) => !isProgress(entry)) ?? null);
   const show = () => {
-    setEntries((was) => [...waiting, ...(was ?? [])]);
+    list.add(waiting);
     setWaiting([]);
     scrollTo(0, 0);
   };
 
   if (error !== null && entries === null)
-    return html`<${Card} label="Audit"><${Problem} error=${error} onRetry=${() => void read(null)} /><//>`;
+    return html`<${Card} label="Audit"><${Problem} error=${error} onRetry=${list.retry} /><//>`;
   if (entries === null) return html`<${Card} label="Audit"><${Skeleton} rows=${8} /><//>`;
-  if (entries.length === 0 && cursor === null) {
+  if (entries.length === 0 && !hasMore) {
     const clear = html`<button type="button" class="btn" onClick=${() => setSearch({ resource: null, type: null, actor: null, since: null, until: null })}>Clear filters</button>`;
     return html`<${Card} label="Audit"><${Empty} title=${query === '' ? 'No changes yet' : 'No entry matches these filters'} actions=${query === '' ? undefined : clear}>
       ${query === '' ? 'This list shows every change and the key that made it.' : 'Remove one of them to see more.'}<//><//>`;
@@ -164,10 +154,10 @@ function Entries({ query, search }: { query: string; search: URLSearchParams }):
           </tr>`,
         )}
       <//>
-      ${error === null ? null : html`<${Problem} error=${error} onRetry=${() => void read(cursor)} />`}
+      ${error === null ? null : html`<${Problem} error=${error} onRetry=${list.retry} />`}
       <footer>${countOf(entries.length - hidden, 'entry', 'entries')} shown
         ${hidden === 0 ? null : html`, <button type="button" class="btn link" onClick=${() => setSearch({ progress: 'shown' })}>${countOf(hidden, 'step', 'steps')} of operations hidden</button>`}
-        ${cursor === null ? ', no more' : html`<button type="button" class="btn quiet" onClick=${() => void read(cursor)}>Load ${pageItems} more</button>`}</footer>
+        ${hasMore ? html`<button type="button" class="btn quiet" onClick=${list.readMore}>Load ${pageItems} more</button>` : ', no more'}</footer>
     <//>
   </div>`;
 }

@@ -1,9 +1,8 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { toApiError } from '#dashboard/page/api/api-error.ts';
-import { download } from '#dashboard/page/api/download.ts';
 import { useObjectList } from '#dashboard/page/app/data/object-list.ts';
 import { useData } from '#dashboard/page/app/data/use-data.ts';
+import { useDownload } from '#dashboard/page/app/data/use-download.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Badge, Copy, Time, type Tone } from '#dashboard/page/parts/basics.ts';
@@ -13,7 +12,7 @@ import { ConfirmChange } from '#dashboard/page/parts/dialogs/confirm-change.ts';
 import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
 import { useNewDialog } from '#dashboard/page/parts/dialogs/use-new-dialog.ts';
 import { SelectField } from '#dashboard/page/parts/fields.ts';
-import { ObjectList } from '#dashboard/page/parts/object-list.ts';
+import { PagedTable } from '#dashboard/page/parts/paged-table.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatCount } from '#dashboard/page/text/numbers.ts';
 import { formatBytes, type StoredFile } from '#dashboard/page/views/files/file.ts';
@@ -50,7 +49,7 @@ export function BatchesView({ search }: { search: URLSearchParams }): VNode {
   const batches = useObjectList<Batch>('/v1/batches', 'batch', refreshMs);
   const create = html`<button type="button" class="btn primary" data-new onClick=${() => setNew(true)}>New batch</button>`;
   return html`<${PageHead} title="Batches" actions=${create} facts=${[['Project', names.ofProject(me.projectId)]]} />
-    <${ObjectList} caption="Batches" noun="batch" nouns="batches" list=${batches}
+    <${PagedTable} label="Batches" noun="batch" nouns="batches" list=${batches}
       head=${html`<th scope="col">Batch</th><th scope="col">State</th><th scope="col">Lines</th><th scope="col">Calls</th><th scope="col" class="num">Made</th><th scope="col" class="num"><span class="sr">Do</span></th>`}
       empty=${html`<${Empty} title="No batches yet" actions=${create}>A batch calls a model for each line of a file, within a day and for less money with most providers.<//>`}
       row=${(batch: Batch) => html`<${BatchRow} key=${batch.id} batch=${batch} onCancel=${() => setEnded(batch)} />`} />
@@ -67,12 +66,9 @@ export function BatchesView({ search }: { search: URLSearchParams }): VNode {
 }
 
 function BatchRow({ batch, onCancel }: { batch: Batch; onCancel: () => void }): VNode {
-  const { api, toasts } = useSession();
+  const download = useDownload();
   const { id, status, endpoint, created_at, output_file_id, error_file_id, request_counts: counts, errors } = batch;
-  const save = (fileId: string, name: string) =>
-    download(api, `/v1/files/${fileId}/content`, name).catch((error: unknown) =>
-      toasts.showError(`${name} could not be read.`, toApiError(error).message),
-    );
+  const save = (fileId: string, name: string) => download({ path: `/v1/files/${fileId}/content`, name });
   const left = counts.total - counts.completed - counts.failed;
   const words = `${formatCount(counts.completed)} done, ${formatCount(counts.failed)} failed, of ${formatCount(counts.total)}`;
   return html`<tr>

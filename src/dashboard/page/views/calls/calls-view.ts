@@ -1,23 +1,22 @@
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
+import { useState } from 'preact/hooks';
 import type { RecordedCall } from '#dashboard/page/api/records.ts';
+import { pageItems, usePages } from '#dashboard/page/app/data/pages.ts';
 import { useData } from '#dashboard/page/app/data/use-data.ts';
 import { goTo, setSearch } from '#dashboard/page/app/routing/location.ts';
 import { addressOf } from '#dashboard/page/app/routing/router.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
 import { Badge, Time } from '#dashboard/page/parts/basics.ts';
-import { Card, Empty, Filters, PageHead, Problem, Skeleton, Table } from '#dashboard/page/parts/boxes.ts';
+import { Empty, Filters, PageHead } from '#dashboard/page/parts/boxes.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
+import { PagedTable } from '#dashboard/page/parts/paged-table.ts';
 import { ActorName, useNames } from '#dashboard/page/parts/who.ts';
-import { countOf, formatCount, formatMoney, formatMs } from '#dashboard/page/text/numbers.ts';
+import { formatCount, formatMoney, formatMs } from '#dashboard/page/text/numbers.ts';
 import { AttemptBars } from '#dashboard/page/views/calls/attempt-bars.ts';
 import { outcomes, outcomeTone } from '#dashboard/page/views/calls/outcomes.ts';
 
-const pageItems = 50;
-
-interface Page {
+interface CallsPage {
   readonly calls: ReadonlyArray<RecordedCall>;
   readonly nextCursor?: string;
 }
@@ -59,45 +58,26 @@ function CallFilters({ search }: { search: URLSearchParams }): VNode {
 
 function Calls({ query, projectId }: { query: string; projectId: string }): VNode {
   const { api } = useSession();
-  const [calls, setCalls] = useState<ReadonlyArray<RecordedCall> | null>(null);
-  const [cursor, setCursor] = useState<string | null>(null);
-  const [error, setError] = useState<ApiError | null>(null);
-  const read = async (after: string | null) => {
+  const list = usePages<RecordedCall>(query, async (after) => {
     const parameters = new URLSearchParams(query);
     parameters.set('limit', String(pageItems));
     if (after !== null) parameters.set('cursor', after);
-    try {
-      const page = await api.get<Page>(`/v1/gateway/calls?${parameters}`);
-      setCalls((was) => (after === null ? page.calls : [...(was ?? []), ...page.calls]));
-      setCursor(page.nextCursor ?? null);
-      setError(null);
-    } catch (why) {
-      setError(toApiError(why));
-    }
-  };
-  useEffect(() => void read(null), []);
-  if (error !== null && calls === null)
-    return html`<${Card} label="Calls"><${Problem} error=${error} onRetry=${() => void read(null)} /><//>`;
-  if (calls === null) return html`<${Card} label="Calls"><${Skeleton} rows=${8} /><//>`;
-  if (calls.length === 0) return html`<${NoCalls} isFiltered=${query !== ''} />`;
-  const costs = calls.some(({ cost }) => cost !== undefined);
-  return html`<${Card} label="Calls">
-    <${Table} caption="Calls, newest first" fold=${true} head=${html`<th scope="col">Time</th><th scope="col">Outcome</th><th scope="col">Model</th><th scope="col">Attempts</th><th scope="col" class="num">Total, ms</th><th scope="col" class="num">Tokens</th>${costs ? html`<th scope="col" class="num">Cost</th>` : null}<th scope="col">Key</th>`}>
-      ${calls.map((call, index) => html`<${CallRow} key=${`${call.requestId} ${index}`} call=${call} projectId=${projectId} hasCost=${costs} />`)}
-    <//>
-    ${error === null ? null : html`<${Problem} error=${error} onRetry=${() => void read(cursor)} />`}
-    <footer>${countOf(calls.length, 'record')} shown${cursor === null ? ', no more' : ''}
-      <button type="button" class="btn quiet" onClick=${() => void read(null)}>Read again</button>
-      ${cursor === null ? null : html`<button type="button" class="btn quiet" onClick=${() => void read(cursor)}>Load ${pageItems} more</button>`}</footer>
-  <//>`;
+    const { calls, nextCursor } = await api.get<CallsPage>(`/v1/gateway/calls?${parameters}`);
+    return { items: calls, next: nextCursor ?? null };
+  });
+  const hasCost = (list.items ?? []).some(({ cost }) => cost !== undefined);
+  return html`<${PagedTable} label="Calls" caption="Calls, newest first" noun="record" list=${list} empty=${html`<${NoCalls} isFiltered=${query !== ''} />`}
+    head=${html`<th scope="col">Time</th><th scope="col">Outcome</th><th scope="col">Model</th><th scope="col">Attempts</th><th scope="col" class="num">Total, ms</th><th scope="col" class="num">Tokens</th>${hasCost ? html`<th scope="col" class="num">Cost</th>` : null}<th scope="col">Key</th>`}
+    row=${(call: RecordedCall, index: number) => html`<${CallRow} key=${`${call.requestId} ${index}`} call=${call} projectId=${projectId} hasCost=${hasCost} />`}
+    actions=${html`<button type="button" class="btn quiet" onClick=${list.reload}>Read again</button>`} />`;
 }
 
 function NoCalls({ isFiltered }: { isFiltered: boolean }): VNode {
   const clear = html`<button type="button" class="btn" onClick=${() => setSearch({ projectId: null, model: null, outcome: null, keyId: null })}>Clear filters</button>`;
   const playground = html`<a class="btn primary" href=${addressOf('gateway')}>Open the playground</a>`;
-  return html`<${Card} label="Calls"><${Empty} title=${isFiltered ? 'No call matches these filters' : 'No calls yet'} actions=${isFiltered ? clear : playground}>
+  return html`<${Empty} title=${isFiltered ? 'No call matches these filters' : 'No calls yet'} actions=${isFiltered ? clear : playground}>
     ${isFiltered ? 'Records of calls stay for seven days.' : 'Each call of a model appears here within a second: its attempts, times and costs, and nothing of what was said.'}
-  <//><//>`;
+  <//>`;
 }
 
 function CallRow({ call, projectId, hasCost }: { call: RecordedCall; projectId: string; hasCost: boolean }): VNode {

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { type ApiError, toApiError } from '#dashboard/page/api/api-error.ts';
-import { download } from '#dashboard/page/api/download.ts';
 import { type Upload, upload } from '#dashboard/page/api/upload.ts';
 import { useObjectList } from '#dashboard/page/app/data/object-list.ts';
+import { useDownload } from '#dashboard/page/app/data/use-download.ts';
 import { setSearch } from '#dashboard/page/app/routing/location.ts';
 import { useSession } from '#dashboard/page/app/session/session.ts';
 import { html } from '#dashboard/page/html.ts';
@@ -14,7 +14,7 @@ import { ConfirmChange } from '#dashboard/page/parts/dialogs/confirm-change.ts';
 import { Dialog } from '#dashboard/page/parts/dialogs/dialog.ts';
 import { useNewDialog } from '#dashboard/page/parts/dialogs/use-new-dialog.ts';
 import { SelectField, TextField } from '#dashboard/page/parts/fields.ts';
-import { ObjectList } from '#dashboard/page/parts/object-list.ts';
+import { PagedTable } from '#dashboard/page/parts/paged-table.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 import { formatBytes, type StoredFile } from '#dashboard/page/views/files/file.ts';
 
@@ -22,7 +22,8 @@ const purposes = ['batch', 'batch_output', 'user_data', 'assistants'];
 
 /** The files of the key's project. */
 export function FilesView({ search }: { search: URLSearchParams }): VNode {
-  const { api, me, toasts } = useSession();
+  const { me, toasts } = useSession();
+  const download = useDownload();
   const names = useNames();
   const [isNew, setNew] = useNewDialog(search);
   const [removed, setRemoved] = useState<StoredFile | null>(null);
@@ -30,13 +31,10 @@ export function FilesView({ search }: { search: URLSearchParams }): VNode {
   const query = new URLSearchParams({ order: 'desc', ...(purpose === '' ? {} : { purpose }) });
   const files = useObjectList<StoredFile>(`/v1/files?${query}`, 'file');
   const create = html`<button type="button" class="btn primary" data-new onClick=${() => setNew(true)}>Upload a file</button>`;
-  const save = (file: StoredFile) =>
-    download(api, `/v1/files/${file.id}/content`, file.filename).catch((error: unknown) =>
-      toasts.showError(`${file.filename} could not be read.`, toApiError(error).message),
-    );
+  const save = ({ id, filename }: StoredFile) => download({ path: `/v1/files/${id}/content`, name: filename });
   return html`<${PageHead} title="Files" actions=${create} facts=${[['Project', names.ofProject(me.projectId)]]} />
     <${Filters}><${SelectField} label="Purpose" value=${purpose} options=${[{ value: '', text: 'any' }, ...purposes.map((value) => ({ value, text: value }))]} onPick=${(picked: string) => setSearch({ purpose: picked })} /><//>
-    <${ObjectList} caption="Files" noun="file" list=${files}
+    <${PagedTable} label="Files" noun="file" list=${files}
       head=${html`<th scope="col">File</th><th scope="col">Purpose</th><th scope="col" class="num">Size</th><th scope="col">Id</th><th scope="col" class="num">Made</th><th scope="col" class="num">Expires</th><th scope="col" class="num"><span class="sr">Do</span></th>`}
       empty=${purpose === '' ? html`<${Empty} title="No files yet" actions=${create}>Batches read their lines from a file, and write their answers to one. Knowledge stores are made of files.<//>` : html`<${Empty} title="No file has this purpose" />`}
       row=${(file: StoredFile) => html`<tr key=${file.id}>
@@ -81,7 +79,8 @@ function UploadDialog({ onClose, onDone }: { onClose: () => void; onDone: () => 
     setPart(0);
     try {
       running.current = upload('/v1/files', form, api.authorization, setPart);
-      await running.current.done;
+      const isStored = await running.current.done;
+      if (!isStored) return;
       toasts.show(`${file.name} is stored.`);
       onDone();
       onClose();

@@ -10,7 +10,7 @@ import { Empty, Loaded, PageHead } from '#dashboard/page/parts/boxes.ts';
 import { ConfirmChange } from '#dashboard/page/parts/dialogs/confirm-change.ts';
 import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
 import { SelectField } from '#dashboard/page/parts/fields.ts';
-import { ObjectList } from '#dashboard/page/parts/object-list.ts';
+import { PagedTable } from '#dashboard/page/parts/paged-table.ts';
 import { formatBytes, type StoredFile } from '#dashboard/page/views/files/file.ts';
 import type { Store } from '#dashboard/page/views/stores/stores-view.ts';
 
@@ -38,7 +38,7 @@ export function StoreView({ id }: { id: string }): VNode {
       ['Id', html`<${Copy} text=${id} label="id" />`],
       ...(description === null ? [] : [['About', description] as const]),
     ]} />`}<//>
-    <${ObjectList} caption="Files of the store" noun="file" list=${files}
+    <${PagedTable} label="Files of the store" noun="file" list=${files}
       head=${html`<th scope="col">File</th><th scope="col">State</th><th scope="col" class="num">Size</th><th scope="col" class="num">Added</th><th scope="col" class="num"><span class="sr">Do</span></th>`}
       empty=${html`<${Empty} title="No files yet" actions=${add}>Agents answer from the files of a store.<//>`}
       row=${(file: StoreFile) => html`<tr key=${file.id}>

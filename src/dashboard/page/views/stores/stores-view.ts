@@ -10,7 +10,7 @@ import { ConfirmChange } from '#dashboard/page/parts/dialogs/confirm-change.ts';
 import { FormDialog } from '#dashboard/page/parts/dialogs/form-dialog.ts';
 import { useNewDialog } from '#dashboard/page/parts/dialogs/use-new-dialog.ts';
 import { TextField } from '#dashboard/page/parts/fields.ts';
-import { ObjectList } from '#dashboard/page/parts/object-list.ts';
+import { PagedTable } from '#dashboard/page/parts/paged-table.ts';
 import { useNames } from '#dashboard/page/parts/who.ts';
 
 /** A knowledge store, as the API answers it. */
@@ -31,7 +31,7 @@ export function StoresView({ search }: { search: URLSearchParams }): VNode {
   const stores = useObjectList<Store>('/v1/stores', 'store');
   const create = html`<button type="button" class="btn primary" data-new onClick=${() => setNew(true)}>New store</button>`;
   return html`<${PageHead} title="Stores" actions=${create} facts=${[['Project', names.ofProject(me.projectId)]]} />
-    <${ObjectList} caption="Knowledge stores" noun="store" list=${stores}
+    <${PagedTable} label="Knowledge stores" noun="store" list=${stores}
       head=${html`<th scope="col">Store</th><th scope="col">State</th><th scope="col">Description</th><th scope="col" class="num">Made</th><th scope="col" class="num"><span class="sr">Do</span></th>`}
       empty=${html`<${Empty} title="No stores yet" actions=${create}>A knowledge store has the files from which an agent answers.<//>`}
       row=${(store: Store) => html`<tr key=${store.id}>

@@ -1,0 +1,38 @@
+import type { VNode } from 'preact';
+import { type PagedList, pageItems } from '#dashboard/page/app/data/pages.ts';
+import { type Children, html } from '#dashboard/page/html.ts';
+import { Card, Problem, Skeleton, Table } from '#dashboard/page/parts/boxes.ts';
+import { countOf } from '#dashboard/page/text/numbers.ts';
+
+interface PagedTableProps<Item> {
+  readonly label: string;
+  /** Default: the label. */
+  readonly caption?: string;
+  /** The word for one item. */
+  readonly noun: string;
+  readonly nouns?: string;
+  readonly list: PagedList<Item>;
+  /** The cells of the head. */
+  readonly head: Children;
+  readonly row: (item: Item, index: number) => Children;
+  /** What to show without items. */
+  readonly empty: Children;
+  /** Further buttons below the table. */
+  readonly actions?: Children;
+}
+
+/** A list as a table: loading, empty, refused, or with a button for more. */
+export function PagedTable<Item>(props: PagedTableProps<Item>): VNode {
+  const { label, caption = label, noun, nouns, list, head, row, empty, actions } = props;
+  const { items, error, hasMore } = list;
+  if (items === null)
+    return html`<${Card} label=${label}>${error === null ? html`<${Skeleton} rows=${8} />` : html`<${Problem} error=${error} onRetry=${list.retry} />`}<//>`;
+  if (items.length === 0) return html`<${Card} label=${label}>${empty}<//>`;
+  return html`<${Card} label=${label}>
+    <${Table} caption=${caption} fold=${true} head=${head}>${items.map(row)}<//>
+    ${error === null ? null : html`<${Problem} error=${error} onRetry=${list.retry} />`}
+    <footer>${countOf(items.length, noun, nouns)} shown${hasMore ? '' : ', no more'}
+      ${actions}
+      ${hasMore ? html`<button type="button" class="btn quiet" onClick=${list.readMore}>Load ${pageItems} more</button>` : null}</footer>
+  <//>`;
+}
