@@ -262,7 +262,7 @@ describe('a service without a named key for digests', function () {
     assert.doesNotMatch(`${service.stdout}${service.stderr}`, /A key for signed digests was made/);
   });
 
-  it('signs nothing where a key that was named before is named no more', async () => {
+  it(`signs nothing where a key that was named before is named no more ${long}`, async () => {
     const key = join(folder.path, 'named.pem');
     writeFileSync(key, (await toolExit(startEventsTool(['digest-key'], {}))).stdout);
     await start({ DIGEST_SIGNING_KEY: key });

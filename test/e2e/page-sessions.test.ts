@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { newKey } from '#test/e2e/support/tenants.ts';
 import { long } from '#test/support/run/long.ts';
-import { describeContract } from '#test/support/service/engines.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
 import {
   adminKey,
   poll,
@@ -16,7 +16,7 @@ type Headers = Readonly<Record<string, string>>;
 const settleTimeoutMs = 60_000;
 const ofPage: Headers = { 'switchyard-session': '1' };
 
-describeContract('sessions of the dashboard', (engines) => {
+describeOnEngines('sessions of the dashboard', (engines) => {
   let folder: TemporaryFolder;
   let service: ServiceProcess;
   let projectId: string;
