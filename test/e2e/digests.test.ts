@@ -88,7 +88,7 @@ describe('signed digests of a service', function () {
     writeFileSync(inFolder('forged.ndjson'), stream.replace('Opening hours', 'Closing hours'));
     await assert.rejects(
       outsider('forged.ndjson'),
-      /Revision \d+ of flow-\w+ \(\w+, [^)]+\) was altered: its contents/,
+      /Revision 3 of flow-\w+ \(FlowRenamed, [^)]+\) was altered: its contents/,
     );
     writeFileSync(inFolder('short.ndjson'), stream.split('\n').slice(0, -1).join('\n'));
     await assert.rejects(
