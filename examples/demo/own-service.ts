@@ -6,7 +6,6 @@ import { join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, readConfig } from '#app/config.ts';
 import { announcedOwner, runningOwner } from '#app/data-directory.ts';
-import { generateKey } from '#application/commands/new-values.ts';
 import { DemoError } from './demo-error.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');
@@ -17,39 +16,71 @@ const pollIntervalMs = 20;
 /** A Switchyard in a separate process, on its own folder. */
 export interface OwnService {
   readonly url: string;
-  readonly adminKey: string;
-  /** The path as users write it on a command line. */
-  readonly folder: string;
+  readonly process: ChildProcess;
   /** Sends SIGTERM, and waits for the end. May be called again. */
   readonly stop: () => Promise<void>;
   /** Resolves with the exit code; null after a signal. */
   readonly ended: Promise<number | null>;
 }
 
+/** The folder of a demo. */
+export interface DemoFolder {
+  readonly path: string;
+  /** The path as users write it on a command line. */
+  readonly typed: string;
+}
+
 /**
- * Starts Switchyard on an empty folder: DATA_DIR if it is set, else the demo's default.
- * @param environment of this process. Its URLs of stores are ignored, because the demo uses embedded stores.
- * @param signal stops it while it starts
- * @throws DemoError when the folder is not empty, or the service does not start
+ * Chooses the folder of a demo: DATA_DIR if it is set, else the demo's default.
+ * @throws DemoError when it is not empty
  */
-export async function startOwnService(environment: NodeJS.ProcessEnv, signal: AbortSignal): Promise<OwnService> {
-  const adminKey = generateKey();
-  const embedded = { EVENT_STORE_URL: '', READ_STORE_URL: '', BLOB_STORE_URL: '', ROLES: '' };
+export function chooseFolder(environment: NodeJS.ProcessEnv): DemoFolder {
+  const path = resolve(environment.DATA_DIR?.trim() || usualFolder);
+  const typed = asTyped(path);
+  refuseFilled(path, typed);
+  return { path, typed };
+}
+
+/** Whether a folder holds nothing, or does not exist. @throws DemoError when it cannot be read */
+export function isEmpty(path: string): boolean {
+  try {
+    return readdirSync(path).length === 0;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return true;
+    throw new DemoError(`${path} cannot be used as a folder. Name another with DATA_DIR.`, { cause: error });
+  }
+}
+
+/** What a service of the demo needs. */
+export interface OwnServiceOptions {
+  /** The environment of this process. Its URLs of stores are ignored, because the demo uses embedded stores. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** Its variables, which count more than those of this process. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Stops it while it starts. */
+  readonly signal: AbortSignal;
+  /** A module that is loaded before Switchyard, and can be sent messages. */
+  readonly preload?: string;
+}
+
+/**
+ * Starts Switchyard, with its embedded stores.
+ * @throws DemoError when it does not start
+ */
+export async function startOwnService(options: OwnServiceOptions): Promise<OwnService> {
+  const { environment, variables, signal, preload } = options;
   const serviceEnvironment: NodeJS.ProcessEnv = {
     ...environment,
     ...embedded,
-    DATA_DIR: environment.DATA_DIR?.trim() || usualFolder,
-    // A demo needs no signing key, and a warning about it would hide the demo's own output.
+    // A warning would hide the demo's own output.
     LOG_LEVEL: environment.LOG_LEVEL || 'error',
-    BOOTSTRAP_API_KEY: adminKey,
+    ...variables,
   };
   const config = readConfig(serviceEnvironment);
-  const folder = asTyped(config.dataDir);
-  refuseFilled(config.dataDir, folder);
-  const port = environment.PORT || String(await portFor(config));
-  const child = spawn(process.execPath, [main], {
+  const port = serviceEnvironment.PORT || String(await portFor(config));
+  const child = spawn(process.execPath, [...(preload === undefined ? [] : ['--import', preload]), main], {
     env: { ...serviceEnvironment, PORT: port },
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', 'inherit', 'inherit', preload === undefined ? 'ignore' : 'ipc'],
   });
   const ended = once(child, 'close').then(([code]) => code as number | null);
   const stop = async () => {
@@ -57,13 +88,14 @@ export async function startOwnService(environment: NodeJS.ProcessEnv, signal: Ab
     await ended;
   };
   try {
-    return { url: await readyUrl(child, config.dataDir, signal), adminKey, folder, stop, ended };
+    return { url: await readyUrl(child, config.dataDir, signal), process: child, stop, ended };
   } catch (error) {
     await stop();
-    if (!(error instanceof DemoError) || isEmpty(config.dataDir)) throw error;
-    throw new DemoError(`${error.message} Delete the folder before the next try: rm -r ${folder}`, { cause: error });
+    throw error;
   }
 }
+
+const embedded = { EVENT_STORE_URL: '', READ_STORE_URL: '', BLOB_STORE_URL: '', ROLES: '' };
 
 /** Returns a path as users write it on a command line. */
 function asTyped(path: string): string {
@@ -88,15 +120,6 @@ function refuseFilled(path: string, folder: string): void {
     `${folder} holds something already, and a demo is not mixed with it. For a new demo ${nextStep}; to look at what ` +
       `is there: DATA_DIR=${folder} npm start.`,
   );
-}
-
-function isEmpty(path: string): boolean {
-  try {
-    return readdirSync(path).length === 0;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return true;
-    throw new DemoError(`${path} cannot be used as a folder. Name another with DATA_DIR.`, { cause: error });
-  }
 }
 
 /** Returns the usual port, or any free one while that is in use, because a demo may run next to a service. */

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
-import type * as t from 'io-ts';
+import * as t from 'io-ts';
 import { DemoError } from './demo-error.ts';
 
+const jsonHeaders = { 'content-type': 'application/json' };
 const callMs = 30_000;
 const settleMs = 60_000;
 const pollIntervalMs = 50;
@@ -51,6 +52,23 @@ export class PlatformClient {
     return this.#write('PUT', path, body, codec);
   }
 
+  /** Deletes, and ignores the answer's body. */
+  async delete(path: string): Promise<void> {
+    await this.#write('DELETE', path, null, t.unknown);
+  }
+
+  /** Uploads a form with a file. */
+  async upload<T>(path: string, form: FormData, codec: t.Decoder<unknown, T>): Promise<T> {
+    return this.#decoded(`POST ${path}`, this.#noted(await this.#send('POST', path, { body: form })), codec);
+  }
+
+  /** Calls a model, and reads the whole answer. @returns its bytes, also of a refusal */
+  async callModel(path: string, body: object | FormData): Promise<ArrayBuffer> {
+    const isForm = body instanceof FormData;
+    const given = isForm ? { body } : { headers: jsonHeaders, body: JSON.stringify(body) };
+    return (await this.#send('POST', path, given)).arrayBuffer();
+  }
+
   /** Reads until the result is as expected. @throws DemoError at the time limit */
   async readUntil<T>(path: string, codec: t.Decoder<unknown, T>, holds: (value: T) => boolean): Promise<T> {
     const deadline = performance.now() + settleMs;
@@ -64,11 +82,20 @@ export class PlatformClient {
     }
   }
 
-  async #write<T>(method: 'POST' | 'PUT', path: string, body: object, codec: t.Decoder<unknown, T>): Promise<T> {
-    const headers = { 'content-type': 'application/json' };
-    const answer = await this.#send(method, path, { headers, body: JSON.stringify(body) });
+  async #write<T>(
+    method: 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body: object | null,
+    codec: t.Decoder<unknown, T>,
+  ): Promise<T> {
+    const given = body === null ? {} : { headers: jsonHeaders, body: JSON.stringify(body) };
+    return this.#decoded(`${method} ${path}`, this.#noted(await this.#send(method, path, given)), codec);
+  }
+
+  /** Notes the position of a write, which later reads wait for. */
+  #noted(answer: Response): Response {
     this.#seen.position = Math.max(this.#seen.position, Number(answer.headers.get('switchyard-position') ?? 0));
-    return this.#decoded(`${method} ${path}`, answer, codec);
+    return answer;
   }
 
   async #send(

@@ -61,7 +61,7 @@ export function whatNext({ url, adminKey }: DemoAddress, filled: Filled): string
   const variables = {
     URL: url,
     ...(adminKey === null ? {} : { ADMIN: adminKey }),
-    PARTNER: filled.partnerKey,
+    PARTNER: filled.partner.secret,
     CUSTOMER: filled.customerKey,
     UPGRADED: filled.upgraded,
     OLD: filled.notUpgraded,

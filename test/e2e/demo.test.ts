@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -19,6 +19,10 @@ import {
   temporaryFolder,
 } from '#test/support/service/service-process.ts';
 import { expectStatus } from './support/expect.ts';
+
+interface Call {
+  readonly attempts: ReadonlyArray<{ readonly result: string }>;
+}
 
 const ready = 'Stop it with Ctrl-C';
 const settleMs = 60_000;
@@ -98,6 +102,41 @@ describe('npm run demo', function () {
     }
   }
 
+  /** The demo has a month of history, calls with prices, a fallback, and a webhook that was repeated. */
+  async function expectMonth(admin: Client, partnerKey: string): Promise<void> {
+    const partner = admin.as(partnerKey);
+    const { days, events } = expectStatus(
+      await admin.get<{ days: string[]; events: number[] }>('/v1/dashboard/activity'),
+      200,
+    );
+    const now = Date.now();
+    assert.ok(events.filter((count) => count > 0).length >= 20, `${days.length} days: ${events}`);
+    const from = new Date(now - 30 * 86_400_000).toISOString();
+    const usagePath = `/v1/usage?from=${from}&until=${new Date(now).toISOString()}&groupBy=day`;
+    const { rows } = expectStatus(await admin.get<{ rows: { calls: number; cost: number | null }[] }>(usagePath), 200);
+    assert.ok(
+      rows.length >= 28 && rows.every(({ calls, cost }) => calls > 0 && (cost ?? 0) > 0),
+      `${rows.length} days`,
+    );
+
+    const hasFallback = await poll(async () => {
+      const { body } = await partner.get<{ calls: Call[] }>('/v1/gateway/calls?model=steady');
+      return body.calls.some(({ attempts }) => attempts.map(({ result }) => result).join() === 'failed,served');
+    }, settleMs);
+    assert.ok(hasFallback, 'no call has a fallback');
+
+    const { webhookEndpoints } = expectStatus(
+      await partner.get<{ webhookEndpoints: { id: string }[] }>('/v1/webhook-endpoints'),
+      200,
+    );
+    const path = `/v1/webhook-endpoints/${webhookEndpoints[0]?.id}/deliveries`;
+    const tries = await poll(async () => {
+      const { body } = await partner.get<{ deliveries: { outcome: string; attempt: number }[] }>(path);
+      return body.deliveries.some(({ outcome, attempt }) => outcome === 'delivered' && attempt > 1) ? body : null;
+    }, settleMs);
+    assert.ok(tries !== null, 'no webhook was repeated');
+  }
+
   it('creates the printed resources, prints commands that work, and keeps its service running until it is stopped', async () => {
     const printed = await onOwn().printed(ready);
     const { URL: url = '', ADMIN = '', PARTNER = '', CUSTOMER = '', ...ids } = variablesIn(printed);
@@ -135,13 +174,15 @@ describe('npm run demo', function () {
         undone.lastOperation?.reason ?? '',
         /^The flow "track" is too large to be stored\..*upgrade again with shorter newFieldValues/,
       );
+      await expectMonth(admin, PARTNER);
       await expectCommandsWork(printed);
     } finally {
       await admin.close();
     }
     const { code, stdout, stderr } = await (demo?.stop() ?? assert.fail());
     assert.deepEqual([code, stderr], [0, '']);
-    assert.ok(stdout.endsWith(`Stopped. Start it again with: DATA_DIR=${dataDir} npm start\n`), stdout);
+    const again = `DATA_DIR=${dataDir} GATEWAY_CONFIG=examples/demo/gateway.json npm start`;
+    assert.ok(stdout.endsWith(`Stopped. Start it again with: ${again}\n`), stdout);
     await assert.rejects(fetch(`${url}/healthz`));
   });
 
@@ -170,7 +211,7 @@ describe('npm run demo', function () {
       const { code, stdout, stderr } = await new DemoProcess(inside).ended();
       assert.deepEqual([code, stderr], [0, '']);
       assert.notEqual(new URL(variablesIn(stdout).URL ?? '').port, '8080');
-      assert.ok(stdout.startsWith('Filling the folder demo-data, '), stdout);
+      assert.ok(stdout.includes('\nFilling the folder demo-data, '), stdout);
     } finally {
       usual.close();
     }
@@ -180,11 +221,11 @@ describe('npm run demo', function () {
     assert.ok(line.includes('DATA_DIR=demo-data npm start'), line);
   });
 
-  for (const [moment, isReached, mark] of [
-    ['while its service starts', () => true, ` ${long}`],
-    ['half way', () => demo?.stdout.includes('Filling the folder') === true, ''],
+  for (const [moment, isReached] of [
+    ['while its service starts', () => true],
+    ['half way', () => demo?.stdout.includes('Filling the folder') === true],
   ] as const) {
-    it(`stops ${moment} with instructions, and leaves no service behind${mark}`, async () => {
+    it(`stops ${moment} with instructions, and leaves no service behind ${long}`, async () => {
       const asked = onOwn();
       const pid = await poll(async () => (isReached() ? (announcedOwner(dataDir)?.pid ?? null) : null), settleMs);
       assert.ok(pid !== null);
@@ -198,12 +239,22 @@ describe('npm run demo', function () {
     });
   }
 
+  it('stops while it makes its history, and leaves nothing behind', async () => {
+    const temporary = join(folder.path, 'temporary');
+    mkdirSync(temporary);
+    demo = new DemoProcess({ environment: { DATA_DIR: dataDir, PORT: '0', TMPDIR: temporary } });
+    await demo.printed('28 days ago');
+    assert.equal(readdirSync(temporary).length, 1);
+    assert.equal(refusal(await demo.stop()), 'demo: Stopped half way.');
+    assert.ok(!existsSync(dataDir));
+    assert.deepEqual(readdirSync(temporary), []);
+  });
+
   it(`reports a refused request with its cause ${long}`, async () => {
     demo = new DemoProcess({ environment: { DATA_DIR: dataDir, PORT: '0', MAX_APPEND_BYTES: '4096' } });
     const line = refusal(await demo.ended());
     assert.match(line, /POST \/v1\/\S+ was answered with 413: /);
-    assert.ok(line.includes(`rm -r ${dataDir}`), line);
-    assert.equal(runningOwner(dataDir), null, 'the service still runs');
+    assert.ok(!existsSync(dataDir));
   });
 
   it(`fills a running empty service once ${long}`, async () => {
@@ -213,6 +264,7 @@ describe('npm run demo', function () {
     const { URL: url, ADMIN, UPGRADED, PARTNER } = variablesIn(stdout);
     assert.deepEqual([url, ADMIN], [service.url, undefined]);
     assert.ok(!stdout.includes(adminKey));
+    assert.ok(stdout.startsWith(`Filling ${service.url}, with everything dated now`), stdout);
     expectStatus(await service.client.as(PARTNER ?? '').get(`/v1/instances/${UPGRADED}`), 200);
 
     const again = refusal(await filling(service.url, adminKey));

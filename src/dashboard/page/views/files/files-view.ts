@@ -41,7 +41,7 @@ export function FilesView({ search }: { search: URLSearchParams }): VNode {
         <th scope="row" class="wide">${file.filename}</th>
         <td><${Badge}>${file.purpose}<//></td>
         <td class="num later" data-l="size">${formatBytes(file.bytes)}</td>
-        <td class="later"><${Copy} text=${file.id} label="id" /></td>
+        <td class="later id"><${Copy} text=${file.id} label="id" /></td>
         <td class="num faint later"><${Time} at=${file.created_at * 1_000} /></td>
         <td class="num faint later">${file.expires_at === null ? 'never' : html`<${Time} at=${file.expires_at * 1_000} />`}</td>
         <td class="num later end"><button type="button" class="btn quiet" aria-label=${`Download ${file.filename}`} onClick=${() => void save(file)}>Download</button>

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { pagePaths } from '#dashboard/page-paths.ts';
+
+const root = join(import.meta.dirname, '../..');
+const pictures = join(root, 'docs/pictures');
+const maxReadmeBytes = 300_000;
+
+describe('pictures', () => {
+  it('opens the README with the dashboard, in light and in dark, in at most 300 kB', () => {
+    const shown = [
+      ...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/(?:src|srcset)="(docs\/pictures\/[^"]+)"/g),
+    ];
+    const files = shown.map(([, file = '']) => file);
+    assert.deepEqual(files, ['docs/pictures/overview-dark.webp', 'docs/pictures/overview.webp']);
+    const bytes = files.reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
+    assert.ok(bytes <= maxReadmeBytes, `${bytes} bytes`);
+  });
+
+  it('shows each view of the dashboard once in docs/dashboard.md, and every picture somewhere', () => {
+    const page = readFileSync(join(root, 'docs/dashboard.md'), 'utf8');
+    const shown = [...page.matchAll(/\]\(pictures\/([a-z-]+)\.webp\)/g)].map(([, name = '']) => name);
+    assert.deepEqual(shown, [...new Set(shown)]);
+    const views = pagePaths.filter((path) => !path.includes(':')).map((path) => path.split('/')[2] ?? 'overview');
+    assert.deepEqual(
+      views.filter((view) => !shown.includes(view)),
+      [],
+    );
+    const stored = globSync('*.webp', { cwd: pictures }).map((file) => file.replace('.webp', ''));
+    assert.deepEqual(new Set([...shown, 'overview-dark']), new Set(stored));
+  });
+});
