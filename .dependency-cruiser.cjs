@@ -1,5 +1,5 @@
 /**
- * Which folder may import which (docs/architecture.md draws it). A rule names folders, never files, but for the entry
+ * Which folder may import which (docs/architecture.md shows it). A rule names folders, never files, but for the entry
  * points and for adapters of one file, which have the name of their port and of their store: `blob-store.gridfs.ts`.
  */
 const adapter =
@@ -9,32 +9,16 @@ const entryPoints =
   '^src/main\\.ts$|^src/cli/[^/]+\\.ts$|^src/projection-engine/hosting/thread-entry\\.ts$|^examples/demo/demo\\.ts$|-thread\\.ts$|preload\\.mjs$|switchyard-mcp\\.mjs$|^src/http/docs/start\\.js$';
 const anyProject = '^(src|commands|queries|projections)/';
 
-/**
- * The floors of the architecture, from the ground up. A folder imports only folders of its own floor and of those below;
- * a folder that is on no floor may be imported by the top floor alone. Within a floor there is no circle either.
- */
-const floors = [
-  { name: 'shared', folders: 'src/shared' },
-  { name: 'domain', folders: 'src/domain' },
-  { name: 'exchange', folders: 'src/exchange' },
-  {
-    name: 'stores',
-    folders: 'src/(event-store|read-store|records|leases|blob-store|personal-data|mongodb|sqlite)',
-  },
-  { name: 'projection-engine', folders: 'src/(projection-engine|positions)' },
-  { name: 'application', folders: 'src/application' },
-  { name: 'rules', folders: 'commands|queries|projections|src/(processes|process-engine)' },
-  { name: 'callers', folders: 'src/(http|mcp|gateway|usage|webhooks|live-feed|digests|dashboard)' },
-];
+const floors = require('./.dependency-floors.cjs');
 
 /** One rule for each floor. The top floor (src/app, src/cli and src/main.ts) puts everything together. */
 const floorRules = floors.map(({ name, folders }, height) => {
-  const upTo = floors.slice(0, height + 1).map((floor) => floor.folders);
+  const upTo = floors.slice(0, height + 1).flatMap((floor) => floor.folders);
   return {
     name: `no-floor-above-${name}`,
     comment: 'Imports point down, of types too.',
     severity: 'error',
-    from: { path: `^(${folders})/` },
+    from: { path: `^(${folders.join('|')})/` },
     to: { path: anyProject, pathNot: `^(${upTo.join('|')})/` },
   };
 });

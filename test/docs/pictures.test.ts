@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pagePaths } from '#dashboard/page-paths.ts';
+import { withFloors } from '../../docs/draw-floors.ts';
 
 const root = join(import.meta.dirname, '../..');
 const pictures = join(root, 'docs/pictures');
@@ -16,6 +17,12 @@ describe('pictures', () => {
     assert.deepEqual(files, ['docs/pictures/overview-dark.webp', 'docs/pictures/overview.webp']);
     const bytes = files.reduce((sum, file) => sum + statSync(join(root, file)).size, 0);
     assert.ok(bytes <= maxReadmeBytes, `${bytes} bytes`);
+  });
+
+  it('draws the floors of the architecture as the linter has them', () => {
+    const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+    assert.equal(withFloors(page), page, 'run npm run diagrams');
+    assert.match(page, /floor_top --> floor_callers --> floor_rules/);
   });
 
   it('shows each view of the dashboard once in docs/dashboard.md, and every picture somewhere', () => {
