@@ -47,7 +47,7 @@ const roomed = [
   },
   {
     folder: 'src/gateway',
-    rooms: ['wire', 'transport', 'config', 'providers', 'health', 'relay', 'response', 'chat', 'audio', 'batch'],
+    rooms: ['wire', 'transport', 'config', 'providers', 'health', 'relay', 'response', 'chat', 'audio', 'whole', 'batch'],
     circles: [
       ['providers', 'chat'],
       ['providers', 'relay'],

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { runTool } from '#cli/shared/command-line.ts';
+import { Catalogue, passedOverForEmbeddings } from '#gateway/config/catalogue.ts';
 import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { readConfiguration } from '#gateway/config/configuration-file.ts';
 import { unknownWord } from './shared/command-line.ts';
@@ -36,7 +37,8 @@ function withEveryVariable(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 async function check(file: string, environment: NodeJS.ProcessEnv): Promise<number> {
   const read = await readConfiguration(file, environment);
   if (E.isRight(read)) {
-    process.stdout.write(`${file} is valid: ${summaryOf(read.right.configuration)}\n`);
+    const { configuration } = read.right;
+    process.stdout.write(`${file} is valid: ${summaryOf(configuration)}\n${passedOverIn(configuration)}`);
     return 0;
   }
   for (const issue of read.left) process.stderr.write(`gateway: ${file}: ${issue}\n`);
@@ -46,6 +48,18 @@ async function check(file: string, environment: NodeJS.ProcessEnv): Promise<numb
 function summaryOf({ providers, models, voices }: GatewayConfiguration): string {
   const parts = [counted(providers, 'provider'), counted(models, 'model'), counted(voices, 'voice')];
   return parts.join(', ');
+}
+
+/** Lists the targets that embeddings never ask, which a configuration does not show. */
+function passedOverIn(configuration: GatewayConfiguration): string {
+  return new Catalogue(configuration)
+    .models()
+    .flatMap((route) => {
+      const passedOver = passedOverForEmbeddings(route).map(({ id }) => id);
+      if (passedOver.length === 0) return [];
+      return `note: embeddings with the model ${route.name} do not ask ${passedOver.join(', ')}, whose vectors may differ\n`;
+    })
+    .join('');
 }
 
 function counted(entries: object, noun: string): string {

@@ -26,6 +26,8 @@ import {
   runCall,
 } from './gateway-call.ts';
 import { modelList, modelNamed } from './model-list.ts';
+import { embeddings } from './whole/embeddings.ts';
+import { relayWhole } from './whole/relay-whole.ts';
 
 const Message = withJsonSchema(t.type({ role: t.string }), {
   type: 'object',
@@ -141,6 +143,49 @@ const chatCompletion = {
   },
 } as const;
 
+const embeddingInput = withJsonSchema(json, {
+  anyOf: [
+    { type: 'string' },
+    { type: 'array', items: { type: 'string' } },
+    { type: 'array', items: { type: 'integer' } },
+    { type: 'array', items: { type: 'array', items: { type: 'integer' } } },
+  ],
+  examples: ['When do you open?'],
+});
+
+const Embeddings = t.intersection(
+  [
+    t.type({ data: t.array(jsonObject) }),
+    t.partial({ object: t.string, model: t.string, usage: nullable(jsonObject) }),
+  ],
+  'Embeddings',
+);
+
+const embedding = {
+  ...common,
+  name: 'create_embeddings',
+  summary: 'Embed texts',
+  description:
+    'As OpenAI’s. `model` is a tag of the catalogue, or `auto`. Only targets whose vectors can be compared are asked: the first one, those with the same model, and those that the configuration calls `interchangeable`.',
+  scope: 'gateway:write',
+  http: post('/v1/embeddings'),
+  input: t.intersection([
+    t.type({ model: t.string, input: embeddingInput }),
+    t.partial({ dimensions: nullable(integer(1, 1_000_000)), encoding_format: nullable(t.string) }),
+  ]),
+  output: Embeddings,
+  failures: relayFailures,
+  example: {
+    input: { model: 'auto', input: 'When do you open?' },
+    output: {
+      object: 'list',
+      data: [{ object: 'embedding', index: 0, embedding: [0.6, -0.8] }],
+      model: 'text-embedding-3-small',
+      usage: { prompt_tokens: 4, total_tokens: 4 },
+    },
+  },
+} as const;
+
 const speech = {
   ...common,
   name: 'create_speech',
@@ -228,6 +273,10 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
     {
       ...chatCompletion,
       relay: answering((call) => createChatCompletion(call, limits)),
+    },
+    {
+      ...embedding,
+      relay: answering((call) => relayWhole(embeddings, call, limits)),
     },
     {
       ...speech,

@@ -276,6 +276,17 @@ describe('command-line tools', function () {
       assert.deepEqual(readdirSync(folder.path), ['gateway.json']);
     });
 
+    it('lists the targets that embeddings pass over', async () => {
+      const more = { provider: 'sandbox', model: 'y' };
+      const passing = {
+        targets: [{ provider: 'sandbox', model: 'x' }, more],
+        fallbacks: [{ ...more, interchangeable: true }],
+      };
+      const { code, stdout } = await check({ providers, models: { passing } });
+      const note = 'note: embeddings with the model passing do not ask sandbox/y, whose vectors may differ';
+      assert.deepEqual([code, stdout], [0, `FILE is valid: 2 providers, 1 model, 0 voices\n${note}\n`]);
+    });
+
     it('names each issue of a configuration on a separate line', async () => {
       const { code, stdout, stderr } = await check({
         providers: { ...providers, openai: { kind: 'openai-compatible', apiKeyEnv: 'NOT_SET_HERE' } },

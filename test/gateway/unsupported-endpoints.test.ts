@@ -20,7 +20,6 @@ describe('a path of OpenAI’s API that is not served', () => {
   for (const path of [
     '/v1/responses',
     '/v1/responses/resp_1',
-    '/v1/embeddings',
     '/v1/completions',
     '/v1/moderations',
     '/v1/images/generations',

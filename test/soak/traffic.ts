@@ -74,6 +74,7 @@ export class Traffic {
         [3, () => ({ ...stream, readsSlowly: true })],
         [5, () => this.#json('/v1/audio/speech', { input: 'hello', voice: 'narrator' })],
         [2, () => ({ ...this.#json('/v1/audio/speech', { input: 'hello', voice: 'narrator' }), leavesAfter })],
+        [3, () => this.#json('/v1/embeddings', { model, input: 'hello' })],
         [5, () => this.#upload(this.#random() * 3_000_000)],
         [2, () => ({ ...this.#upload(this.#random() * 3_000_000), leavesAfter })],
         [2, () => this.#json('/v1/chat/completions', { model: 'unknown', messages })],

@@ -135,6 +135,8 @@ function consumptionOf(operation: CallRecord['operation']): Consumption {
       };
     case 'speech':
       return { ...nothingUsed, characters: Math.round(180 * spread()) };
+    case 'embeddings':
+      return { ...nothingUsed, tokens: { input: Math.round(90 * spread()), output: 0 } };
     case 'transcription':
       return { ...nothingUsed, audioSeconds: Math.round(20 * spread()) };
   }

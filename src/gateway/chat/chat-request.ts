@@ -99,7 +99,11 @@ export async function readChatRequest(bytes: Buffer, maxValues: number): Promise
   });
 }
 
-async function readMembers(
+/**
+ * Reads a body that must be a JSON object with a listener that collects members.
+ * @param members which the listener fills
+ */
+export async function readMembers(
   bytes: Buffer,
   members: MemberCollector,
   maxValues: number,

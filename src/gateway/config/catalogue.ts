@@ -24,6 +24,8 @@ export interface Target {
   readonly price: Price | null;
   /** Whether it can continue an answer whose beginning is the last message of a chat. */
   readonly prefill: boolean;
+  /** Whether its vectors can be compared with those of the first target. */
+  readonly interchangeable: boolean;
   /** Whether it is the built-in sandbox, whose answers are invented. */
   readonly isSandbox: boolean;
   /** In speech, the provider's own voice. */
@@ -110,8 +112,10 @@ export class Catalogue {
 
   /** Whether `auto` names any model. */
   get hasAuto(): boolean {
-    const { chat, transcription } = this.#configuration.auto;
-    return transcription !== undefined || Object.values(chat).some((tag) => tag !== undefined);
+    const { chat, transcription, embeddings } = this.#configuration.auto;
+    return (
+      transcription !== undefined || embeddings !== undefined || Object.values(chat).some((tag) => tag !== undefined)
+    );
   }
 
   /** @param model a catalogue tag, or `auto`, which picks by the hint */
@@ -126,6 +130,12 @@ export class Catalogue {
   /** @param model a catalogue tag, or `auto` */
   transcription(model: string): E.Either<CatalogueRefusal, ModelRoute> {
     return this.#route(model === 'auto' ? this.#configuration.auto.transcription : model, model);
+  }
+
+  /** @param model a catalogue tag, or `auto` */
+  embeddings(model: string): E.Either<CatalogueRefusal, ModelRoute> {
+    const route = this.#route(model === 'auto' ? this.#configuration.auto.embeddings : model, model);
+    return E.isLeft(route) ? route : E.right(withComparableVectors(route.right));
   }
 
   /**
@@ -233,10 +243,11 @@ interface TargetReference {
   readonly provider: string;
   readonly model: string;
   readonly price?: Price | undefined;
+  readonly interchangeable?: boolean;
 }
 
 function createTarget(
-  { provider, model, price }: TargetReference,
+  { provider, model, price, interchangeable = false }: TargetReference,
   entry: Pick<ModelConfiguration, 'timeouts' | 'price'>,
   configuration: GatewayConfiguration,
   prefill: boolean,
@@ -249,12 +260,26 @@ function createTarget(
     timeouts: { ...defaultTimeouts, ...given(ofProvider), ...given(entry.timeouts) },
     price: price ?? entry.price ?? null,
     prefill,
+    interchangeable,
     isSandbox: configuration.providers[provider]?.kind === 'sandbox',
   };
 }
 
 function given(timeouts: Partial<TimeoutsConfiguration>): Partial<Timeouts> {
   return Object.fromEntries(Object.entries(timeouts).filter(([, value]) => value !== undefined));
+}
+
+/** Vectors of different models cannot be compared, so the first target in the list decides the model of all. */
+function withComparableVectors(route: ModelRoute): ModelRoute {
+  const passedOver = new Set<Target>(passedOverForEmbeddings(route));
+  const isAsked = (target: Target) => !passedOver.has(target);
+  return { ...route, targets: route.targets.filter(isAsked), fallbacks: route.fallbacks.filter(isAsked) };
+}
+
+/** Returns the targets of a model that no embedding asks, because their vectors differ from those of the first one. */
+export function passedOverForEmbeddings({ targets, fallbacks }: ModelRoute): ReadonlyArray<Target> {
+  const [first] = targets;
+  return [...targets, ...fallbacks].filter(({ model, interchangeable }) => model !== first?.model && !interchangeable);
 }
 
 function withVoices(route: ModelRoute, voiceOn: (target: Target) => string | null): ModelRoute {

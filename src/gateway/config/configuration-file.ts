@@ -154,6 +154,7 @@ export const builtInConfiguration: Json = {
   auto: {
     chat: { fast: 'sandbox', balanced: 'sandbox', smart: 'sandbox', turbo: 'sandbox' },
     transcription: 'sandbox',
+    embeddings: 'sandbox',
   },
   voices: {
     sandbox: { provider: 'sandbox', voice: 'sandbox', model: 'switchyard-sandbox' },

@@ -82,6 +82,7 @@ const Target = strictObject({
   provider: text({ min: 1 }),
   model: modelName,
   weight: withDefault(upToAMillion, 1),
+  interchangeable: withDefault(flag, false),
   price: optional(Price),
 });
 
@@ -89,6 +90,8 @@ const Fallback = strictObject({
   provider: text({ min: 1 }),
   model: modelName,
   prefill: withDefault(flag, false),
+  /** Whether its vectors can be compared with those of the entry's first target, although its model has another name. */
+  interchangeable: withDefault(flag, false),
   price: optional(Price),
 });
 
@@ -123,6 +126,7 @@ const Auto = strictObject({
     {},
   ),
   transcription: optional(text({ min: 1 })),
+  embeddings: optional(text({ min: 1 })),
 });
 
 /** A provider's voice, with a model that has it. */

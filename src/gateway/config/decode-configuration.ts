@@ -74,6 +74,7 @@ function findReferenceIssues(configuration: GatewayConfiguration, environment: E
       'is required: it is the model of auto without a hint, and of hints without one',
     );
   mustHaveModel(['auto', 'transcription'], auto.transcription);
+  mustHaveModel(['auto', 'embeddings'], auto.embeddings);
   const holders = new Map<string, string>();
   for (const [name, voice] of Object.entries(voices)) {
     const { id, fallbacks } = voice;

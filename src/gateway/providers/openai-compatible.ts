@@ -7,6 +7,7 @@ import {
   type ProviderRequest,
   type ProviderSpeech,
   type ProviderTranscription,
+  type ProviderWhole,
   redactorOf,
   withForwarded,
 } from './provider.ts';
@@ -41,6 +42,15 @@ export class OpenAiCompatible implements Provider {
   chat({ body, streams, forwarded }: ProviderChat): ProviderRequest {
     const headers = withForwarded(streams ? this.#chatStreamHeaders : this.#chatHeaders, forwarded);
     return asItCame({ path: this.#chatPath, headers, body, streams });
+  }
+
+  whole({ path, body, forwarded }: ProviderWhole): ProviderRequest {
+    return asItCame({
+      path: this.#path(path),
+      headers: withForwarded(this.#chatHeaders, forwarded),
+      body,
+      streams: false,
+    });
   }
 
   speech({ body, forwarded }: ProviderSpeech): ProviderRequest {

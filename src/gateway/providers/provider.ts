@@ -19,6 +19,14 @@ export interface ProviderChat {
   readonly forwarded: ReadonlyArray<string>;
 }
 
+/** A request of an operation that is relayed whole: OpenAI's JSON, with the provider's model in it. */
+export interface ProviderWhole {
+  /** Below the base URL: `/embeddings`. */
+  readonly path: string;
+  readonly body: Buffer;
+  readonly forwarded: ReadonlyArray<string>;
+}
+
 /** A client's speech request with the resolved model and voice. */
 export interface ProviderSpeech {
   /** OpenAI's JSON, with the provider's model and voice in it. */
@@ -103,6 +111,7 @@ export interface Provider {
   /** Removes the provider's secrets from its refusals; absent if it has none. */
   readonly redactor?: SecretRedactor;
   readonly chat?: (chat: ProviderChat) => ProviderRequest;
+  readonly whole?: (whole: ProviderWhole) => ProviderRequest;
   readonly speech?: (speech: ProviderSpeech) => ProviderRequest | UnsupportedRequest;
   readonly transcription?: (transcription: ProviderTranscription) => ProviderRequest | UnsupportedRequest;
 }

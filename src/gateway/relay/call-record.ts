@@ -41,7 +41,7 @@ export interface BrokenAttempt extends ReportedConsumption {
  * the complete request arrived.
  */
 export interface CallRecord extends Consumption, Tenant {
-  readonly operation: 'chat' | 'speech' | 'transcription';
+  readonly operation: 'chat' | 'embeddings' | 'speech' | 'transcription';
   readonly keyId: string;
   readonly requestId: string;
   /** The batch that the call is a line of; null for a client's call. */

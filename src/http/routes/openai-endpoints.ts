@@ -12,7 +12,6 @@ const otherPaths = [
   '/v1/chatkit',
   '/v1/containers',
   '/v1/edits',
-  '/v1/embeddings',
   '/v1/engines',
   '/v1/evals',
   '/v1/files',

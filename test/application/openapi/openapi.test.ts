@@ -197,6 +197,7 @@ describe('openApiDocument of the gateway', () => {
     assert.deepEqual(answered('/v1/audio/speech'), ['audio/* string', 'text/event-stream string']);
     assert.deepEqual(Object.keys(at(document, 'components', 'schemas') as object).toSorted(), [
       'ChatCompletion',
+      'Embeddings',
       'ErrorObject',
       'GatewayError',
       'Health',

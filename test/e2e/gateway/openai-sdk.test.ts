@@ -65,6 +65,38 @@ describe('the official openai client', function () {
     return assert.fail('the call was not refused');
   };
 
+  describe('embeddings', () => {
+    it('come as numbers, although the client asks for Base64, and with as many dimensions as it asks for', async () => {
+      const { data, usage } = await client.embeddings.create({
+        model: 'sandbox',
+        input: ['eins', 'zwei'],
+        dimensions: 12,
+      });
+      assert.deepEqual(
+        data.map(({ index, embedding }) => [index, embedding.length]),
+        [
+          [0, 12],
+          [1, 12],
+        ],
+      );
+      assert.ok(data.every(({ embedding }) => Math.abs(Math.hypot(...embedding) - 1) < 1e-5));
+      assert.deepEqual(usage, { prompt_tokens: 2, total_tokens: 2 });
+    });
+
+    it('reach a provider with the name of its model', async () => {
+      const embedding = [0.25, -0.5];
+      const item = { object: 'embedding', index: 0, embedding };
+      const usage = { prompt_tokens: 1, total_tokens: 1 };
+      scenario.primary.answers(json({ object: 'list', data: [item], model: 'gpt-x', usage }));
+      const { data, response } = await client.embeddings
+        .create({ model: 'large', input: 'eins', encoding_format: 'float' })
+        .withResponse();
+      assert.deepEqual(data.data[0]?.embedding, embedding);
+      assert.equal(response.headers.get('x-switchyard-target'), 'primary/gpt-x');
+      assert.deepEqual(receivedBody(), { model: 'gpt-x', input: 'eins', encoding_format: 'float' });
+    });
+  });
+
   describe('chat', () => {
     it('completes a chat, with the target in its headers', async () => {
       const { data, response, request_id } = await client.chat.completions
@@ -291,8 +323,8 @@ describe('the official openai client', function () {
       for (const [call, path, hint] of [
         [() => client.responses.create({ model: 'large', input: 'Hello' }), '/v1/responses', /use_responses_api=False/],
         [
-          () => client.embeddings.create({ model: 'large', input: 'Hello' }),
-          '/v1/embeddings',
+          () => client.moderations.create({ model: 'large', input: 'Hello' }),
+          '/v1/moderations',
           /base URL of a provider/,
         ],
       ] as const) {

@@ -9,6 +9,7 @@ import { LargestRequests, maxHeaderBytes } from './largest-requests.ts';
 import {
   fileBytes,
   largestChats,
+  largestEmbeddings,
   largestSpeech,
   largestUpload,
   maxGatewayBytes,
@@ -56,7 +57,7 @@ export function largestCases(context: CaseContext): ReadonlyArray<LargestCase> {
 
 /** Each run makes the same request again, of resources that are new. */
 function controlWrites({ client, operations, projectId, seed }: CaseContext): ReadonlyArray<LargestCase> {
-  const own = new Set(['create_file', 'create_transcription', 'create_speech', 'complete_chat']);
+  const own = new Set(['create_file', 'create_transcription', 'create_speech', 'complete_chat', 'create_embeddings']);
   const names = operations.writes.filter((name) => !(name in leftOut) && !own.has(name));
   return names.map((name) => ({
     name,
@@ -107,6 +108,13 @@ function streamed({ client, operations, projectId, seed }: CaseContext): Readonl
       client,
       limitBytes: maxGatewayBytes,
       make: async () => largestSpeech(seededRandom(seed)),
+    },
+    {
+      name: 'create_embeddings',
+      operation: 'create_embeddings',
+      client,
+      limitBytes: maxGatewayBytes,
+      make: async () => largestEmbeddings(seededRandom(seed)),
     },
     upload('create_file', '/v1/files', { purpose: 'user_data' }),
     upload('create_transcription', '/v1/audio/transcriptions', { model: 'sandbox' }),

@@ -53,6 +53,13 @@ export function largestSpeech(random: Random): RawRequest {
   return json('/v1/audio/speech', `{"voice":"alloy","model":"sandbox","input":"${input}"}`);
 }
 
+/** The largest call of embeddings: lists of tokens. */
+export function largestEmbeddings(random: Random): RawRequest {
+  const tokens = Array.from({ length: 2_000 }, () => 10_000 + below(random, 90_000)).join(',');
+  const times = Math.floor((0.97 * maxValues) / 2_001);
+  return json('/v1/embeddings', `{"model":"sandbox","input":[${Array.from({ length: times }, () => `[${tokens}]`)}]}`);
+}
+
 /** The largest upload of a file or of audio. */
 export function largestUpload(path: string, fields: Readonly<Record<string, string>>): RawRequest {
   const field = ([name, value]: [string, string]) => part(`name="${name}"`, value);

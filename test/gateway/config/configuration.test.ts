@@ -90,6 +90,7 @@ describe('gateway configuration', () => {
       auto: {
         chat: { fast: undefined, balanced: undefined, smart: undefined, turbo: undefined },
         transcription: undefined,
+        embeddings: undefined,
       },
       voices: {},
       currency: 'USD',
@@ -106,7 +107,7 @@ describe('gateway configuration', () => {
     assert.deepEqual(
       { targets, fallbacks, retries, retryAfterMaxMs, onStreamFailure, askUsage },
       {
-        targets: [{ provider: 'p', model: 'x', weight: 1, price: undefined }],
+        targets: [{ provider: 'p', model: 'x', weight: 1, interchangeable: false, price: undefined }],
         fallbacks: [],
         retries: 2,
         retryAfterMaxMs: 2_000,

@@ -7,6 +7,7 @@ import {
   type ProviderRequest,
   type ProviderSpeech,
   type ProviderTranscription,
+  type ProviderWhole,
   type UnsupportedRequest,
   unknownFormat,
 } from '#gateway/providers/provider.ts';
@@ -22,6 +23,7 @@ import type { Transport, UpstreamRequest } from '#gateway/transport/transport.ts
 import { scalarMember, wantedNames } from '#gateway/wire/json-members.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { answerChat, wordsIn } from './chat-answer.ts';
+import { answerEmbeddings } from './embedding-answer.ts';
 import { toneWav } from './tone-wav.ts';
 
 /** OpenAI's formats. Every format except `pcm` is answered as WAV, with the content type of WAV. */
@@ -39,6 +41,10 @@ export class Sandbox implements Provider {
 
   chat({ body, streams }: ProviderChat): ProviderRequest {
     return { request: { path: 'chat', headers: [], body, streams }, translator: null };
+  }
+
+  whole({ path, body }: ProviderWhole): ProviderRequest {
+    return { request: { path: path.slice(1), headers: [], body, streams: false }, translator: null };
   }
 
   speech({ body, fields }: ProviderSpeech): ProviderRequest | UnsupportedRequest {
@@ -60,6 +66,7 @@ async function answer({ path, body }: UpstreamRequest): Promise<LocalAnswer> {
   const [operation, format = 'json', way, bytes] = path.split(' ');
   if (operation === 'transcription') return transcription(format, way === 'stream', Number(bytes));
   const json = body as Buffer;
+  if (operation === 'embeddings') return answerEmbeddings(json);
   return operation === 'chat' ? answerChat(taken(await readChatRequest(json, noLimit))) : speech(json);
 }
 

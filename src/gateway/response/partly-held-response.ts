@@ -1,0 +1,137 @@
+import type { ByteReservation } from '#exchange/byte-budget.ts';
+import type { ResponseSink } from '#exchange/response-sink.ts';
+import { type AttemptFailure, malformed, noRoom, refusalInBody, unfinished } from '#gateway/relay/attempt-failure.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
+import { nothingReported, type ReportedConsumption } from '#gateway/relay/call-record.ts';
+import { contentOf } from '#gateway/transport/transport.ts';
+import { providerErrorIn, tokensIn } from '#gateway/wire/chat-event.ts';
+import { JsonMemberReader } from '#gateway/wire/json-member-reader.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { copyHeader, createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
+
+/** A larger answer is passed on as it arrives. */
+export const maxHeldBytes = 1024 * 1024;
+/** A few bytes may decompress to very many, which blocks the event loop. */
+const maxDecompressedBytes = 16 * 1024 * 1024;
+
+export interface PartlyHeldResponseOptions {
+  readonly response: ResponseSink;
+  /** Counts the bytes that are held. */
+  readonly answerHold: ByteReservation;
+  /** The member that an answer must have. */
+  readonly requiredMember: string;
+}
+
+/**
+ * Passes on JSON of any size. It holds an answer of at most 1 MiB until that is complete, so that another attempt can
+ * replace one that breaks. A larger answer passes as it arrives, with back-pressure; one that breaks then ends the
+ * connection. Only the usage is parsed.
+ */
+export class PartlyHeldResponse implements ResponseHandler {
+  readonly #options: PartlyHeldResponseOptions;
+  readonly isAwaitingUsage = false;
+  hasBegun = false;
+
+  constructor(options: PartlyHeldResponseOptions) {
+    this.#options = options;
+  }
+
+  receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
+    const { answerHold, requiredMember } = this.#options;
+    const held: Buffer[] = [];
+    let bytes = 0;
+    const reader = new JsonMemberReader(['usage', 'error', requiredMember]);
+    const isEncoded = (head.headers['content-encoding'] ?? 'identity') !== 'identity';
+    return {
+      get reported() {
+        return reportedIn(reader);
+      },
+      onData: (chunk) => {
+        attempt.markContent();
+        if (!isEncoded) reader.feed(chunk);
+        if (this.hasBegun) return this.#write(chunk, attempt);
+        held.push(chunk);
+        bytes += chunk.length;
+        if (bytes > maxHeldBytes) this.#begin(head, held, attempt, isEncoded ? null : reader);
+        else if (!answerHold.takeBegun(chunk.length)) attempt.fail(noRoom);
+      },
+      onEnd: () => {
+        const failure = this.hasBegun
+          ? this.#end(isEncoded ? null : reader)
+          : this.#deliver(head, held, reader, isEncoded);
+        answerHold.resize(0);
+        if (failure === null) attempt.complete();
+        else attempt.fail(failure);
+      },
+      onAbort: () => answerHold.resize(0),
+    };
+  }
+
+  continuation(): null {
+    return null;
+  }
+
+  /** Destroys the response, so that no client mistakes its part for a complete answer. */
+  abort(): void {
+    this.#options.response.destroy();
+  }
+
+  /** @param reader null for a compressed answer, which is not read */
+  #begin(head: ResponseHead, held: Buffer[], attempt: AttemptControl, reader: JsonMemberReader | null): void {
+    const { response, answerHold, requiredMember } = this.#options;
+    if (reader !== null && !(reader.state === 'open' && reader.has(requiredMember))) {
+      attempt.fail(malformed);
+      return;
+    }
+    this.hasBegun = true;
+    const fields = createResponseHeaders(head, contentTypeOf(head));
+    for (const name of ['content-length', 'content-encoding']) copyHeader(fields, head, name);
+    response.start(head.status, fields);
+    for (const chunk of held.splice(0)) this.#write(chunk, attempt);
+    answerHold.resize(0);
+  }
+
+  #write(chunk: Buffer, attempt: AttemptControl): void {
+    const { response } = this.#options;
+    if (response.write(chunk)) return;
+    attempt.pause();
+    response.onceDrained(() => attempt.resume());
+  }
+
+  #end(reader: JsonMemberReader | null): AttemptFailure | null {
+    if (reader !== null && reader.state !== 'complete') return unfinished;
+    this.#options.response.end();
+    return null;
+  }
+
+  #deliver(
+    head: ResponseHead,
+    held: ReadonlyArray<Buffer>,
+    reader: JsonMemberReader,
+    isEncoded: boolean,
+  ): AttemptFailure | null {
+    const { response, requiredMember } = this.#options;
+    const sent = held.length === 1 ? (held[0] as Buffer) : Buffer.concat(held);
+    const body = contentOf(head.headers, sent, maxDecompressedBytes);
+    if (body === null) return malformed;
+    if (isEncoded) reader.feed(body);
+    if (reader.state !== 'complete') return body.length === 0 ? unfinished : malformed;
+    if (!reader.has(requiredMember)) {
+      const error = providerErrorIn({ error: reader.value('error') } as JsonObject);
+      return error === null ? malformed : refusalInBody(error);
+    }
+    this.hasBegun = true;
+    const cost = head.costHeader?.(reportedIn(reader)) ?? [];
+    response.send(head.status, [...createResponseHeaders(head, contentTypeOf(head)), ...cost], body);
+    return null;
+  }
+}
+
+function reportedIn(reader: JsonMemberReader): ReportedConsumption {
+  const usage = reader.value('usage');
+  return isObject(usage) ? { ...nothingReported, tokens: tokensIn(usage as Json) } : nothingReported;
+}
+
+function contentTypeOf({ headers }: ResponseHead): string {
+  return headers['content-type'] ?? 'application/json';
+}

@@ -1,0 +1,24 @@
+import type * as E from 'fp-ts/lib/Either.js';
+import type { Failure } from '#domain/shared/failure.ts';
+import type { JsonRequest } from '#gateway/chat/chat-request.ts';
+import type { Catalogue, CatalogueRefusal, ModelRoute } from '#gateway/config/catalogue.ts';
+import type { CallRecord } from '#gateway/relay/call-record.ts';
+
+/** A checked request of an operation that is relayed whole. */
+export interface WholeRequest extends JsonRequest {
+  readonly model: string;
+}
+
+/**
+ * An operation whose JSON request and answer pass as they come, but for the model: the gateway checks a few members of
+ * the request, and reads the usage of the answer.
+ */
+export interface WholeOperation {
+  readonly operation: CallRecord['operation'];
+  /** Below the base URL of a provider. */
+  readonly path: string;
+  /** The member that every answer has. */
+  readonly requiredMember: string;
+  readonly read: (bytes: Buffer, maxValues: number) => Promise<E.Either<Failure, WholeRequest>>;
+  readonly route: (catalogue: Catalogue, model: string) => E.Either<CatalogueRefusal, ModelRoute>;
+}

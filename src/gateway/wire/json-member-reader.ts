@@ -1,0 +1,156 @@
+/** The most bytes of a value that is kept. */
+const maxValueBytes = 64 * 1024;
+
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const openBracket = 0x5b;
+const backslash = 0x5c;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** The bytes that begin and end neither a string nor an object nor an array. */
+const isInner = Uint8Array.from({ length: 256 }, (_, byte) => ('"\\{}[]'.includes(String.fromCharCode(byte)) ? 0 : 1));
+
+/** Whether an object has ended. Bytes that are not an object are `malformed`. */
+type ReadState = 'open' | 'complete' | 'malformed';
+
+/**
+ * Reads a few members of a JSON object (RFC 8259) from bytes that arrive in pieces, and passes over all other values
+ * without keeping or parsing them. It finds the structure alone: what is inside of other values is not checked.
+ */
+export class JsonMemberReader {
+  readonly #wanted: ReadonlySet<string>;
+  readonly #values = new Map<string, Buffer[]>();
+  #state: ReadState = 'open';
+  /** The number of open objects and arrays. */
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+  /** Whether a name of the object comes next, and not its value. */
+  #isNameNext = true;
+  /** The pieces of the name or value that is being kept; null while none is. */
+  #kept: Buffer[] | null = null;
+  #keptBytes = 0;
+  /** Where the kept part begins in the current piece. */
+  #keptFrom = 0;
+  #name = '';
+
+  /** @param names the wanted members */
+  constructor(names: ReadonlyArray<string>) {
+    this.#wanted = new Set(names);
+  }
+
+  get state(): ReadState {
+    return this.#state;
+  }
+
+  /** Whether a wanted member has begun. */
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  /** Returns the value of a wanted member; undefined if it is missing, too long or not JSON. */
+  value(name: string): unknown {
+    const pieces = this.#values.get(name);
+    if (pieces === undefined) return undefined;
+    try {
+      return JSON.parse(Buffer.concat(pieces).toString('utf8'));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Reads the next bytes. */
+  feed(piece: Buffer): void {
+    this.#keptFrom = 0;
+    for (let at = 0; at < piece.length; at += 1) {
+      const byte = piece[at] as number;
+      // Nearly all bytes of a vector: what is deep inside matters only where it begins and ends.
+      if (this.#depth > 1 && isInner[byte] === 1 && !this.#isEscaped) continue;
+      this.#byte(piece, at, byte);
+    }
+    this.#keep(piece, piece.length);
+  }
+
+  #byte(piece: Buffer, at: number, byte: number): void {
+    if (this.#isInString) this.#byteOfString(piece, at, byte);
+    else if (byte <= 0x20) return;
+    else if (this.#depth === 0) this.#beginObject(byte);
+    else if (byte === quote) this.#beginString(at);
+    else if (byte === openBrace || byte === openBracket) this.#depth += 1;
+    else if (byte === closeBrace || byte === closeBracket) this.#close(piece, at, byte);
+    else if (this.#depth > 1) return;
+    else if (byte === colon) this.#beginValue(at + 1);
+    else if (byte === comma) this.#endValue(piece, at);
+  }
+
+  #beginString(at: number): void {
+    this.#isInString = true;
+    if (this.#depth === 1 && this.#isNameNext) this.#beginKept(at);
+  }
+
+  #byteOfString(piece: Buffer, at: number, byte: number): void {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (byte === backslash) this.#isEscaped = true;
+    else if (byte === quote) this.#endString(piece, at);
+  }
+
+  #close(piece: Buffer, at: number, byte: number): void {
+    if (this.#depth === 1) this.#endValue(piece, at);
+    this.#depth -= 1;
+    if (this.#depth === 0) this.#state = byte === closeBrace ? 'complete' : 'malformed';
+  }
+
+  #beginObject(byte: number): void {
+    if (byte === openBrace && this.#state === 'open') this.#depth = 1;
+    else this.#state = 'malformed';
+  }
+
+  #endString(piece: Buffer, at: number): void {
+    this.#isInString = false;
+    if (this.#depth !== 1 || !this.#isNameNext) return;
+    this.#keep(piece, at + 1);
+    const name = this.#kept === null ? '' : Buffer.concat(this.#kept).toString('utf8');
+    this.#kept = null;
+    this.#name = nameIn(name);
+  }
+
+  #beginValue(start: number): void {
+    this.#isNameNext = false;
+    if (!this.#wanted.has(this.#name)) return;
+    this.#beginKept(start);
+    if (this.#kept !== null) this.#values.set(this.#name, this.#kept);
+  }
+
+  #endValue(piece: Buffer, end: number): void {
+    this.#keep(piece, end);
+    this.#kept = null;
+    this.#isNameNext = true;
+  }
+
+  #beginKept(start: number): void {
+    this.#kept = [];
+    this.#keptBytes = 0;
+    this.#keptFrom = start;
+  }
+
+  /** Keeps what has come of the current name or value, unless that is too long. */
+  #keep(piece: Buffer, end: number): void {
+    if (this.#kept === null) return;
+    this.#keptBytes += end - this.#keptFrom;
+    if (this.#keptBytes > maxValueBytes) this.#kept.length = 0;
+    else if (end > this.#keptFrom) this.#kept.push(Buffer.from(piece.subarray(this.#keptFrom, end)));
+    this.#keptFrom = end;
+  }
+}
+
+/** Returns a name without its quotes and escapes; empty if it cannot be read. */
+function nameIn(json: string): string {
+  try {
+    return String(JSON.parse(json));
+  } catch {
+    return '';
+  }
+}
