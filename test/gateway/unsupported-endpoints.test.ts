@@ -18,6 +18,8 @@ describe('a path of OpenAI’s API that is not served', () => {
   };
 
   for (const path of [
+    '/v1/messages',
+    '/v1/messages/count_tokens',
     '/v1/responses',
     '/v1/responses/resp_1',
     '/v1/completions',
@@ -66,6 +68,37 @@ describe('a path of OpenAI’s API that is not served', () => {
         message,
         `Switchyard does not serve ${path}, but /v1/chat/completions: set the client's base URL to one that ends with /v1.`,
       );
+    });
+
+  for (const [path, near] of [
+    ['/v1/chat/completion', '/v1/chat/completions'],
+    ['/v1/audio/transcription', '/v1/audio/transcriptions'],
+  ] as const)
+    it(`names the nearest endpoint for ${path}`, async () => {
+      const { status, code, message } = await ask(path);
+      assert.deepEqual([status, code], [404, 'unsupported_endpoint']);
+      assert.equal(message, `Switchyard does not serve ${path}. The nearest is ${near}.`);
+    });
+
+  it('names the nearest endpoint with an id, and one outside of OpenAI’s API', async () => {
+    const model = await ask('/v1/model/gpt-4o', 'GET');
+    assert.equal(model.message, 'There is nothing at /v1/model/gpt-4o. The nearest is /v1/models/{model}.');
+    assert.equal(model.code, 'path_not_found');
+    assert.equal(
+      (await ask('/v1/embedding')).message,
+      'There is nothing at /v1/embedding. The nearest is /v1/embeddings.',
+    );
+  });
+
+  for (const [path, instead] of [
+    ['/v1beta/models/gemini-2.5-pro:generateContent', '/v1/chat/completions'],
+    ['/v1/models/gemini-2.5-pro:streamGenerateContent', '/v1/chat/completions'],
+    ['/v1beta/models/gemini-embedding-001:batchEmbedContents', '/v1/embeddings'],
+  ] as const)
+    it(`says what to call instead of Gemini’s ${path}`, async () => {
+      const { status, code, message } = await ask(path);
+      assert.deepEqual([status, code], [404, 'unsupported_endpoint']);
+      assert.ok(message.includes(`which is Gemini's API: call ${instead} with`), message);
     });
 
   it('requires a key first', async () => {

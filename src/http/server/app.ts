@@ -36,7 +36,7 @@ import {
 import { writeStream } from '#http/response/streamed-response.ts';
 import { healthRoutes, metricsRoute, type Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
-import { createUnsupportedEndpoints, type FindUnsupportedEndpoint } from '#http/routes/openai-endpoints.ts';
+import { createFindWrongTurn, type FindWrongTurn, findGeminiPath } from '#http/routes/wrong-turns.ts';
 import { runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import type { RequestActivity } from '#shared/memory/memory-after-load.ts';
 import type { RememberedAnswers } from './remembered-answers.ts';
@@ -133,7 +133,7 @@ class HttpAdapter {
   readonly #answers: ByteBudget;
   readonly #openAnswers: OpenAnswers;
   readonly #places: AnswerPlaces;
-  readonly #findUnsupported: FindUnsupportedEndpoint;
+  readonly #findWrongTurn: FindWrongTurn;
   readonly #activity: RequestActivity;
   readonly #remembered: RememberedAnswers | null;
 
@@ -148,7 +148,7 @@ class HttpAdapter {
     this.#openAnswers = new OpenAnswers(this.#answers, options.maxUnreadMs);
     this.#activity = options.activity ?? { open: 0, lastAnswerAt: null };
     this.#remembered = options.remembered ?? null;
-    this.#findUnsupported = createUnsupportedEndpoints(options.operations);
+    this.#findWrongTurn = createFindWrongTurn(options.operations);
     const { planes = bothPlanes } = options;
     const routes = createRoutes([...options.operations, ...(options.endpoints ?? [])]).filter(({ operation }) =>
       isAnsweredOn(planes, operation),
@@ -339,8 +339,8 @@ class HttpAdapter {
     const allowedMethods = this.#router.allowed(path);
     if (this.#gatewayPaths.allowed(path).length > 0) context.plane = 'gateway';
     context.onBothPlanes = allowedMethods.length === 0;
-    const failure = allowedMethods.length === 0 ? this.#findUnsupported(path) : null;
-    if (failure !== null) context.plane = 'gateway';
+    const failure = findGeminiPath(path) ?? (allowedMethods.length === 0 ? this.#findWrongTurn(path) : null);
+    if (failure?.code === 'unsupported-endpoint') context.plane = 'gateway';
     await this.#invoke(context, { kind: 'none', method: ctx.req.method ?? '', allowedMethods, failure });
   }
 

@@ -53,11 +53,14 @@ export function largestSpeech(random: Random): RawRequest {
   return json('/v1/audio/speech', `{"voice":"alloy","model":"sandbox","input":"${input}"}`);
 }
 
-/** The largest call of embeddings: lists of tokens. */
+/** The largest call of embeddings: many long texts. */
 export function largestEmbeddings(random: Random): RawRequest {
-  const tokens = Array.from({ length: 2_000 }, () => 10_000 + below(random, 90_000)).join(',');
-  const times = Math.floor((0.97 * maxValues) / 2_001);
-  return json('/v1/embeddings', `{"model":"sandbox","input":[${Array.from({ length: times }, () => `[${tokens}]`)}]}`);
+  const text = JSON.stringify(randomText(random, 4_000)).slice(1, -1);
+  const input = Array.from(
+    { length: Math.floor(filledBytes / (Buffer.byteLength(text) + 3) / 4) },
+    () => `"${text.repeat(4)}"`,
+  );
+  return json('/v1/embeddings', `{"model":"sandbox","input":[${input}]}`);
 }
 
 /** The largest upload of a file or of audio. */

@@ -1,8 +1,21 @@
+import { distance } from 'fastest-levenshtein';
 import type { AnyOperation } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 
-/** Beginnings of paths of OpenAI's API that generate text: a client can use chat completions instead. */
-const textPaths = ['/v1/responses', '/v1/completions', '/v1/assistants', '/v1/threads', '/v1/conversations'];
+/**
+ * Beginnings of paths of OpenAI's and Anthropic's APIs that generate text: a client can use chat completions instead.
+ */
+const textPaths = [
+  '/v1/responses',
+  '/v1/completions',
+  '/v1/assistants',
+  '/v1/threads',
+  '/v1/conversations',
+  '/v1/messages',
+];
+
+/** A method of Gemini's API, after the name of a model (https://ai.google.dev/api). */
+const geminiMethod = /^\/v1(?:beta|alpha)?\/(?:models|tunedModels)\/[^/]+:([a-zA-Z]+)$/;
 
 /** The other paths. The router finds served paths before it uses this list. */
 const otherPaths = [
@@ -38,20 +51,41 @@ const switches = [
   "LiteLLM: completion(model='openai/…')",
 ].join('; ');
 
-/** Finds the failure for a path of OpenAI's API that is not served; null for another path. */
-export type FindUnsupportedEndpoint = (path: string) => Failure | null;
+/** Finds the failure for a path without an operation that says what is right; null if nothing resembles the path. */
+export type FindWrongTurn = (path: string) => Failure | null;
+
+/**
+ * Returns the failure for a path of Gemini's API, also where its method is part of the name of a model; null for another
+ * path.
+ */
+export function findGeminiPath(path: string): Failure | null {
+  const [, method] = geminiMethod.exec(path) ?? [];
+  if (method === undefined) return null;
+  const instead = /embed/i.test(method) ? '/v1/embeddings' : '/v1/chat/completions';
+  return failure(
+    'unsupported-endpoint',
+    `Switchyard does not serve ${shown(path)}, which is Gemini's API: call ${instead} with the name of the model in the body.`,
+  );
+}
 
 /** @param operations the served ones: the message names them */
-export function createUnsupportedEndpoints(operations: ReadonlyArray<AnyOperation>): FindUnsupportedEndpoint {
+export function createFindWrongTurn(operations: ReadonlyArray<AnyOperation>): FindWrongTurn {
   const ofGateway = operations.filter(({ plane }) => plane === 'gateway');
   const paths = [...new Set(ofGateway.map(({ http }) => http.path))];
   const served = paths.filter((path) => isOpenAis(path) && !path.includes(':')).sort();
   const forms = paths.map((path) => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`));
+  const known = [...new Set(operations.map(({ http }) => http.path))];
   return (path) => {
     const meant = pathBelowV1(path);
     if (meant !== path && forms.some((form) => form.test(meant)))
       return failure('unsupported-endpoint', misplaced(path, meant));
-    if (!isOpenAis(path)) return null;
+    const near = nearestOf(known, path);
+    if (!isOpenAis(path))
+      return near === null
+        ? null
+        : failure('path-not-found', `There is nothing at ${shown(path)}. The nearest is ${near}.`);
+    if (near !== null)
+      return failure('unsupported-endpoint', `Switchyard does not serve ${shown(path)}. The nearest is ${near}.`);
     const hint = textPaths.some((of) => isWithin(path, of))
       ? `Use /v1/chat/completions: ${switches}.`
       : 'Give the client of these calls the base URL of a provider that has them.';
@@ -66,6 +100,27 @@ export function createUnsupportedEndpoints(operations: ReadonlyArray<AnyOperatio
 function pathBelowV1(path: string): string {
   const clean = path.replace(/\/{2,}/g, '/').replace(/\/$/, '');
   return `/v1${clean.replace(/^(?:\/v1)+(?=\/)/, '')}`;
+}
+
+/** The most letters that are added, left out or changed. */
+const maxDifferences = 3;
+
+/** Finds the known path that a path resembles most; null if none is near. Ids in the path match any id. */
+function nearestOf(known: ReadonlyArray<string>, path: string): string | null {
+  if (path.length > maxShownLength) return null;
+  const segments = path.split('/');
+  let nearest: string | null = null;
+  let fewest = maxDifferences + 1;
+  for (const candidate of known) {
+    const parts = candidate.split('/');
+    if (parts.length !== segments.length) continue;
+    const filled = parts.map((part, index) => (part.startsWith(':') ? segments[index] : part)).join('/');
+    const differences = distance(filled, path);
+    if (differences >= fewest) continue;
+    fewest = differences;
+    nearest = candidate.replaceAll(/:(\w+)/g, '{$1}');
+  }
+  return nearest;
 }
 
 function misplaced(path: string, meant: string): string {
