@@ -10,8 +10,33 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-/** The bytes that begin and end neither a string nor an object nor an array. */
-const isInner = Uint8Array.from({ length: 256 }, (_, byte) => ('"\\{}[]'.includes(String.fromCharCode(byte)) ? 0 : 1));
+/** Finds the next of a few bytes in a piece. Each byte is searched natively, and once in each part of the piece. */
+class NextOf {
+  readonly #piece: Buffer;
+  readonly #bytes: ReadonlyArray<number>;
+  readonly #places: number[];
+
+  constructor(piece: Buffer, bytes: ReadonlyArray<number>) {
+    this.#piece = piece;
+    this.#bytes = bytes;
+    this.#places = bytes.map(() => -1);
+  }
+
+  /** Returns the first place of any of them from an offset on; the length of the piece if there is none. */
+  from(offset: number): number {
+    let first = this.#piece.length;
+    for (let index = 0; index < this.#bytes.length; index += 1) {
+      let place = this.#places[index] as number;
+      if (place < offset) {
+        const found = this.#piece.indexOf(this.#bytes[index] as number, offset);
+        place = found === -1 ? this.#piece.length : found;
+        this.#places[index] = place;
+      }
+      if (place < first) first = place;
+    }
+    return first;
+  }
+}
 
 /** Whether an object has ended. Bytes that are not an object are `malformed`. */
 type ReadState = 'open' | 'complete' | 'malformed';
@@ -65,11 +90,13 @@ export class JsonMemberReader {
   /** Reads the next bytes. */
   feed(piece: Buffer): void {
     this.#keptFrom = 0;
+    // Nearly all bytes are inside of vectors and texts: they matter only where these begin and end.
+    const inner = new NextOf(piece, [quote, openBracket, closeBracket, openBrace, closeBrace]);
+    const ofString = new NextOf(piece, [quote, backslash]);
     for (let at = 0; at < piece.length; at += 1) {
-      const byte = piece[at] as number;
-      // Nearly all bytes of a vector: what is deep inside matters only where it begins and ends.
-      if (this.#depth > 1 && isInner[byte] === 1 && !this.#isEscaped) continue;
-      this.#byte(piece, at, byte);
+      if (this.#isInString && !this.#isEscaped) at = ofString.from(at);
+      else if (!this.#isInString && this.#depth > 1) at = inner.from(at);
+      if (at < piece.length) this.#byte(piece, at, piece[at] as number);
     }
     this.#keep(piece, piece.length);
   }
