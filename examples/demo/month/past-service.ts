@@ -50,7 +50,8 @@ export class PastService implements AsyncDisposable {
     const day = new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10);
     const { process } = this.#service;
     const moved = once(process, 'message', { signal: AbortSignal.timeout(moveMs) });
-    process.send({ time: Date.parse(`${day}T${time}:00.000Z`) });
+    // An ended process is noticed by the missing answer.
+    process.send({ time: Date.parse(`${day}T${time}:00.000Z`) }, () => undefined);
     await moved.catch((error) => {
       throw new DemoError('The service that makes the history has ended.', { cause: error });
     });
