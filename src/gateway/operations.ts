@@ -143,15 +143,15 @@ const chatCompletion = {
   },
 } as const;
 
-const embeddingInput = withJsonSchema(json, {
-  anyOf: [
-    { type: 'string' },
-    { type: 'array', items: { type: 'string' } },
-    { type: 'array', items: { type: 'integer' } },
-    { type: 'array', items: { type: 'array', items: { type: 'integer' } } },
-  ],
-  examples: ['When do you open?'],
-});
+const token = integer(0, Number.MAX_SAFE_INTEGER);
+
+/** A text or tokens, or a list of these. */
+const embeddingInput = t.union([
+  t.string,
+  t.readonlyArray(t.string),
+  t.readonlyArray(token),
+  t.readonlyArray(t.readonlyArray(token)),
+]);
 
 const Embeddings = t.intersection(
   [

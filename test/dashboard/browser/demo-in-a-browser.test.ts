@@ -30,6 +30,11 @@ const emptyCharts = `[...document.querySelectorAll('main [role="img"]')].filter(
   return chart.querySelector('path, rect, span, g') === null;
 }).map((chart) => chart.getAttribute('aria-label'))`;
 
+/** Returns the texts of cells that are too narrow to be read. */
+const squeezedCells = `[...document.querySelectorAll('main td, main tbody th')]
+  .filter(({ innerText, offsetWidth }) => innerText.trim().length > 8 && offsetWidth < 48)
+  .map(({ innerText }) => innerText)`;
+
 describeInBrowser('demo in a browser @long', () => {
   const folder = temporaryFolder();
   let demo: DemoProcess;
@@ -65,6 +70,7 @@ describeInBrowser('demo in a browser @long', () => {
         await holds(page, `${emptyCharts}.length === 0`);
         assert.deepEqual(await emptyPartsOf(page), [], path);
         await assertNotWider(page, path);
+        assert.deepEqual(await page.evaluate(squeezedCells), [], path);
         await keepPicture(page, `demo${path.replaceAll(/\W/g, '-')}-${name}`);
       }
       await closeWithoutComplaints(dashboard);
