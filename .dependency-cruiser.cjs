@@ -47,7 +47,19 @@ const roomed = [
   },
   {
     folder: 'src/gateway',
-    rooms: ['wire', 'transport', 'config', 'providers', 'health', 'relay', 'response', 'chat', 'audio', 'whole', 'batch'],
+    rooms: [
+      'wire',
+      'transport',
+      'config',
+      'providers',
+      'health',
+      'relay',
+      'response',
+      'chat',
+      'audio',
+      'whole',
+      'batch',
+    ],
     circles: [
       ['providers', 'chat'],
       ['providers', 'relay'],
