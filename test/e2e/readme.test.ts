@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { long } from '#test/support/run/long.ts';
 import { DemoProcess, demoProgram, variablesIn } from '#test/support/service/demo-process.ts';
 import { adminKey, type ServiceProcess, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -47,7 +48,7 @@ describe('README.md and docs/tour.md', function () {
     });
   });
 
-  it('shows the resources that npm run demo creates, and how a partner reads them', async () => {
+  it(`shows the resources that npm run demo creates, and how a partner reads them ${long}`, async () => {
     const [begun, ...steps] = stepsOf('docs/tour.md', 'Partners: templates, customers, instances');
     assert.equal(begun?.script, 'npm run demo\n');
     assert.ok(packageJson.scripts.demo.endsWith(` ${relative(root, demoProgram)}`));

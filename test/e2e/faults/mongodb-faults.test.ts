@@ -100,7 +100,7 @@ describeOnFerretDb('nodes whose MongoDB changes its primary', (ferret) => {
     }
   };
 
-  const changes = { few: 10, many: 500 };
+  const changes = { few: 5, many: 500 };
   itInRounds('lose nothing and show nothing old while commands fail at random', changes, async (rounds) => {
     await start(rounds === changes.few ? 1 : 2);
     await withSeed(async () => {
