@@ -41,7 +41,7 @@ function answerOf(embedding: unknown): Buffer {
 }
 
 function readUsage(answer: Buffer): unknown {
-  const reader = new JsonMemberReader(['usage', 'error', 'data']);
+  const reader = new JsonMemberReader(['usage', 'error'], ['data']);
   for (let from = 0; from < answer.length; from += pieceBytes) reader.feed(answer.subarray(from, from + pieceBytes));
   return reader.value('usage');
 }

@@ -128,7 +128,7 @@ async function fillWithCalls(
   opened.defer(() => calls.stop());
   const filling = fillToday(client, filled, { receiver: receiver.url, calls, print: sayIndented });
   await Promise.race([filling, aborted(signal)]);
-  if (signal.aborted) throw new DemoError('Stopped half way.');
+  signal.throwIfAborted();
   return calls;
 }
 

@@ -35,7 +35,7 @@ export interface UsageRecorderOptions {
 }
 
 /** A part of a window's sums, for one event. */
-interface Part {
+export interface UsagePart {
   readonly from: string;
   readonly until: string;
   readonly callsLost: number;
@@ -56,7 +56,7 @@ export class UsageRecorder {
   #window: UsageWindow;
   #from: string | null = null;
   /** The parts of an ended window that are not stored yet, in order. */
-  #unsettled: Part[] = [];
+  #unsettled: UsagePart[] = [];
   #stream = '';
   #revision = noStream;
   readonly #storing: Debouncer;
@@ -130,15 +130,15 @@ export class UsageRecorder {
     }
   }
 
-  async #append(part: Part): Promise<AppendFailure | null> {
-    const stream = `${usageStreamKind}-${dayOf(part.until)}-${this.#options.node}`;
+  async #append(part: UsagePart): Promise<AppendFailure | null> {
+    const stream = usageStreamOf(this.#options.node, part);
     if (stream !== this.#stream) {
       this.#stream = stream;
       this.#revision = noStream;
     }
     // If the store throws because of a bug, the recording must continue.
     const appended = await this.#options.events
-      .append(stream, this.#revision, [this.#eventOf(part)])
+      .append(stream, this.#revision, [usageEvent(this.#options.node, part)])
       .catch((error: unknown) => E.left(unavailable(String(error))));
     if (E.isLeft(appended)) return appended.left;
     this.#outage.succeeded();
@@ -150,7 +150,7 @@ export class UsageRecorder {
    * Handles a refused append.
    * @returns whether to retry at once; otherwise the retry waits
    */
-  #canRetryNow(part: Part, refused: AppendFailure): boolean {
+  #canRetryNow(part: UsagePart, refused: AppendFailure): boolean {
     switch (refused.kind) {
       case 'unavailable':
         this.#outage.failed(refused.detail);
@@ -165,7 +165,7 @@ export class UsageRecorder {
     }
   }
 
-  #halves(part: Part, bytes: number): ReadonlyArray<Part> {
+  #halves(part: UsagePart, bytes: number): ReadonlyArray<UsagePart> {
     const { usage } = part;
     if (usage.length <= 1) {
       const calls = callsIn([part]);
@@ -179,27 +179,25 @@ export class UsageRecorder {
       { ...part, usage: usage.slice(middle), callsLost: 0, id: randomUUID() },
     ];
   }
+}
 
-  #eventOf({ id, ...part }: Part): EventToAppend {
-    const { from, until, callsLost, usage } = part;
-    const data: UsageEvents[typeof type] = {
-      node: this.#options.node,
-      from,
-      until,
-      relativeAccuracy,
-      callsLost,
-      usage,
-    };
-    const metadata = usageMetadata(id, type, until);
-    return { id, type, data: JSON.stringify(data), metadata: JSON.stringify(metadata) };
-  }
+/** Returns the stream of a part: each node has one for each day. */
+export function usageStreamOf(node: string, { until }: Pick<UsagePart, 'until'>): string {
+  return `${usageStreamKind}-${dayOf(until)}-${node}`;
+}
+
+/** Returns the event of a part. */
+export function usageEvent(node: string, { id, from, until, callsLost, usage }: UsagePart): EventToAppend {
+  const data: UsageEvents[typeof type] = { node, from, until, relativeAccuracy, callsLost, usage };
+  const metadata = usageMetadata(id, type, until);
+  return { id, type, data: JSON.stringify(data), metadata: JSON.stringify(metadata) };
 }
 
 function unavailable(detail: string): AppendFailure {
   return { kind: 'unavailable', detail, retryAfterSeconds: 1 };
 }
 
-function callsIn(parts: ReadonlyArray<Part>): number {
+function callsIn(parts: ReadonlyArray<UsagePart>): number {
   return parts.reduce((sum, { usage }) => sum + usage.reduce((calls, entry) => calls + entry.calls, 0), 0);
 }
 

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { usageStreamKind } from '#domain/stream-kinds.ts';
-import { dayOf, type UsageEvents } from '#domain/usage/events.ts';
-import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
 import type { StoredEvent } from '#event-store/event-store.ts';
 import type { CallingKey } from '#examples/demo/partner.ts';
-import { UsageWindow, usageMetadata } from '#usage/usage-recorder.ts';
+import { UsageWindow, usageEvent, usageStreamOf } from '#usage/usage-recorder.ts';
 import { inventCall } from './invented-call.ts';
 
+/** The node that would have recorded the usage. */
+const node = 'demo';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
@@ -62,21 +61,15 @@ function* callTimes(from: number, until: number): Iterable<number> {
 }
 
 function eventOf(window: UsageWindow, from: number, end: number, revisions: Map<string, number>): StoredEvent {
-  const node = 'demo';
-  const until = new Date(end).toISOString();
-  const stream = `${usageStreamKind}-${dayOf(until)}-${node}`;
-  const revision = (revisions.get(stream) ?? -1) + 1;
-  revisions.set(stream, revision);
-  const id = randomUUID();
-  const type = 'UsageRecorded';
-  const data: UsageEvents[typeof type] = {
-    node,
+  const part = {
+    id: randomUUID(),
     from: new Date(from).toISOString(),
-    until,
-    relativeAccuracy,
-    callsLost: 0,
+    until: new Date(end).toISOString(),
+    callsLost: window.callsLost,
     usage: window.entries(),
   };
-  const metadata = usageMetadata(id, type, until);
-  return { stream, revision, id, type, data: JSON.stringify(data), metadata: JSON.stringify(metadata) };
+  const stream = usageStreamOf(node, part);
+  const revision = (revisions.get(stream) ?? -1) + 1;
+  revisions.set(stream, revision);
+  return { stream, revision, ...usageEvent(node, part) };
 }

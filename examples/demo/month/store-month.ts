@@ -46,7 +46,7 @@ function timelineOf(past: PastService, signal: AbortSignal, print: (line: string
   let ago = '';
   return {
     moveTo: async (daysAgo, time) => {
-      if (signal.aborted) throw new DemoError('Stopped half way.');
+      signal.throwIfAborted();
       await past.moveTo(daysAgo, time);
       ago = `${daysAgo} ${daysAgo === 1 ? 'day' : 'days'} ago`;
     },

@@ -2,7 +2,13 @@ import type { ResponseSink } from '#exchange/response-sink.ts';
 import { malformed, unfinished } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { nothingReported } from '#gateway/relay/call-record.ts';
-import { copyHeader, createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
+import {
+  copyHeader,
+  createResponseHeaders,
+  type ResponseHandler,
+  type ResponseHead,
+  writePaced,
+} from './response-handler.ts';
 
 /** Passes bytes on as they arrive, such as audio. The answer begins with the first of them. */
 export class ByteStreamResponse implements ResponseHandler {
@@ -15,16 +21,13 @@ export class ByteStreamResponse implements ResponseHandler {
   }
 
   receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
-    const resume = () => attempt.resume();
     // A proxy in front of a provider may report an error as a page with status 200.
     const isPage = /^text\/html\b/i.test(head.headers['content-type'] ?? '');
     return {
       onData: (chunk) => {
         if (isPage) return attempt.fail(malformed);
         if (!this.hasBegun) this.#begin(head, attempt);
-        if (this.#response.write(chunk)) return;
-        attempt.pause();
-        this.#response.onceDrained(resume);
+        writePaced(this.#response, chunk, attempt);
       },
       onEnd: () => {
         if (this.hasBegun) {

@@ -16,7 +16,7 @@ import { type SseBatch, SseSplitter } from '#gateway/wire/sse-splitter.ts';
 import type { EventClassification, StreamInterpreter } from '#gateway/wire/stream-interpreter.ts';
 import { isObject, parsedJson } from '#shared/json/json.ts';
 import { errorInStream } from './error-response.ts';
-import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
+import { createResponseHeaders, type ResponseHandler, type ResponseHead, writePaced } from './response-handler.ts';
 
 export interface EventStreamResponseOptions {
   readonly response: ResponseSink;
@@ -245,12 +245,8 @@ class StreamConsumer implements BodyConsumer {
 
   #write(bytes: Buffer): void {
     if (!this.#stream.hasBegun) this.#begin();
-    if (this.#response.write(this.#withHeld(bytes))) return;
-    this.#attempt.pause();
-    this.#response.onceDrained(this.#resume);
+    writePaced(this.#response, this.#withHeld(bytes), this.#attempt);
   }
-
-  readonly #resume = (): void => this.#attempt.resume();
 
   #withHeld(bytes: Buffer): Buffer {
     if (this.#held.length === 0) return bytes;

@@ -3,16 +3,20 @@ import type { ResponseSink } from '#exchange/response-sink.ts';
 import { type AttemptFailure, malformed, noRoom, refusalInBody, unfinished } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/relay/call-record.ts';
-import { contentOf } from '#gateway/transport/transport.ts';
 import { providerErrorIn, tokensIn } from '#gateway/wire/chat-event.ts';
 import { JsonMemberReader } from '#gateway/wire/json-member-reader.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
-import { copyHeader, createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
+import {
+  copyHeader,
+  createResponseHeaders,
+  heldContent,
+  type ResponseHandler,
+  type ResponseHead,
+  writePaced,
+} from './response-handler.ts';
 
 /** A larger answer is passed on as it arrives. */
-export const maxHeldBytes = 1024 * 1024;
-/** A few bytes may decompress to very many, which blocks the event loop. */
-const maxDecompressedBytes = 16 * 1024 * 1024;
+const maxHeldBytes = 1024 * 1024;
 
 export interface PartlyHeldResponseOptions {
   readonly response: ResponseSink;
@@ -40,7 +44,7 @@ export class PartlyHeldResponse implements ResponseHandler {
     const { answerHold, requiredMember } = this.#options;
     const held: Buffer[] = [];
     let bytes = 0;
-    const reader = new JsonMemberReader(['usage', 'error', requiredMember]);
+    const reader = new JsonMemberReader(['usage', 'error'], [requiredMember]);
     const isEncoded = (head.headers['content-encoding'] ?? 'identity') !== 'identity';
     return {
       get reported() {
@@ -49,7 +53,7 @@ export class PartlyHeldResponse implements ResponseHandler {
       onData: (chunk) => {
         attempt.markContent();
         if (!isEncoded) reader.feed(chunk);
-        if (this.hasBegun) return this.#write(chunk, attempt);
+        if (this.hasBegun) return writePaced(this.#options.response, chunk, attempt);
         held.push(chunk);
         bytes += chunk.length;
         if (bytes > maxHeldBytes) this.#begin(head, held, attempt, isEncoded ? null : reader);
@@ -87,15 +91,8 @@ export class PartlyHeldResponse implements ResponseHandler {
     const fields = createResponseHeaders(head, contentTypeOf(head));
     for (const name of ['content-length', 'content-encoding']) copyHeader(fields, head, name);
     response.start(head.status, fields);
-    for (const chunk of held.splice(0)) this.#write(chunk, attempt);
+    for (const chunk of held.splice(0)) writePaced(response, chunk, attempt);
     answerHold.resize(0);
-  }
-
-  #write(chunk: Buffer, attempt: AttemptControl): void {
-    const { response } = this.#options;
-    if (response.write(chunk)) return;
-    attempt.pause();
-    response.onceDrained(() => attempt.resume());
   }
 
   #end(reader: JsonMemberReader | null): AttemptFailure | null {
@@ -112,7 +109,7 @@ export class PartlyHeldResponse implements ResponseHandler {
   ): AttemptFailure | null {
     const { response, requiredMember } = this.#options;
     const sent = held.length === 1 ? (held[0] as Buffer) : Buffer.concat(held);
-    const body = contentOf(head.headers, sent, maxDecompressedBytes);
+    const body = heldContent(head, sent);
     if (body === null) return malformed;
     if (isEncoded) reader.feed(body);
     if (reader.state !== 'complete') return body.length === 0 ? unfinished : malformed;

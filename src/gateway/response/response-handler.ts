@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ResponseSink } from '#exchange/response-sink.ts';
 import type { ResponseTranslator } from '#gateway/providers/provider.ts';
 import type { AttemptFailure } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import type { ReportedConsumption } from '#gateway/relay/call-record.ts';
-import { providerRequestIdField, providerRequestIdIn } from '#gateway/transport/transport.ts';
+import { contentOf, providerRequestIdField, providerRequestIdIn } from '#gateway/transport/transport.ts';
 
 /** The head of a successful response from a provider. */
 export interface ResponseHead {
@@ -34,6 +35,21 @@ export interface ResponseHandler {
   readonly abort: (failure: AttemptFailure) => void;
   /** Whether the whole answer has arrived except for its usage, which the provider may still send. */
   readonly isAwaitingUsage: boolean;
+}
+
+/** A few bytes may decompress to very many, which blocks the event loop. */
+const maxDecompressedBytes = 16 * 1024 * 1024;
+
+/** Returns the decompressed body of a held answer; null if it cannot be decompressed. */
+export function heldContent({ headers }: ResponseHead, sent: Buffer): Buffer | null {
+  return contentOf(headers, sent, maxDecompressedBytes);
+}
+
+/** Writes a piece, and reads no more from the provider until the client has received it. */
+export function writePaced(response: ResponseSink, piece: Buffer, attempt: AttemptControl): void {
+  if (response.write(piece)) return;
+  attempt.pause();
+  response.onceDrained(() => attempt.resume());
 }
 
 /** The provider's headers that a client receives in addition to the content type. */

@@ -10,10 +10,9 @@ import {
 } from '#gateway/relay/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
 import { audioSecondsIn, nothingReported, type ReportedConsumption } from '#gateway/relay/call-record.ts';
-import { contentOf } from '#gateway/transport/transport.ts';
 import { providerErrorIn, tokensIn } from '#gateway/wire/chat-event.ts';
 import { isObject, parsedJson } from '#shared/json/json.ts';
-import { createResponseHeaders, type ResponseHandler, type ResponseHead } from './response-handler.ts';
+import { createResponseHeaders, heldContent, type ResponseHandler, type ResponseHead } from './response-handler.ts';
 
 export interface WholeResponseOptions {
   readonly response: ResponseSink;
@@ -25,8 +24,6 @@ export interface WholeResponseOptions {
 
 /** The most bytes of a held answer. */
 const maxResponseBytes = 64 * 1024 * 1024;
-/** A few bytes may decompress to very many, which blocks the event loop. */
-const maxDecompressedBytes = 16 * 1024 * 1024;
 
 /** The usage of an answer, which its body reports. */
 interface AnswerUsage {
@@ -81,7 +78,7 @@ export class WholeResponse implements ResponseHandler {
 
   #deliver(head: ResponseHead, sent: Buffer, usage: AnswerUsage): AttemptFailure | null {
     const { response } = this.#options;
-    const body = contentOf(head.headers, sent, maxDecompressedBytes);
+    const body = heldContent(head, sent);
     if (body === null) return malformed;
     const contentType = head.headers['content-type'] ?? 'application/octet-stream';
     const failure = this.#check(contentType, body, usage);

@@ -48,6 +48,8 @@ type ReadState = 'open' | 'complete' | 'malformed';
 export class JsonMemberReader {
   readonly #wanted: ReadonlySet<string>;
   readonly #values = new Map<string, Buffer[]>();
+  readonly #names = new Set<string>();
+  readonly #noted: ReadonlySet<string>;
   #state: ReadState = 'open';
   /** The number of open objects and arrays. */
   #depth = 0;
@@ -62,18 +64,22 @@ export class JsonMemberReader {
   #keptFrom = 0;
   #name = '';
 
-  /** @param names the wanted members */
-  constructor(names: ReadonlyArray<string>) {
+  /**
+   * @param names the members whose values are kept
+   * @param noted the members of which only their presence is kept
+   */
+  constructor(names: ReadonlyArray<string>, noted: ReadonlyArray<string> = []) {
     this.#wanted = new Set(names);
+    this.#noted = new Set(noted);
   }
 
   get state(): ReadState {
     return this.#state;
   }
 
-  /** Whether a wanted member has begun. */
+  /** Whether a wanted or noted member has begun. */
   has(name: string): boolean {
-    return this.#values.has(name);
+    return this.#names.has(name);
   }
 
   /** Returns the value of a wanted member; undefined if it is missing, too long or not JSON. */
@@ -146,7 +152,9 @@ export class JsonMemberReader {
 
   #beginValue(start: number): void {
     this.#isNameNext = false;
-    if (!this.#wanted.has(this.#name)) return;
+    const isWanted = this.#wanted.has(this.#name);
+    if (isWanted || this.#noted.has(this.#name)) this.#names.add(this.#name);
+    if (!isWanted) return;
     this.#beginKept(start);
     if (this.#kept !== null) this.#values.set(this.#name, this.#kept);
   }

@@ -74,7 +74,7 @@ export function createFindWrongTurn(operations: ReadonlyArray<AnyOperation>): Fi
   const paths = [...new Set(ofGateway.map(({ http }) => http.path))];
   const served = paths.filter((path) => isOpenAis(path) && !path.includes(':')).sort();
   const forms = paths.map((path) => new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`));
-  const known = [...new Set(operations.map(({ http }) => http.path))];
+  const known = [...new Set(operations.map(({ http }) => http.path))].map((each) => each.split('/'));
   return (path) => {
     const meant = pathBelowV1(path);
     if (meant !== path && forms.some((form) => form.test(meant)))
@@ -105,20 +105,19 @@ function pathBelowV1(path: string): string {
 /** The most letters that are added, left out or changed. */
 const maxDifferences = 3;
 
-/** Finds the known path that a path resembles most; null if none is near. Ids in the path match any id. */
-function nearestOf(known: ReadonlyArray<string>, path: string): string | null {
+/** Finds the known path, given in segments, that a path resembles most; null if none is near. Ids in the path match any id. */
+function nearestOf(known: ReadonlyArray<ReadonlyArray<string>>, path: string): string | null {
   if (path.length > maxShownLength) return null;
   const segments = path.split('/');
   let nearest: string | null = null;
   let fewest = maxDifferences + 1;
-  for (const candidate of known) {
-    const parts = candidate.split('/');
+  for (const parts of known) {
     if (parts.length !== segments.length) continue;
     const filled = parts.map((part, index) => (part.startsWith(':') ? segments[index] : part)).join('/');
     const differences = distance(filled, path);
     if (differences >= fewest) continue;
     fewest = differences;
-    nearest = candidate.replaceAll(/:(\w+)/g, '{$1}');
+    nearest = parts.join('/').replaceAll(/:(\w+)/g, '{$1}');
   }
   return nearest;
 }

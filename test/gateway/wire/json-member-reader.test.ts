@@ -43,6 +43,13 @@ describe('JSON member reader', () => {
     assert.deepEqual(reader.value('usage'), { usage: 3 });
   });
 
+  it('keeps the presence alone of a noted member', () => {
+    const reader = new JsonMemberReader(['usage'], ['data']);
+    reader.feed(Buffer.from('{"data":[1],"usage":2,"other":3}'));
+    assert.deepEqual([reader.has('data'), reader.value('data'), reader.value('usage')], [true, undefined, 2]);
+    assert.equal(reader.has('other'), false);
+  });
+
   it('keeps no value of more than 64 KiB', () => {
     const reader = read(JSON.stringify({ data: 'x'.repeat(70_000), usage: 1 }), [10, 30_000, 69_000]);
     assert.deepEqual([reader.has('data'), reader.value('data'), reader.value('usage')], [true, undefined, 1]);
