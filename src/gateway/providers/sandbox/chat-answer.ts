@@ -18,18 +18,19 @@ const maxPieces = 4_096;
 /** Answers a chat. The same request gives the same answer. */
 export function answerChat(request: ChatRequest): LocalAnswer {
   try {
-    return answerWith(request, contentOf(request));
+    const text = lastUserText(request);
+    return answerWith(request, text, contentOf(request, text));
   } catch (error) {
     if (!(error instanceof UnfitSchemaError)) throw error;
     return refusalAnswer('sandbox_cannot_answer', error.message);
   }
 }
 
-function answerWith(request: ChatRequest, content: ChatContent): LocalAnswer {
+function answerWith(request: ChatRequest, text: string, content: ChatContent): LocalAnswer {
   const digest = hash('sha256', request.bytes).slice(0, 24);
   const words = wordsOf(content);
   const choices = Array.from({ length: choicesIn(request) }, (_, index) => index);
-  const usage = { prompt_tokens: wordsIn(lastUserText(request)), completion_tokens: words.length * choices.length };
+  const usage = { prompt_tokens: wordsIn(text), completion_tokens: words.length * choices.length };
   const counted = { ...usage, total_tokens: usage.prompt_tokens + usage.completion_tokens };
   const common = { id: `chatcmpl-sandbox-${digest}`, created, model: sandboxModel, system_fingerprint: 'sandbox' };
   const said = spoken(content, `call_sandbox_${digest}`);
@@ -118,12 +119,12 @@ const maxRepeated = 100_000;
 const maxChoices = 128;
 
 /** The number of choices in the answer, which all have the same content. */
-export function choicesIn({ choices }: ChatRequest): number {
+function choicesIn({ choices }: ChatRequest): number {
   return Math.min(Math.floor(choices), maxChoices);
 }
 
 /** The text of the last message of the user. */
-export function lastUserText(request: ChatRequest): string {
+function lastUserText(request: ChatRequest): string {
   const { bytes, lastUserContent: content } = request;
   const said = content === null ? null : scalarValue(bytes, content);
   if (typeof said === 'string') return said;
@@ -138,12 +139,13 @@ export function lastUserText(request: ChatRequest): string {
 /**
  * Decides the answer: a function call if `tool_choice` requires one, or if the last message says `call <tool>`; a value of
  * the schema if `response_format` has one, else a text.
+ * @param text that of the user's last message, which is read once because it may be large
  * @throws UnfitSchemaError if it cannot; the message has the reason
  */
-export function contentOf(request: ChatRequest): ChatContent {
-  const demanded = functionToCall(request);
+function contentOf(request: ChatRequest, text: string): ChatContent {
+  const demanded = functionToCall(request, text);
   if (demanded !== null) return callOf(demanded, choicesIn(request));
-  const said = `This is the Switchyard sandbox and no model. You said: ${repeated(lastUserText(request))}`;
+  const said = `This is the Switchyard sandbox and no model. You said: ${repeated(text)}`;
   const format = member(request, 'response_format');
   if (!isObject(format)) return { kind: 'text', text: said };
   if (format.type === 'json_object') return { kind: 'text', text: JSON.stringify({ sandbox: said }) };
@@ -165,10 +167,10 @@ interface ToolChoice {
   readonly names: ReadonlyArray<unknown> | null;
 }
 
-function functionToCall(request: ChatRequest): JsonObject | null {
+function functionToCall(request: ChatRequest, text: string): JsonObject | null {
   const { mode, names } = toolChoiceOf(member(request, 'tool_choice'));
   if (mode === 'none') return null;
-  const asked = mode === 'auto' ? askedFunction(request) : null;
+  const asked = mode === 'auto' ? askedFunction(request, text) : null;
   if (mode === 'auto' && asked === null) return null;
   const allowed = functionsIn(member(request, 'tools')).filter(({ name }) => names === null || names.includes(name));
   const found = mode === 'auto' ? allowed.find(({ name }) => name === asked) : allowed[0];
@@ -198,9 +200,9 @@ function functionsIn(tools: Json | undefined): ReadonlyArray<JsonObject> {
 }
 
 /** The name in `call <tool>`, if the user's message is the last: after the result of a tool it is answered with a text. */
-function askedFunction(request: ChatRequest): string | null {
+function askedFunction(request: ChatRequest, text: string): string | null {
   if (!request.isUserLast) return null;
-  return /\bcall ([A-Za-z0-9_-]{1,64})/i.exec(lastUserText(request))?.[1] ?? null;
+  return /\bcall ([A-Za-z0-9_-]{1,64})/i.exec(text)?.[1] ?? null;
 }
 
 /** The parsed value of a member, if it is small enough. */
@@ -216,7 +218,10 @@ function repeated(text: string): string {
   return text.length > maxRepeated ? `${text.slice(0, maxRepeated).toWellFormed()}…` : text;
 }
 
-/** Counts the words of a text. The sandbox counts them as tokens. */
+/** Counts the words of a text. The sandbox counts them as tokens. It makes no list of them, because a text may be large. */
 export function wordsIn(text: string): number {
-  return text.split(/\s+/).filter((word) => word !== '').length;
+  const word = /\S+/g;
+  let words = 0;
+  while (word.test(text)) words += 1;
+  return words;
 }
