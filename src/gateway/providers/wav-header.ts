@@ -1,5 +1,5 @@
 /** The bytes of a WAV file before its samples. */
-export const wavHeaderBytes = 44;
+const wavHeaderBytes = 44;
 
 /** The length in a header that is written before the length is known; players read to the end. */
 const unknownLength = 0xffffffff;

@@ -11,7 +11,6 @@ import {
   type UnsupportedRequest,
   unknownFormat,
 } from '#gateway/providers/provider.ts';
-import { wavHeaderBytes } from '#gateway/providers/wav-header.ts';
 import {
   eventAnswer,
   jsonAnswer,
@@ -78,9 +77,6 @@ function taken<Request>(request: E.Either<Failure, Request>): Request {
   return request.right;
 }
 
-/** The bytes of one piece of audio. A multiple of three, so that pieces in Base64 need no padding. */
-const pieceBytes = 15 * 1024;
-
 const speechNames = wantedNames({ input: [], response_format: [], stream_format: [] });
 
 async function speech(bytes: Buffer): Promise<LocalAnswer> {
@@ -88,15 +84,19 @@ async function speech(bytes: Buffer): Promise<LocalAnswer> {
   const said = (name: string) => scalarMember(bytes, members, name);
   const [input, format, streamFormat] = [said('input'), said('response_format'), said('stream_format')];
   const isPcm = format === 'pcm';
-  const wav = toneWav(wordsIn(typeof input === 'string' ? input : ''));
-  const audio = isPcm ? wav.subarray(wavHeaderBytes) : wav;
-  if (streamFormat === 'sse') return eventAnswer(speechEvents(audio), '');
-  return { status: 200, contentType: isPcm ? 'audio/pcm' : 'audio/wav', pieces: piecesOf(audio, pieceBytes) };
+  const { header, tones } = toneWav(wordsIn(typeof input === 'string' ? input : ''));
+  const pieces = isPcm ? tones : after(header, tones);
+  if (streamFormat === 'sse') return eventAnswer(speechEvents(pieces), '');
+  return { status: 200, contentType: isPcm ? 'audio/pcm' : 'audio/wav', pieces };
 }
 
-function* speechEvents(audio: Buffer): Iterable<JsonObject> {
-  for (const piece of piecesOf(audio, pieceBytes))
-    yield { type: 'speech.audio.delta', audio: piece.toString('base64') };
+function* after(header: Buffer, tones: Iterable<Buffer>): Iterable<Buffer> {
+  yield header;
+  yield* tones;
+}
+
+function* speechEvents(pieces: Iterable<Buffer>): Iterable<JsonObject> {
+  for (const piece of pieces) yield { type: 'speech.audio.delta', audio: piece.toString('base64') };
   yield { type: 'speech.audio.done' };
 }
 
@@ -141,8 +141,4 @@ function segmentOf(text: string): JsonObject {
 function wordsOf(text: string): ReadonlyArray<JsonObject> {
   const words = text.split(' ');
   return words.map((word, index) => ({ word, start: index / words.length, end: (index + 1) / words.length }));
-}
-
-function* piecesOf(bytes: Buffer, size: number): Iterable<Buffer> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }

@@ -1,26 +1,36 @@
-import { wavHeader, wavHeaderBytes } from '#gateway/providers/wav-header.ts';
+import { wavHeader } from '#gateway/providers/wav-header.ts';
 
 const sampleRate = 24_000;
 const secondsPerWord = 0.25;
 const maxWords = 400;
 const loudness = 0.2 * 0x7fff;
+const samplesPerTone = sampleRate * secondsPerWord;
 
-/**
- * A playable WAV file (mono, 16 bit, 24 kHz): one tone for each word, the same for the same number of words.
- * @returns a header of 44 bytes and the samples
- */
-export function toneWav(words: number): Buffer {
+/** A playable WAV file (mono, 16 bit, 24 kHz): one tone for each word, the same for the same number of words. */
+export interface ToneWav {
+  readonly header: Buffer;
+  /** The samples of each tone, made when they are read: all at once would hold the event loop. A tone has 12,000 bytes. */
+  readonly tones: Iterable<Buffer>;
+}
+
+/** Makes a file of tones. */
+export function toneWav(words: number): ToneWav {
   const tones = Math.min(maxWords, Math.max(1, words));
-  const samplesPerTone = sampleRate * secondsPerWord;
-  const wav = Buffer.alloc(wavHeaderBytes + tones * samplesPerTone * 2);
-  wavHeader(sampleRate, wav.length - wavHeaderBytes).copy(wav);
-  for (let sample = 0; sample < tones * samplesPerTone; sample += 1) {
-    const within = (sample % samplesPerTone) / samplesPerTone;
-    const pitch = 220 * 2 ** ((Math.floor(sample / samplesPerTone) % 12) / 12);
+  return { header: wavHeader(sampleRate, tones * samplesPerTone * 2), tones: makeTones(tones) };
+}
+
+function* makeTones(tones: number): Iterable<Buffer> {
+  for (let tone = 0; tone < tones; tone += 1) yield makeTone(tone);
+}
+
+function makeTone(tone: number): Buffer {
+  const samples = Buffer.alloc(samplesPerTone * 2);
+  const pitch = 220 * 2 ** ((tone % 12) / 12);
+  for (let at = 0; at < samplesPerTone; at += 1) {
     // Each tone swells and fades, so that none begins with a click.
-    const level = loudness * Math.sin(Math.PI * within);
-    const value = Math.round(level * Math.sin((2 * Math.PI * pitch * sample) / sampleRate));
-    wav.writeInt16LE(value, wavHeaderBytes + sample * 2);
+    const level = loudness * Math.sin((Math.PI * at) / samplesPerTone);
+    const sample = tone * samplesPerTone + at;
+    samples.writeInt16LE(Math.round(level * Math.sin((2 * Math.PI * pitch * sample) / sampleRate)), at * 2);
   }
-  return wav;
+  return samples;
 }
