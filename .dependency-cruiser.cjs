@@ -23,10 +23,7 @@ const floorRules = floors.map(({ name, folders }, height) => {
   };
 });
 
-/**
- * The rooms of a folder with many concepts, from the ground up. A room imports only rooms below it. `circles` lists the
- * pairs that still know each other, until the gateway is cut by protocol.
- */
+/** The rooms of a folder with many concepts, from the ground up. A room imports only rooms below it. */
 const roomed = [
   {
     folder: 'src/application',
@@ -43,43 +40,36 @@ const roomed = [
       'batches',
       'openapi',
     ],
-    circles: [],
   },
   {
     folder: 'src/gateway',
     rooms: [
-      'wire',
+      'neutral',
+      'framing',
       'transport',
       'config',
+      'protocols',
       'providers',
+      'attempt',
       'health',
-      'relay',
       'response',
-      'chat',
+      'relay',
+      'text',
       'audio',
       'whole',
       'batch',
     ],
-    circles: [
-      ['providers', 'chat'],
-      ['providers', 'relay'],
-      ['relay', 'response'],
-    ],
   },
 ];
 
-const roomRules = roomed.flatMap(({ folder, rooms, circles }) =>
-  rooms.map((room, height) => {
-    const allowed = circles.flatMap(([lower, upper]) => (lower === room ? [upper] : []));
-    const above = rooms.slice(height + 1).filter((other) => !allowed.includes(other));
-    return {
-      name: `no-room-above-${room}-in-${folder.slice('src/'.length)}`,
-      comment: 'Rooms of a folder have an order too.',
-      severity: 'error',
-      from: { path: `^${folder}/${room}/` },
-      to: { path: `^${folder}/(${above.join('|') || '(?!)'})/` },
-    };
-  }),
+const roomRules = roomed.flatMap(({ folder, rooms }) =>
+  rooms.map((room, height) => ({
+    name: `no-room-above-${room}-in-${folder.slice('src/'.length)}`,
+    comment: 'Rooms of a folder have an order too.',
+    severity: 'error',
+    from: { path: `^${folder}/${room}/` },
+    to: { path: `^${folder}/(${rooms.slice(height + 1).join('|') || '(?!)'})/` },
+  })),
 );
 
 module.exports = {
@@ -140,6 +130,20 @@ module.exports = {
       severity: 'error',
       from: { path: '^(queries|projections)/' },
       to: { path: '^(commands|src/event-store)/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'neutral-knows-no-gateway',
+      comment: 'The neutral form of conversations and answers is data: protocols know it, and it knows none of them.',
+      severity: 'error',
+      from: { path: '^src/gateway/neutral/' },
+      to: { path: '^src/(?!gateway/neutral/|shared/)' },
+    },
+    {
+      name: 'no-protocol-imports-another',
+      comment: 'Two protocols meet in the neutral form alone, so that a new one is a new folder.',
+      severity: 'error',
+      from: { path: '^src/gateway/protocols/([^/]+)/' },
+      to: { path: '^src/gateway/protocols/[^/]+/', pathNot: '^src/gateway/protocols/$1/' },
     },
     {
       name: 'gateway-is-stateless',

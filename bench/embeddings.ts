@@ -1,4 +1,4 @@
-import { JsonMemberReader } from '#gateway/wire/json-member-reader.ts';
+import { JsonMemberReader } from '#gateway/framing/json-member-reader.ts';
 import { format, interleaved, print, printResults } from './measure.ts';
 
 const rounds = 9;

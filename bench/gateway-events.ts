@@ -1,5 +1,5 @@
-import { readChatEvent } from '#gateway/wire/chat-event.ts';
-import { ChatEventReader } from '#gateway/wire/chat-event-reader.ts';
+import { readChatEvent } from '#gateway/protocols/openai-chat/chat-event.ts';
+import { ChatEventReader } from '#gateway/protocols/openai-chat/chat-event-reader.ts';
 import { chatEvent, obfuscation } from './gateway-processes/chat-events.ts';
 import { format, median, print, printResults } from './measure.ts';
 

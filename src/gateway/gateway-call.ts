@@ -3,9 +3,9 @@ import type { StreamingRequest, StreamReport } from '#application/operations/ope
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { ArrivalLimits } from '#exchange/body-source.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
+import { inputError } from '#gateway/framing/member-checks.ts';
 import type { ConfigurationSnapshot } from '#gateway/providers/open-provider.ts';
 import { sendError } from '#gateway/response/error-response.ts';
-import { inputError } from '#gateway/wire/member-checks.ts';
 import type { CatalogueRefusal } from './config/catalogue.ts';
 import type { Gateway } from './gateway.ts';
 import { gatewayErrorResponse } from './response/error-response.ts';

@@ -14,7 +14,6 @@ import { json, jsonObject } from '#shared/codecs/json-value.ts';
 import { integer } from '#shared/codecs/number.ts';
 import { createSpeech } from './audio/create-speech.ts';
 import { createTranscription } from './audio/create-transcription.ts';
-import { createChatCompletion } from './chat/create-chat-completion.ts';
 import { reasoningHints } from './config/configuration.ts';
 import type { Gateway } from './gateway.ts';
 import {
@@ -26,6 +25,7 @@ import {
   runCall,
 } from './gateway-call.ts';
 import { modelList, modelNamed } from './model-list.ts';
+import { createChatCompletion } from './text/relay-text.ts';
 import { embeddings } from './whole/embeddings.ts';
 import { relayWhole } from './whole/relay-whole.ts';
 

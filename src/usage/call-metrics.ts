@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { isErrorType, otherErrorType as other } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptReport } from '#gateway/health/target-health.ts';
 import type { ListedTarget } from '#gateway/health/target-list.ts';
-import { isErrorType, otherErrorType as other } from '#gateway/relay/attempt-failure.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { audioSecondsIn, type Consumption, costOf } from '#gateway/relay/call-record.ts';
+import type { Consumption } from '#gateway/neutral/consumption.ts';
+import { audioSecondsIn } from '#gateway/neutral/provider-report.ts';
+import { costOf } from '#gateway/relay/call-record.ts';
 
 describe('costOf', () => {
   const nothing: Consumption = { tokens: null, characters: null, audioSeconds: null };

@@ -1,7 +1,8 @@
 import configuration from '#examples/demo/gateway.json' with { type: 'json' };
 import type { CallingKey } from '#examples/demo/partner.ts';
 import type { Price } from '#gateway/config/configuration.ts';
-import { type AttemptRecord, type CallRecord, type Consumption, costOf } from '#gateway/relay/call-record.ts';
+import type { Consumption } from '#gateway/neutral/consumption.ts';
+import { type AttemptRecord, type CallRecord, costOf } from '#gateway/relay/call-record.ts';
 import { failureName } from '#gateway/response/error-response.ts';
 
 const hourMs = 3_600_000;

@@ -1,11 +1,11 @@
 import type { StreamingRequest } from '#application/operations/operation.ts';
-import type { AttemptFailure } from '#gateway/relay/attempt-failure.ts';
-import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
+import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
+import { AudioStreamInterpreter } from '#gateway/audio/audio-stream-interpreter.ts';
 import { ByteStreamResponse } from '#gateway/response/byte-stream-response.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
 import type { ResponseHandler, ResponseHead } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
-import { AudioStreamInterpreter } from '#gateway/wire/stream-interpreter.ts';
 
 /**
  * Answers of the audio operations: events are passed on one by one, JSON is held until it is complete, and other

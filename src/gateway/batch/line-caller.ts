@@ -11,11 +11,11 @@ import { errorCode } from '#exchange/openai-error.ts';
 import { MemoryResponse } from '#exchange/response-sink.ts';
 import { createSpeech } from '#gateway/audio/create-speech.ts';
 import { createTranscription } from '#gateway/audio/create-transcription.ts';
-import { createChatCompletion } from '#gateway/chat/create-chat-completion.ts';
+import { MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import type { Gateway } from '#gateway/gateway.ts';
 import type { CallResult, GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
 import { gatewayErrorResponse, sendError } from '#gateway/response/error-response.ts';
-import { MemberCollector, scalarMember, wantedNames } from '#gateway/wire/json-members.ts';
+import { createChatCompletion } from '#gateway/text/relay-text.ts';
 import { formBody } from './form-body.ts';
 import { readLine } from './read-line.ts';
 

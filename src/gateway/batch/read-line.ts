@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { BatchLine, LineFault } from '#application/batches/line-calls.ts';
 import type { BatchEvents } from '#domain/batch/events.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
-import { lastMember, MemberCollector, scalarMember, wantedNames } from '#gateway/wire/json-members.ts';
+import { lastMember, MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 
 const openBrace = 0x7b;
 const maxCustomIdCharacters = 512;

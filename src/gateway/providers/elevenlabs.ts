@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ProviderConfiguration } from '#gateway/config/configuration.ts';
 import { checkPathSegment } from '#gateway/config/configuration.ts';
-import { audioSecondsIn } from '#gateway/relay/call-record.ts';
+import { audioSecondsIn } from '#gateway/neutral/provider-report.ts';
 import type { Transport } from '#gateway/transport/transport.ts';
 import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
 import {

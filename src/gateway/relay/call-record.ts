@@ -1,8 +1,7 @@
 import type { Tenant } from '#domain/shared/access.ts';
 import type { Price } from '#gateway/config/configuration.ts';
-import { isCount, type Tokens } from '#gateway/wire/chat-event.ts';
+import type { Consumption, ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { Batcher } from '#shared/async/batcher.ts';
-import { isObject, type JsonObject } from '#shared/json/json.ts';
 
 /**
  * The outcome of a call: `served`, `refused` (the request is invalid), `failed`, `broken-off` in mid-answer, or the
@@ -104,21 +103,6 @@ export class UsageBuffer implements Usage {
   readonly flush = (): void => this.#records.drain();
 }
 
-/** What a call used; null for amounts that are unknown or that the operation does not have. */
-export interface Consumption {
-  readonly tokens: Tokens | null;
-  /** Unicode characters of the text that was spoken. */
-  readonly characters: number | null;
-  /** The length of the transcribed audio in seconds, if the provider states it. */
-  readonly audioSeconds: number | null;
-}
-
-/** What a provider has reported of its consumption, in an answer or in a part of one. */
-export type ReportedConsumption = Pick<Consumption, 'tokens' | 'audioSeconds'>;
-
-/** No report. */
-export const nothingReported: ReportedConsumption = { tokens: null, audioSeconds: null };
-
 /** The cost of a call, in the price's currency; null if no amount with a price is known. */
 export function costOf({ tokens, characters, audioSeconds }: Consumption, price: Price): number | null {
   const { inputPerMillion, outputPerMillion, perMillionCharacters, perMinute } = price;
@@ -128,12 +112,4 @@ export function costOf({ tokens, characters, audioSeconds }: Consumption, price:
     audioSeconds !== null && perMinute !== undefined ? (audioSeconds * perMinute) / 60 : null,
   ].filter((part) => part !== null);
   return parts.length === 0 ? null : parts.reduce((sum, part) => sum + part, 0);
-}
-
-/**
- * The length of a transcribed audio in seconds, under any of the names in use; null if the answer does not state it.
- */
-export function audioSecondsIn({ usage, duration, audio_duration_secs: whole }: JsonObject): number | null {
-  const stated = (isObject(usage) ? usage.seconds : undefined) ?? duration ?? whole;
-  return isCount(stated) ? stated : null;
 }

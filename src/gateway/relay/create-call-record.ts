@@ -1,20 +1,13 @@
 import type { Caller } from '#domain/shared/access.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { AttemptTimes } from '#gateway/attempt/attempt.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
+import type { Consumption, ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import type { ProviderRequest } from '#gateway/providers/provider.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import type { ResponseHandler } from '#gateway/response/response-handler.ts';
 import type { Transport } from '#gateway/transport/transport.ts';
-import type { AttemptTimes } from './attempt.ts';
-import {
-  type AttemptRecord,
-  type BrokenAttempt,
-  type CallOutcome,
-  type CallRecord,
-  type Consumption,
-  costOf,
-  type ReportedConsumption,
-} from './call-record.ts';
+import { type AttemptRecord, type BrokenAttempt, type CallOutcome, type CallRecord, costOf } from './call-record.ts';
 
 /** An earlier attempt, and what its provider had reported when it broke. */
 export interface EarlierAttempt {

@@ -1,8 +1,13 @@
 import type { StreamReport } from '#application/operations/operation.ts';
 import { failure as failureWith } from '#domain/shared/failure.ts';
+import { Attempt, type AttemptOutcome, type AttemptTimes } from '#gateway/attempt/attempt.ts';
+import { type AttemptFailure, isRefusedFor, redactRefusal } from '#gateway/attempt/attempt-failure.ts';
+import type { BodyConsumer } from '#gateway/attempt/body-consumer.ts';
+import { Deadline } from '#gateway/attempt/deadline.ts';
 import { orderTargets, type Target } from '#gateway/config/catalogue.ts';
 import type { CircuitBreaker } from '#gateway/health/circuit-breaker.ts';
 import type { AttemptObserver } from '#gateway/health/target-health.ts';
+import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import {
   type ErrorResponse,
@@ -15,12 +20,8 @@ import {
 import type { ResponseHead } from '#gateway/response/response-handler.ts';
 import { providerRequestIdField } from '#gateway/transport/transport.ts';
 import { delay } from '#shared/async/timed-waits.ts';
-import { Attempt, type AttemptOutcome, type AttemptTimes } from './attempt.ts';
-import { type AttemptFailure, isRefusedFor, redactRefusal } from './attempt-failure.ts';
-import type { BodyConsumer } from './body-consumer.ts';
-import { type CallOutcome, nothingReported, type ReportedConsumption, type Usage } from './call-record.ts';
+import type { CallOutcome, Usage } from './call-record.ts';
 import { costHeader, createCallRecord, type EarlierAttempt, type RelayedCall } from './create-call-record.ts';
-import { Deadline } from './deadline.ts';
 import { isLeftToClient, nextStep } from './retry-policy.ts';
 import { AttemptRecorder, TargetQueue } from './targets.ts';
 

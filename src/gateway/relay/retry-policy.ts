@@ -1,6 +1,6 @@
+import { type AttemptFailure, classifyRefusal } from '#gateway/attempt/attempt-failure.ts';
 import { maxRetryAfterMs } from '#gateway/config/configuration.ts';
 import { backOffMs } from '#shared/async/retrying.ts';
-import { type AttemptFailure, classifyRefusal } from './attempt-failure.ts';
 
 /** The state of a call whose attempt failed before the client received any content. */
 export interface RetryState {

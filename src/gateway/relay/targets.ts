@@ -1,9 +1,9 @@
+import { type AttemptFailure, isRefusedFor } from '#gateway/attempt/attempt-failure.ts';
+import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import type { Target } from '#gateway/config/catalogue.ts';
 import type { CircuitBreaker, CircuitState } from '#gateway/health/circuit-breaker.ts';
 import type { AttemptError, AttemptObserver, AttemptResult } from '#gateway/health/target-health.ts';
 import { failureName, failureReason } from '#gateway/response/error-response.ts';
-import { type AttemptFailure, isRefusedFor } from './attempt-failure.ts';
-import type { AttemptControl } from './body-consumer.ts';
 import type { AttemptRecord } from './call-record.ts';
 import { countsAgainst } from './retry-policy.ts';
 

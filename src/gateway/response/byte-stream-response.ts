@@ -1,7 +1,7 @@
 import type { ResponseSink } from '#exchange/response-sink.ts';
-import { malformed, unfinished } from '#gateway/relay/attempt-failure.ts';
-import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
-import { nothingReported } from '#gateway/relay/call-record.ts';
+import { malformed, unfinished } from '#gateway/attempt/attempt-failure.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
+import { nothingReported } from '#gateway/neutral/consumption.ts';
 import {
   copyHeader,
   createResponseHeaders,

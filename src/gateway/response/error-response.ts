@@ -8,7 +8,7 @@ import {
   isErrorType,
   type ProviderRefusal,
   type TimeoutName,
-} from '#gateway/relay/attempt-failure.ts';
+} from '#gateway/attempt/attempt-failure.ts';
 import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
 
 /** The response that a client receives when no attempt is left. */

@@ -7,13 +7,13 @@ import {
   refusalInBody,
   tooLarge,
   unfinished,
-} from '#gateway/relay/attempt-failure.ts';
-import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
-import { nothingReported, type ReportedConsumption } from '#gateway/relay/call-record.ts';
+} from '#gateway/attempt/attempt-failure.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
+import { type SseBatch, SseSplitter } from '#gateway/framing/sse-splitter.ts';
+import type { EventClassification, StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
+import { providerErrorIn } from '#gateway/neutral/provider-report.ts';
 import { isPlain } from '#gateway/transport/transport.ts';
-import { providerErrorIn } from '#gateway/wire/chat-event.ts';
-import { type SseBatch, SseSplitter } from '#gateway/wire/sse-splitter.ts';
-import type { EventClassification, StreamInterpreter } from '#gateway/wire/stream-interpreter.ts';
 import { isObject, parsedJson } from '#shared/json/json.ts';
 import { errorInStream } from './error-response.ts';
 import { createResponseHeaders, type ResponseHandler, type ResponseHead, writePaced } from './response-handler.ts';

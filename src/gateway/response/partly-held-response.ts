@@ -1,10 +1,10 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
-import { type AttemptFailure, malformed, noRoom, refusalInBody, unfinished } from '#gateway/relay/attempt-failure.ts';
-import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
-import { nothingReported, type ReportedConsumption } from '#gateway/relay/call-record.ts';
-import { providerErrorIn, tokensIn } from '#gateway/wire/chat-event.ts';
-import { JsonMemberReader } from '#gateway/wire/json-member-reader.ts';
+import { type AttemptFailure, malformed, noRoom, refusalInBody, unfinished } from '#gateway/attempt/attempt-failure.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
+import { JsonMemberReader } from '#gateway/framing/json-member-reader.ts';
+import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
+import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import {
   copyHeader,

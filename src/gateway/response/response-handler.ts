@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ResponseSink } from '#exchange/response-sink.ts';
+import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
+import type { ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import type { ResponseTranslator } from '#gateway/providers/provider.ts';
-import type { AttemptFailure } from '#gateway/relay/attempt-failure.ts';
-import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
-import type { ReportedConsumption } from '#gateway/relay/call-record.ts';
 import { contentOf, providerRequestIdField, providerRequestIdIn } from '#gateway/transport/transport.ts';
 
 /** The head of a successful response from a provider. */

@@ -7,10 +7,10 @@ import {
   refusalInBody,
   tooLarge,
   unfinished,
-} from '#gateway/relay/attempt-failure.ts';
-import type { AttemptControl, BodyConsumer } from '#gateway/relay/body-consumer.ts';
-import { audioSecondsIn, nothingReported, type ReportedConsumption } from '#gateway/relay/call-record.ts';
-import { providerErrorIn, tokensIn } from '#gateway/wire/chat-event.ts';
+} from '#gateway/attempt/attempt-failure.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
+import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
+import { audioSecondsIn, providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
 import { isObject, parsedJson } from '#shared/json/json.ts';
 import { createResponseHeaders, heldContent, type ResponseHandler, type ResponseHead } from './response-handler.ts';
 

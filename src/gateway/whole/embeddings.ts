@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
-import { readMembers } from '#gateway/chat/chat-request.ts';
-import { MemberCollector, scalarMember, wantedNames } from '#gateway/wire/json-members.ts';
-import { checkText, inputError, spellingFaults } from '#gateway/wire/member-checks.ts';
+import { MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
+import { readMembers } from '#gateway/framing/json-request.ts';
+import { checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import type { WholeOperation, WholeRequest } from './whole-operation.ts';

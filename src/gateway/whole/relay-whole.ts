@@ -1,12 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import type { Target } from '#gateway/config/catalogue.ts';
+import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
 import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import { forwardedHeaders } from '#gateway/providers/provider.ts';
 import type { OutgoingRequest } from '#gateway/relay/create-call-record.ts';
 import { relay } from '#gateway/relay/relay.ts';
 import { PartlyHeldResponse } from '#gateway/response/partly-held-response.ts';
-import { applyEdits, asciiJson, editsOf } from '#gateway/wire/splice.ts';
 import type { WholeOperation, WholeRequest } from './whole-operation.ts';
 
 /** Answers a request of an operation that is relayed whole. */

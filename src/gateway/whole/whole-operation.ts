@@ -1,7 +1,7 @@
 import type * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
-import type { JsonRequest } from '#gateway/chat/chat-request.ts';
 import type { Catalogue, CatalogueRefusal, ModelRoute } from '#gateway/config/catalogue.ts';
+import type { JsonRequest } from '#gateway/framing/json-request.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 
 /** A checked request of an operation that is relayed whole. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { AttemptFailure, ProviderRefusal } from '#gateway/relay/attempt-failure.ts';
+import type { AttemptFailure, ProviderRefusal } from '#gateway/attempt/attempt-failure.ts';
 import { countsAgainst, isLeftToClient, nextStep, type RetryState } from '#gateway/relay/retry-policy.ts';
 
 const first: RetryState = { triesHere: 1, retries: 2, retryAfterMaxMs: 2_000, hasOther: true, remainingMs: 60_000 };

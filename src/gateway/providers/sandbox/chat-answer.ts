@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { asksForUsage } from '#gateway/chat/chat-body.ts';
-import type { ChatRequest } from '#gateway/chat/chat-request.ts';
+import { lastMember, scalarValue } from '#gateway/framing/json-members.ts';
+import { asksForUsage } from '#gateway/protocols/openai-chat/chat-body.ts';
+import type { ChatRequest } from '#gateway/protocols/openai-chat/chat-request.ts';
 import { eventAnswer, jsonAnswer, type LocalAnswer, refusalAnswer } from '#gateway/transport/local-transport.ts';
-import { lastMember, scalarValue } from '#gateway/wire/json-members.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { UnfitSchemaError } from './sample-budget.ts';
 import { sampleSchema } from './schema-sample.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import { scanJsonObject } from '#exchange/json-body.ts';
+import { lastMember, MemberCollector, type Place, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import { type LocalAnswer, refusalAnswer } from '#gateway/transport/local-transport.ts';
-import { lastMember, MemberCollector, type Place, scalarMember, wantedNames } from '#gateway/wire/json-members.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { sandboxModel } from './chat-answer.ts';
 

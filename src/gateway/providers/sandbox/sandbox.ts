@@ -1,6 +1,8 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
-import { readChatRequest, readJsonRequest } from '#gateway/chat/chat-request.ts';
+import { scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
+import { readJsonRequest } from '#gateway/framing/json-request.ts';
+import { readChatRequest } from '#gateway/protocols/openai-chat/chat-request.ts';
 import {
   type Provider,
   type ProviderChat,
@@ -19,7 +21,6 @@ import {
   textAnswer,
 } from '#gateway/transport/local-transport.ts';
 import type { Transport, UpstreamRequest } from '#gateway/transport/transport.ts';
-import { scalarMember, wantedNames } from '#gateway/wire/json-members.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { answerChat, wordsIn } from './chat-answer.ts';
 import { answerEmbeddings } from './embedding-answer.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Deadline } from '#gateway/relay/deadline.ts';
+import { Deadline } from '#gateway/attempt/deadline.ts';
 
 describe('Deadline', () => {
   /** Resolves with the time in ms until the deadline runs out. */

@@ -1,18 +1,6 @@
+import type { Tokens } from '#gateway/neutral/consumption.ts';
+import { type ProviderError, providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
 import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
-
-/** An error as a provider reports it, inside a stream or as an answer. */
-export interface ProviderError {
-  readonly message: string;
-  readonly type: string | null;
-  readonly code: string | null;
-  readonly param: string | null;
-}
-
-/** Tokens as a provider counts them. */
-export interface Tokens {
-  readonly input: number;
-  readonly output: number;
-}
 
 /** The meaning of one event of a chat stream. */
 export type ChatEvent =
@@ -54,40 +42,6 @@ export function readChatEvent(data: string | null): ChatEvent {
   const { choices } = value;
   if (choices !== undefined && choices !== null && !Array.isArray(choices)) return malformed;
   return chunkOf(value, (choices ?? []) as ReadonlyArray<Json>);
-}
-
-/** The error in an object, in any of the shapes that providers use; null for none. */
-export function providerErrorIn(value: JsonObject): ProviderError | null {
-  const { error, detail } = value;
-  if (typeof error === 'string' && error !== '') return errorOf({ message: error });
-  if (typeof detail === 'string' && value.choices === undefined) return errorOf({ message: detail });
-  if (isObject(error)) return errorOf(error);
-  if (isObject(detail)) return errorOf({ ...detail, code: detail.code ?? detail.status });
-  if (value.object === 'error' || (value.type === 'error' && value.message !== undefined)) return errorOf(value);
-  return null;
-}
-
-/** The tokens in `usage`, under either of the names in use; null for none. */
-export function tokensIn(usage: Json | undefined): Tokens | null {
-  if (!isObject(usage)) return null;
-  const input = usage.prompt_tokens ?? usage.input_tokens;
-  const output = usage.completion_tokens ?? usage.output_tokens ?? 0;
-  return isCount(input) && isCount(output) ? { input, output } : null;
-}
-
-/** Whether a provider's value can be added to a sum. */
-export function isCount(value: Json | undefined): value is number {
-  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
-}
-
-function errorOf({ message, type, code, param }: JsonObject): ProviderError {
-  return {
-    message:
-      typeof message === 'string' && message !== '' ? message : 'The provider reported an error without a message.',
-    type: typeof type === 'string' ? type : null,
-    code: typeof code === 'string' || typeof code === 'number' ? String(code) : null,
-    param: typeof param === 'string' ? param : null,
-  };
 }
 
 function chunkOf(value: JsonObject, choices: ReadonlyArray<Json>): ChatEvent {

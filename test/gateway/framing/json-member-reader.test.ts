@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { JsonMemberReader } from '#gateway/wire/json-member-reader.ts';
+import { JsonMemberReader } from '#gateway/framing/json-member-reader.ts';
 
 function read(text: string | Buffer, cuts: ReadonlyArray<number> = [], names = ['usage', 'data']): JsonMemberReader {
   const bytes = Buffer.from(text);

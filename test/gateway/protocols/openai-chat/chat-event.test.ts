@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { type ChatChunk, ChatProgress, readChatEvent } from '#gateway/wire/chat-event.ts';
+import { type ChatChunk, ChatProgress, readChatEvent } from '#gateway/protocols/openai-chat/chat-event.ts';
 
 const chunk = (choices: unknown, more: object = {}): ChatChunk => {
   const event = readChatEvent(JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices, ...more }));

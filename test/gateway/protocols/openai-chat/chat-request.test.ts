@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
-import { readChatRequest } from '#gateway/chat/chat-request.ts';
+import { readChatRequest } from '#gateway/protocols/openai-chat/chat-request.ts';
 
 const maxValues = 1_000;
 const read = (body: string | Buffer) => readChatRequest(Buffer.from(body), maxValues);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import fc from 'fast-check';
-import { readChatEvent } from '#gateway/wire/chat-event.ts';
-import { ChatEventReader } from '#gateway/wire/chat-event-reader.ts';
+import { readChatEvent } from '#gateway/protocols/openai-chat/chat-event.ts';
+import { ChatEventReader } from '#gateway/protocols/openai-chat/chat-event-reader.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
 const text = fc.oneof(

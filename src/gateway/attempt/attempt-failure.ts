@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Timeouts } from '#gateway/config/configuration.ts';
+import { type ProviderError, providerErrorIn } from '#gateway/neutral/provider-report.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import { contentOf, providerRequestIdIn } from '#gateway/transport/transport.ts';
-import { type ProviderError, providerErrorIn } from '#gateway/wire/chat-event.ts';
 import { parseRetryAfter } from '#shared/http/retry-after.ts';
 import { isObject, parsedJson } from '#shared/json/json.ts';
 

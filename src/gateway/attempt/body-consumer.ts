@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import type { AttemptFailure } from './attempt-failure.ts';
-import type { ReportedConsumption } from './call-record.ts';
 
 /** What the consumer of a body reports to its attempt. */
 export interface AttemptControl {

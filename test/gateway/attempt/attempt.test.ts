@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { Attempt } from '#gateway/relay/attempt.ts';
-import { Deadline } from '#gateway/relay/deadline.ts';
+import { Attempt } from '#gateway/attempt/attempt.ts';
+import { Deadline } from '#gateway/attempt/deadline.ts';
 
 const timeouts = { connectMs: 1_000, headersMs: 1_000, firstContentMs: 1_000, idleMs: 20, totalMs: 1_000 };
 const call = { abort: () => undefined, pause: () => undefined, resume: () => undefined };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { MemberCollector, wantedNames } from '#gateway/wire/json-members.ts';
-import { applyEdits, asciiJson, editsOf } from '#gateway/wire/splice.ts';
+import { MemberCollector, wantedNames } from '#gateway/framing/json-members.ts';
+import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 

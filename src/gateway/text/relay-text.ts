@@ -2,15 +2,15 @@ import * as E from 'fp-ts/lib/Either.js';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
+import { asksForUsage, chatBody, isContinuable } from '#gateway/protocols/openai-chat/chat-body.ts';
+import { type ChatRequest, readChatRequest } from '#gateway/protocols/openai-chat/chat-request.ts';
+import { ChatStreamInterpreter } from '#gateway/protocols/openai-chat/chat-stream-interpreter.ts';
 import { forwardedHeaders } from '#gateway/providers/provider.ts';
 import type { OutgoingRequest } from '#gateway/relay/create-call-record.ts';
 import { relay } from '#gateway/relay/relay.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
 import type { ResponseHandler } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
-import { ChatStreamInterpreter } from '#gateway/wire/stream-interpreter.ts';
-import { asksForUsage, chatBody, isContinuable } from './chat-body.ts';
-import { type ChatRequest, readChatRequest } from './chat-request.ts';
 
 /** Answers `POST /v1/chat/completions`. */
 export async function createChatCompletion(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {

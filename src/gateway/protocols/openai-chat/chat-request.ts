@@ -1,31 +1,20 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
-import { scanJsonObject } from '#exchange/json-body.ts';
 import { type ReasoningHint, reasoningHints } from '#gateway/config/configuration.ts';
 import {
   lastMember,
   MemberCollector,
-  type Members,
-  maxFoundMembers,
   type Place,
   scalarMember,
   scalarValue,
-  type WantedNames,
   wantedNames,
-} from '#gateway/wire/json-members.ts';
-import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/wire/member-checks.ts';
+} from '#gateway/framing/json-members.ts';
+import { type JsonRequest, readMembers } from '#gateway/framing/json-request.ts';
+import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { isNamed } from '#shared/json/json-tokens.ts';
-
-/** A JSON body: its bytes, and the offsets of the members that the gateway reads. It is never parsed as a whole. */
-export interface JsonRequest {
-  readonly bytes: Buffer;
-  readonly members: Members;
-  /** The number of values in it. */
-  readonly values: number;
-}
 
 /** The parts of a chat request that the gateway reads. */
 export interface ChatRequest extends JsonRequest {
@@ -60,19 +49,6 @@ const chatNames = wantedNames(
   ['model'],
 );
 
-/**
- * Reads a body that must be a JSON object, in slices, with a turn of the event loop between two slices.
- * @param wanted the members to find
- * @param maxValues the most values in the body
- */
-export async function readJsonRequest(
-  bytes: Buffer,
-  wanted: WantedNames,
-  maxValues: number,
-): Promise<E.Either<Failure, JsonRequest>> {
-  return readMembers(bytes, new MemberCollector(bytes, wanted), maxValues);
-}
-
 /** Reads and checks a chat request: the members that the gateway needs, and the roles and contents of messages. */
 export async function readChatRequest(bytes: Buffer, maxValues: number): Promise<E.Either<Failure, ChatRequest>> {
   const listener = new ChatListener(bytes);
@@ -97,23 +73,6 @@ export async function readChatRequest(bytes: Buffer, maxValues: number): Promise
     isUserLast: listener.messages.isUserLast,
     choices: typeof choices === 'number' && choices >= 1 ? choices : 1,
   });
-}
-
-/**
- * Reads a body that must be a JSON object with a listener that collects members.
- * @param members which the listener fills
- */
-export async function readMembers(
-  bytes: Buffer,
-  members: MemberCollector,
-  maxValues: number,
-  listener: JsonListener = members,
-): Promise<E.Either<Failure, JsonRequest>> {
-  const values = await scanJsonObject(bytes, maxValues, listener);
-  if (E.isLeft(values)) return values;
-  if (members.repeated === null) return E.right({ bytes, members, values: values.right });
-  const message = `comes too often: the members that the gateway reads may come ${maxFoundMembers} times in all`;
-  return E.left(invalidInput([{ pointer: `/${members.repeated}`, message }]));
 }
 
 /** Collects a chat's members and checks its messages. */

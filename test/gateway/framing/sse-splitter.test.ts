@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { maxEventBytes, SseSplitter } from '#gateway/wire/sse-splitter.ts';
+import { maxEventBytes, SseSplitter } from '#gateway/framing/sse-splitter.ts';
 import { itInRounds } from '#test/support/run/long.ts';
 
 /** Pushes pieces. @returns the resulting bytes, and the data of each event */

@@ -1,5 +1,5 @@
-import { lastMember, type Member, type Members, scalarMember, scalarValue } from '#gateway/wire/json-members.ts';
-import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/wire/splice.ts';
+import { lastMember, type Member, type Members, scalarMember, scalarValue } from '#gateway/framing/json-members.ts';
+import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { ChatRequest } from './chat-request.ts';
 

@@ -1,0 +1,33 @@
+import type { EventClassification, StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import type { Tokens } from '#gateway/neutral/consumption.ts';
+import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
+import { isObject, parsedJson } from '#shared/json/json.ts';
+
+const noContent: EventClassification = { kind: 'no-content' };
+const content: EventClassification = { kind: 'content' };
+const end: EventClassification = { kind: 'end' };
+const malformed: EventClassification = { kind: 'malformed' };
+
+/** A stream of speech or transcription events. The event whose type ends in `.done` finishes it. */
+export class AudioStreamInterpreter implements StreamInterpreter {
+  readonly endMark = null;
+  readonly text = null;
+  isFinished = false;
+  tokens: Tokens | null = null;
+
+  get canEnd(): boolean {
+    return this.isFinished;
+  }
+
+  classify(data: string | null): EventClassification {
+    if (data === null || data === '') return noContent;
+    if (data.trim() === '[DONE]') return end;
+    const event = parsedJson(data);
+    if (!isObject(event)) return malformed;
+    const error = providerErrorIn(event);
+    if (error !== null) return { kind: 'error', error };
+    this.isFinished ||= typeof event.type === 'string' && event.type.endsWith('.done');
+    this.tokens = tokensIn(event.usage) ?? this.tokens;
+    return content;
+  }
+}

@@ -1,0 +1,28 @@
+import type { Tokens } from '#gateway/neutral/consumption.ts';
+import type { ProviderError } from '#gateway/neutral/provider-report.ts';
+
+/** How the stream that passes an event on handles it. */
+export type EventClassification =
+  /** No content. */
+  | { readonly kind: 'no-content' }
+  | { readonly kind: 'content' }
+  /** Removed, because only the gateway requested it. */
+  | { readonly kind: 'gateway-only' }
+  /** The mark that ends the stream. */
+  | { readonly kind: 'end' }
+  | { readonly kind: 'malformed' }
+  | { readonly kind: 'error'; readonly error: ProviderError };
+
+/** Interprets the events of one attempt's stream. */
+export interface StreamInterpreter {
+  readonly classify: (data: string | null) => EventClassification;
+  /** Whether the whole answer has arrived. */
+  readonly isFinished: boolean;
+  /** Whether the answer is whole if the provider's end mark follows. */
+  readonly canEnd: boolean;
+  /** The mark to write if a finished stream ended without one; null if the format has none. */
+  readonly endMark: string | null;
+  readonly tokens: Tokens | null;
+  /** The text so far if it is the whole content; else null. */
+  readonly text: string | null;
+}

@@ -1,0 +1,73 @@
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import type { Tokens } from './consumption.ts';
+
+/** An error as a provider reports it, inside a stream or as an answer. */
+export interface ProviderError {
+  readonly message: string;
+  readonly type: string | null;
+  readonly code: string | null;
+  readonly param: string | null;
+}
+
+/** The error in an object, in any of the shapes that providers use; null for none. */
+export function providerErrorIn(value: JsonObject): ProviderError | null {
+  const { error, detail } = value;
+  if (typeof error === 'string' && error !== '') return errorOf({ message: error });
+  if (typeof detail === 'string' && value.choices === undefined) return errorOf({ message: detail });
+  if (isObject(error)) return errorOf(error);
+  if (isObject(detail)) return errorOf({ ...detail, code: detail.code ?? detail.status });
+  if (value.object === 'error' || (value.type === 'error' && value.message !== undefined)) return errorOf(value);
+  return null;
+}
+
+/** The tokens in `usage`, under any of the names in use; null for none. */
+export function tokensIn(usage: Json | undefined): Tokens | null {
+  if (!isObject(usage)) return null;
+  const input = usage.prompt_tokens ?? usage.input_tokens;
+  const output = usage.completion_tokens ?? usage.output_tokens ?? 0;
+  if (!isCount(input) || !isCount(output)) return null;
+  // Anthropic counts cached tokens apart (https://docs.anthropic.com/en/api/messages#response-usage).
+  const cacheRead = countIn(usage.cache_read_input_tokens);
+  const cacheWrite = countIn(usage.cache_creation_input_tokens);
+  const cachedInput =
+    cacheRead ?? countInside(usage.prompt_tokens_details ?? usage.input_tokens_details, 'cached_tokens');
+  const reasoning = countInside(usage.completion_tokens_details ?? usage.output_tokens_details, 'reasoning_tokens');
+  return {
+    input: input + (cacheRead ?? 0) + (cacheWrite ?? 0),
+    output,
+    ...(cachedInput === null ? {} : { cachedInput }),
+    ...(cacheWrite === null ? {} : { cacheWrite }),
+    ...(reasoning === null ? {} : { reasoning }),
+  };
+}
+
+function countIn(value: Json | undefined): number | null {
+  return isCount(value) ? value : null;
+}
+
+function countInside(details: Json | undefined, name: string): number | null {
+  return isObject(details) ? countIn(details[name]) : null;
+}
+
+/** Whether a provider's value can be added to a sum. */
+export function isCount(value: Json | undefined): value is number {
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
+}
+
+/**
+ * The length of a transcribed audio in seconds, under any of the names in use; null if the answer does not state it.
+ */
+export function audioSecondsIn({ usage, duration, audio_duration_secs: whole }: JsonObject): number | null {
+  const stated = (isObject(usage) ? usage.seconds : undefined) ?? duration ?? whole;
+  return isCount(stated) ? stated : null;
+}
+
+function errorOf({ message, type, code, param }: JsonObject): ProviderError {
+  return {
+    message:
+      typeof message === 'string' && message !== '' ? message : 'The provider reported an error without a message.',
+    type: typeof type === 'string' ? type : null,
+    code: typeof code === 'string' || typeof code === 'number' ? String(code) : null,
+    param: typeof param === 'string' ? param : null,
+  };
+}

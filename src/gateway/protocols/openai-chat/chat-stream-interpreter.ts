@@ -1,0 +1,61 @@
+import type { EventClassification, StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import type { Tokens } from '#gateway/neutral/consumption.ts';
+import { ChatProgress } from './chat-event.ts';
+import { ChatEventReader } from './chat-event-reader.ts';
+
+const noContent: EventClassification = { kind: 'no-content' };
+const content: EventClassification = { kind: 'content' };
+const gatewayOnly: EventClassification = { kind: 'gateway-only' };
+const end: EventClassification = { kind: 'end' };
+const malformed: EventClassification = { kind: 'malformed' };
+
+/** A chat stream: finished when every choice has its `finish_reason`. */
+export class ChatStreamInterpreter implements StreamInterpreter {
+  readonly endMark = 'data: [DONE]\n\n';
+  readonly #reader = new ChatEventReader();
+  readonly #progress: ChatProgress;
+  readonly #takesUsageOut: boolean;
+
+  /**
+   * @param choices the number of requested choices
+   * @param takesUsageOut whether to remove the chunk of usage, because the client did not request it
+   */
+  constructor(choices: number, keepsText: boolean, takesUsageOut: boolean) {
+    this.#progress = new ChatProgress(choices, keepsText);
+    this.#takesUsageOut = takesUsageOut;
+  }
+
+  classify(data: string | null): EventClassification {
+    const event = this.#reader.read(data);
+    switch (event.kind) {
+      case 'empty':
+        return noContent;
+      case 'done':
+        return end;
+      case 'malformed':
+        return malformed;
+      case 'error':
+        return event;
+      case 'chunk':
+        this.#progress.add(event);
+        if (event.isUsageOnly && this.#takesUsageOut) return gatewayOnly;
+        return event.hasContent ? content : noContent;
+    }
+  }
+
+  get isFinished(): boolean {
+    return this.#progress.finished;
+  }
+
+  get canEnd(): boolean {
+    return this.#progress.seenFinished;
+  }
+
+  get tokens(): Tokens | null {
+    return this.#progress.tokens;
+  }
+
+  get text(): string | null {
+    return this.#progress.text;
+  }
+}
