@@ -1,7 +1,8 @@
-import { type Failure, failures, gatewayStatus, type InputError } from '#domain/shared/failure.ts';
+import { type Failure, failures, type InputError } from '#domain/shared/failure.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import { type ErrorForm, openAiErrors } from './error-form.ts';
 import { ofQueryParameters } from './input-errors.ts';
-import { errorObject, gatewayError } from './openai-error.ts';
+import { errorObject } from './openai-error.ts';
 import type { ResponseSink } from './response-sink.ts';
 
 /** The path of the documentation of failures: `/docs/problems#flow-not-found`. */
@@ -27,22 +28,27 @@ export interface RefusedRequest {
   /** Whether clients of the gateway use it too. Problem details then also have `error`. */
   readonly onBothPlanes: boolean;
   readonly requestId: string;
+  /** The form of errors of the gateway that the client reads. Default: OpenAI's. */
+  readonly errorForm?: ErrorForm;
   /** The path as requested, without its query. */
   readonly path: string;
   /** Whether the input is in the body; otherwise it is in the query. */
   readonly hasBody: boolean;
 }
 
-/** Makes the answer of a failure in the form of its plane: problem details (RFC 9457) or OpenAI's error. */
+/** Makes the answer of a failure in the form of its plane: problem details (RFC 9457), or an error of a provider's form. */
 export function createErrorResponse(refusal: Failure, refused: RefusedRequest): ErrorResponse {
   const failure = refused.hasBody ? refusal : ofQueryParameters(refusal);
   const onGateway = refused.plane === 'gateway';
-  const status = onGateway ? gatewayStatus(failure.code) : failures[failure.code].status;
+  const { errorForm = openAiErrors, requestId } = refused;
+  const status = onGateway ? errorForm.statusOf(failure) : failures[failure.code].status;
   const retriable = status === 429 || status === 503 || failure.retryAfterSeconds !== undefined;
   return {
     status,
     contentType: onGateway ? 'application/json' : 'application/problem+json',
-    body: onGateway ? gatewayError(failure, refused.hasBody ? 'body' : 'query') : problem(failure, refused),
+    body: onGateway
+      ? errorForm.ofFailure(failure, requestId, refused.hasBody ? 'body' : 'query')
+      : problem(failure, refused),
     retryAfterSeconds: retriable ? Math.max(1, Math.ceil(failure.retryAfterSeconds ?? 1)) : null,
   };
 }

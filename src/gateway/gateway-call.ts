@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { StreamingRequest, StreamReport } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { ArrivalLimits } from '#exchange/body-source.ts';
+import { type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { inputError } from '#gateway/framing/member-checks.ts';
 import type { ConfigurationSnapshot } from '#gateway/providers/open-provider.ts';
@@ -25,6 +26,8 @@ export interface GatewayLimits {
 export interface GatewayCall extends StreamingRequest {
   readonly gateway: Gateway;
   readonly configuration: ConfigurationSnapshot;
+  /** The form of errors of the client's protocol. */
+  readonly errors: ErrorForm;
   /** The batch that it is a line of; null for a client's call. */
   readonly batchId: string | null;
 }
@@ -42,30 +45,32 @@ const always = ['Cache-Control', 'no-store'];
 
 /**
  * Answers a request within the limits of its project: `answer` writes the response or returns a failure.
+ * @param errors the form of errors of the client's protocol
  * @throws ClientDisconnectedError when the client leaves before its request is complete
  */
 export async function runCall(
   gateway: Gateway,
   request: StreamingRequest,
   answer: (call: GatewayCall) => Promise<CallResult>,
+  errors: ErrorForm = openAiErrors,
 ): Promise<StreamReport> {
   const { limits } = gateway;
   const { headers, refusal: refused } = await limits.acquire(request.caller);
   const { response } = request;
-  response.addHeaders([...always, ...headers]);
-  if (refused !== null) return sendFailure(response, refused);
+  response.addHeaders([...always, ...errors.requestIdHeader(request.requestId), ...headers]);
+  if (refused !== null) return sendFailure(request, refused, errors);
   const configuration = gateway.acquireConfiguration();
   try {
-    const result = await answer({ ...request, gateway, configuration, batchId: null });
-    return E.isLeft(result) ? sendFailure(response, result.left) : result.right;
+    const result = await answer({ ...request, gateway, configuration, errors, batchId: null });
+    return E.isLeft(result) ? sendFailure(request, result.left, errors) : result.right;
   } finally {
     gateway.releaseConfiguration(configuration);
     limits.release(request.caller);
   }
 }
 
-function sendFailure(response: StreamingRequest['response'], failed: Failure): StreamReport {
-  const error = gatewayErrorResponse(failed);
+function sendFailure({ response, requestId }: StreamingRequest, failed: Failure, errors: ErrorForm): StreamReport {
+  const error = gatewayErrorResponse(failed, { errors, requestId });
   sendError(response, error);
   return reportOf(error.code);
 }

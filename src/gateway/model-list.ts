@@ -50,3 +50,23 @@ function ownersOf({ targets, fallbacks }: ModelRoute): string {
     ...new Set([...targets, ...fallbacks].map(({ provider, isSandbox }) => (isSandbox ? 'sandbox' : provider))),
   ].join(', ');
 }
+
+/** The catalogue in the form of Anthropic's list of models, on one page (https://docs.anthropic.com/en/api/models-list). */
+export function anthropicModelList(served: ConfigurationSnapshot): JsonObject {
+  const data = namesIn(served).map(anthropicModelOf);
+  return { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+}
+
+/** One of them; null for a model that is not in the list. */
+export function anthropicModel(served: ConfigurationSnapshot, name: string): JsonObject | null {
+  return namesIn(served).includes(name) ? anthropicModelOf(name) : null;
+}
+
+function namesIn({ catalogue }: ConfigurationSnapshot): ReadonlyArray<string> {
+  const names = catalogue.models().map(({ name }) => name);
+  return catalogue.hasAuto ? ['auto', ...names] : names;
+}
+
+function anthropicModelOf(name: string): JsonObject {
+  return { type: 'model', id: name, display_name: name, created_at: new Date(created * 1_000).toISOString() };
+}

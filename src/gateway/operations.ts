@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import {
@@ -8,6 +9,9 @@ import {
   type StreamReport,
 } from '#application/operations/operation.ts';
 import type { FailureCode } from '#domain/shared/failure.ts';
+import { anthropicErrors, type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
+import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
+import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { json, jsonObject } from '#shared/codecs/json-value.ts';
@@ -24,8 +28,9 @@ import {
   type GatewayLimits,
   runCall,
 } from './gateway-call.ts';
-import { modelList, modelNamed } from './model-list.ts';
-import { createChatCompletion } from './text/relay-text.ts';
+import { anthropicModel, anthropicModelList, modelList, modelNamed } from './model-list.ts';
+import { relayText, type TextEndpoint } from './text/relay-text.ts';
+import { countTokens } from './whole/count-tokens.ts';
 import { embeddings } from './whole/embeddings.ts';
 import { relayWhole } from './whole/relay-whole.ts';
 
@@ -61,6 +66,8 @@ const TargetPrice = t.type({
     t.partial({
       inputPerMillion: t.number,
       outputPerMillion: t.number,
+      cachedInputPerMillion: t.number,
+      cacheWritePerMillion: t.number,
       perMillionCharacters: t.number,
       perMinute: t.number,
     }),
@@ -129,7 +136,7 @@ const chatCompletion = {
   ]),
   output: ChatCompletion,
   produces: ['text/event-stream'],
-  failures: relayFailures,
+  failures: [...relayFailures, 'unsupported-by-target'],
   example: {
     input: { model: 'auto', reasoning: 'fast', messages: [{ role: 'user', content: 'Hello' }] },
     output: {
@@ -140,6 +147,82 @@ const chatCompletion = {
       choices: [{ index: 0, message: { role: 'assistant', content: 'Hello!' }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
     },
+  },
+} as const;
+
+/** A text, or blocks of a type with members of their own. */
+const blocks = t.union([t.string, t.array(jsonObject)]);
+
+const messagesInput = {
+  model: t.string,
+  messages: t.array(t.type({ role: t.string, content: blocks })),
+};
+
+const optionalOfMessages = t.partial({ system: blocks, tools: t.array(jsonObject), tool_choice: jsonObject });
+
+const MessageAnswer = t.intersection(
+  [
+    t.type({ content: t.array(jsonObject) }),
+    t.partial({
+      id: t.string,
+      type: t.literal('message'),
+      role: t.literal('assistant'),
+      model: t.string,
+      stop_reason: nullable(t.string),
+      stop_sequence: nullable(t.string),
+      usage: jsonObject,
+    }),
+  ],
+  'MessageAnswer',
+);
+
+const messages = {
+  ...common,
+  name: 'create_message',
+  summary: 'Create a message',
+  description:
+    'As Anthropic’s, on any model: `model` is a tag of the catalogue, or `auto`. A target that speaks this protocol gets every other member as it is. For another target the request is translated; `X-Switchyard-Ignored` names what it does not get.',
+  scope: 'gateway:write',
+  http: post('/v1/messages'),
+  input: t.intersection([
+    t.type({ ...messagesInput, max_tokens: integer(1, Number.MAX_SAFE_INTEGER) }),
+    optionalOfMessages,
+    t.partial({ stream: nullable(t.boolean), thinking: jsonObject, metadata: jsonObject }),
+  ]),
+  output: MessageAnswer,
+  produces: ['text/event-stream'],
+  failures: [...relayFailures, 'unsupported-by-target', 'provider-resource-not-found'],
+  errorForm: () => anthropicErrors,
+  example: {
+    input: { model: 'auto', max_tokens: 1_024, messages: [{ role: 'user', content: 'Hello' }] },
+    output: {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-sonnet-4-5',
+      content: [{ type: 'text', text: 'Hello!' }],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+      usage: { input_tokens: 1, output_tokens: 2 },
+    },
+  },
+} as const;
+
+const tokenCount = {
+  ...common,
+  name: 'count_message_tokens',
+  summary: 'Count the tokens of a message',
+  description:
+    'As Anthropic’s. A target that cannot count gets an estimate of the gateway, which `X-Switchyard-Estimated: true` marks.',
+  scope: 'gateway:write',
+  http: post('/v1/messages/count_tokens'),
+  input: t.intersection([t.type(messagesInput), optionalOfMessages]),
+  output: t.type({ input_tokens: integer(0, Number.MAX_SAFE_INTEGER) }, 'TokenCount'),
+  failures: [...relayFailures, 'provider-resource-not-found'],
+  errorForm: () => anthropicErrors,
+  example: {
+    input: { model: 'auto', messages: [{ role: 'user', content: 'Hello' }] },
+    output: { input_tokens: 8 },
   },
 } as const;
 
@@ -231,17 +314,22 @@ const transcription = {
   },
 } as const;
 
+/** Models are listed in Anthropic's form for its clients, which always name a version. */
+const formOfModels = (headers: IncomingHttpHeaders): ErrorForm =>
+  headers['anthropic-version'] === undefined ? openAiErrors : anthropicErrors;
+
 const modelListing = {
   ...common,
   name: 'list_models',
   summary: 'List models',
   description:
-    'The tags of the catalogue, and `auto`. For `admin` and `partner` keys with the prices of their targets.',
+    'The tags of the catalogue, and `auto`. For `admin` and `partner` keys with the prices of their targets. In Anthropic’s form for a request with `anthropic-version`.',
   scope: 'gateway:read',
   http: get('/v1/models'),
   input: t.type({}),
   output: t.type({ object: t.literal('list'), data: t.array(Model) }, 'ModelList'),
   failures: [],
+  errorForm: formOfModels,
   example: { output: { object: 'list', data: [exampleModel] } },
 } as const;
 
@@ -255,6 +343,7 @@ const singleModel = {
   input: t.type({ model: t.string }),
   output: Model,
   failures: ['model-not-found'],
+  errorForm: formOfModels,
   example: { output: exampleModel },
 } as const;
 
@@ -264,15 +353,31 @@ const singleModel = {
  */
 export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits): ReadonlyArray<StreamingOperation> {
   const answering =
-    (answer: (call: GatewayCall) => Promise<CallResult>) =>
+    (
+      answer: (call: GatewayCall) => Promise<CallResult>,
+      errorForm: (headers: IncomingHttpHeaders) => ErrorForm = () => openAiErrors,
+    ) =>
     async (request: StreamingRequest): Promise<StreamReport> => {
       if (gateway === null) throw new Error('This node does not have the role gateway.');
-      return runCall(gateway, request, answer);
+      return runCall(gateway, request, answer, errorForm(request.headers));
     };
+  const answeringText = (endpoint: TextEndpoint) =>
+    answering(
+      (call) => relayText(endpoint, call, limits),
+      () => endpoint.protocol.client.errors,
+    );
   return [
     {
       ...chatCompletion,
-      relay: answering((call) => createChatCompletion(call, limits)),
+      relay: answeringText({ operation: 'chat', protocol: openAiChat }),
+    },
+    {
+      ...messages,
+      relay: answeringText({ operation: 'messages', protocol: anthropicMessages }),
+    },
+    {
+      ...tokenCount,
+      relay: answering((call) => relayWhole(countTokens, call, limits), tokenCount.errorForm),
     },
     {
       ...embedding,
@@ -288,19 +393,22 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
     },
     {
       ...modelListing,
-      relay: answering(async ({ response, configuration, caller }) => {
-        response.send(200, ['Content-Type', 'application/json'], JSON.stringify(modelList(configuration, caller)));
+      relay: answering(async ({ response, configuration, caller, errors }) => {
+        const isAnthropics = errors === anthropicErrors;
+        const list = isAnthropics ? anthropicModelList(configuration) : modelList(configuration, caller);
+        response.send(200, ['Content-Type', 'application/json'], JSON.stringify(list));
         return answeredHere;
-      }),
+      }, formOfModels),
     },
     {
       ...singleModel,
-      relay: answering(async ({ response, configuration, caller, parameters: { model = '' } }) => {
-        const found = modelNamed(configuration, model, caller);
+      relay: answering(async ({ response, configuration, caller, errors, parameters: { model = '' } }) => {
+        const isAnthropics = errors === anthropicErrors;
+        const found = isAnthropics ? anthropicModel(configuration, model) : modelNamed(configuration, model, caller);
         if (found === null) return E.left(catalogueFailure({ kind: 'unknown-model', model }));
         response.send(200, ['Content-Type', 'application/json'], JSON.stringify(found));
         return answeredHere;
-      }),
+      }, formOfModels),
     },
   ];
 }

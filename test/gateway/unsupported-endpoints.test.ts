@@ -18,8 +18,6 @@ describe('a path of OpenAI’s API that is not served', () => {
   };
 
   for (const path of [
-    '/v1/messages',
-    '/v1/messages/count_tokens',
     '/v1/responses',
     '/v1/responses/resp_1',
     '/v1/completions',

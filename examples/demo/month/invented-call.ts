@@ -121,6 +121,8 @@ function attempt(target: string, errorType: string | null, durationMs: number): 
 const free: Price = {
   inputPerMillion: 0,
   outputPerMillion: 0,
+  cachedInputPerMillion: undefined,
+  cacheWritePerMillion: undefined,
   perMillionCharacters: undefined,
   perMinute: undefined,
 };
@@ -130,6 +132,7 @@ const nothingUsed: Consumption = { tokens: null, characters: null, audioSeconds:
 function consumptionOf(operation: CallRecord['operation']): Consumption {
   switch (operation) {
     case 'chat':
+    case 'messages':
       return {
         ...nothingUsed,
         tokens: { input: Math.round(700 * spread()), output: Math.round(140 * spread()) },

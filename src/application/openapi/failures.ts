@@ -1,7 +1,6 @@
 import { type AnyOperation, bodyType, isWriting, takesBody } from '#application/operations/operation.ts';
-import { type FailureCode, failure, failures, gatewayStatus, type InputError } from '#domain/shared/failure.ts';
-import { gatewayError } from '#exchange/openai-error.ts';
-import type { Plane } from '#exchange/problem.ts';
+import { type FailureCode, failure, failures, type InputError } from '#domain/shared/failure.ts';
+import { type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { headersNamed } from './headers.ts';
 
@@ -36,9 +35,17 @@ const commandFailures: ReadonlyArray<FailureCode> = [
   'too-many-conflicts',
 ];
 
+/** The form of an operation's failures: problem details, or the errors of a protocol of the gateway. */
+function formOf({ plane, errorForm }: AnyOperation): ErrorForm | null {
+  if (plane === 'control') return null;
+  return errorForm?.({}) ?? openAiErrors;
+}
+
 /** Returns every failure that an operation may answer, by status. */
 export function refusals(operation: AnyOperation): JsonObject {
-  const statusOf = (code: FailureCode) => (operation.plane === 'gateway' ? gatewayStatus(code) : failures[code].status);
+  const form = formOf(operation);
+  const statusOf = (code: FailureCode) =>
+    form === null ? failures[code].status : form.statusOf(failure(code, failures[code].title));
   const byStatus = Map.groupBy(failuresOf(operation), statusOf);
   const sorted = [...byStatus].sort(([left], [right]) => left - right);
   return Object.fromEntries(sorted.map(([status, codes]) => [String(status), refusal(operation, status, codes)]));
@@ -65,12 +72,12 @@ function failuresOf(operation: AnyOperation): ReadonlyArray<FailureCode> {
   ];
 }
 
-function refusal({ plane }: AnyOperation, status: number, codes: ReadonlyArray<FailureCode>): JsonObject {
-  const gateway = plane === 'gateway';
-  const schema = { $ref: `#/components/schemas/${gateway ? 'GatewayError' : 'Problem'}` };
-  const type = gateway ? 'application/json' : 'application/problem+json';
+function refusal(operation: AnyOperation, status: number, codes: ReadonlyArray<FailureCode>): JsonObject {
+  const form = formOf(operation);
+  const schema = errorSchema(operation);
+  const type = form === null ? 'application/problem+json' : 'application/json';
   const examples = Object.fromEntries(
-    codes.map((code) => [code, { $ref: `#/components/examples/${exampleName(code, plane)}` }]),
+    codes.map((code) => [code, { $ref: `#/components/examples/${exampleName(code, form)}` }]),
   );
   return {
     description: codes.map((code) => `${failures[code].title} (\`${code}\`)`).join('; '),
@@ -83,27 +90,34 @@ function refusal({ plane }: AnyOperation, status: number, codes: ReadonlyArray<F
   };
 }
 
-function exampleName(code: FailureCode, plane: Plane): string {
-  return plane === 'gateway' ? `gateway-${code}` : code;
+/** The schema of an operation's failures. */
+export function errorSchema(operation: AnyOperation): JsonObject {
+  return { $ref: `#/components/schemas/${schemaNames[formOf(operation)?.name ?? 'problem']}` };
+}
+
+const schemaNames = { problem: 'Problem', openai: 'GatewayError', anthropic: 'MessagesError' } as const;
+
+function exampleName(code: FailureCode, form: ErrorForm | null): string {
+  if (form === null) return code;
+  return form.name === 'anthropic' ? `messages-${code}` : `gateway-${code}`;
 }
 
 /** Returns the answers of the failures of these operations, by the names that operations use to refer to them. */
 export function failureExamples(operations: ReadonlyArray<AnyOperation>): JsonObject {
-  const named = operations.flatMap((operation) =>
-    failuresOf(operation).map(
-      (code) => [exampleName(code, operation.plane), exampleOf(code, operation.plane)] as const,
-    ),
-  );
+  const named = operations.flatMap((operation) => {
+    const form = formOf(operation);
+    return failuresOf(operation).map((code) => [exampleName(code, form), exampleOf(code, form)] as const);
+  });
   return Object.fromEntries(named);
 }
 
-function exampleOf(code: FailureCode, plane: Plane): JsonObject {
+function exampleOf(code: FailureCode, form: ErrorForm | null): JsonObject {
   const { title } = failures[code];
   const example =
     code === 'invalid-input' ? failure(code, exampleDetail, { errors: exampleErrors }) : failure(code, `${title}.`);
   const value =
-    plane === 'gateway'
-      ? gatewayError(example, 'body')
+    form !== null
+      ? form.ofFailure(example, exampleRequestId, 'body')
       : {
           type: `/docs/problems#${code}`,
           title,
@@ -111,12 +125,13 @@ function exampleOf(code: FailureCode, plane: Plane): JsonObject {
           detail: example.detail,
           instance: '/v1/flows/cm3v8k2p90000qzrm4d1x7w5b',
           code,
-          requestId: '0b8f8a54-6d7c-4f0e-9a54-2f3c1f6f0c11',
+          requestId: exampleRequestId,
           ...(example.errors === undefined ? {} : { errors: example.errors.map((error) => ({ ...error })) }),
         };
   return { summary: title, value };
 }
 
+const exampleRequestId = '0b8f8a54-6d7c-4f0e-9a54-2f3c1f6f0c11';
 const exampleErrors: ReadonlyArray<InputError> = [{ pointer: '/name', message: 'must have at least 1 character' }];
 const exampleDetail = '/name must have at least 1 character.';
 
@@ -167,6 +182,21 @@ const gatewayErrorSchema: JsonObject = {
   required: ['error'],
 };
 
+const messagesErrorSchema: JsonObject = {
+  type: 'object',
+  description: 'An error as clients of Anthropic read it',
+  properties: {
+    type: { type: 'string', const: 'error' },
+    error: {
+      type: 'object',
+      properties: { type: { type: 'string' }, message: { type: 'string' } },
+      required: ['type', 'message'],
+    },
+    request_id: { type: 'string' },
+  },
+  required: ['type', 'error', 'request_id'],
+};
+
 const inputErrorSchema: JsonObject = {
   type: 'object',
   properties: {
@@ -195,6 +225,7 @@ export const errorSchemas: Readonly<Record<string, JsonObject>> = {
   ProblemCode: { type: 'string', enum: Object.keys(failures), description: 'What went wrong: see /docs/problems' },
   InputError: inputErrorSchema,
   GatewayError: gatewayErrorSchema,
+  MessagesError: messagesErrorSchema,
   ErrorObject: errorObjectSchema,
   ValidationError: validationErrorSchema,
 };

@@ -120,6 +120,10 @@ export const responseHeaders: JsonObject = {
     'The cost of the call, if it is known when the head is sent; for keys with usage:read',
     '0.000264',
   ),
+  'X-Switchyard-Ignored': text(
+    'Pointers to the members of a translated request that the target does not get',
+    '/metadata, /messages/*/content/*/cache_control',
+  ),
   'X-Switchyard-Provider-Request-Id': text('The provider’s id of the request, if it sends one', 'req_7f3a9c'),
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 }, example: 1 },
   'WWW-Authenticate': text('How to present a key', 'Bearer realm="switchyard"'),

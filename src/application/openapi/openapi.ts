@@ -4,7 +4,7 @@ import { type Hoist, jsonSchema, members, requiredMembers } from '#application/o
 import { type AnyOperation, asksProvider, bodyType, isWriting, takesBody } from '#application/operations/operation.ts';
 import { createdId, createdUnder, pathParameters } from '#application/operations/registry.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { errorSchemas, failureExamples, refusals } from './failures.ts';
+import { errorSchema, errorSchemas, failureExamples, refusals } from './failures.ts';
 import { headersNamed, requestHeaders, responseHeaders } from './headers.ts';
 
 /** The version of the interface, from the contract. */
@@ -74,7 +74,7 @@ function describe(operation: AnyOperation, operations: ReadonlyArray<AnyOperatio
       ...(operation.kind === 'download' ? partialContent : {}),
       ...(operation.isConditional === true ? { '304': notModified } : {}),
       ...refusals(operation),
-      ...(asksProvider(operation) ? { '4XX': providerRefusal } : {}),
+      ...(asksProvider(operation) ? { '4XX': providerRefusal(operation) } : {}),
     },
   };
 }
@@ -197,13 +197,20 @@ const notModified: JsonObject = {
 };
 
 /** Headers that name the target of a call. */
-const servedBy = ['X-Switchyard-Target', 'X-Switchyard-Attempts', 'X-Switchyard-Provider-Request-Id'];
+const servedBy = [
+  'X-Switchyard-Target',
+  'X-Switchyard-Attempts',
+  'X-Switchyard-Ignored',
+  'X-Switchyard-Provider-Request-Id',
+];
 
-const providerRefusal: JsonObject = {
-  description: 'A refusal by the provider, with its status and its body',
-  headers: headersNamed(['X-Request-Id', ...servedBy]),
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/GatewayError' } } },
-};
+function providerRefusal(operation: AnyOperation): JsonObject {
+  return {
+    description: 'A refusal by the provider, with its status and its body',
+    headers: headersNamed(['X-Request-Id', ...servedBy]),
+    content: { 'application/json': { schema: errorSchema(operation) } },
+  };
+}
 
 const healthOperation: JsonObject = {
   operationId: 'get_health',

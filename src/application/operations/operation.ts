@@ -1,8 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type * as E from 'fp-ts/lib/Either.js';
 import type * as t from 'io-ts';
 import type { Caller, Scope } from '#domain/shared/access.ts';
 import type { Failure, FailureCode, InputError } from '#domain/shared/failure.ts';
+import type { ErrorForm } from '#exchange/error-form.ts';
 import type { Plane } from '#exchange/problem.ts';
 import type { StreamingConnection } from '#exchange/streaming-connection.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
@@ -55,6 +57,8 @@ export interface Operation<Subject = any> {
   readonly paged: boolean;
   /** The answer is one resource with a revision: it carries an ETag, and a command takes If-Match. */
   readonly hasRevision: boolean;
+  /** The form of its errors that a client reads, by the headers of a request; missing: OpenAI's on the gateway. */
+  readonly errorForm?: (headers: IncomingHttpHeaders) => ErrorForm;
   /** Its effect, if its HTTP method does not show it. */
   readonly effect?: OperationEffect;
   /** The ETag changes with every member of its answer, so `If-None-Match` may be answered with 304. */

@@ -152,6 +152,12 @@ export const failures = {
     solution:
       'List the calls of the project with `GET /v1/gateway/calls`; a call appears about a second after its end.',
   },
+  'provider-resource-not-found': {
+    status: 404,
+    title: 'No such resource at the provider that this key can access',
+    solution:
+      'Send the content itself, as `detail` says: tenants share the account at a provider, and do not meet there.',
+  },
   'model-not-found': {
     status: 404,
     title: 'No such model',
@@ -418,6 +424,11 @@ export const failures = {
     status: 500,
     title: 'Switchyard failed',
     solution: 'Give the operator the `requestId`: the log has the cause under it.',
+  },
+  'unsupported-by-target': {
+    status: 422,
+    title: 'No target of the model can do what the request asks',
+    solution: 'Leave out what `detail` names, or use a model of `GET /v1/models` whose provider has it.',
   },
   'no-provider': {
     status: 502,

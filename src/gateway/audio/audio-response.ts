@@ -1,7 +1,7 @@
-import type { StreamingRequest } from '#application/operations/operation.ts';
 import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { AudioStreamInterpreter } from '#gateway/audio/audio-stream-interpreter.ts';
+import type { GatewayCall } from '#gateway/gateway-call.ts';
 import { ByteStreamResponse } from '#gateway/response/byte-stream-response.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
 import type { ResponseHandler, ResponseHead } from '#gateway/response/response-handler.ts';
@@ -19,10 +19,12 @@ export class AudioResponse implements ResponseHandler {
   #chosen: ResponseHandler;
 
   /** @param other how to pass on content that is neither JSON nor events: `bytes` as they arrive, or `whole` */
-  constructor({ response, answerHold }: Pick<StreamingRequest, 'response' | 'answerHold'>, other: 'bytes' | 'whole') {
+  constructor(call: GatewayCall, other: 'bytes' | 'whole') {
+    const { response, answerHold } = call;
     this.#whole = new WholeResponse({ response, answerHold, requiredMember: null });
     this.#events = new EventStreamResponse({
       response,
+      call,
       answerHold,
       createInterpreter: () => new AudioStreamInterpreter(),
       isHeldWhole: false,

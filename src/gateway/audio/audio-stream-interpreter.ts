@@ -10,10 +10,13 @@ const malformed: EventClassification = { kind: 'malformed' };
 
 /** A stream of speech or transcription events. The event whose type ends in `.done` finishes it. */
 export class AudioStreamInterpreter implements StreamInterpreter {
-  readonly endMark = null;
   readonly text = null;
   isFinished = false;
   tokens: Tokens | null = null;
+
+  finish(): string {
+    return '';
+  }
 
   get canEnd(): boolean {
     return this.isFinished;

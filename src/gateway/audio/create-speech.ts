@@ -45,6 +45,7 @@ export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Pr
       operation: 'speech',
       caller: call.caller,
       requestId: call.requestId,
+      errors: call.errors,
       batchId: call.batchId,
       isStreamed: true,
       characters: codePoints(fields.input),

@@ -85,6 +85,7 @@ async function relayUpload(call: GatewayCall, upload: Upload): Promise<CallResul
       operation: 'transcription',
       caller: call.caller,
       requestId: call.requestId,
+      errors: call.errors,
       batchId: call.batchId,
       isStreamed: streams,
       characters: null,

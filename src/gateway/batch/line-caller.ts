@@ -5,6 +5,7 @@ import { notFound } from '#application/operations/access-refusals.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { type BodySource, MemoryBody } from '#exchange/body-source.ts';
 import { answersFull, type ByteBudget, type ByteReservation } from '#exchange/byte-budget.ts';
+import { openAiErrors } from '#exchange/error-form.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
 import { errorCode } from '#exchange/openai-error.ts';
@@ -14,8 +15,9 @@ import { createTranscription } from '#gateway/audio/create-transcription.ts';
 import { MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import type { Gateway } from '#gateway/gateway.ts';
 import type { CallResult, GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
+import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { gatewayErrorResponse, sendError } from '#gateway/response/error-response.ts';
-import { createChatCompletion } from '#gateway/text/relay-text.ts';
+import { relayText } from '#gateway/text/relay-text.ts';
 import { formBody } from './form-body.ts';
 import { readLine } from './read-line.ts';
 
@@ -75,6 +77,7 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
             parameters: {},
             query: '',
             requestId,
+            errors: openAiErrors,
             headers,
             body,
             bodyHold,
@@ -107,10 +110,13 @@ function outcomeAfter(
   if (failed !== null && passing.has(failed.code)) {
     return { kind: 'later', afterMs: (failed.retryAfterSeconds ?? 0) * 1_000 || laterMs };
   }
-  if (failed !== null) sendError(response, gatewayErrorResponse(failed));
+  if (failed !== null) sendError(response, gatewayErrorResponse(failed, lineErrors));
   if (signal.aborted && !response.isComplete) return { kind: 'ended' };
   return answerOf(response, () => hold.release());
 }
+
+/** An answer in a batch has an id of its own beside the error. */
+const lineErrors = { errors: openAiErrors, requestId: '' };
 
 type Ask = (headers: GatewayCall['headers'], body: BodySource) => GatewayCall;
 
@@ -128,7 +134,7 @@ async function answer(line: BatchLine, request: LineRequest, limits: GatewayLimi
     ask({ 'content-type': 'application/json', 'idempotency-key': idempotencyKey }, new MemoryBody(line.body));
   switch (endpoint) {
     case '/v1/chat/completions':
-      return createChatCompletion(json(), limits);
+      return relayText({ operation: 'chat', protocol: openAiChat }, json(), limits);
     case '/v1/audio/speech':
       return createSpeech(json(), limits);
     case '/v1/audio/transcriptions': {
@@ -171,7 +177,7 @@ function answerOf(response: MemoryResponse, release: () => void): LineOutcome {
     const contentType = headers['content-type'] ?? 'application/octet-stream';
     return { kind: 'answer', status: response.status, requestId, contentType, body: response.body, release };
   }
-  const broken = gatewayErrorResponse(response.isDisconnected ? answerTooLarge : brokenOff);
+  const broken = gatewayErrorResponse(response.isDisconnected ? answerTooLarge : brokenOff, lineErrors);
   return {
     kind: 'answer',
     status: 502,

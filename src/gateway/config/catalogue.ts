@@ -26,6 +26,12 @@ export interface Target {
   readonly prefill: boolean;
   /** Whether its vectors can be compared with those of the first target. */
   readonly interchangeable: boolean;
+  /** The most tokens of an answer; null if the configuration does not say. */
+  readonly maxOutputTokens: number | null;
+  /** Whether it thinks before it answers. */
+  readonly reasoning: boolean;
+  /** How an Anthropic model is asked to think. */
+  readonly thinking: ModelConfiguration['targets'][number]['thinking'];
   /** Whether it is the built-in sandbox, whose answers are invented. */
   readonly isSandbox: boolean;
   /** In speech, the provider's own voice. */
@@ -244,14 +250,18 @@ interface TargetReference {
   readonly model: string;
   readonly price?: Price | undefined;
   readonly interchangeable?: boolean;
+  readonly maxOutputTokens?: number | undefined;
+  readonly reasoning?: boolean;
+  readonly thinking?: Target['thinking'];
 }
 
 function createTarget(
-  { provider, model, price, interchangeable = false }: TargetReference,
+  reference: TargetReference,
   entry: Pick<ModelConfiguration, 'timeouts' | 'price'>,
   configuration: GatewayConfiguration,
   prefill: boolean,
 ): Target {
+  const { provider, model, price, interchangeable = false } = reference;
   const ofProvider = configuration.providers[provider]?.timeouts ?? {};
   return {
     id: `${provider}/${model}`,
@@ -261,6 +271,9 @@ function createTarget(
     price: price ?? entry.price ?? null,
     prefill,
     interchangeable,
+    maxOutputTokens: reference.maxOutputTokens ?? null,
+    reasoning: reference.reasoning ?? false,
+    thinking: reference.thinking ?? 'none',
     isSandbox: configuration.providers[provider]?.kind === 'sandbox',
   };
 }

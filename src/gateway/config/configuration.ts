@@ -45,11 +45,11 @@ export const defaultTimeouts: Timeouts = {
   totalMs: 600_000,
 };
 
-const providerKinds = ['openai-compatible', 'elevenlabs', 'sandbox'] as const;
+const providerKinds = ['openai-compatible', 'anthropic', 'elevenlabs', 'sandbox'] as const;
 /** The kind of a provider, which decides how the gateway calls it. */
 export type ProviderKind = (typeof providerKinds)[number];
 
-/** Whether providers of a kind answer chats; all kinds speak and transcribe. */
+/** Whether providers of a kind generate texts. */
 export function canChat(kind: ProviderKind | undefined): boolean {
   return kind !== undefined && kind !== 'elevenlabs';
 }
@@ -74,14 +74,29 @@ const upToAMillion = numberBetween(0, 1_000_000);
 const Price = strictObject({
   inputPerMillion: withDefault(upToAMillion, 0),
   outputPerMillion: withDefault(upToAMillion, 0),
+  /** Of input that the provider reads from its cache; missing: as other input. */
+  cachedInputPerMillion: optional(upToAMillion),
+  /** Of input that the provider writes to its cache; missing: as other input. */
+  cacheWritePerMillion: optional(upToAMillion),
   perMillionCharacters: optional(upToAMillion),
   perMinute: optional(upToAMillion),
 });
+
+/** What a model takes, beyond what its provider's protocol says. */
+const modelTraits = {
+  /** The most tokens of an answer: used where a provider needs a limit and the client gives none. */
+  maxOutputTokens: optional(integer(1, 100_000_000)),
+  /** Whether it thinks before it answers, so that it takes an effort. */
+  reasoning: withDefault(flag, false),
+  /** How an Anthropic model is asked to think: with a budget of tokens, with an effort, or not at all. */
+  thinking: withDefault(oneOf('none', 'budget', 'adaptive'), 'none'),
+};
 
 const Target = strictObject({
   provider: text({ min: 1 }),
   model: modelName,
   weight: withDefault(upToAMillion, 1),
+  ...modelTraits,
   interchangeable: withDefault(flag, false),
   price: optional(Price),
 });
@@ -90,6 +105,7 @@ const Fallback = strictObject({
   provider: text({ min: 1 }),
   model: modelName,
   prefill: withDefault(flag, false),
+  ...modelTraits,
   /** Whether its vectors can be compared with those of the entry's first target, although its model has another name. */
   interchangeable: withDefault(flag, false),
   price: optional(Price),

@@ -20,9 +20,14 @@ export interface StreamInterpreter {
   readonly isFinished: boolean;
   /** Whether the answer is whole if the provider's end mark follows. */
   readonly canEnd: boolean;
-  /** The mark to write if a finished stream ended without one; null if the format has none. */
-  readonly endMark: string | null;
+  /** Returns what to write if a finished stream ended without its mark; empty if the format has none. */
+  readonly finish: () => string;
   readonly tokens: Tokens | null;
   /** The text so far if it is the whole content; else null. */
   readonly text: string | null;
+  /**
+   * Returns the events for the client that the latest event became, if the client speaks another protocol than the
+   * provider. Missing if the events pass as they come.
+   */
+  readonly translated?: () => string;
 }

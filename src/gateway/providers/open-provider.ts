@@ -1,6 +1,7 @@
 import type { Catalogue } from '#gateway/config/catalogue.ts';
 import type { ProviderConfiguration } from '#gateway/config/configuration.ts';
 import { HttpTransport } from '#gateway/transport/http-transport.ts';
+import { Anthropic, anthropicBaseUrl } from './anthropic.ts';
 import { ElevenLabs, elevenLabsBaseUrl } from './elevenlabs.ts';
 import { defaultBaseUrl, OpenAiCompatible } from './openai-compatible.ts';
 import type { Provider } from './provider.ts';
@@ -11,6 +12,8 @@ export function openProvider(name: string, configuration: ProviderConfiguration,
   switch (configuration.kind) {
     case 'openai-compatible':
       return new OpenAiCompatible(name, configuration, apiKey, transportTo(configuration, defaultBaseUrl));
+    case 'anthropic':
+      return new Anthropic(name, configuration, apiKey, transportTo(configuration, anthropicBaseUrl));
     case 'elevenlabs':
       return new ElevenLabs(name, configuration, apiKey, transportTo(configuration, elevenLabsBaseUrl));
     case 'sandbox':

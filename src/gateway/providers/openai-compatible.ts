@@ -1,11 +1,11 @@
 import type { ProviderConfiguration } from '#gateway/config/configuration.ts';
-import type { Transport } from '#gateway/transport/transport.ts';
+import type { Transport, UpstreamRequest } from '#gateway/transport/transport.ts';
 import {
   ownHeaders,
   type Provider,
-  type ProviderChat,
   type ProviderRequest,
   type ProviderSpeech,
+  type ProviderText,
   type ProviderTranscription,
   type ProviderWhole,
   redactorOf,
@@ -21,6 +21,9 @@ export class OpenAiCompatible implements Provider {
   readonly name: string;
   readonly transport: Transport;
   readonly redactor: SecretRedactor;
+  readonly protocols = ['openai-chat'] as const;
+  readonly wholePaths = ['/embeddings'] as const;
+  readonly takesCompletionTokens: boolean;
   readonly #headers: ReadonlyArray<string>;
   readonly #chatHeaders: ReadonlyArray<string>;
   readonly #chatStreamHeaders: ReadonlyArray<string>;
@@ -33,15 +36,16 @@ export class OpenAiCompatible implements Provider {
     this.transport = transport;
     this.redactor = redactorOf(configuration, apiKey);
     this.#base = new URL(configuration.baseUrl ?? defaultBaseUrl);
+    this.takesCompletionTokens = this.#base.origin === new URL(defaultBaseUrl).origin;
     this.#headers = ownHeaders(configuration, keyHeaders(apiKey, configuration.apiKeyHeader));
     this.#chatHeaders = this.#headersFor('application/json', 'application/json');
     this.#chatStreamHeaders = this.#headersFor('application/json', 'text/event-stream');
     this.#chatPath = this.#path('/chat/completions');
   }
 
-  chat({ body, streams, forwarded }: ProviderChat): ProviderRequest {
+  text({ body, streams, forwarded }: ProviderText): UpstreamRequest {
     const headers = withForwarded(streams ? this.#chatStreamHeaders : this.#chatHeaders, forwarded);
-    return asItCame({ path: this.#chatPath, headers, body, streams });
+    return { path: this.#chatPath, headers, body, streams };
   }
 
   whole({ path, body, forwarded }: ProviderWhole): ProviderRequest {

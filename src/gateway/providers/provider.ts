@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ProviderConfiguration } from '#gateway/config/configuration.ts';
+import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import type { ProtocolName } from '#gateway/protocols/protocol.ts';
 import type { StoredBody, Transport, UpstreamRequest } from '#gateway/transport/transport.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { SecretRedactor } from './secret-redactor.ts';
@@ -11,8 +13,11 @@ export interface TranslatedBody {
   readonly body: Buffer;
 }
 
-/** A chat request for a provider: OpenAI's JSON, with the provider's model in it. */
-export interface ProviderChat {
+/** A request for a text, in a protocol that the provider speaks, with the provider's model in it. */
+export interface ProviderText {
+  readonly protocol: ProtocolName;
+  /** The query of the client's request with its question mark, if the client speaks this protocol; else empty. */
+  readonly query: string;
   readonly body: Buffer;
   readonly streams: boolean;
   /** The client's headers that the provider gets, names and values in turn: see `forwardedHeaders`. */
@@ -21,8 +26,10 @@ export interface ProviderChat {
 
 /** A request of an operation that is relayed whole: OpenAI's JSON, with the provider's model in it. */
 export interface ProviderWhole {
-  /** Below the base URL: `/embeddings`. */
+  /** One of the provider's `wholePaths`. */
   readonly path: string;
+  /** The query of the client's request with its question mark; empty without one. */
+  readonly query: string;
   readonly body: Buffer;
   readonly forwarded: ReadonlyArray<string>;
 }
@@ -66,8 +73,12 @@ export interface ProviderTranscription {
   readonly forwarded: ReadonlyArray<string>;
 }
 
-/** Translates the answers of a provider with another API. */
+/** Translates the answers of a provider with another API or protocol. */
 export interface ResponseTranslator {
+  /** The member that a whole answer of the provider has, if it differs from that of the client's protocol. */
+  readonly requiredMember?: string;
+  /** Makes the interpreter of the provider's stream. Missing if the stream has the client's form. */
+  readonly interpret?: () => StreamInterpreter;
   /** Translates a complete answer to OpenAI's form; null if it cannot be read. */
   readonly translate?: (body: Buffer) => TranslatedBody | null;
   /** The prefix of streamed bytes, and the content type of the result. */
@@ -110,7 +121,13 @@ export interface Provider {
   readonly transport: Transport;
   /** Removes the provider's secrets from its refusals; absent if it has none. */
   readonly redactor?: SecretRedactor;
-  readonly chat?: (chat: ProviderChat) => ProviderRequest;
+  /** The protocols for texts that it speaks, the preferred one first; missing if it gives no texts. */
+  readonly protocols?: ReadonlyArray<ProtocolName>;
+  /** Whether its models want the limit of tokens as `max_completion_tokens`. */
+  readonly takesCompletionTokens?: boolean;
+  readonly text?: (text: ProviderText) => UpstreamRequest;
+  /** The paths, below the base URL, that requests may be relayed to whole: `/embeddings`. */
+  readonly wholePaths?: ReadonlyArray<string>;
   readonly whole?: (whole: ProviderWhole) => ProviderRequest;
   readonly speech?: (speech: ProviderSpeech) => ProviderRequest | UnsupportedRequest;
   readonly transcription?: (transcription: ProviderTranscription) => ProviderRequest | UnsupportedRequest;
@@ -143,6 +160,17 @@ export function redactorOf({ headers }: ProviderConfiguration, apiKey: string | 
  */
 export function withForwarded(own: ReadonlyArray<string>, forwarded: ReadonlyArray<string>): ReadonlyArray<string> {
   return forwarded.length === 0 ? own : [...own, ...forwarded];
+}
+
+/**
+ * Returns headers of a client's request that only providers of its protocol get, names and values in turn.
+ * @param names in lower case
+ */
+export function headersNamed(names: ReadonlyArray<string>, headers: IncomingHttpHeaders): ReadonlyArray<string> {
+  return names.flatMap((name) => {
+    const value = headers[name];
+    return typeof value === 'string' ? [name, value] : [];
+  });
 }
 
 /** Client headers that every provider gets unchanged, because they concern only one request. */

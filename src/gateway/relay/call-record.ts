@@ -1,6 +1,6 @@
 import type { Tenant } from '#domain/shared/access.ts';
 import type { Price } from '#gateway/config/configuration.ts';
-import type { Consumption, ReportedConsumption } from '#gateway/neutral/consumption.ts';
+import type { Consumption, ReportedConsumption, Tokens } from '#gateway/neutral/consumption.ts';
 import { Batcher } from '#shared/async/batcher.ts';
 
 /**
@@ -40,7 +40,7 @@ export interface BrokenAttempt extends ReportedConsumption {
  * the complete request arrived.
  */
 export interface CallRecord extends Consumption, Tenant {
-  readonly operation: 'chat' | 'embeddings' | 'speech' | 'transcription';
+  readonly operation: 'chat' | 'messages' | 'embeddings' | 'speech' | 'transcription';
   readonly keyId: string;
   readonly requestId: string;
   /** The batch that the call is a line of; null for a client's call. */
@@ -103,13 +103,25 @@ export class UsageBuffer implements Usage {
   readonly flush = (): void => this.#records.drain();
 }
 
+/** A price of tokens, and of what else is billed. */
+type StatedPrice = Partial<Price> & Pick<Price, 'inputPerMillion' | 'outputPerMillion'>;
+
 /** The cost of a call, in the price's currency; null if no amount with a price is known. */
-export function costOf({ tokens, characters, audioSeconds }: Consumption, price: Price): number | null {
-  const { inputPerMillion, outputPerMillion, perMillionCharacters, perMinute } = price;
+export function costOf({ tokens, characters, audioSeconds }: Consumption, price: StatedPrice): number | null {
+  const { perMillionCharacters, perMinute } = price;
   const parts = [
-    tokens && (tokens.input * inputPerMillion + tokens.output * outputPerMillion) / 1_000_000,
+    tokens && costOfTokens(tokens, price),
     characters !== null && perMillionCharacters !== undefined ? (characters * perMillionCharacters) / 1_000_000 : null,
     audioSeconds !== null && perMinute !== undefined ? (audioSeconds * perMinute) / 60 : null,
   ].filter((part) => part !== null);
   return parts.length === 0 ? null : parts.reduce((sum, part) => sum + part, 0);
+}
+
+/** Cached input has a price of its own where the configuration names one. */
+function costOfTokens({ input, output, cachedInput = 0, cacheWrite = 0 }: Tokens, price: StatedPrice): number {
+  const { inputPerMillion, outputPerMillion } = price;
+  const { cachedInputPerMillion = inputPerMillion, cacheWritePerMillion = inputPerMillion } = price;
+  const uncached = Math.max(0, input - cachedInput - cacheWrite);
+  const ofInput = uncached * inputPerMillion + cachedInput * cachedInputPerMillion + cacheWrite * cacheWritePerMillion;
+  return (ofInput + output * outputPerMillion) / 1_000_000;
 }

@@ -1,4 +1,5 @@
 import type { Caller } from '#domain/shared/access.ts';
+import type { ErrorForm } from '#exchange/error-form.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import type { AttemptTimes } from '#gateway/attempt/attempt.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
@@ -111,6 +112,8 @@ export interface RelayedCall {
   readonly operation: CallRecord['operation'];
   readonly caller: Caller;
   readonly requestId: string;
+  /** The form of errors of the client's protocol. */
+  readonly errors: ErrorForm;
   /** The batch that it is a line of; null for a client's call. */
   readonly batchId: string | null;
   readonly isStreamed: boolean;
@@ -126,8 +129,12 @@ export interface RelayedCall {
   /**
    * Makes the request for a target.
    * @param continueFrom the answer's text so far, which the target continues
+   * @returns null if the target cannot express what the call demands
    */
-  readonly requestFor: (target: Target, continueFrom: string | null) => OutgoingRequest;
+  readonly requestFor: (
+    target: Target,
+    continueFrom: string | null,
+  ) => OutgoingRequest | Promise<OutgoingRequest | null>;
 }
 
 /** A request to a provider, with the means to send it. */
@@ -135,4 +142,6 @@ export interface OutgoingRequest extends ProviderRequest {
   readonly transport: Transport;
   /** Removes the operator's secrets from a refusal. */
   readonly redactor: SecretRedactor | null;
+  /** The value of the header that names what the target does not get; missing if it gets everything. */
+  readonly ignored?: string;
 }

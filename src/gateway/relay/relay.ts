@@ -21,7 +21,13 @@ import type { ResponseHead } from '#gateway/response/response-handler.ts';
 import { providerRequestIdField } from '#gateway/transport/transport.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import type { CallOutcome, Usage } from './call-record.ts';
-import { costHeader, createCallRecord, type EarlierAttempt, type RelayedCall } from './create-call-record.ts';
+import {
+  costHeader,
+  createCallRecord,
+  type EarlierAttempt,
+  type OutgoingRequest,
+  type RelayedCall,
+} from './create-call-record.ts';
 import { isLeftToClient, nextStep } from './retry-policy.ts';
 import { AttemptRecorder, TargetQueue } from './targets.ts';
 
@@ -102,6 +108,10 @@ class Relay {
       if (this.#call.response.isDisconnected) return 'client-gone';
       if (this.#isOutOfTime) return this.#refuse({ kind: 'limit', limit: 'total' });
       const outcome = await this.#try(target, null);
+      if (outcome === null) {
+        target = this.#nextTarget();
+        continue;
+      }
       if (outcome.kind === 'completed') return this.#recordSuccess(target);
       if (outcome.kind === 'abandoned') return this.#recordAbandoned(target);
       this.#recordFailure(target, outcome.failure);
@@ -125,12 +135,13 @@ class Relay {
       const target = text === null || this.#isOutOfTime ? null : this.#nextTarget(({ prefill }) => prefill);
       if (target === null) break;
       const outcome = await this.#try(target, text);
+      if (outcome === null) continue;
       if (outcome.kind === 'completed') return this.#recordSuccess(target);
       if (outcome.kind === 'abandoned') return this.#recordAbandoned(target);
       failure = outcome.failure;
       this.#recordFailure(target, failure);
     }
-    const { code, status } = errorResponseFor(failure);
+    const { code, status } = errorResponseFor(failure, this.#call);
     this.#errorCode = code;
     this.#reason = failureReason(failure);
     this.#brokenStatus = status;
@@ -138,15 +149,22 @@ class Relay {
     return 'broken-off';
   }
 
-  #try(target: Target, continueFrom: string | null): Promise<AttemptOutcome> {
-    const { requestFor, responseHandler } = this.#call;
-    const { transport, request, translator, redactor } = requestFor(target, continueFrom);
+  /** Makes an attempt at a target; null if the target cannot express what the call demands. */
+  async #try(target: Target, continueFrom: string | null): Promise<AttemptOutcome | null> {
+    const made = this.#call.requestFor(target, continueFrom);
+    const outgoing = made instanceof Promise ? await made : made;
+    return outgoing === null ? null : this.#attemptAt(target, outgoing);
+  }
+
+  #attemptAt(target: Target, outgoing: OutgoingRequest): Promise<AttemptOutcome> {
+    const { responseHandler } = this.#call;
+    const { transport, request, translator, redactor, ignored } = outgoing;
     this.#keepReported();
     this.#target = target;
     this.#attempts += 1;
     this.#triesHere += 1;
     this.#recorder.start();
-    const servedBy = this.#servedBy(target);
+    const servedBy = [...this.#servedBy(target), ...(ignored === undefined ? [] : [ignoredHeader, ignored])];
     const costOfHead = this.#costHeaderAt(target);
     let consumer: BodyConsumer | null = null;
     const attempt: Attempt = new Attempt(target.timeouts, (status, headers, control) => {
@@ -260,7 +278,7 @@ class Relay {
   #refuse(failure: AttemptFailure | null): CallOutcome {
     const { response } = this.#call;
     if (response.isDisconnected) return 'client-gone';
-    const error = failure === null ? noCapableProvider : this.#finalError(failure);
+    const error = failure === null ? noCapableProvider(this.#call) : this.#finalError(failure);
     this.#errorCode = error.code;
     this.#reason = failure === null ? error.code : failureReason(failure);
     const servedBy = this.#target === null ? [] : this.#servedBy(this.#target);
@@ -273,7 +291,7 @@ class Relay {
 
   #finalError(failure: AttemptFailure): ErrorResponse {
     const mayRetry = this.#attempts > 1 || this.#call.route.retries > 0;
-    return finalErrorResponse(failure, isLeftToClient(failure, mayRetry));
+    return finalErrorResponse(failure, isLeftToClient(failure, mayRetry), this.#call);
   }
 
   #report(outcome: CallOutcome): StreamReport {
@@ -304,13 +322,17 @@ class Relay {
 
 const none: ReadonlyArray<never> = [];
 
+/** Names the members of the request that the target did not get. */
+const ignoredHeader = 'X-Switchyard-Ignored';
+
 /** The status of a request whose client has left, in logs and metrics. */
 const clientGoneStatus = 499;
 
-const noCapableProvider: ErrorResponse = {
-  ...gatewayErrorResponse(failureWith('no-provider', 'No provider of this model can do this. Tell the operator.')),
-  shouldRetry: 'false',
-};
+const noProvider = failureWith('no-provider', 'No provider of this model can do this. Tell the operator.');
+
+function noCapableProvider(call: RelayedCall): ErrorResponse {
+  return { ...gatewayErrorResponse(noProvider, call), shouldRetry: 'false' };
+}
 
 /** Removes the secrets from a failure before any other code reads it. */
 function withoutSecrets(outcome: AttemptOutcome, redactor: SecretRedactor): AttemptOutcome {

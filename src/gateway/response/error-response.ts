@@ -1,6 +1,7 @@
-import { type Failure, failure, gatewayStatus } from '#domain/shared/failure.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 import { answersFull } from '#exchange/byte-budget.ts';
-import { type ErrorObject, errorCode, errorType, gatewayError } from '#exchange/openai-error.ts';
+import type { ErrorForm } from '#exchange/error-form.ts';
+import { type ErrorObject, errorCode, errorType } from '#exchange/openai-error.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import {
   type AttemptFailure,
@@ -9,7 +10,14 @@ import {
   type ProviderRefusal,
   type TimeoutName,
 } from '#gateway/attempt/attempt-failure.ts';
-import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { parsedJson } from '#shared/json/json.ts';
+
+/** A call, as far as its errors depend on it. */
+export interface RefusedCall {
+  /** The form of errors of the client's protocol. */
+  readonly errors: ErrorForm;
+  readonly requestId: string;
+}
 
 /** The response that a client receives when no attempt is left. */
 export interface ErrorResponse {
@@ -25,10 +33,10 @@ export interface ErrorResponse {
 /**
  * Makes the client's response to the failure of the last attempt: the provider's own 4xx, or an error of the gateway.
  */
-export function errorResponseFor(failed: AttemptFailure): ErrorResponse {
+export function errorResponseFor(failed: AttemptFailure, call: RefusedCall): ErrorResponse {
   const isForwarded =
     failed.kind === 'refused' && failed.status >= 400 && failed.status < 500 && classifyRefusal(failed) !== 'operator';
-  return isForwarded ? forwardedErrorResponse(failed) : gatewayErrorResponse(failureOf(failed));
+  return isForwarded ? forwardedErrorResponse(failed, call) : gatewayErrorResponse(failureOf(failed), call);
 }
 
 /**
@@ -37,8 +45,8 @@ export function errorResponseFor(failed: AttemptFailure): ErrorResponse {
  * @param isLeftToClient whether the gateway has not retried, so that the client may. Then the provider's own header is
  *   passed on
  */
-export function finalErrorResponse(failed: AttemptFailure, isLeftToClient: boolean): ErrorResponse {
-  const response = errorResponseFor(failed);
+export function finalErrorResponse(failed: AttemptFailure, isLeftToClient: boolean, call: RefusedCall): ErrorResponse {
+  const response = errorResponseFor(failed, call);
   const retryAfterMs = response.retryAfterMs ?? (response.status === 429 ? defaultRetryAfterMs : null);
   return { ...response, retryAfterMs, shouldRetry: isLeftToClient ? response.shouldRetry : 'false' };
 }
@@ -47,11 +55,11 @@ export function finalErrorResponse(failed: AttemptFailure, isLeftToClient: boole
 const defaultRetryAfterMs = 1_000;
 
 /** Makes the client's response to a failure of the gateway itself. */
-export function gatewayErrorResponse(failed: Failure): ErrorResponse {
+export function gatewayErrorResponse(failed: Failure, { errors, requestId }: RefusedCall): ErrorResponse {
   const { retryAfterSeconds } = failed;
   return {
-    status: gatewayStatus(failed.code),
-    body: JSON.stringify(gatewayError(failed, 'body')),
+    status: errors.statusOf(failed),
+    body: JSON.stringify(errors.ofFailure(failed, requestId, 'body')),
     contentType: 'application/json',
     retryAfterMs: retryAfterSeconds === undefined ? null : retryAfterSeconds * 1_000,
     shouldRetry: null,
@@ -59,24 +67,28 @@ export function gatewayErrorResponse(failed: Failure): ErrorResponse {
   };
 }
 
-/** Makes the event that reports a failure inside a stream. An error of the provider keeps its text. */
-export function errorInStream(failed: AttemptFailure): JsonObject {
+/** Makes the server-sent event that reports a failure inside a stream. An error of the provider keeps its text. */
+export function errorEvent(failed: AttemptFailure, { errors, requestId }: RefusedCall): string {
   const isProvidersOwn =
     failed.kind === 'refused' &&
     failed.error !== null &&
     classifyRefusal(failed) !== 'operator' &&
     (failed.body === null || failed.status < 500);
-  return isProvidersOwn ? { error: { ...errorObjectOf(failed) } } : gatewayError(failureOf(failed), 'body');
+  return errors.event(
+    isProvidersOwn
+      ? errors.ofProvider(errorObjectOf(failed), failed.status, requestId)
+      : errors.ofFailure(failureOf(failed), requestId, 'body'),
+  );
 }
 
 /** A provider's 4xx keeps its status and body. A body without an error is wrapped in one. */
-function forwardedErrorResponse(refused: ProviderRefusal): ErrorResponse {
+function forwardedErrorResponse(refused: ProviderRefusal, { errors, requestId }: RefusedCall): ErrorResponse {
   const { status, error, body, retryAfterMs, shouldRetry } = refused;
   const value = body === null ? undefined : parsedJson(body);
-  const isAsRead = body !== null && isObject(value) && isObject(value.error);
+  const isAsRead = body !== null && value !== undefined && errors.isOwn(value);
   return {
     status,
-    body: isAsRead ? body : JSON.stringify({ error: errorObjectOf(refused) }),
+    body: isAsRead ? body : JSON.stringify(errors.ofProvider(errorObjectOf(refused), status, requestId)),
     contentType: 'application/json',
     retryAfterMs,
     shouldRetry,

@@ -15,11 +15,13 @@ import { nothingReported, type ReportedConsumption } from '#gateway/neutral/cons
 import { providerErrorIn } from '#gateway/neutral/provider-report.ts';
 import { isPlain } from '#gateway/transport/transport.ts';
 import { isObject, parsedJson } from '#shared/json/json.ts';
-import { errorInStream } from './error-response.ts';
+import { errorEvent, type RefusedCall } from './error-response.ts';
 import { createResponseHeaders, type ResponseHandler, type ResponseHead, writePaced } from './response-handler.ts';
 
 export interface EventStreamResponseOptions {
   readonly response: ResponseSink;
+  /** The call that it answers, for the error in a broken stream. */
+  readonly call: RefusedCall;
   /** Counts the bytes that are held. */
   readonly answerHold: ByteReservation;
   /** Makes the interpreter for the events of one attempt. */
@@ -60,7 +62,7 @@ export class EventStreamResponse implements ResponseHandler {
   receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
     if (isPlain(head.headers) && /[/+]json\b/i.test(head.headers['content-type'] ?? ''))
       return new JsonInsteadOfStream(attempt);
-    const interpreter = this.options.createInterpreter();
+    const interpreter = head.translator?.interpret?.() ?? this.options.createInterpreter();
     this.#interpreter = interpreter;
     return new StreamConsumer(this, head, attempt, interpreter);
   }
@@ -81,7 +83,7 @@ export class EventStreamResponse implements ResponseHandler {
 
   abort(failure: AttemptFailure): void {
     const { response } = this.options;
-    response.write(`data: ${JSON.stringify(errorInStream(failure))}\n\n`);
+    response.write(errorEvent(failure, this.options.call));
     response.end();
   }
 }
@@ -163,14 +165,14 @@ class StreamConsumer implements BodyConsumer {
     if (this.#isOver) return;
     this.#pass(this.#splitter.finish());
     if (this.#isOver) return;
-    if (this.#interpreter.isFinished) this.#complete(this.#interpreter.endMark);
+    if (this.#interpreter.isFinished) this.#complete(this.#interpreter.finish());
     else this.#fail(unfinished);
   }
 
   onAbort(): void {
     this.#take();
     // The answer is complete, so the end of the connection does not matter.
-    if (!this.#isOver && this.#interpreter.isFinished) this.#complete(this.#interpreter.endMark);
+    if (!this.#isOver && this.#interpreter.isFinished) this.#complete(this.#interpreter.finish());
     this.#isOver = true;
     this.#stream.options.answerHold.resize(0);
   }
@@ -192,7 +194,35 @@ class StreamConsumer implements BodyConsumer {
     if (!this.#isOver && this.#splitter.overflown) this.#fail(tooLarge);
   }
 
-  #pass({ bytes, events }: SseBatch): void {
+  #pass(batch: SseBatch): void {
+    const { translated } = this.#interpreter;
+    if (translated === undefined) this.#passOn(batch);
+    else this.#passTranslated(batch, translated);
+  }
+
+  #passTranslated({ events }: SseBatch, translated: () => string): void {
+    let hasData = false;
+    for (const { data } of events) {
+      hasData ||= data !== null;
+      const event = this.#interpreter.classify(data);
+      if (event.kind === 'content') this.#markContent();
+      else if (event.kind !== 'no-content' && event.kind !== 'gateway-only') {
+        this.#send(Buffer.from(translated()));
+        this.#conclude(event, noBytes);
+        return;
+      }
+    }
+    this.#send(Buffer.from(translated()));
+    if (hasData && this.#interpreter.isFinished && !this.#isOver) this.#attempt.markEnding();
+  }
+
+  #markContent(): void {
+    if (this.#hasContent) return;
+    this.#hasContent = true;
+    this.#attempt.markContent();
+  }
+
+  #passOn({ bytes, events }: SseBatch): void {
     /** The start of the bytes of this batch that are not written yet. */
     let from = 0;
     let hasData = false;
@@ -200,8 +230,7 @@ class StreamConsumer implements BodyConsumer {
       hasData ||= data !== null;
       const event = this.#interpreter.classify(data);
       if (event.kind === 'content' && !this.#hasContent) {
-        this.#hasContent = true;
-        this.#attempt.markContent();
+        this.#markContent();
         // The first attempt has already sent the events before the content.
         if (this.#isContinuation) from = start;
       } else if (event.kind === 'gateway-only') {
@@ -224,7 +253,7 @@ class StreamConsumer implements BodyConsumer {
     else if (!this.#interpreter.canEnd) this.#fail(unfinished);
     else {
       this.#send(bytes);
-      this.#complete(null);
+      this.#complete('');
     }
   }
 
@@ -264,11 +293,11 @@ class StreamConsumer implements BodyConsumer {
     this.#response.start(this.#status, [...this.#headers, ...(this.#costHeader?.(reported) ?? [])]);
   }
 
-  #complete(endMark: string | null): void {
+  #complete(endMark: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
     if (!this.#stream.hasBegun) this.#begin();
-    const rest = this.#withHeld(endMark === null ? noBytes : Buffer.from(endMark));
+    const rest = this.#withHeld(endMark === '' ? noBytes : Buffer.from(endMark));
     if (rest.length > 0) this.#response.write(rest);
     this.#response.end();
     this.#attempt.complete();

@@ -81,7 +81,12 @@ export class WholeResponse implements ResponseHandler {
     const body = heldContent(head, sent);
     if (body === null) return malformed;
     const contentType = head.headers['content-type'] ?? 'application/octet-stream';
-    const failure = this.#check(contentType, body, usage);
+    const failure = this.#check(
+      contentType,
+      body,
+      usage,
+      head.translator?.requiredMember ?? this.#options.requiredMember,
+    );
     if (failure !== null) return failure;
     const translate = head.translator?.translate;
     const translated = translate === undefined ? { contentType, body } : translate(body);
@@ -95,8 +100,7 @@ export class WholeResponse implements ResponseHandler {
     return null;
   }
 
-  #check(contentType: string, body: Buffer, usage: AnswerUsage): AttemptFailure | null {
-    const { requiredMember } = this.#options;
+  #check(contentType: string, body: Buffer, usage: AnswerUsage, requiredMember: string | null): AttemptFailure | null {
     if (requiredMember === null && !/[/+]json\b/i.test(contentType)) return body.length > 0 ? null : unfinished;
     const value = parsedJson(body);
     if (!isObject(value)) return malformed;

@@ -1,9 +1,9 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { readJsonBytes } from '#exchange/json-body.ts';
-import type { Target } from '#gateway/config/catalogue.ts';
+import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
 import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
-import { forwardedHeaders } from '#gateway/providers/provider.ts';
+import { forwardedHeaders, headersNamed } from '#gateway/providers/provider.ts';
 import type { OutgoingRequest } from '#gateway/relay/create-call-record.ts';
 import { relay } from '#gateway/relay/relay.ts';
 import { PartlyHeldResponse } from '#gateway/response/partly-held-response.ts';
@@ -11,32 +11,49 @@ import type { WholeOperation, WholeRequest } from './whole-operation.ts';
 
 /** Answers a request of an operation that is relayed whole. */
 export async function relayWhole(
-  { operation, path, requiredMember, read, route: routeOf }: WholeOperation,
+  operation: WholeOperation,
   call: GatewayCall,
   limits: GatewayLimits,
 ): Promise<CallResult> {
   const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
   if (E.isLeft(bytes)) return bytes;
-  const request = await read(bytes.right, limits.maxJsonValues);
+  const request = await operation.read(bytes.right, limits.maxJsonValues);
   if (E.isLeft(request)) return request;
-  const { model } = request.right;
-  const route = routeOf(call.configuration.catalogue, model);
+  const route = operation.route(call.configuration.catalogue, request.right.model);
   if (E.isLeft(route)) return E.left(catalogueFailure(route.left));
+  const canServe = ({ provider }: Target) => canRelay(call, provider, operation);
+  const { targets, fallbacks } = route.right;
+  if (operation.answerHere !== undefined && ![...targets, ...fallbacks].some(canServe))
+    return operation.answerHere(request.right, call);
+  return relayRequest(operation, call, request.right, { route: route.right, canServe });
+}
+
+function canRelay({ configuration }: GatewayCall, provider: string, { path }: WholeOperation): boolean {
+  return configuration.providers.get(provider)?.wholePaths?.includes(path) === true;
+}
+
+async function relayRequest(
+  operation: WholeOperation,
+  call: GatewayCall,
+  request: WholeRequest,
+  { route, canServe }: { readonly route: ModelRoute; readonly canServe: (target: Target) => boolean },
+): Promise<CallResult> {
   const { response, answerHold } = call;
   const report = await relay(
     {
-      operation,
+      operation: operation.operation,
       caller: call.caller,
       requestId: call.requestId,
+      errors: call.errors,
       batchId: call.batchId,
       isStreamed: false,
       characters: null,
       startedAt: performance.now(),
-      route: route.right,
+      route,
       response,
-      responseHandler: new PartlyHeldResponse({ response, answerHold, requiredMember }),
-      canServe: ({ provider }) => call.configuration.providers.get(provider)?.whole !== undefined,
-      requestFor: createRequestFactory(call, request.right, path),
+      responseHandler: new PartlyHeldResponse({ response, answerHold, requiredMember: operation.requiredMember }),
+      canServe,
+      requestFor: createRequestFactory(call, request, operation),
     },
     call.gateway.relayDependencies,
   );
@@ -45,11 +62,11 @@ export async function relayWhole(
 
 /** Makes requests for targets, one at a time, because a body may be large; a retry on the same target sends the same bytes. */
 function createRequestFactory(
-  { configuration, headers, caller }: GatewayCall,
+  { configuration, headers, caller, query }: GatewayCall,
   { bytes, members }: WholeRequest,
-  path: string,
+  { path, headers: alsoForwarded = [] }: WholeOperation,
 ): (target: Target) => OutgoingRequest {
-  const forwarded = forwardedHeaders(headers, caller.projectId);
+  const forwarded = [...forwardedHeaders(headers, caller.projectId), ...headersNamed(alsoForwarded, headers)];
   let last: { readonly target: Target; readonly body: Buffer } | null = null;
   return (target) => {
     if (last?.target !== target) {
@@ -58,7 +75,7 @@ function createRequestFactory(
     }
     const provider = configuration.providers.get(target.provider);
     if (provider?.whole === undefined) throw new Error(`${target.id} does not have ${path}`);
-    const made = provider.whole({ path, body: last.body, forwarded });
+    const made = provider.whole({ path, query: query === '' ? '' : `?${query}`, body: last.body, forwarded });
     return { transport: provider.transport, redactor: provider.redactor ?? null, ...made };
   };
 }

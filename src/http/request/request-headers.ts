@@ -49,11 +49,17 @@ export function keyIn(headers: IncomingHttpHeaders): string | null {
   return plain === undefined || plain === key ? key : null;
 }
 
+const twoKeys = failure(
+  'key-required',
+  'x-api-key and Authorization hold two different keys: send one of them. For clients of Anthropic, unset ANTHROPIC_API_KEY, which is sent in x-api-key, or ANTHROPIC_AUTH_TOKEN, which is sent in Authorization.',
+);
+
 /**
  * Returns what is wrong with the header of a request that has no key where it belongs, if a key is seen elsewhere. It is
  * recognized by its form alone: it is neither looked up nor repeated.
  */
 export function keyFaultOf(headers: IncomingHttpHeaders): Failure | null {
+  if (headers['x-api-key'] !== undefined && bearer.test(headers.authorization ?? '')) return twoKeys;
   if (looksLikeKey(headers.authorization))
     return failure('key-required', 'Authorization has a key without its scheme: write Authorization: Bearer <key>.');
   if (looksLikeKey(headers['x-goog-api-key']))
@@ -134,13 +140,6 @@ export function requestHeadersOf(headers: IncomingHttpHeaders, isCommand: boolea
 
 function isFailure(value: string | number | Failure | null): value is Failure {
   return typeof value === 'object' && value !== null;
-}
-
-const strictHandling = /(?:^|,)\s*handling\s*=\s*"?strict"?\s*(?:[;,]|$)/i;
-
-/** Whether `Prefer: handling=strict` (RFC 7240) asks to refuse what an operation does not know. */
-export function isStrict({ prefer }: IncomingHttpHeaders): boolean {
-  return prefer !== undefined && strictHandling.test([prefer].flat().join(', '));
 }
 
 /**

@@ -8,13 +8,14 @@ import { type OperationRoute, pathParameters } from '#application/operations/reg
 import { unknownMembers, unknownParameters } from '#application/operations/unknown-members.ts';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
+import { ignoredMembers } from '#exchange/ignored-members.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { inexactIntegers, numberNotExact } from '#exchange/json-body.ts';
-import { ignoredMembers } from '#http/response/ignored-members.ts';
+import { isStrict } from '#exchange/prefer.ts';
 import type { RequestContext } from '#http/server/request-context.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { jsonBodyReader } from './request-body.ts';
-import { isStrict, withoutDryRun } from './request-headers.ts';
+import { withoutDryRun } from './request-headers.ts';
 
 /** The default of the most values in a JSON body. */
 const defaultMaxBodyValues = 50_000;

@@ -51,6 +51,11 @@ const switches = [
   "LiteLLM: completion(model='openai/…')",
 ].join('; ');
 
+/** Whether a path is one of Anthropic's API, whose clients read errors of its form. */
+export function isPathOfMessages(path: string): boolean {
+  return isWithin(path, '/v1/messages');
+}
+
 /** Finds the failure for a path without an operation that says what is right; null if nothing resembles the path. */
 export type FindWrongTurn = (path: string) => Failure | null;
 

@@ -16,6 +16,7 @@ import {
   type ByteReservation,
   defaultAnswerByteLimits,
 } from '#exchange/byte-budget.ts';
+import { anthropicErrors } from '#exchange/error-form.ts';
 import type { Plane } from '#exchange/problem.ts';
 import type { TextStream } from '#exchange/response-sink.ts';
 import { docsPath, docsRoutes } from '#http/docs/docs-routes.ts';
@@ -36,7 +37,7 @@ import {
 import { writeStream } from '#http/response/streamed-response.ts';
 import { healthRoutes, metricsRoute, type Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
-import { createFindWrongTurn, type FindWrongTurn, findGeminiPath } from '#http/routes/wrong-turns.ts';
+import { createFindWrongTurn, type FindWrongTurn, findGeminiPath, isPathOfMessages } from '#http/routes/wrong-turns.ts';
 import { runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import type { RequestActivity } from '#shared/memory/memory-after-load.ts';
 import type { RememberedAnswers } from './remembered-answers.ts';
@@ -219,6 +220,7 @@ class HttpAdapter {
       context.plane = operation.plane;
       context.onBothPlanes = operation.onBothPlanes === true;
       context.hasBody = route.hasBody;
+      if (operation.errorForm !== undefined) context.errorForm = operation.errorForm(ctx.req.headers);
       context.sessionCookie = cookie;
       return this.#invoke(context, { kind: 'operation', route, parameters });
     };
@@ -341,6 +343,7 @@ class HttpAdapter {
     context.onBothPlanes = allowedMethods.length === 0;
     const failure = findGeminiPath(path) ?? (allowedMethods.length === 0 ? this.#findWrongTurn(path) : null);
     if (failure?.code === 'unsupported-endpoint') context.plane = 'gateway';
+    if (context.plane === 'gateway' && isPathOfMessages(path)) context.errorForm = anthropicErrors;
     await this.#invoke(context, { kind: 'none', method: ctx.req.method ?? '', allowedMethods, failure });
   }
 

@@ -3,6 +3,7 @@ import type { Logger as PinoLogger } from 'pino';
 import type { StreamReport } from '#application/operations/operation.ts';
 import type { Caller } from '#domain/shared/access.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
+import { type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
 import type { Plane } from '#exchange/problem.ts';
 import { requestIdOf } from '#http/request/request-headers.ts';
 import type { SessionCookie } from '#http/request/session-cookie.ts';
@@ -26,6 +27,8 @@ export interface RequestContext {
   /** Clients of both planes call this path, so an error has the members of both forms. */
   onBothPlanes: boolean;
   hasBody: boolean;
+  /** The form of errors of the gateway that the client reads. */
+  errorForm: ErrorForm;
   /** The operation's name, for logs and metrics: never the path. */
   name: string;
   /** The path of the operation, with `{name}` for parameters; null without an operation. */
@@ -68,6 +71,7 @@ export function createRequestContext(ctx: Context, openAnswers: OpenAnswers | nu
     plane: 'control',
     onBothPlanes: false,
     hasBody: true,
+    errorForm: openAiErrors,
     name: 'unknown',
     pathTemplate: null,
     code: null,

@@ -12,6 +12,7 @@ export function writeFailure(context: RequestContext, refusal: Failure, allowedM
   const answer = createErrorResponse(isTagUnknown(context, refusal) ? noSuchTag : refusal, context);
   context.code = refusal.code;
   const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...context.limitHeaders, ...context.ignoredHeaders];
+  if (context.plane === 'gateway') fields.push(...context.errorForm.requestIdHeader(context.requestId));
   fields.push('Content-Type', answer.contentType);
   if (refusal.code === 'method-not-allowed') fields.push('Allow', allowedMethods.join(', '));
   if (answer.status === 401) fields.push('WWW-Authenticate', challenge(refusal));

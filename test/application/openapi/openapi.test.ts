@@ -130,7 +130,7 @@ describe('openApiDocument of the service', () => {
       .flatMap((path) => Object.values(path))
       .flatMap((operation) => [...JSON.stringify(operation).matchAll(/#\/components\/examples\/([\w-]+)/g)])
       .map(([, name = '']) =>
-        at(document, 'components', 'examples', name, 'value', name.startsWith('gateway-') ? 'error' : 'code'),
+        at(document, 'components', 'examples', name, 'value', /^(?:gateway|messages)-/.test(name) ? 'error' : 'code'),
       )
       .filter((value) => value === undefined);
     assert.deepEqual(missing, []);
@@ -202,10 +202,13 @@ describe('openApiDocument of the gateway', () => {
       'GatewayError',
       'Health',
       'InputError',
+      'MessageAnswer',
+      'MessagesError',
       'Model',
       'ModelList',
       'Problem',
       'ProblemCode',
+      'TokenCount',
       'Transcription',
       'ValidationError',
     ]);

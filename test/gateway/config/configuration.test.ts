@@ -107,7 +107,12 @@ describe('gateway configuration', () => {
     assert.deepEqual(
       { targets, fallbacks, retries, retryAfterMaxMs, onStreamFailure, askUsage },
       {
-        targets: [{ provider: 'p', model: 'x', weight: 1, interchangeable: false, price: undefined }],
+        targets: [
+          {
+            ...{ provider: 'p', model: 'x', weight: 1, interchangeable: false, price: undefined },
+            ...{ maxOutputTokens: undefined, reasoning: false, thinking: 'none' },
+          },
+        ],
         fallbacks: [],
         retries: 2,
         retryAfterMaxMs: 2_000,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { ignoredMembers } from '#http/response/ignored-members.ts';
+import { ignoredMembers } from '#exchange/ignored-members.ts';
 
 const member = (pointer: string) => ({ pointer, message: 'is unknown' });
 const parameter = (name: string) => ({ pointer: `/${name}`, parameter: name, message: 'is unknown' });

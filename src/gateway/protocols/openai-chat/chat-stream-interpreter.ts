@@ -11,7 +11,6 @@ const malformed: EventClassification = { kind: 'malformed' };
 
 /** A chat stream: finished when every choice has its `finish_reason`. */
 export class ChatStreamInterpreter implements StreamInterpreter {
-  readonly endMark = 'data: [DONE]\n\n';
   readonly #reader = new ChatEventReader();
   readonly #progress: ChatProgress;
   readonly #takesUsageOut: boolean;
@@ -41,6 +40,10 @@ export class ChatStreamInterpreter implements StreamInterpreter {
         if (event.isUsageOnly && this.#takesUsageOut) return gatewayOnly;
         return event.hasContent ? content : noContent;
     }
+  }
+
+  finish(): string {
+    return 'data: [DONE]\n\n';
   }
 
   get isFinished(): boolean {

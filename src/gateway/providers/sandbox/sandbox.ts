@@ -5,9 +5,9 @@ import { readJsonRequest } from '#gateway/framing/json-request.ts';
 import { readChatRequest } from '#gateway/protocols/openai-chat/chat-request.ts';
 import {
   type Provider,
-  type ProviderChat,
   type ProviderRequest,
   type ProviderSpeech,
+  type ProviderText,
   type ProviderTranscription,
   type ProviderWhole,
   type UnsupportedRequest,
@@ -33,14 +33,16 @@ const transcriptFormats = ['json', 'text', 'srt', 'vtt', 'verbose_json'];
 /** Answers without a provider, for a first run, for tests and for the tour. The same request gives the same answer. */
 export class Sandbox implements Provider {
   readonly name: string;
+  readonly protocols = ['openai-chat'] as const;
+  readonly wholePaths = ['/embeddings'] as const;
   readonly transport: Transport = new LocalTransport(answer);
 
   constructor(name: string) {
     this.name = name;
   }
 
-  chat({ body, streams }: ProviderChat): ProviderRequest {
-    return { request: { path: 'chat', headers: [], body, streams }, translator: null };
+  text({ body, streams }: ProviderText): UpstreamRequest {
+    return { path: 'chat', headers: [], body, streams };
   }
 
   whole({ path, body }: ProviderWhole): ProviderRequest {

@@ -1,0 +1,50 @@
+import { type Failure, gatewayStatus } from '#domain/shared/failure.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { anthropicError, anthropicErrorType, anthropicMessage, anthropicStatus } from './anthropic-error.ts';
+import { type ErrorObject, gatewayError } from './openai-error.ts';
+
+/** How the clients of a protocol read errors. */
+export interface ErrorForm {
+  readonly name: 'openai' | 'anthropic';
+  /** The status of a failure of the gateway. */
+  readonly statusOf: (failure: Failure) => number;
+  /** The error of a failure of the gateway. @param place the part of the request that has the input */
+  readonly ofFailure: (failure: Failure, requestId: string, place: 'body' | 'query') => JsonObject;
+  /** The error of a provider. @param status that of the answer */
+  readonly ofProvider: (error: ErrorObject, status: number, requestId: string) => JsonObject;
+  /** Whether a provider's body has this form already. */
+  readonly isOwn: (body: Json) => boolean;
+  /** The server-sent event that reports an error inside a stream. */
+  readonly event: (error: JsonObject) => string;
+  /** The header with the request's id under the name that clients of the protocol read, name and value in turn. */
+  readonly requestIdHeader: (requestId: string) => ReadonlyArray<string>;
+}
+
+/** OpenAI's form (https://platform.openai.com/docs/guides/error-codes/api-errors). */
+export const openAiErrors: ErrorForm = {
+  name: 'openai',
+  statusOf: ({ code }) => gatewayStatus(code),
+  ofFailure: (failure, _requestId, place) => gatewayError(failure, place),
+  ofProvider: (error) => ({ error: { ...error } }),
+  isOwn: (body) => isObject(body) && isObject(body.error) && !isAnthropics(body),
+  event: (error) => `data: ${JSON.stringify(error)}\n\n`,
+  requestIdHeader: () => [],
+};
+
+/** Anthropic's form (https://docs.anthropic.com/en/api/errors). */
+export const anthropicErrors: ErrorForm = {
+  name: 'anthropic',
+  statusOf: anthropicStatus,
+  ofFailure: (failure, requestId) =>
+    anthropicError(anthropicErrorType(anthropicStatus(failure)), anthropicMessage(failure), requestId),
+  ofProvider: ({ message }, status, requestId) => anthropicError(anthropicErrorType(status), message, requestId),
+  isOwn: (body) => isObject(body) && isAnthropics(body),
+  event: (error) => `event: error\ndata: ${JSON.stringify(error)}\n\n`,
+  requestIdHeader: (requestId) => ['request-id', requestId],
+};
+
+function isAnthropics(body: JsonObject): boolean {
+  return (
+    body.type === 'error' && isObject(body.error) && typeof body.error.type === 'string' && !('code' in body.error)
+  );
+}

@@ -1,0 +1,43 @@
+import type { Tokens } from './consumption.ts';
+import type { Signature } from './conversation.ts';
+import type { ProviderError } from './provider-report.ts';
+
+/** Why an answer ended. */
+export type FinishReason = 'stop' | 'stop-sequence' | 'length' | 'tool-calls' | 'filtered';
+
+/**
+ * What an answer says, in the form of no protocol and in order. A part begins with its first event and ends with the
+ * first event of another part.
+ */
+export type AnswerEvent =
+  | { readonly kind: 'started'; readonly id: string | null; readonly model: string | null }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'refusal'; readonly text: string }
+  | { readonly kind: 'reasoning'; readonly text: string }
+  /** Ends a part of reasoning. */
+  | { readonly kind: 'signature'; readonly signature: Signature }
+  /** @property index counts the calls of an answer */
+  | { readonly kind: 'tool-call'; readonly index: number; readonly id: string; readonly name: string }
+  /** A piece of a call's arguments. */
+  | { readonly kind: 'arguments'; readonly index: number; readonly text: string }
+  | { readonly kind: 'finished'; readonly reason: FinishReason; readonly stopSequence: string | null }
+  /** All tokens so far: a later report replaces an earlier one. */
+  | { readonly kind: 'usage'; readonly tokens: Tokens }
+  | { readonly kind: 'error'; readonly error: ProviderError }
+  /** The mark after the last event. */
+  | { readonly kind: 'end' }
+  | { readonly kind: 'malformed' };
+
+/** Reads the events of one stream. It never throws: what it cannot read is `malformed`. */
+export interface AnswerReader {
+  /** @param data that of a server-sent event; null without any */
+  readonly read: (data: string | null) => ReadonlyArray<AnswerEvent>;
+}
+
+/** Writes a stream for a client. */
+export interface AnswerWriter {
+  /** Returns the server-sent events for an event; empty if it changes nothing that the client sees. */
+  readonly write: (event: AnswerEvent) => string;
+  /** Returns the server-sent events that end a complete answer. */
+  readonly end: () => string;
+}

@@ -1,0 +1,138 @@
+/**
+ * A conversation and what is asked of a model, in the form of no protocol. Each protocol reads it from its own requests
+ * and writes its own requests from it, so that any client can call any target.
+ */
+export interface Conversation {
+  /** The system's texts, in order. */
+  readonly system: ReadonlyArray<TextPart>;
+  readonly turns: ReadonlyArray<Turn>;
+  readonly tools: ReadonlyArray<Tool>;
+  readonly toolChoice: ToolChoice | null;
+  /** False if the model may call only one tool at a time. */
+  readonly allowsParallelCalls: boolean;
+  /** The most tokens of the answer; null for the target's default. */
+  readonly maxTokens: number | null;
+  readonly temperature: Tuned | null;
+  readonly topP: Tuned | null;
+  readonly topK: Tuned | null;
+  readonly stopSequences: ReadonlyArray<string>;
+  /** The form that the answer must have; null for text. */
+  readonly output: OutputForm | null;
+  readonly reasoning: Reasoning | null;
+  readonly isStreamed: boolean;
+}
+
+/** A number that tunes the answer, with its place in the client's request. */
+export interface Tuned {
+  readonly value: number;
+  readonly pointer: string;
+}
+
+/** The consecutive parts of one role. */
+export interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly parts: ReadonlyArray<Part>;
+}
+
+/** Where something is in the client's request (RFC 6901), for messages. */
+interface Placed {
+  readonly pointer: string;
+}
+
+/** A text. */
+export interface TextPart extends Placed {
+  readonly kind: 'text';
+  readonly text: string;
+}
+
+/** Bytes in Base64, or the address of them, which the gateway never fetches. */
+export type Source =
+  | { readonly kind: 'base64'; readonly mediaType: string; readonly data: string }
+  | { readonly kind: 'url'; readonly url: string };
+
+/** An image. */
+export interface ImagePart extends Placed {
+  readonly kind: 'image';
+  readonly source: Source;
+}
+
+/** A document: a file, or a plain text with a name. */
+export interface DocumentPart extends Placed {
+  readonly kind: 'document';
+  readonly source: Source | { readonly kind: 'text'; readonly text: string };
+  readonly name: string | null;
+}
+
+/** A call of a tool by the model. */
+export interface ToolCallPart extends Placed {
+  readonly kind: 'tool-call';
+  readonly id: string;
+  readonly name: string;
+  /** JSON text, as the model wrote it. */
+  readonly arguments: string;
+}
+
+/** What a tool gave back. */
+export interface ToolResultPart extends Placed {
+  readonly kind: 'tool-result';
+  readonly callId: string;
+  readonly isError: boolean;
+  readonly parts: ReadonlyArray<TextPart | ImagePart | DocumentPart>;
+}
+
+/** What the model thought before it answered. */
+export interface ReasoningPart extends Placed {
+  readonly kind: 'reasoning';
+  readonly text: string;
+  /** The opaque part, by which the provider that made it recognizes it; null without one. */
+  readonly signature: Signature | null;
+}
+
+/** An opaque part of reasoning, which only the protocol that made it can read. */
+export interface Signature {
+  /** The name of the protocol. */
+  readonly of: string;
+  readonly value: string;
+  /** Whether the reasoning is hidden, so that the opaque part is all there is. */
+  readonly isRedacted: boolean;
+}
+
+/** Part of a turn. */
+export type Part = TextPart | ImagePart | DocumentPart | ToolCallPart | ToolResultPart | ReasoningPart;
+
+/** A function that the model may call. */
+export interface Tool extends Placed {
+  readonly name: string;
+  readonly description: string | null;
+  /** The JSON Schema of its arguments, as the JSON text that the client sent; null without one. */
+  readonly schema: string | null;
+  readonly isStrict: boolean | null;
+}
+
+/** Which tools the model may or must call. */
+export type ToolChoice = { readonly kind: 'auto' | 'any' | 'none' } | { readonly kind: 'tool'; readonly name: string };
+
+/** The form of an answer: any JSON, or JSON of a schema. */
+export interface OutputForm extends Placed {
+  readonly name: string;
+  /** JSON text; null for any JSON. */
+  readonly schema: string | null;
+}
+
+/** How much a model should think before it answers. */
+export interface Reasoning extends Placed {
+  readonly effort: Effort;
+  /** The most tokens of thinking; null if the client names only an effort. */
+  readonly budgetTokens: number | null;
+}
+
+/** Names of efforts, from none to the most. */
+export const efforts = ['none', 'minimal', 'low', 'medium', 'high'] as const;
+/** How hard a model should think. */
+export type Effort = (typeof efforts)[number];
+
+/** What a target cannot express, with its place in the client's request. */
+export interface Unsupported {
+  readonly pointer: string;
+  readonly message: string;
+}

@@ -1,0 +1,46 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { anthropicErrors } from '#exchange/error-form.ts';
+import { NeutralStream } from '#gateway/protocols/neutral-stream.ts';
+import type { TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
+import { MessagesAnswerReader, readMessagesAnswer } from './messages-answer-reader.ts';
+import { MessagesAnswerWriter, writeMessagesAnswer } from './messages-answer-writer.ts';
+import { isContinuable, messagesBody } from './messages-body.ts';
+import { type MessagesRequest, readMessagesRequest } from './messages-request.ts';
+import { parseMessages } from './parse-messages.ts';
+import { protocolName } from './thinking.ts';
+import { writeMessages } from './write-messages.ts';
+
+/** Messages (https://docs.anthropic.com/en/api/messages). */
+export const anthropicMessages: TextProtocol = {
+  name: protocolName,
+  requiredMember: 'content',
+  client: {
+    headers: ['anthropic-version', 'anthropic-beta'],
+    read: async (bytes, maxValues) => {
+      const request = await readMessagesRequest(bytes, maxValues, true);
+      return E.isLeft(request) ? request : E.right(textRequestOf(request.right));
+    },
+    createWriter: (_request, options) => new MessagesAnswerWriter(options),
+    writeWhole: writeMessagesAnswer,
+    errors: anthropicErrors,
+  },
+  provider: { write: writeMessages, createReader: () => new MessagesAnswerReader(), readWhole: readMessagesAnswer },
+};
+
+const endMark = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
+
+function textRequestOf(request: MessagesRequest): TextRequest {
+  return {
+    model: request.model,
+    hint: 'balanced',
+    isStreamed: request.isStreamed,
+    asksForUsage: true,
+    get isContinuable() {
+      return isContinuable(request);
+    },
+    mustTranslate: request.hasForeignReasoning,
+    changed: (changes) => messagesBody(request, changes),
+    watch: ({ keepsText }) => new NeutralStream(new MessagesAnswerReader(), endMark, keepsText),
+    parse: (maxValues) => parseMessages(request.bytes, maxValues),
+  };
+}

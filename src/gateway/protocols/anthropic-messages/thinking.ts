@@ -1,0 +1,30 @@
+import type { Effort } from '#gateway/neutral/conversation.ts';
+import type { ProtocolName } from '#gateway/protocols/protocol.ts';
+
+/** The name of this protocol, which its signatures carry. */
+export const protocolName: ProtocolName = 'anthropic-messages';
+
+/** Tokens of thinking for each effort. */
+const budgets: Readonly<Record<Effort, number>> = { none: 0, minimal: 1_024, low: 4_096, medium: 8_192, high: 16_384 };
+
+/** The least budget that Anthropic takes (https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking). */
+const minBudget = 1_024;
+
+/** The effort that a name or a budget of tokens is nearest to. */
+export function effortOf(said: string | number): Effort {
+  if (typeof said === 'string') return said in budgets ? (said as Effort) : said === 'max' ? 'high' : 'medium';
+  const nearest = Object.entries(budgets).toSorted(
+    ([, one], [, other]) => Math.abs(one - said) - Math.abs(other - said),
+  )[0];
+  return (nearest?.[0] ?? 'medium') as Effort;
+}
+
+/**
+ * The tokens of thinking for an effort: at most half of the answer's tokens.
+ * @param asked the client's own budget; null without one
+ * @returns null if nothing is left for thinking
+ */
+export function budgetOf(effort: Effort, asked: number | null, maxTokens: number): number | null {
+  const budget = Math.min(asked ?? budgets[effort], Math.floor(maxTokens / 2));
+  return budget < minBudget ? null : budget;
+}

@@ -1,0 +1,110 @@
+import type { EventClassification, StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import type { AnswerEvent, AnswerReader, AnswerWriter } from '#gateway/neutral/answer-event.ts';
+import type { Tokens } from '#gateway/neutral/consumption.ts';
+
+const noContent: EventClassification = { kind: 'no-content' };
+const content: EventClassification = { kind: 'content' };
+const end: EventClassification = { kind: 'end' };
+const malformed: EventClassification = { kind: 'malformed' };
+
+/** The kinds of events that are more than the beginning of an answer. */
+const contentKinds: ReadonlySet<AnswerEvent['kind']> = new Set([
+  'text',
+  'refusal',
+  'reasoning',
+  'signature',
+  'tool-call',
+  'arguments',
+  'finished',
+]);
+
+/** Interprets the events of a stream in the neutral form, in which all protocols have one meaning. */
+export class NeutralStream implements StreamInterpreter {
+  isFinished = false;
+  tokens: Tokens | null = null;
+  readonly #reader: AnswerReader;
+  readonly #endMark: string;
+  #text: string[] | null;
+
+  /**
+   * @param endMark what ends a finished stream that ended without its last event
+   * @param keepsText whether the text is kept, so that another target can continue it
+   */
+  constructor(reader: AnswerReader, endMark: string, keepsText: boolean) {
+    this.#reader = reader;
+    this.#endMark = endMark;
+    this.#text = keepsText ? [] : null;
+  }
+
+  get canEnd(): boolean {
+    return this.isFinished;
+  }
+
+  get text(): string | null {
+    return this.#text?.join('') ?? null;
+  }
+
+  finish(): string {
+    return this.#endMark;
+  }
+
+  classify(data: string | null): EventClassification {
+    let classification = noContent;
+    for (const event of this.#reader.read(data)) {
+      this.take(event);
+      if (event.kind === 'malformed') return malformed;
+      if (event.kind === 'error') return event;
+      if (event.kind === 'end') return end;
+      if (contentKinds.has(event.kind)) classification = content;
+    }
+    return classification;
+  }
+
+  protected take(event: AnswerEvent): void {
+    if (event.kind === 'finished') this.isFinished = true;
+    else if (event.kind === 'usage') this.tokens = event.tokens;
+    else if (event.kind === 'text') this.#text?.push(event.text);
+    else if (contentKinds.has(event.kind)) this.#text = null;
+  }
+}
+
+/** Writes the events of a stream for a client of another protocol. */
+export class TranslatedStream extends NeutralStream {
+  readonly #writer: AnswerWriter;
+  #written: string[] = [];
+  #isEnded = false;
+
+  constructor(reader: AnswerReader, writer: AnswerWriter, keepsText: boolean) {
+    super(reader, '', keepsText);
+    this.#writer = writer;
+  }
+
+  /** The events for the client since the last call. */
+  readonly translated = (): string => {
+    const [only] = this.#written;
+    const written = this.#written.length === 1 && only !== undefined ? only : this.#written.join('');
+    this.#written = [];
+    return written;
+  };
+
+  protected override take(event: AnswerEvent): void {
+    super.take(event);
+    // A stream that ends before it is finished is broken, and gets no end.
+    if (event.kind === 'end' && this.isFinished) this.#end();
+    else {
+      const written = this.#writer.write(event);
+      if (written !== '') this.#written.push(written);
+    }
+  }
+
+  override finish(): string {
+    this.#end();
+    return this.translated();
+  }
+
+  #end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#written.push(this.#writer.end());
+  }
+}

@@ -1,0 +1,45 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { openAiErrors } from '#exchange/error-form.ts';
+import type { TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
+import { ChatAnswerReader, readChatAnswer } from './chat-answer-reader.ts';
+import { ChatAnswerWriter, writeChatAnswer } from './chat-answer-writer.ts';
+import { asksForUsage, chatBody, isContinuable } from './chat-body.ts';
+import { type ChatRequest, readChatRequest } from './chat-request.ts';
+import { ChatStreamInterpreter } from './chat-stream-interpreter.ts';
+import { parseChat } from './parse-chat.ts';
+import { writeChat } from './write-chat.ts';
+
+/** Chat completions (https://platform.openai.com/docs/api-reference/chat). */
+export const openAiChat: TextProtocol = {
+  name: 'openai-chat',
+  requiredMember: 'choices',
+  client: {
+    headers: [],
+    read: async (bytes, maxValues) => {
+      const request = await readChatRequest(bytes, maxValues);
+      return E.isLeft(request) ? request : E.right(textRequestOf(request.right));
+    },
+    createWriter: ({ asksForUsage: asks }, options) => new ChatAnswerWriter({ ...options, asksForUsage: asks }),
+    writeWhole: writeChatAnswer,
+    errors: openAiErrors,
+  },
+  provider: { write: writeChat, createReader: () => new ChatAnswerReader(), readWhole: readChatAnswer },
+};
+
+function textRequestOf(request: ChatRequest): TextRequest {
+  return {
+    model: request.model,
+    hint: request.hint,
+    isStreamed: request.stream,
+    get asksForUsage() {
+      return asksForUsage(request);
+    },
+    get isContinuable() {
+      return isContinuable(request);
+    },
+    mustTranslate: false,
+    changed: (changes) => chatBody(request, changes),
+    watch: ({ keepsText, takesUsageOut }) => new ChatStreamInterpreter(request.choices, keepsText, takesUsageOut),
+    parse: (maxValues) => parseChat(request.bytes, maxValues),
+  };
+}

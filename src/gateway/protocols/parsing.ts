@@ -1,0 +1,75 @@
+import type { ImagePart, Part, Source, Turn, Unsupported } from '#gateway/neutral/conversation.ts';
+import type { Json } from '#shared/json/json.ts';
+
+/** Thrown while a request is parsed or written; `whatIsUnsupported` catches it. */
+class UnsupportedError extends Error {
+  readonly pointer: string;
+
+  constructor(pointer: string, message: string) {
+    super(message);
+    this.name = 'UnsupportedError';
+    this.pointer = pointer;
+  }
+}
+
+/** Ends the parsing or writing of a request that demands what cannot be expressed. */
+export function refuse(pointer: string, message: string): never {
+  throw new UnsupportedError(pointer, message);
+}
+
+/** Does some parsing or writing, and returns what it refused, or its result. */
+export function orUnsupported<Result>(
+  work: () => Result,
+): { readonly refused: Unsupported } | { readonly done: Result } {
+  try {
+    return { done: work() };
+  } catch (error) {
+    if (!(error instanceof UnsupportedError)) throw error;
+    return { refused: { pointer: error.pointer, message: error.message } };
+  }
+}
+
+/** Joins consecutive parts of one role to one turn. */
+export function joinTurns(turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> {
+  const joined: { role: Turn['role']; parts: Part[] }[] = [];
+  for (const { role, parts } of turns) {
+    const last = joined.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else joined.push({ role, parts: [...parts] });
+  }
+  return joined;
+}
+
+const dataUrl = /^data:([^;,]+)(?:;[^,;]+)*;base64,/i;
+
+/** The source that a URL names: bytes in a `data:` URL, or the address. */
+export function sourceOf(url: string): Source {
+  const [head, mediaType] = dataUrl.exec(url.slice(0, 200)) ?? [];
+  if (head === undefined || mediaType === undefined) return { kind: 'url', url };
+  return { kind: 'base64', mediaType: mediaType.toLowerCase(), data: url.slice(head.length) };
+}
+
+/** The URL of a source. */
+export function urlOf(source: ImagePart['source']): string {
+  return source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`;
+}
+
+/** A text, or null. */
+export function textOr(value: Json | undefined): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/** A number, or null. */
+export function numberOr(value: Json | undefined): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+/** A list, or an empty one. */
+export function listOr(value: Json | undefined): ReadonlyArray<Json> {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Whether a member says nothing: clients send null, false and empty lists for what they do not use. */
+export function saysNothing(value: Json | undefined): boolean {
+  return value === undefined || value === null || value === false || (Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,120 @@
+import type * as E from 'fp-ts/lib/Either.js';
+import type { Failure } from '#domain/shared/failure.ts';
+import type { ErrorForm } from '#exchange/error-form.ts';
+import type { ReasoningHint } from '#gateway/config/configuration.ts';
+import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import type { Answer } from '#gateway/neutral/answer.ts';
+import type { AnswerReader, AnswerWriter } from '#gateway/neutral/answer-event.ts';
+import type { Conversation, Unsupported } from '#gateway/neutral/conversation.ts';
+
+/** The name of a protocol for generating text. */
+export type ProtocolName = 'openai-chat' | 'anthropic-messages';
+
+/**
+ * A protocol for generating text. Its half for clients reads requests and writes answers; its half for providers writes
+ * requests and reads answers. Two protocols meet in the neutral form alone.
+ */
+export interface TextProtocol {
+  readonly name: ProtocolName;
+  /** The member that each whole answer has. */
+  readonly requiredMember: string;
+  readonly client: ClientHalf;
+  readonly provider: ProviderHalf;
+}
+
+/** What an endpoint needs of its protocol. */
+export interface ClientHalf {
+  /** Headers of a request that only providers of this protocol get, in lower case. */
+  readonly headers: ReadonlyArray<string>;
+  /** Reads and checks a body, in slices, without parsing it. */
+  readonly read: (bytes: Buffer, maxValues: number) => Promise<E.Either<Failure, TextRequest>>;
+  /** Makes the writer of one streamed answer. */
+  readonly createWriter: (request: TextRequest, options: WriterOptions) => AnswerWriter;
+  readonly writeWhole: (answer: Answer, model: string) => Buffer;
+  readonly errors: ErrorForm;
+}
+
+/** How a streamed answer is written. */
+export interface WriterOptions {
+  /** The model's name if the provider does not say it. */
+  readonly model: string;
+  /** Whether the client has the beginning of the answer already: then the stream begins inside its only text. */
+  readonly isContinuation: boolean;
+}
+
+/** The changes of a client's request for one target of the same protocol. */
+export interface RequestChanges {
+  readonly model: string;
+  /** Whether the provider is asked for the usage of a stream although the client does not. */
+  readonly asksUsage: boolean;
+  /** The answer's text so far, which the target continues; null for a new answer. */
+  readonly continueFrom: string | null;
+}
+
+/** How the events of a stream are looked at that passes as it comes. */
+export interface Watched {
+  /** Whether the text is kept, so that another target can continue it. */
+  readonly keepsText: boolean;
+  /** Whether the event with the usage is removed, because the client did not ask for it. */
+  readonly takesUsageOut: boolean;
+}
+
+/** A client's checked request. */
+export interface TextRequest {
+  readonly model: string;
+  /** Picks the model of `auto`. */
+  readonly hint: ReasoningHint;
+  readonly isStreamed: boolean;
+  /** Whether the client asks for the usage of a stream itself, or always gets it. */
+  readonly asksForUsage: boolean;
+  /** Whether another target may continue a part of the answer. */
+  readonly isContinuable: boolean;
+  /** Whether a target of the same protocol may refuse it as it is, because another protocol's answers are in it. */
+  readonly mustTranslate: boolean;
+  /** Returns its bytes with changes; every other byte is as it came. */
+  readonly changed: (changes: RequestChanges) => Buffer;
+  /** Makes the interpreter of one attempt's stream, which passes as it comes. */
+  readonly watch: (watched: Watched) => StreamInterpreter;
+  /**
+   * Parses it to the neutral form, for targets of another protocol.
+   * @param maxValues the most values in it
+   * @returns what the neutral form cannot express, or a failure for a body with too many values
+   */
+  readonly parse: (maxValues: number) => Promise<E.Either<Unsupported | Failure, ParsedRequest>>;
+}
+
+/** A request in the neutral form. */
+export interface ParsedRequest {
+  readonly conversation: Conversation;
+  /** Pointers of what only offers or tunes, and that the neutral form leaves out. */
+  readonly ignored: ReadonlyArray<string>;
+}
+
+/** What a provider needs of its protocol. */
+export interface ProviderHalf {
+  /** Writes a request, or says what the protocol or the model cannot express. */
+  readonly write: (conversation: Conversation, model: TargetModel) => E.Either<Unsupported, WrittenRequest>;
+  /** Makes the reader of one stream. */
+  readonly createReader: () => AnswerReader;
+  /** Reads a whole answer; null if it cannot be read. */
+  readonly readWhole: (body: Buffer) => Answer | null;
+}
+
+/** What a target's model takes, by its entry in the configuration. */
+export interface TargetModel {
+  readonly model: string;
+  readonly maxOutputTokens: number | null;
+  /** Whether it thinks before it answers. */
+  readonly reasoning: boolean;
+  /** How an Anthropic model is asked to think. */
+  readonly thinking: 'budget' | 'adaptive' | 'none';
+  /** Whether the limit of tokens is `max_completion_tokens`, as OpenAI's newer models want it. */
+  readonly takesCompletionTokens: boolean;
+}
+
+/** A request that was written from the neutral form. */
+export interface WrittenRequest {
+  readonly body: Buffer;
+  /** Pointers of what only offers or tunes, and that this target does not get. */
+  readonly ignored: ReadonlyArray<string>;
+}

@@ -1,0 +1,225 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { ignoredMembers } from '#exchange/ignored-members.ts';
+import { isStrict } from '#exchange/prefer.ts';
+import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
+import type { GatewayCall } from '#gateway/gateway-call.ts';
+import type { Conversation, Unsupported } from '#gateway/neutral/conversation.ts';
+import { TranslatedStream } from '#gateway/protocols/neutral-stream.ts';
+import type { ParsedRequest, TextProtocol, TextRequest, WrittenRequest } from '#gateway/protocols/protocol.ts';
+import { protocolNamed } from '#gateway/protocols/protocols.ts';
+import { forwardedHeaders, headersNamed, type Provider, type ResponseTranslator } from '#gateway/providers/provider.ts';
+import type { OutgoingRequest } from '#gateway/relay/create-call-record.ts';
+
+/** The most values in a body that is translated, because it is parsed and written in one turn of the event loop. */
+const maxTranslatedValues = 100_000;
+
+/** A provider that gives texts. */
+type TextProvider = Provider & Required<Pick<Provider, 'protocols' | 'text'>>;
+
+/** How a target is asked: in the client's protocol, or in another one. */
+interface Way {
+  readonly provider: TextProvider;
+  /** Null if the request passes as it came. */
+  readonly translation: TextProtocol | null;
+}
+
+/**
+ * The requests of one call for its targets. Only here it is decided whether a request passes as it came, because the
+ * target speaks the client's protocol, or is translated.
+ */
+export class TargetRequests {
+  readonly #call: GatewayCall;
+  readonly #protocol: TextProtocol;
+  readonly #request: TextRequest;
+  readonly #asksUsage: boolean;
+  readonly #keepsText: boolean;
+  readonly #forwarded: ReadonlyArray<string>;
+  readonly #ways: ReadonlyMap<Target, Way>;
+  #parsed: Promise<E.Either<Unsupported, ParsedRequest>> | null = null;
+  /** A retry on the same target sends the same bytes. */
+  #last: { readonly target: Target; readonly continueFrom: string | null; readonly body: Buffer } | null = null;
+  #lastWritten: { readonly target: Target; readonly written: E.Either<Unsupported, WrittenRequest> } | null = null;
+
+  private constructor(call: GatewayCall, protocol: TextProtocol, request: TextRequest, route: ModelRoute) {
+    this.#call = call;
+    this.#protocol = protocol;
+    this.#request = request;
+    this.#asksUsage = request.isStreamed && route.askUsage;
+    this.#keepsText = route.onStreamFailure === 'continue' && request.isContinuable;
+    this.#forwarded = forwardedHeaders(call.headers, call.caller.projectId);
+    this.#ways = waysOf(call, protocol, request, route);
+  }
+
+  /** @returns why no target can serve the call, if each would have to translate what it cannot express */
+  static async prepare(
+    call: GatewayCall,
+    protocol: TextProtocol,
+    request: TextRequest,
+    route: ModelRoute,
+  ): Promise<E.Either<Failure, TargetRequests>> {
+    const requests = new TargetRequests(call, protocol, request, route);
+    const unsupported = await requests.#findUnsupported();
+    return unsupported === null ? E.right(requests) : E.left(unsupportedFailure(unsupported));
+  }
+
+  readonly canServe = (target: Target): boolean => this.#ways.has(target);
+
+  /**
+   * Makes the request for a target.
+   * @param continueFrom the answer's text so far, which the target continues
+   * @returns null if the target cannot express what the call demands
+   */
+  readonly requestFor = (
+    target: Target,
+    continueFrom: string | null,
+  ): OutgoingRequest | Promise<OutgoingRequest | null> => {
+    const way = this.#ways.get(target);
+    if (way === undefined) throw new Error(`${target.id} gives no texts`);
+    if (way.translation === null) return this.#asItCame(way.provider, target, continueFrom);
+    return this.#translated(way.provider, way.translation, target, continueFrom);
+  };
+
+  #asItCame(provider: TextProvider, target: Target, continueFrom: string | null): OutgoingRequest {
+    if (this.#last?.target !== target || this.#last.continueFrom !== continueFrom) {
+      const changes = { model: target.model, asksUsage: this.#asksUsage, continueFrom };
+      this.#last = { target, continueFrom, body: this.#request.changed(changes) };
+    }
+    const { headers, query } = this.#call;
+    const { name, client } = this.#protocol;
+    const forwarded =
+      client.headers.length === 0 ? this.#forwarded : [...this.#forwarded, ...headersNamed(client.headers, headers)];
+    const request = provider.text({
+      protocol: name,
+      query: query === '' ? '' : `?${query}`,
+      body: this.#last.body,
+      streams: this.#request.isStreamed,
+      forwarded,
+    });
+    return { transport: provider.transport, redactor: provider.redactor ?? null, request, translator: null };
+  }
+
+  async #translated(
+    provider: TextProvider,
+    protocol: TextProtocol,
+    target: Target,
+    continueFrom: string | null,
+  ): Promise<OutgoingRequest | null> {
+    const written = await this.#write(target, provider, protocol, continueFrom);
+    if (E.isLeft(written)) return null;
+    const { body, ignored } = written.right;
+    const request = provider.text({
+      protocol: protocol.name,
+      query: '',
+      body,
+      streams: this.#request.isStreamed,
+      forwarded: this.#forwarded,
+    });
+    return {
+      transport: provider.transport,
+      redactor: provider.redactor ?? null,
+      request,
+      translator: this.#translatorFrom(protocol, target, continueFrom !== null),
+      ...(ignored.length === 0
+        ? {}
+        : { ignored: ignoredMembers(ignored.map((pointer) => ({ pointer, message: '' }))) }),
+    };
+  }
+
+  #translatorFrom(from: TextProtocol, { model }: Target, isContinuation: boolean): ResponseTranslator {
+    const { client } = this.#protocol;
+    return {
+      requiredMember: from.requiredMember,
+      interpret: () =>
+        new TranslatedStream(
+          from.provider.createReader(),
+          client.createWriter(this.#request, { model, isContinuation }),
+          this.#keepsText,
+        ),
+      translate: (body) => {
+        const answer = from.provider.readWhole(body);
+        return answer === null ? null : { contentType: 'application/json', body: client.writeWhole(answer, model) };
+      },
+    };
+  }
+
+  async #write(
+    target: Target,
+    provider: TextProvider,
+    protocol: TextProtocol,
+    continueFrom: string | null,
+  ): Promise<E.Either<Unsupported, WrittenRequest>> {
+    if (continueFrom === null && this.#lastWritten?.target === target) return this.#lastWritten.written;
+    this.#parsed ??= this.#parse();
+    const parsed = await this.#parsed;
+    if (E.isLeft(parsed)) return parsed;
+    const { conversation, ignored } = parsed.right;
+    const model = { ...target, takesCompletionTokens: provider.takesCompletionTokens ?? false };
+    const written = E.chain<Unsupported, WrittenRequest, WrittenRequest>((request) =>
+      this.#strictly({ ...request, ignored: [...ignored, ...request.ignored] }),
+    )(protocol.provider.write(continued(conversation, continueFrom), model));
+    if (continueFrom === null) this.#lastWritten = { target, written };
+    return written;
+  }
+
+  async #parse(): Promise<E.Either<Unsupported, ParsedRequest>> {
+    const parsed = await this.#request.parse(maxTranslatedValues);
+    return E.isRight(parsed) || 'pointer' in parsed.left ? (parsed as E.Either<Unsupported, ParsedRequest>) : tooLarge;
+  }
+
+  /** Refuses to leave anything out if the client wants that. */
+  #strictly(written: WrittenRequest): E.Either<Unsupported, WrittenRequest> {
+    const [pointer] = written.ignored;
+    if (pointer === undefined || !isStrict(this.#call.headers)) return E.right(written);
+    return E.left({ pointer, message: 'the target does not get this, and the request prefers strict handling' });
+  }
+
+  /** Whether every target would have to be asked in a protocol that cannot express the request. */
+  async #findUnsupported(): Promise<Unsupported | null> {
+    let unsupported: Unsupported | null = null;
+    for (const [target, { provider, translation }] of this.#ways) {
+      if (translation === null) return null;
+      const written = await this.#write(target, provider, translation, null);
+      if (E.isRight(written)) return null;
+      unsupported ??= written.left;
+    }
+    return unsupported;
+  }
+}
+
+function waysOf(
+  { configuration }: GatewayCall,
+  { name }: TextProtocol,
+  { mustTranslate }: TextRequest,
+  { targets, fallbacks }: ModelRoute,
+): ReadonlyMap<Target, Way> {
+  const ways = new Map<Target, Way>();
+  for (const target of [...targets, ...fallbacks]) {
+    const provider = configuration.providers.get(target.provider);
+    if (provider === undefined || !givesTexts(provider)) continue;
+    const [preferred] = provider.protocols;
+    const passes = provider.protocols.includes(name) && !mustTranslate;
+    if (preferred !== undefined) ways.set(target, { provider, translation: passes ? null : protocolNamed(preferred) });
+  }
+  return ways;
+}
+
+function givesTexts(provider: Provider): provider is TextProvider {
+  return provider.protocols !== undefined && provider.text !== undefined;
+}
+
+function continued(conversation: Conversation, continueFrom: string | null): Conversation {
+  if (continueFrom === null) return conversation;
+  const part = { kind: 'text', text: continueFrom.trimEnd(), pointer: '' } as const;
+  return { ...conversation, turns: [...conversation.turns, { role: 'assistant', parts: [part] }] };
+}
+
+const tooLarge = E.left({
+  pointer: '',
+  message: `a body of more than ${maxTranslatedValues} values is not translated for this target`,
+});
+
+function unsupportedFailure({ pointer, message }: Unsupported): Failure {
+  const detail = `No target of this model can do what the request asks: ${pointer === '' ? '' : `${pointer}: `}${message}.`;
+  return failure('unsupported-by-target', detail, { errors: [{ pointer, message }] });
+}

@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
+import type { AnswerEvent } from '#gateway/neutral/answer-event.ts';
+import type { ProtocolName } from '#gateway/protocols/protocol.ts';
+
+const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 });
+/** What every protocol takes as the id of a call. */
+const id = fc.stringMatching(/^[a-z0-9_]{1,12}$/);
+
+const calls: fc.Arbitrary<AnswerPart> = fc
+  .tuple(id, fc.stringMatching(/^[a-z]{1,8}$/), fc.dictionary(text, fc.jsonValue({ maxDepth: 1 })))
+  .map(([callId, name, value]) => ({ kind: 'tool-call', id: callId, name, arguments: JSON.stringify(value) }));
+
+const texts: fc.Arbitrary<AnswerPart> = text.map((said) => ({ kind: 'text', text: said }));
+
+/** A provider of chats signs nothing. */
+function reasoningOf(protocol: ProtocolName): fc.Arbitrary<AnswerPart> {
+  return fc.tuple(text, text).map(([thought, value]) => ({
+    kind: 'reasoning',
+    text: thought,
+    signature: protocol === 'openai-chat' ? null : { of: protocol, value, isRedacted: false },
+  }));
+}
+
+const tokens = fc
+  .tuple(fc.nat(100), fc.nat(100), fc.nat(100))
+  .map(([cachedInput, uncached, output]) => ({ input: cachedInput + uncached, output, cachedInput }));
+
+/** Any answer of a protocol: at most one text, so that its parts can be told from each other. */
+export function answers(protocol: ProtocolName): fc.Arbitrary<Answer> {
+  const parts = fc
+    .tuple(
+      fc.array(reasoningOf(protocol), { maxLength: 1 }),
+      fc.array(texts, { maxLength: 1 }),
+      fc.array(calls, { maxLength: 3 }),
+    )
+    .map((each) => each.flat());
+  return fc.tuple(id, id, parts, tokens, fc.boolean()).map(([answerId, model, all, used, isCut]) => {
+    const hasCalls = all.some(({ kind }) => kind === 'tool-call');
+    const reason = hasCalls ? 'tool-calls' : isCut ? 'length' : 'stop';
+    return { id: answerId, model, parts: all, reason, stopSequence: null, tokens: used };
+  });
+}
+
+/** The events of an answer that a client can tell apart: neighbouring pieces of one part are one. */
+export function joined(events: Iterable<AnswerEvent>): ReadonlyArray<AnswerEvent> {
+  const all: AnswerEvent[] = [];
+  for (const event of events) {
+    const last = all.at(-1);
+    if ((event.kind === 'text' || event.kind === 'reasoning') && last?.kind === event.kind)
+      all[all.length - 1] = { kind: event.kind, text: last.text + event.text };
+    else if (event.kind === 'arguments' && last?.kind === 'arguments' && last.index === event.index)
+      all[all.length - 1] = { ...event, text: last.text + event.text };
+    else all.push(event);
+  }
+  return all;
+}
