@@ -1,0 +1,311 @@
+import assert from 'node:assert/strict';
+import { type AnthropicProvider, createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
+import Anthropic from '@anthropic-ai/sdk';
+import { ChatAnthropic } from '@langchain/anthropic';
+import { type AIMessageChunk, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { ChatOpenAI } from '@langchain/openai';
+import { generateText, jsonSchema, type LanguageModel, stepCountIs, streamText, tool } from 'ai';
+import OpenAI from 'openai';
+import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
+import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { strictChat } from '#test/gateway/support/strict-chat.ts';
+import { strictMessages } from '#test/gateway/support/strict-messages.ts';
+import type { StrictProvider } from '#test/gateway/support/strict-provider.ts';
+import { goodKey } from '#test/http/support/fake-service.ts';
+
+const parameters = {
+  type: 'object' as const,
+  properties: { day: { type: 'string' as const } },
+  required: ['day'],
+};
+const described = 'When it is open on a day';
+const hoursOf = (day: string) => `${day} 9-17`;
+const expected = 'Open Monday 9-17 and Tuesday 9-17 ✓';
+const question = 'When do you open?';
+
+/** What each client says at the end of a conversation with two calls of a tool. */
+interface Client {
+  readonly name: string;
+  readonly converse: (model: string, isStreamed: boolean) => Promise<string>;
+}
+
+describe('official clients', function () {
+  this.timeout(30_000);
+  const [chat, messages] = [strictChat(), strictMessages()];
+  let chatProvider: FakeProvider;
+  let messagesProvider: FakeProvider;
+  let service: GatewayService;
+
+  before(async () => {
+    [chatProvider, messagesProvider] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
+    chatProvider.answers(chat.behaviour);
+    messagesProvider.answers(messages.behaviour);
+    const key = { apiKeyEnv: 'PROVIDER_KEY' };
+    service = await startGateway({
+      providers: {
+        openai: { kind: 'openai-compatible', baseUrl: chatProvider.baseUrl, ...key },
+        anthropic: { kind: 'anthropic', baseUrl: messagesProvider.baseUrl, ...key },
+        sandbox: { kind: 'sandbox' },
+      },
+      models: {
+        'on-chat': { targets: [{ provider: 'openai', model: 'gpt-x' }] },
+        'on-messages': { targets: [{ provider: 'anthropic', model: 'claude-x' }] },
+        sandbox: { targets: [{ provider: 'sandbox', model: 'sandbox' }] },
+      },
+    });
+  });
+  after(async () => {
+    await service.stop();
+    await Promise.all([chatProvider.stop(), messagesProvider.stop()]);
+  });
+  beforeEach(() => {
+    for (const provider of [chat, messages]) provider.refusals.length = 0;
+  });
+
+  const refusalsOf = (...providers: ReadonlyArray<StrictProvider>) => providers.flatMap(({ refusals }) => refusals);
+
+  const clients: ReadonlyArray<Client> = [
+    { name: 'openai', converse: (model, isStreamed) => converseWithOpenAi(service.url, model, isStreamed) },
+    {
+      name: '@anthropic-ai/sdk',
+      converse: (model, isStreamed) => converseWithAnthropic(service.url, model, isStreamed),
+    },
+    {
+      name: 'ai with @ai-sdk/openai',
+      converse: (model, isStreamed) =>
+        converseWithAiSdk(createOpenAI({ baseURL: `${service.url}/v1`, apiKey: goodKey }).chat(model), isStreamed),
+    },
+    {
+      name: 'ai with @ai-sdk/anthropic',
+      converse: (model, isStreamed) => converseWithAiSdk(anthropicProvider(service.url)(model), isStreamed),
+    },
+    {
+      name: '@langchain/openai',
+      converse: (model, isStreamed) =>
+        converseWithLangChain(
+          new ChatOpenAI({
+            model,
+            apiKey: goodKey,
+            configuration: { baseURL: `${service.url}/v1` },
+          }),
+          isStreamed,
+        ),
+    },
+    {
+      name: '@langchain/anthropic',
+      converse: (model, isStreamed) =>
+        converseWithLangChain(
+          new ChatAnthropic({
+            model,
+            apiKey: goodKey,
+            anthropicApiUrl: service.url,
+            maxTokens: 500,
+          }),
+          isStreamed,
+        ),
+    },
+  ];
+
+  for (const { name, converse } of clients)
+    describe(name, () => {
+      for (const model of ['on-chat', 'on-messages'])
+        for (const way of ['whole', 'streamed'] as const)
+          it(`calls a tool twice and uses its results, ${way}, with a target ${model}`, async () => {
+            assert.deepEqual([await converse(model, way === 'streamed'), refusalsOf(chat, messages)], [expected, []]);
+            assert.equal(service.records.at(-1)?.outcome, 'served');
+          });
+    });
+
+  describe('Anthropic’s client', () => {
+    const client = () => new Anthropic({ baseURL: service.url, apiKey: goodKey, maxRetries: 0 });
+    const ask = { max_tokens: 200, messages: [{ role: 'user' as const, content: 'Good morning' }] };
+
+    for (const model of ['on-chat', 'on-messages', 'sandbox'])
+      it(`gets the usage of ${model}, whole and streamed alike`, async () => {
+        const whole = await client().messages.create({ model, ...ask });
+        const streamed = await client()
+          .messages.stream({ model, ...ask })
+          .finalMessage();
+        assert.deepEqual(streamed.content, whole.content);
+        assert.equal(whole.stop_reason, 'end_turn');
+        assert.equal(streamed.stop_reason, 'end_turn');
+        const tokens = service.records.at(-2)?.tokens;
+        const { input_tokens: input, cache_read_input_tokens: cached } = whole.usage;
+        assert.equal(input + (cached ?? 0), tokens?.input);
+        assert.equal(whole.usage.output_tokens, tokens?.output);
+      });
+
+    it('counts tokens: the provider does, or the gateway estimates and says so', async () => {
+      const { model: _, ...counted } = { model: '', ...ask, max_tokens: undefined };
+      const count = async (model: string) =>
+        client().messages.countTokens({ model, messages: counted.messages }).withResponse();
+      const native = await count('on-messages');
+      assert.deepEqual([native.data.input_tokens, native.response.headers.get('x-switchyard-estimated')], [42, null]);
+      const estimated = await count('on-chat');
+      assert.deepEqual(
+        [estimated.data.input_tokens, estimated.response.headers.get('x-switchyard-estimated')],
+        [3, 'true'],
+      );
+    });
+
+    it('lists the models, and gets one', async () => {
+      const { data } = await client().models.list();
+      assert.deepEqual(
+        data.map(({ id, type }) => [id, type]),
+        [
+          ['on-chat', 'model'],
+          ['on-messages', 'model'],
+          ['sandbox', 'model'],
+        ],
+      );
+      assert.equal((await client().models.retrieve('sandbox')).display_name, 'sandbox');
+      await assert.rejects(client().models.retrieve('other'), (error: unknown) => {
+        assert.ok(error instanceof Anthropic.NotFoundError);
+        assert.equal(error.type, 'not_found_error');
+        return true;
+      });
+    });
+
+    it('gets thinking with its signature, and sends it back', async () => {
+      await service.stop();
+      service = await startGateway({
+        providers: {
+          anthropic: { kind: 'anthropic', baseUrl: messagesProvider.baseUrl, apiKeyEnv: 'PROVIDER_KEY' },
+        },
+        models: { 'on-messages': { targets: [{ provider: 'anthropic', model: 'claude-x', thinking: 'budget' }] } },
+      });
+      const openai = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: goodKey });
+      const first = await openai.chat.completions.create({
+        model: 'on-messages',
+        reasoning_effort: 'low',
+        max_completion_tokens: 5_000,
+        messages: [{ role: 'user', content: question }],
+        tools: [{ type: 'function', function: { name: 'opening_hours', parameters } }],
+      });
+      const message = first.choices[0]?.message;
+      assert.ok(message !== undefined);
+      assert.equal((message as { reasoning_content?: string }).reasoning_content, 'Let me see.');
+      const call = message.tool_calls?.[0];
+      assert.ok(call !== undefined);
+      await openai.chat.completions.create({
+        model: 'on-messages',
+        reasoning_effort: 'low',
+        max_completion_tokens: 5_000,
+        messages: [
+          { role: 'user', content: question },
+          message,
+          { role: 'tool', tool_call_id: call.id, content: 'closed' },
+        ],
+        tools: [{ type: 'function', function: { name: 'opening_hours', parameters } }],
+      });
+      const sent = JSON.parse(messagesProvider.seen.at(-1)?.body.toString() ?? '{}');
+      assert.deepEqual(sent.thinking, { type: 'enabled', budget_tokens: 2_500 });
+      assert.deepEqual(sent.messages[1].content[0], {
+        type: 'thinking',
+        thinking: 'Let me see.',
+        signature: 'signed==',
+      });
+      assert.deepEqual(refusalsOf(messages), []);
+    });
+  });
+});
+
+async function converseWithOpenAi(url: string, model: string, isStreamed: boolean): Promise<string> {
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: goodKey, maxRetries: 0 });
+  const runner = {
+    model,
+    messages: [{ role: 'user' as const, content: question }],
+    tools: [
+      {
+        type: 'function' as const,
+        function: {
+          name: 'opening_hours',
+          description: described,
+          parameters,
+          parse: JSON.parse,
+          function: ({ day }: { day: string }) => hoursOf(day),
+        },
+      },
+    ],
+  };
+  const running = isStreamed
+    ? client.chat.completions.runTools({ ...runner, stream: true })
+    : client.chat.completions.runTools(runner);
+  return (await running.finalContent()) ?? '';
+}
+
+async function converseWithAnthropic(url: string, model: string, isStreamed: boolean): Promise<string> {
+  const client = new Anthropic({ baseURL: url, apiKey: goodKey, maxRetries: 0 });
+  const conversation: Anthropic.MessageParam[] = [{ role: 'user', content: question }];
+  const request = {
+    model,
+    max_tokens: 500,
+    system: 'Be brief.',
+    tools: [{ name: 'opening_hours', description: described, input_schema: parameters }],
+  };
+  for (;;) {
+    const asked = { ...request, messages: conversation };
+    const message = isStreamed
+      ? await client.messages.stream(asked).finalMessage()
+      : await client.messages.create(asked);
+    const call = message.content.find(({ type }) => type === 'tool_use');
+    if (call?.type !== 'tool_use')
+      return message.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+    assert.equal(message.stop_reason, 'tool_use');
+    conversation.push({ role: 'assistant', content: message.content });
+    const { day } = call.input as { day: string };
+    conversation.push({
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: call.id, content: hoursOf(day) }],
+    });
+  }
+}
+
+function anthropicProvider(url: string): AnthropicProvider {
+  return createAnthropic({ baseURL: `${url}/v1`, apiKey: goodKey });
+}
+
+async function converseWithAiSdk(model: LanguageModel, isStreamed: boolean): Promise<string> {
+  const request = {
+    model,
+    prompt: question,
+    stopWhen: stepCountIs(5),
+    maxRetries: 0,
+    maxOutputTokens: 500,
+    tools: {
+      opening_hours: tool({
+        description: described,
+        inputSchema: jsonSchema<{ day: string }>(parameters),
+        execute: async ({ day }) => hoursOf(day),
+      }),
+    },
+  };
+  return isStreamed ? streamText(request).text : (await generateText(request)).text;
+}
+
+async function converseWithLangChain(model: ChatOpenAI | ChatAnthropic, isStreamed: boolean): Promise<string> {
+  const tools = [
+    { type: 'function' as const, function: { name: 'opening_hours', description: described, parameters } },
+  ];
+  const bound = model.bindTools(tools);
+  const conversation: BaseMessage[] = [new HumanMessage(question)];
+  for (;;) {
+    const answer = isStreamed ? await streamed(bound, conversation) : await bound.invoke(conversation);
+    const [call] = answer.tool_calls ?? [];
+    if (call === undefined) return answer.text;
+    conversation.push(answer);
+    const content = hoursOf(String(call.args.day));
+    conversation.push(new ToolMessage({ content, tool_call_id: call.id ?? '' }));
+  }
+}
+
+/** Adds up the pieces of a streamed message. */
+async function streamed(
+  model: { readonly stream: (conversation: BaseMessage[]) => Promise<AsyncIterable<AIMessageChunk>> },
+  conversation: BaseMessage[],
+): Promise<AIMessageChunk> {
+  let all: AIMessageChunk | null = null;
+  for await (const chunk of await model.stream(conversation)) all = all === null ? chunk : all.concat(chunk);
+  return all ?? assert.fail('the stream is empty');
+}

@@ -1,0 +1,499 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import {
+  type Behaviour,
+  bytes,
+  chunk,
+  completion,
+  done,
+  error,
+  FakeProvider,
+  json,
+  reset,
+  role,
+  saying,
+  silence,
+  stop,
+  stream,
+  words,
+} from '#test/gateway/support/fake-provider.ts';
+import {
+  type GatewayService,
+  type GatewayServiceOptions,
+  startGateway,
+} from '#test/gateway/support/gateway-service.ts';
+import { eventsOf } from '#test/gateway/support/strict-messages.ts';
+import { goodKey } from '#test/http/support/fake-service.ts';
+
+const path = '/v1/messages';
+const ask = { max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] };
+const usage = { input_tokens: 3, output_tokens: 4 };
+
+/** A whole message of Anthropic's. */
+const message = (text: string, more: object = {}) => ({
+  ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-x' },
+  content: [{ type: 'text', text }],
+  ...{ stop_reason: 'end_turn', stop_sequence: null, usage, ...more },
+});
+
+/** The events of a stream that says a text in two pieces. */
+const speaking = (text: string) => eventsOf(message(text));
+/** The events up to the first half of the text. */
+const begun = speaking('Once upon').slice(0, 4);
+const errorEvent = (type: string) =>
+  `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type, message: 'busy' } })}\n\n`;
+
+/** A stream as a client reads it. */
+interface Read {
+  readonly text: string;
+  readonly types: ReadonlyArray<string>;
+  readonly error: { readonly type: string; readonly message: string } | null;
+  readonly isStopped: boolean;
+}
+
+function readStream(body: string): Read {
+  const events = body.split('\n\n').flatMap((frame) => {
+    const [, name, data] = /^event: (\S+)\ndata: (.*)$/s.exec(frame) ?? [];
+    if (name === undefined || data === undefined) return [];
+    const event = JSON.parse(data);
+    assert.equal(event.type, name, 'the name of an event is its type');
+    return [event];
+  });
+  const failed = events.find(({ type }) => type === 'error');
+  return {
+    text: events.map(({ delta }) => delta?.text ?? '').join(''),
+    types: events.map(({ type }) => type),
+    error: failed?.error ?? null,
+    isStopped: events.some(({ type }) => type === 'message_stop'),
+  };
+}
+
+describe('Messages', () => {
+  let anthropic: FakeProvider;
+  let openai: FakeProvider;
+  let service: GatewayService;
+
+  const timeouts = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
+  const configuration = (model: object = {}, limits: object = {}) => {
+    const own = { provider: 'anthropic', model: 'claude-x' };
+    const other = { provider: 'openai', model: 'gpt-x' };
+    return {
+      providers: {
+        anthropic: { kind: 'anthropic', baseUrl: anthropic.baseUrl, apiKeyEnv: 'PROVIDER_KEY', timeouts: limits },
+        openai: { kind: 'openai-compatible', baseUrl: openai.baseUrl, timeouts: limits },
+      },
+      models: {
+        native: { targets: [own], fallbacks: [{ ...other, prefill: true }], ...model },
+        foreign: { targets: [other], fallbacks: [{ ...own, prefill: true }], ...model },
+        alone: { targets: [other], ...model },
+      },
+      auto: { chat: { balanced: 'native' } },
+    };
+  };
+  const restart = async (options: GatewayServiceOptions) => {
+    await service.stop();
+    service = await startGateway(configuration(), options);
+  };
+
+  before(async () => {
+    [anthropic, openai] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
+  });
+  after(() => Promise.all([anthropic.stop(), openai.stop()]));
+  beforeEach(async () => {
+    anthropic.answers(json(message('from Anthropic')));
+    openai.answers(json(completion('from OpenAI')));
+    service = await startGateway(configuration());
+  });
+  afterEach(() => service.stop());
+
+  const send = async (body: unknown, { headers = {}, query = '' }: { headers?: object; query?: string } = {}) => {
+    const answer = await fetch(service.url + path + query, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': goodKey, ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    const text = await answer.text();
+    return { status: answer.status, headers: answer.headers, text, body: () => JSON.parse(text) };
+  };
+  const sentTo = (provider: FakeProvider) => JSON.parse(provider.seen.at(-1)?.body.toString() ?? '{}');
+
+  describe('to a target of the same protocol', () => {
+    it('pass byte for byte but for the model, with the query and the headers of the protocol', async () => {
+      const answered =
+        '{"id":"msg_1",  "content":[{"type":"text","text":"Gr\\u00fc\u00df"}],"odd":1.50,"usage":{"input_tokens":3,"output_tokens":4}}';
+      anthropic.answers(bytes(answered, { 'content-type': 'application/json', 'request-id': 'req_1' }));
+      const body = '{ "model" : "native","max_tokens":5,"odd":1.0,"messages":[{"role":"user","content":"hi"}] }';
+      const headers = { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b', 'openai-organization': 'x' };
+      const answer = await send(body, { headers, query: '?beta=true' });
+      assert.equal(answer.text, answered);
+      const [seen] = anthropic.seen;
+      assert.equal(seen?.path, '/v1/messages?beta=true');
+      assert.equal(seen.body.toString(), body.replace('"native"', '"claude-x"'));
+      assert.deepEqual(
+        ['x-api-key', 'anthropic-version', 'anthropic-beta', 'openai-organization'].map((name) => seen.headers[name]),
+        ['provider-secret', '2026-10-21', 'a,b', undefined],
+      );
+      assert.equal(answer.headers.get('x-switchyard-provider-request-id'), 'req_1');
+      assert.notEqual(answer.headers.get('request-id'), null);
+      assert.deepEqual(service.records[0]?.tokens, { input: 3, output: 4 });
+      assert.equal(service.records[0]?.operation, 'messages');
+    });
+
+    it('pass a stream byte for byte, with all types of events and unknown ones', async () => {
+      const events = [
+        ...speaking('Gr\u00fc\u00df 😀').slice(0, 3),
+        'event: new\ndata: {"type":"new"}\n\n',
+        ...speaking('Gr\u00fc\u00df 😀').slice(3),
+      ];
+      anthropic.answers(stream(events));
+      const answer = await send({ model: 'native', stream: true, ...ask });
+      assert.equal(answer.text, events.join(''));
+      assert.deepEqual(service.records[0]?.tokens, { input: 3, output: 4 });
+    });
+
+    it('get the version that takes every parameter where the client names none', async () => {
+      await send({ model: 'native', ...ask });
+      assert.equal(anthropic.seen[0]?.headers['anthropic-version'], '2023-06-01');
+    });
+
+    it('count cached tokens as input, with a price of their own', async () => {
+      const price = { inputPerMillion: 10, outputPerMillion: 50, cachedInputPerMillion: 1, cacheWritePerMillion: 12.5 };
+      service.configure(configuration({ price }));
+      const cached = {
+        input_tokens: 100,
+        cache_read_input_tokens: 1_000,
+        cache_creation_input_tokens: 10,
+        output_tokens: 2,
+      };
+      anthropic.answers(json(message('x', { usage: cached })));
+      await send({ model: 'native', ...ask });
+      const { tokens, cost } = service.records[0] ?? assert.fail('there is no record');
+      assert.deepEqual(tokens, { input: 1_110, output: 2, cachedInput: 1_000, cacheWrite: 10 });
+      assert.equal(cost, (100 * 10 + 1_000 * 1 + 10 * 12.5 + 2 * 50) / 1_000_000);
+    });
+
+    it('return a refusal as it came', async () => {
+      const refusal = { type: 'error', error: { type: 'invalid_request_error', message: 'No.' }, request_id: 'req_9' };
+      anthropic.answers(json(refusal, 400));
+      const answer = await send({ model: 'native', ...ask });
+      assert.deepEqual([answer.status, answer.body()], [400, refusal]);
+    });
+  });
+
+  describe('to a target of chats', () => {
+    it('name what the target does not get', async () => {
+      const answer = await send({
+        model: 'foreign',
+        ...ask,
+        system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+        metadata: { user_id: 'u' },
+        top_k: 5,
+        thinking: { type: 'enabled', budget_tokens: 2_000 },
+        tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+      });
+      assert.equal(
+        answer.headers.get('x-switchyard-ignored'),
+        '/metadata, /tools/*, /system/*/cache_control, /top_k, /thinking',
+      );
+      const { messages: sent, max_tokens: limit, ...others } = sentTo(openai);
+      assert.deepEqual(sent, [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'hi' },
+      ]);
+      assert.deepEqual([limit, others], [100, { model: 'gpt-x' }]);
+    });
+
+    it('are refused with the place of what would be left out, if the client prefers strict handling', async () => {
+      const answer = await send({ model: 'alone', ...ask, top_k: 5 }, { headers: { prefer: 'handling=strict' } });
+      assert.equal(answer.status, 400);
+      assert.match(answer.body().error.message, /\/top_k/);
+      assert.equal(openai.seen.length, 0);
+    });
+
+    it('are refused before any call if no target can express them', async () => {
+      const content = [{ type: 'search_result', source: 'x', title: 'y', content: [] }];
+      const answer = await send({ model: 'alone', max_tokens: 5, messages: [{ role: 'user', content }] });
+      assert.equal(answer.status, 400);
+      assert.equal(answer.body().error.type, 'invalid_request_error');
+      assert.match(answer.body().error.message, /\/messages\/0\/content\/0: a block of the type "search_result"/);
+      assert.equal(openai.seen.length, 0);
+    });
+
+    it('go to the targets that can express them', async () => {
+      const content = [{ type: 'search_result', source: 'x', title: 'y', content: [] }];
+      const answer = await send({ model: 'foreign', max_tokens: 5, messages: [{ role: 'user', content }] });
+      assert.equal(answer.body().content[0].text, 'from Anthropic');
+      assert.deepEqual([openai.seen.length, anthropic.seen.length], [0, 1]);
+    });
+
+    it('move arguments and schemas of tools byte for byte', async () => {
+      const schema = '{"type":"object", "properties":{"n":{"const":1.0}}}';
+      const input = '{"n":1.0, "big":12345678901234567890}';
+      await send(
+        `{"model":"foreign","max_tokens":5,"tools":[{"name":"t","input_schema":${schema}}],"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"t","input":${input}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"ok"}]}]}`,
+      );
+      const sent = openai.seen[0]?.body.toString() ?? '';
+      assert.ok(sent.includes(`"parameters":${schema}`), sent);
+      assert.equal(JSON.parse(sent).messages[1].tool_calls[0].function.arguments, input);
+    });
+
+    it('turn an error of the provider into Anthropic’s form', async () => {
+      openai.answers(error(400, 'bad', {}, 'It is too odd.'));
+      const answer = await send({ model: 'alone', ...ask });
+      assert.equal(answer.status, 400);
+      const { type, error: reported, request_id: requestId } = answer.body();
+      assert.deepEqual([type, reported], ['error', { type: 'invalid_request_error', message: 'It is too odd.' }]);
+      assert.equal(requestId, answer.headers.get('request-id'));
+    });
+
+    it('never fetch an address, and pass that of an image on', async () => {
+      const url = `${openai.baseUrl}/picture.png`;
+      const content = [{ type: 'image', source: { type: 'url', url } }];
+      await send({ model: 'foreign', max_tokens: 5, messages: [{ role: 'user', content }] });
+      assert.deepEqual(sentTo(openai).messages[0].content, [{ type: 'image_url', image_url: { url } }]);
+      assert.equal(openai.seen.length, 1);
+      const document = [{ type: 'document', source: { type: 'url', url } }];
+      const refused = await send({ model: 'alone', max_tokens: 5, messages: [{ role: 'user', content: document }] });
+      assert.match(refused.body().error.message, /\/messages\/0\/content\/0: this target takes a document in Base64/);
+    });
+  });
+
+  describe('with what lives at a provider', () => {
+    const file = { type: 'file', file_id: 'file_1' };
+    const cases: ReadonlyArray<readonly [string, object, string]> = [
+      ['a container', { container: 'container_1' }, '/container'],
+      [
+        'a document',
+        { messages: [{ role: 'user', content: [{ type: 'document', source: file }] }] },
+        '/messages/0/content/0/source/file_id',
+      ],
+      [
+        'an image',
+        { messages: [{ role: 'user', content: [{ type: 'image', source: file }] }] },
+        '/messages/0/content/0/source/file_id',
+      ],
+      [
+        'an upload',
+        { messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'f' }] }] },
+        '/messages/0/content/0/file_id',
+      ],
+      [
+        'an image in the result of a tool',
+        {
+          messages: [
+            {
+              role: 'user',
+              content: [{ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'image', source: file }] }],
+            },
+          ],
+        },
+        '/messages/0/content/0/content/0/source/file_id',
+      ],
+    ];
+    for (const [what, members, pointer] of cases)
+      it(`are 404 before any call, and say what to send instead: ${what}`, async () => {
+        const answer = await send({ model: 'native', ...ask, ...members });
+        assert.equal(answer.status, 404);
+        assert.equal(answer.body().error.type, 'not_found_error');
+        assert.ok(answer.body().error.message.startsWith(`${pointer} names a`), answer.text);
+        assert.equal(anthropic.seen.length, 0);
+      });
+
+    it('do not take the arguments of a tool for an id', async () => {
+      const content = [{ type: 'tool_use', id: 'a', name: 't', input: { file_id: 'x', source: { file_id: 'y' } } }];
+      const answer = await send({ model: 'native', max_tokens: 5, messages: [{ role: 'assistant', content }] });
+      assert.equal(answer.status, 200);
+    });
+  });
+
+  describe('errors', () => {
+    it('have Anthropic’s form, also before the key is known', async () => {
+      const cases = [
+        [await send({ ...ask }), 400, 'invalid_request_error', /\/model is required/],
+        [
+          await send({ model: 'native', messages: 5 }),
+          400,
+          'invalid_request_error',
+          /\/messages must be an array.*\/max_tokens is required/,
+        ],
+        [await send('{'), 400, 'invalid_request_error', /not JSON/],
+        [await send({ model: 'none', ...ask }), 404, 'not_found_error', /no model "none"/],
+        [
+          await send({ model: 'native', ...ask }, { headers: { 'x-api-key': 'wrong' } }),
+          401,
+          'authentication_error',
+          /API key/,
+        ],
+      ] as const;
+      for (const [answer, status, type, says] of cases) {
+        assert.deepEqual([answer.status, answer.body().type, answer.body().error.type], [status, 'error', type]);
+        assert.match(answer.body().error.message, says);
+        assert.equal(answer.body().request_id, answer.headers.get('request-id'));
+      }
+      const get = await fetch(service.url + path, { headers: { 'x-api-key': goodKey } });
+      assert.deepEqual([get.status, ((await get.json()) as { type: string }).type], [405, 'error']);
+    });
+
+    it('say which variable to unset when two different keys come', async () => {
+      const answer = await send({ model: 'native', ...ask }, { headers: { authorization: 'Bearer other' } });
+      assert.equal(answer.status, 401);
+      assert.match(answer.body().error.message, /ANTHROPIC_API_KEY.*ANTHROPIC_AUTH_TOKEN/);
+      const same = await send({ model: 'native', ...ask }, { headers: { authorization: `Bearer ${goodKey}` } });
+      assert.equal(same.status, 200);
+    });
+
+    it('of overload are Anthropic’s', async () => {
+      service.configure(configuration({ retries: 0, fallbacks: [] }));
+      anthropic.answers(json({ type: 'error', error: { type: 'overloaded_error', message: 'x' } }, 529));
+      const answer = await send({ model: 'native', ...ask });
+      assert.deepEqual([answer.status, answer.body().error.type], [503, 'overloaded_error']);
+    });
+
+    it('do not hold the operator’s key', async () => {
+      service.configure(configuration({ retries: 0, fallbacks: [] }));
+      anthropic.answers(
+        json({ type: 'error', error: { type: 'invalid_request_error', message: 'bad provider-secret' } }, 400),
+      );
+      const answer = await send({ model: 'native', ...ask });
+      assert.ok(!answer.text.includes('provider-secret'));
+    });
+
+    it('need the scope gateway:write', async () => {
+      await restart({ caller: { scopes: new Set(['gateway:read']) } });
+      const answer = await send({ model: 'native', ...ask });
+      assert.deepEqual([answer.status, answer.body().error.type], [403, 'permission_error']);
+    });
+  });
+
+  for (const model of ['native', 'foreign'] as const)
+    describe(`streamed by a target whose protocol is ${model}`, () => {
+      const isNative = model === 'native';
+      const [primary, backup] = [() => (isNative ? anthropic : openai), () => (isNative ? openai : anthropic)];
+      const start = isNative ? begun.slice(0, 3) : [role];
+      const good = isNative ? stream(speaking('from the primary')) : stream(saying('from', ' the', ' primary'));
+      const rest = isNative ? stream(saying('from', ' the', ' backup')) : stream(speaking('from the backup'));
+      const streamed = { model, stream: true, ...ask };
+      const inside = isNative ? errorEvent('overloaded_error') : 'data: {"error":{"message":"busy"}}\n\n';
+      const half = isNative ? begun : [role, ...words('Once', ' upon')];
+      const said = isNative ? 'Once ' : 'Once upon';
+      const early = isNative ? (speaking('x').at(-1) ?? '') : done;
+      const pinging: Behaviour = async (res, seen) => {
+        await stream(start, { after: 'stall' })(res, seen);
+        while (!res.destroyed) {
+          res.write(isNative ? 'event: ping\ndata: {"type":"ping"}\n\n' : ': ping\n\n');
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+      };
+      const whole = { text: 'from the backup', error: null, isStopped: true };
+
+      beforeEach(() => backup().answers(rest));
+
+      const before: ReadonlyArray<readonly [string, ReadonlyArray<Behaviour>, string]> = [
+        ['500 once', [error(500, 'x'), good], 'primary'],
+        ['reset once', [reset, good], 'primary'],
+        ['silence', [silence], 'backup'],
+        ['headers and then silence', [stream([], { after: 'stall' })], 'backup'],
+        ['a beginning and then silence', [stream(start, { after: 'stall' })], 'backup'],
+        ['pings and never content', [pinging], 'backup'],
+        ['a beginning and then the end', [stream(start)], 'backup'],
+        ['nothing but the end', [stream([early])], 'backup'],
+        ['an error inside a 200', [stream([...start, inside])], 'backup'],
+        ['a malformed event', [stream([...start, 'data: {"cho\n\n'])], 'backup'],
+        ['JSON instead of a stream', [json({ choices: [] })], 'backup'],
+        [
+          'content and an error in one piece',
+          [bytes([...half, inside].join(''), { 'content-type': 'text/event-stream' })],
+          'backup',
+        ],
+        ['content and the end in one piece', [bytes(half.join(''), { 'content-type': 'text/event-stream' })], 'backup'],
+      ];
+      for (const [what, behaviours, from] of before)
+        it(`are served by another attempt before the first content: ${what}`, async () => {
+          if (/silence|never content/.test(what)) service.configure(configuration({}, timeouts));
+          primary().answers(...behaviours);
+          const { types: _, ...read } = readStream((await send(streamed)).text);
+          assert.deepEqual(read, { ...whole, text: `from the ${from}` });
+          assert.equal(service.records[0]?.outcome, 'served');
+        });
+
+      const after: ReadonlyArray<readonly [string, (res: ServerResponse) => void]> = [
+        ['cut', (res) => res.destroy()],
+        ['ended without its finish', (res) => res.end()],
+        ['its mark without its finish', (res) => res.end(early)],
+        ['stalled', () => undefined],
+        ['malformed', (res) => res.end(`data: {"choices":[{"delta":\n\n${stop}${done}`)],
+        ['an event without an end', (res) => void res.write(`data: ${'x'.repeat(1_100_000)}`)],
+        ['an error', (res) => res.end(inside)],
+      ];
+      for (const [what, then] of after)
+        it(`end with Anthropic’s error event after the first content, never like a complete answer: ${what}`, async () => {
+          if (what === 'stalled') service.configure(configuration({}, timeouts));
+          primary().answers(async (res, seen) => {
+            await stream(half, { after: 'stall' })(res, seen);
+            // The first content leaves in a turn of its own.
+            await new Promise((resolve) => setTimeout(resolve, 50));
+            then(res);
+          });
+          const { text, error: reported, isStopped, types } = readStream((await send(streamed)).text);
+          assert.deepEqual([text, isStopped, types.at(-1)], [said, false, 'error']);
+          assert.ok((reported?.message ?? '') !== '');
+          assert.equal(service.records[0]?.outcome, 'broken-off');
+        });
+
+      it('are continued by a fallback of the other protocol from the text so far', async () => {
+        service.configure(configuration({ onStreamFailure: 'continue' }));
+        primary().answers(stream(half, { after: 'cut' }));
+        backup().answers(isNative ? stream(saying(' a', ' time')) : stream(speaking(' a time')));
+        const { text, isStopped, types } = readStream((await send(streamed)).text);
+        assert.deepEqual([text, isStopped], [`${said} a time`, true]);
+        assert.equal(types.filter((type) => type === 'message_start').length, 1);
+        assert.equal(types.filter((type) => type === 'content_block_start').length, 1);
+        assert.equal(sentTo(backup()).messages.at(-1).role, 'assistant');
+        assert.equal(service.records[0]?.outcome, 'served');
+      });
+
+      it('are finished although the provider leaves out its last mark', async () => {
+        primary().answers(isNative ? stream(speaking('all').slice(0, -1)) : stream([role, ...words('all'), stop]));
+        assert.deepEqual(
+          [readStream((await send(streamed)).text)].map(({ text, isStopped }) => [text, isStopped]),
+          [['all', true]],
+        );
+      });
+    });
+
+  it('with reasoning of another protocol are written anew for Anthropic, without that reasoning', async () => {
+    const content = [
+      { type: 'thinking', thinking: 'hm', signature: '' },
+      { type: 'text', text: 'So' },
+    ];
+    await send({
+      model: 'native',
+      max_tokens: 5,
+      messages: [...ask.messages, { role: 'assistant', content }, ...ask.messages],
+    });
+    assert.deepEqual(sentTo(anthropic).messages[1].content, [{ type: 'text', text: 'So' }]);
+  });
+
+  it('choose the model of auto', async () => {
+    await send({ model: 'auto', ...ask });
+    assert.equal(sentTo(anthropic).model, 'claude-x');
+  });
+
+  it('come as chunks for a client of chats, with the usage that it asked for', async () => {
+    anthropic.answers(stream(speaking('Hello')));
+    const answer = await fetch(`${service.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': goodKey },
+      body: JSON.stringify({
+        ...{ model: 'native', stream: true, stream_options: { include_usage: true } },
+        messages: [{ role: 'user', content: 'hi' }],
+      }),
+    });
+    const events = (await answer.text()).split('\n\n').filter((event) => event !== '');
+    assert.equal(events.at(-1), 'data: [DONE]');
+    const last = JSON.parse((events.at(-2) ?? '').slice('data: '.length));
+    assert.deepEqual([last.choices, last.usage], [[], { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 }]);
+    assert.equal(sentTo(anthropic).max_tokens, 4_096);
+    assert.ok(!JSON.stringify(chunk({})).includes('undefined'));
+  });
+});

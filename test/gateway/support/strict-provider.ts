@@ -1,0 +1,56 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Behaviour, SeenRequest } from './fake-provider.ts';
+
+/** A JSON object of a request. */
+export type Body = Readonly<Record<string, unknown>>;
+
+/** Why a provider refuses a request, or null. @param page the page of the provider's reference that says so */
+export type Rule = {
+  readonly page: string;
+  readonly refuses: (body: Body, headers: IncomingHttpHeaders) => string | null;
+};
+
+/** A provider that refuses what the real one refuses, and plays one conversation. */
+export interface StrictProvider {
+  readonly rules: ReadonlyArray<Rule>;
+  readonly behaviour: Behaviour;
+  /** The refusals that it gave, for tests that expect none. */
+  readonly refusals: string[];
+}
+
+export const isObject = (value: unknown): value is Body =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const listOf = (value: unknown): ReadonlyArray<Body> => (Array.isArray(value) ? value.filter(isObject) : []);
+
+export const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** Finds members that are not known. */
+export function unknownIn(value: Body, known: ReadonlyArray<string>): string | null {
+  const extra = Object.keys(value).find((name) => !known.includes(name));
+  return extra === undefined ? null : `${extra}: extra inputs are not permitted`;
+}
+
+export const days = ['Monday', 'Tuesday'];
+
+/** What the model of a strict provider says next: it asks for the hours of two days, and then says what it got. */
+export type Turn = { readonly kind: 'call'; readonly day: string } | { readonly kind: 'text'; readonly text: string };
+
+/** @param results the texts of all results of tools so far */
+export function nextTurn(results: ReadonlyArray<string>, hasTools: boolean, asked: string): Turn {
+  const day = days[results.length];
+  if (hasTools && day !== undefined) return { kind: 'call', day };
+  return { kind: 'text', text: results.length === 0 ? `You said: ${asked}` : `Open ${results.join(' and ')} ✓` };
+}
+
+/** Sends a stream in pieces. */
+export function sendEvents(res: ServerResponse, events: ReadonlyArray<string>): void {
+  res.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'request-id': 'req_fake' });
+  for (const event of events) res.write(event);
+  res.end();
+}
+
+export function parsedBody({ body }: SeenRequest): Body {
+  const value: unknown = JSON.parse(body.toString('utf8'));
+  return isObject(value) ? value : {};
+}
