@@ -115,7 +115,7 @@ function outcomeAfter(
   return answerOf(response, () => hold.release());
 }
 
-/** An answer in a batch has an id of its own beside the error. */
+/** The line of an answer has an id of its own, next to the error. */
 const lineErrors = { errors: openAiErrors, requestId: '' };
 
 type Ask = (headers: GatewayCall['headers'], body: BodySource) => GatewayCall;

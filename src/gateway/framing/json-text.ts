@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
+import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { type FoundPlace, type PathPattern, PlaceFinder } from './json-places.ts';
@@ -46,10 +47,12 @@ export async function parseKeepingText(
 ): Promise<E.Either<Failure, JsonObject>> {
   const finder = new PlaceFinder(bytes, paths);
   const scanned = await scanJsonObject(bytes, maxValues, finder);
-  return E.isLeft(scanned) ? scanned : E.right(JSON.parse(withTexts(bytes, finder.found)) as JsonObject);
+  if (E.isLeft(scanned)) return scanned;
+  if (bytes.length > largeBodyBytes) await heavyWork.take(1);
+  return E.right(JSON.parse(withTexts(bytes, finder.found)) as JsonObject);
 }
 
-/** As `parseKeepingText`, in one turn, for an answer. Returns null if it is no JSON object. */
+/** As `parseKeepingText`, in one turn, for an answer. Returns null if it is not a JSON object. */
 export function parseAnswerKeepingText(bytes: Buffer, paths: ReadonlyArray<PathPattern>): JsonObject | null {
   const finder = new PlaceFinder(bytes, paths);
   const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, finder);

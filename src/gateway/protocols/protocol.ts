@@ -61,6 +61,8 @@ export interface Watched {
 
 /** A client's checked request. */
 export interface TextRequest {
+  /** The bytes of its body. */
+  readonly size: number;
   readonly model: string;
   /** Picks the model of `auto`. */
   readonly hint: ReasoningHint;

@@ -10,6 +10,7 @@ import type { ParsedRequest, TextProtocol, TextRequest, WrittenRequest } from '#
 import { protocolNamed } from '#gateway/protocols/protocols.ts';
 import { forwardedHeaders, headersNamed, type Provider, type ResponseTranslator } from '#gateway/providers/provider.ts';
 import type { OutgoingRequest } from '#gateway/relay/create-call-record.ts';
+import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 
 /** The most values in a body that is translated, because it is parsed and written in one turn of the event loop. */
 const maxTranslatedValues = 100_000;
@@ -154,6 +155,7 @@ export class TargetRequests {
     const parsed = await this.#parsed;
     if (E.isLeft(parsed)) return parsed;
     const { conversation, ignored } = parsed.right;
+    if (this.#request.size > largeBodyBytes) await heavyWork.take(1);
     const model = { ...target, takesCompletionTokens: provider.takesCompletionTokens ?? false };
     const written = E.chain<Unsupported, WrittenRequest, WrittenRequest>((request) =>
       this.#strictly({ ...request, ignored: [...ignored, ...request.ignored] }),

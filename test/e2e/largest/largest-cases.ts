@@ -10,6 +10,7 @@ import {
   fileBytes,
   largestChats,
   largestEmbeddings,
+  largestMessages,
   largestSpeech,
   largestUpload,
   maxGatewayBytes,
@@ -57,7 +58,10 @@ export function largestCases(context: CaseContext): ReadonlyArray<LargestCase> {
 
 /** Each run makes the same request again, of resources that are new. */
 function controlWrites({ client, operations, projectId, seed }: CaseContext): ReadonlyArray<LargestCase> {
-  const own = new Set(['create_file', 'create_transcription', 'create_speech', 'complete_chat', 'create_embeddings']);
+  const own = new Set([
+    ...['create_file', 'create_transcription', 'create_speech', 'complete_chat', 'create_embeddings'],
+    ...['create_message', 'count_message_tokens'],
+  ]);
   const names = operations.writes.filter((name) => !(name in leftOut) && !own.has(name));
   return names.map((name) => ({
     name,
@@ -108,6 +112,20 @@ function streamed({ client, operations, projectId, seed }: CaseContext): Readonl
       client,
       limitBytes: maxGatewayBytes,
       make: async () => largestSpeech(seededRandom(seed)),
+    },
+    ...Object.entries(largestMessages).map(([of, make]) => ({
+      name: `create_message of ${of}`,
+      operation: 'create_message',
+      client,
+      limitBytes: maxGatewayBytes,
+      make: async () => make(seededRandom(seed), '/v1/messages'),
+    })),
+    {
+      name: 'count_message_tokens',
+      operation: 'count_message_tokens',
+      client,
+      limitBytes: maxGatewayBytes,
+      make: async () => largestMessages['many texts'](seededRandom(seed), '/v1/messages/count_tokens'),
     },
     {
       name: 'create_embeddings',

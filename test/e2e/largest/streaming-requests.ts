@@ -46,6 +46,26 @@ export const largestChats: Readonly<Record<string, (random: Random) => RawReques
   },
 };
 
+/** The largest calls of Messages, which the sandbox gets translated, by what fills them. */
+export const largestMessages = {
+  'one text': (random: Random, path: string) => {
+    const inText = JSON.stringify(randomText(random, 3_000)).slice(1, -1);
+    const content = inText.repeat(Math.floor(filledBytes / Buffer.byteLength(inText)));
+    return json(path, messageOf(`[{"role":"user","content":"${content}"}]`));
+  },
+  'many texts': (random: Random, path: string) => {
+    const text = () => JSON.stringify({ type: 'text', text: randomText(random, 2_000) });
+    const some = Array.from({ length: 200 }, text).join(',');
+    const times = Math.floor((filledBytes - 200) / (Buffer.byteLength(some) + 1));
+    return json(
+      path,
+      messageOf(`[{"role":"user","content":[${Array.from({ length: times }, () => some).join(',')}]}]`),
+    );
+  },
+} as const;
+
+const messageOf = (messages: string) => `{"model":"sandbox","max_tokens":100,"messages":${messages}}`;
+
 /** The largest call of speech: one text. */
 export function largestSpeech(random: Random): RawRequest {
   const words = JSON.stringify(randomText(random, 4_000)).slice(1, -1);

@@ -139,6 +139,8 @@ export function writeInputs(context: WriteContext): WriteInputs {
     create_customer: untouched,
     create_store: untouched,
     complete_chat: untouched,
+    create_message: untouched,
+    count_message_tokens: untouched,
     create_embeddings: untouched,
     create_speech: untouched,
     write_digest: untouched,

@@ -26,7 +26,7 @@ const tokens = fc
   .tuple(fc.nat(100), fc.nat(100), fc.nat(100))
   .map(([cachedInput, uncached, output]) => ({ input: cachedInput + uncached, output, cachedInput }));
 
-/** Any answer of a protocol: at most one text, so that its parts can be told from each other. */
+/** Any answer of a protocol: at most one text, so that each of its parts can be recognized. */
 export function answers(protocol: ProtocolName): fc.Arbitrary<Answer> {
   const parts = fc
     .tuple(

@@ -461,7 +461,7 @@ describe('Messages', () => {
       });
     });
 
-  it('with reasoning of another protocol are written anew for Anthropic, without that reasoning', async () => {
+  it('with reasoning of another protocol are written again for Anthropic, without that reasoning', async () => {
     const content = [
       { type: 'thinking', thinking: 'hm', signature: '' },
       { type: 'text', text: 'So' },

@@ -31,6 +31,7 @@ const endMark = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
 
 function textRequestOf(request: MessagesRequest): TextRequest {
   return {
+    size: request.bytes.length,
     model: request.model,
     hint: 'balanced',
     isStreamed: request.isStreamed,

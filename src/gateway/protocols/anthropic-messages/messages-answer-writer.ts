@@ -186,7 +186,7 @@ function blockOf(part: AnswerPart): ReadonlyArray<WritableJson> {
     case 'refusal':
       return part.text === '' ? [] : [{ type: 'text', text: part.text }];
     case 'tool-call': {
-      // A model may write arguments that are no object: a client then gets none.
+      // A model may write arguments that are not an object: a client then gets none.
       const input = isObject(parsedJson(part.arguments)) ? part.arguments : '{}';
       return [{ type: 'tool_use', id: part.id, name: part.name, input: new JsonText(input) }];
     }

@@ -99,7 +99,7 @@ class RequestParser {
     if (typeof content === 'string') return [[{ type: 'text', text: content }, pointer]];
     return listOr(content).map((block, index) => {
       const place = `${pointer}/${index}`;
-      if (!isObject(block)) return refuse(place, 'is no block of a content');
+      if (!isObject(block)) return refuse(place, 'is not a block of a content');
       this.#leaveOut(block, place);
       return [block, place] as const;
     });

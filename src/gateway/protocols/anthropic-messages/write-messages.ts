@@ -174,7 +174,7 @@ function toolOf({ name, description, schema }: Tool): WritableJson {
 
 function callOf({ id, name, arguments: given, pointer }: ToolCallPart): WritableJson {
   const text = given.trim() === '' ? '{}' : given;
-  if (!isObject(parsedJson(text))) return refuse(pointer, 'the arguments of this call are no JSON object');
+  if (!isObject(parsedJson(text))) return refuse(pointer, 'the arguments of this call are not a JSON object');
   return { type: 'tool_use', id: callIdFor(id), name, input: new JsonText(text) };
 }
 

@@ -28,6 +28,7 @@ export const openAiChat: TextProtocol = {
 
 function textRequestOf(request: ChatRequest): TextRequest {
   return {
+    size: request.bytes.length,
     model: request.model,
     hint: request.hint,
     isStreamed: request.stream,

@@ -220,7 +220,7 @@ function partsOf(content: Json | undefined, pointer: string): ReadonlyArray<Text
 }
 
 function partOf(part: Json, pointer: string): TextPart | ImagePart | DocumentPart {
-  if (!isObject(part)) return refuse(pointer, 'is no part of a content');
+  if (!isObject(part)) return refuse(pointer, 'is not a part of a content');
   const { type, text, image_url: image, file } = part;
   if (type === 'text' && typeof text === 'string') return { kind: 'text', text, pointer };
   if (type === 'image_url') {
