@@ -102,16 +102,21 @@ export async function startSwitchyard(
   upstreamUrl: string,
   checkout: Checkout,
   environment: Readonly<Record<string, string>> = {},
+  further: { readonly providers?: object; readonly models?: object } = {},
 ): Promise<ServiceServer> {
   const file = join(folder, 'gateway.json');
   const configuration = {
-    providers: { upstream: { kind: 'openai-compatible', baseUrl: `${upstreamUrl}/v1`, apiKeyEnv: 'PROVIDER_KEY' } },
+    providers: {
+      upstream: { kind: 'openai-compatible', baseUrl: `${upstreamUrl}/v1`, apiKeyEnv: 'PROVIDER_KEY' },
+      ...further.providers,
+    },
     models: {
       'bench-model': {
         targets: [{ provider: 'upstream', model: 'bench-model' }],
         fallbacks: [{ provider: 'upstream', model: 'other-model' }],
         price: { inputPerMillion: 2, outputPerMillion: 8 },
       },
+      ...further.models,
     },
     auto: { transcription: 'bench-model' },
   };

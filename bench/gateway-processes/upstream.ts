@@ -5,7 +5,7 @@ import { chatEvent, obfuscation } from './chat-events.ts';
 import { microseconds, type Pacing } from './pacing.ts';
 
 /**
- * The provider behind every measured gateway: whole and streamed chats, and transcriptions. `GET /met/{user}` returns
+ * The provider behind every measured gateway: whole and streamed chats and Messages, and transcriptions. `GET /met/{user}` returns
  * the times when the chat of a user arrived and when its connection closed before the end of the answer. Prints its
  * port.
  */
@@ -33,6 +33,29 @@ const whole = JSON.stringify({
 });
 const wholeHeaders = ['Content-Type', 'application/json', 'Content-Length', String(Buffer.byteLength(whole))];
 
+const message = {
+  ...{ id: 'msg_01XFDUDYJgAACzvnptvVoYEL', type: 'message', role: 'assistant', model: 'claude-2026-01-01' },
+  ...{ content: [], stop_reason: null, stop_sequence: null },
+  usage: { input_tokens: 37, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 86 },
+};
+const said = 'The opening hours are from nine to five on weekdays, and from ten to two on Saturdays. '.repeat(4);
+const wholeMessage = JSON.stringify({ ...message, content: [{ type: 'text', text: said }], stop_reason: 'end_turn' });
+const frame = (event: { readonly type: string }) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+const messageDelta = (text: string) => {
+  const event = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } };
+  return frame(event);
+};
+const block = { type: 'text', text: '' };
+const start = { type: 'content_block_start', index: 0, content_block: block };
+const messageBeginning = frame(Object.assign({ type: 'message_start' }, { message })) + frame(start);
+const someMessageWords = messageDelta(' hours');
+const stopped = {
+  type: 'message_delta',
+  delta: { stop_reason: 'end_turn', stop_sequence: null },
+  usage: { output_tokens: 86 },
+};
+const messageEnd = frame({ type: 'content_block_stop' }) + frame(stopped) + frame({ type: 'message_stop' });
+
 interface Met {
   readonly at: number;
   closedAt: number | null;
@@ -47,7 +70,8 @@ const server = createServer((req, res) => {
   const receivedAt = microseconds();
   const chunks: Buffer[] = [];
   req.on('data', (chunk: Buffer) => chunks.push(chunk));
-  req.on('end', () => chat(chunks.length === 1 ? String(chunks[0]) : String(Buffer.concat(chunks)), receivedAt, res));
+  const answer = url.includes('/messages') ? answerMessage : chat;
+  req.on('end', () => answer(chunks.length === 1 ? String(chunks[0]) : String(Buffer.concat(chunks)), receivedAt, res));
 });
 
 function chat(body: string, receivedAt: number, res: ServerResponse): void {
@@ -55,9 +79,24 @@ function chat(body: string, receivedAt: number, res: ServerResponse): void {
     res.writeHead(200, wholeHeaders).end(whole);
     return;
   }
-  const { pacing, user } = JSON.parse(body) as { readonly pacing: Pacing; readonly user?: string };
+  const { pacing = burst, user } = JSON.parse(body) as { readonly pacing?: Pacing; readonly user?: string };
   if (user !== undefined) meet(user, res);
   if (pacing.ending !== 'silence') void stream(pacing, receivedAt, res);
+}
+
+/** A translated request has no pacing. */
+const burst: Pacing = { firstMs: 0, gapMs: 0, events: 200, ending: 'end' };
+
+function answerMessage(body: string, receivedAt: number, res: ServerResponse): void {
+  if (!body.includes('"stream":true')) {
+    res.writeHead(200, ['Content-Type', 'application/json']).end(wholeMessage);
+    return;
+  }
+  res.writeHead(200, ['Content-Type', 'text/event-stream']);
+  res.write(messageBeginning);
+  res.write(messageDelta(`${receivedAt} ${microseconds()}`));
+  for (let sent = 1; sent < burst.events; sent += 1) res.write(someMessageWords);
+  res.end(messageEnd);
 }
 
 function meet(user: string, res: ServerResponse): void {

@@ -34,7 +34,7 @@ export class PlaceFinder implements JsonListener {
   constructor(bytes: Buffer, patterns: ReadonlyArray<PathPattern>) {
     this.#bytes = bytes;
     this.#patterns = patterns;
-    this.maxLevel = Math.max(...patterns.map(({ length }) => length));
+    this.maxLevel = Math.max(0, ...patterns.map(({ length }) => length));
     this.#alive = Array.from({ length: this.maxLevel + 1 }, () => 0);
     this.#indexes = Array.from({ length: this.maxLevel + 1 }, () => -1);
     this.#open = Array.from({ length: this.maxLevel + 1 }, () => null);

@@ -45,7 +45,7 @@ export async function parseKeepingText(
   paths: ReadonlyArray<PathPattern>,
   maxValues: number,
 ): Promise<E.Either<Failure, JsonObject>> {
-  const finder = new PlaceFinder(bytes, paths);
+  const finder = new PlaceFinder(bytes, pathsIn(bytes, paths));
   const scanned = await scanJsonObject(bytes, maxValues, finder);
   if (E.isLeft(scanned)) return scanned;
   if (bytes.length > largeBodyBytes) await heavyWork.take(1);
@@ -54,7 +54,7 @@ export async function parseKeepingText(
 
 /** As `parseKeepingText`, in one turn, for an answer. Returns null if it is not a JSON object. */
 export function parseAnswerKeepingText(bytes: Buffer, paths: ReadonlyArray<PathPattern>): JsonObject | null {
-  const finder = new PlaceFinder(bytes, paths);
+  const finder = new PlaceFinder(bytes, pathsIn(bytes, paths));
   const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, finder);
   while (!scanner.advance());
   if (scanner.fault !== null) return null;
@@ -62,7 +62,19 @@ export function parseAnswerKeepingText(bytes: Buffer, paths: ReadonlyArray<PathP
   return isObject(value) ? value : null;
 }
 
+/** The paths whose last name is in a text as it is. A name that is spelled with escapes is found by its type: see `keptText`. */
+function pathsIn(bytes: Buffer, paths: ReadonlyArray<PathPattern>): ReadonlyArray<PathPattern> {
+  return paths.filter((path) => bytes.includes(`"${path.at(-1)}"`));
+}
+
+/** The JSON text of a value at one of the kept paths; null for a missing value. */
+export function keptText(value: Json | undefined): string | null {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 function withTexts(bytes: Buffer, places: ReadonlyArray<FoundPlace>): string {
+  if (places.length === 0) return bytes.toString('utf8');
   const edits = places.map(({ valueStart, end }) => ({
     start: valueStart,
     end,

@@ -6,6 +6,7 @@ import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer } from '#gateway/neutral/answer.ts';
 import type { AnswerReader, AnswerWriter } from '#gateway/neutral/answer-event.ts';
 import type { Conversation, Unsupported } from '#gateway/neutral/conversation.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 
 /** The name of a protocol for generating text. */
 export type ProtocolName = 'openai-chat' | 'anthropic-messages';
@@ -98,8 +99,8 @@ export interface ProviderHalf {
   readonly write: (conversation: Conversation, model: TargetModel) => E.Either<Unsupported, WrittenRequest>;
   /** Makes the reader of one stream. */
   readonly createReader: () => AnswerReader;
-  /** Reads a whole answer; null if it cannot be read. */
-  readonly readWhole: (body: Buffer) => Answer | null;
+  /** Reads a whole answer from its bytes and their value; null if it cannot be read. */
+  readonly readWhole: (body: Buffer, parsed: JsonObject) => Answer | null;
 }
 
 /** What a target's model takes, by its entry in the configuration. */

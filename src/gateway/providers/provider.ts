@@ -79,8 +79,12 @@ export interface ResponseTranslator {
   readonly requiredMember?: string;
   /** Makes the interpreter of the provider's stream. Missing if the stream has the client's form. */
   readonly interpret?: () => StreamInterpreter;
-  /** Translates a complete answer to OpenAI's form; null if it cannot be read. */
-  readonly translate?: (body: Buffer) => TranslatedBody | null;
+  /**
+   * Translates a complete answer to the client's form.
+   * @param parsed its value; null if the answer is not JSON
+   * @returns null if it cannot be read
+   */
+  readonly translate?: (body: Buffer, parsed: JsonObject | null) => TranslatedBody | null;
   /** The prefix of streamed bytes, and the content type of the result. */
   readonly audio?: { readonly contentType: string; readonly prefix: Buffer };
 }

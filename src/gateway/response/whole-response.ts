@@ -11,7 +11,7 @@ import {
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { audioSecondsIn, providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
-import { isObject, parsedJson } from '#shared/json/json.ts';
+import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { createResponseHeaders, heldContent, type ResponseHandler, type ResponseHead } from './response-handler.ts';
 
 export interface WholeResponseOptions {
@@ -25,9 +25,12 @@ export interface WholeResponseOptions {
 /** The most bytes of a held answer. */
 const maxResponseBytes = 64 * 1024 * 1024;
 
-/** The usage of an answer, which its body reports. */
-interface AnswerUsage {
+/** What is read of an answer while it is checked. */
+interface CheckedAnswer {
+  /** Its usage, which its body reports. */
   reported: ReportedConsumption;
+  /** Its value; null if it is not JSON. */
+  parsed: JsonObject | null;
 }
 
 /** Holds an answer until it is complete, so that another attempt can replace one that breaks. */
@@ -45,10 +48,10 @@ export class WholeResponse implements ResponseHandler {
     const { answerHold } = this.#options;
     const chunks: Buffer[] = [];
     let bytes = 0;
-    const usage = { reported: nothingReported };
+    const checked: CheckedAnswer = { reported: nothingReported, parsed: null };
     return {
       get reported() {
-        return usage.reported;
+        return checked.reported;
       },
       onData: (chunk) => {
         attempt.markContent();
@@ -59,7 +62,7 @@ export class WholeResponse implements ResponseHandler {
       },
       onEnd: () => {
         const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes);
-        const failure = this.#deliver(head, body, usage);
+        const failure = this.#deliver(head, body, checked);
         answerHold.resize(0);
         if (failure === null) attempt.complete();
         else attempt.fail(failure);
@@ -76,38 +79,40 @@ export class WholeResponse implements ResponseHandler {
     // It begins and ends at once: there is nothing to break off.
   }
 
-  #deliver(head: ResponseHead, sent: Buffer, usage: AnswerUsage): AttemptFailure | null {
+  #deliver(head: ResponseHead, sent: Buffer, checked: CheckedAnswer): AttemptFailure | null {
     const { response } = this.#options;
     const body = heldContent(head, sent);
     if (body === null) return malformed;
     const contentType = head.headers['content-type'] ?? 'application/octet-stream';
-    const failure = this.#check(
-      contentType,
-      body,
-      usage,
-      head.translator?.requiredMember ?? this.#options.requiredMember,
-    );
+    const failure = this.#check(head, contentType, body, checked);
     if (failure !== null) return failure;
     const translate = head.translator?.translate;
-    const translated = translate === undefined ? { contentType, body } : translate(body);
+    const translated = translate === undefined ? { contentType, body } : translate(body, checked.parsed);
     if (translated === null) return malformed;
     this.hasBegun = true;
     const headers = [
       ...createResponseHeaders(head, translated.contentType),
-      ...(head.costHeader?.(usage.reported) ?? []),
+      ...(head.costHeader?.(checked.reported) ?? []),
     ];
     response.send(head.status, headers, translated.body);
     return null;
   }
 
-  #check(contentType: string, body: Buffer, usage: AnswerUsage, requiredMember: string | null): AttemptFailure | null {
+  #check(
+    { translator }: ResponseHead,
+    contentType: string,
+    body: Buffer,
+    checked: CheckedAnswer,
+  ): AttemptFailure | null {
+    const requiredMember = translator?.requiredMember ?? this.#options.requiredMember;
     if (requiredMember === null && !/[/+]json\b/i.test(contentType)) return body.length > 0 ? null : unfinished;
     const value = parsedJson(body);
     if (!isObject(value)) return malformed;
     const error = requiredMember !== null && value[requiredMember] !== undefined ? null : providerErrorIn(value);
     if (error !== null) return refusalInBody(error);
     if (requiredMember !== null && value[requiredMember] === undefined) return malformed;
-    usage.reported = { tokens: tokensIn(value.usage), audioSeconds: audioSecondsIn(value) };
+    checked.parsed = value;
+    checked.reported = { tokens: tokensIn(value.usage), audioSeconds: audioSecondsIn(value) };
     return null;
   }
 }

@@ -137,8 +137,8 @@ export class TargetRequests {
           client.createWriter(this.#request, { model, isContinuation }),
           this.#keepsText,
         ),
-      translate: (body) => {
-        const answer = from.provider.readWhole(body);
+      translate: (body, parsed) => {
+        const answer = parsed === null ? null : from.provider.readWhole(body, parsed);
         return answer === null ? null : { contentType: 'application/json', body: client.writeWhole(answer, model) };
       },
     };

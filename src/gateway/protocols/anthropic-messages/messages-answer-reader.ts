@@ -1,8 +1,8 @@
-import { parseAnswerKeepingText } from '#gateway/framing/json-text.ts';
+import { keptText, parseAnswerKeepingText } from '#gateway/framing/json-text.ts';
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerReader, FinishReason } from '#gateway/neutral/answer-event.ts';
 import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
-import { numberOr, textOr } from '#gateway/protocols/parsing.ts';
+import { listOr, numberOr, textOr } from '#gateway/protocols/parsing.ts';
 import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { protocolName } from './thinking.ts';
 
@@ -130,9 +130,10 @@ function errorIn(event: JsonObject): ReadonlyArray<AnswerEvent> {
 }
 
 /** Reads a whole answer of Messages; null if it cannot be read. */
-export function readMessagesAnswer(body: Buffer): Answer | null {
+export function readMessagesAnswer(body: Buffer, parsed: JsonObject): Answer | null {
+  const hasCalls = listOr(parsed.content).some((block) => isObject(block) && block.type === 'tool_use');
   // Arguments of tools are moved as JSON text.
-  const value = parseAnswerKeepingText(body, [['content', '*', 'input']]);
+  const value = hasCalls ? parseAnswerKeepingText(body, [['content', '*', 'input']]) : parsed;
   if (value === null || !Array.isArray(value.content)) return null;
   return {
     id: textOr(value.id),
@@ -167,7 +168,7 @@ function partOf(block: Json): ReadonlyArray<AnswerPart> {
           kind: 'tool-call',
           id: textOr(block.id) ?? '',
           name: textOr(block.name) ?? '',
-          arguments: textOr(block.input) ?? '{}',
+          arguments: keptText(block.input) ?? '{}',
         },
       ];
     default:

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
-import { parseKeepingText } from '#gateway/framing/json-text.ts';
+import { keptText, parseKeepingText } from '#gateway/framing/json-text.ts';
 import type {
   Conversation,
   DocumentPart,
@@ -118,7 +118,7 @@ class RequestParser {
           kind: 'tool-call',
           id: textOr(block.id) ?? '',
           name: textOr(block.name) ?? '',
-          arguments: textOr(block.input) ?? '{}',
+          arguments: keptText(block.input) ?? '{}',
           pointer,
         };
       case 'tool_result':
@@ -167,7 +167,7 @@ class RequestParser {
       {
         name: textOr(name) ?? '',
         description: textOr(description),
-        schema: textOr(schema),
+        schema: keptText(schema),
         isStrict: typeof strict === 'boolean' ? strict : null,
         pointer,
       },
@@ -225,7 +225,7 @@ function outputOf({ output_config: config, output_format: old }: JsonObject): Ou
   const pointer = format === old ? '/output_format' : '/output_config/format';
   if (format.type !== 'json_schema')
     return refuse(pointer, 'this form of an answer cannot be expressed for this target');
-  return { name: 'answer', schema: textOr(format.schema), pointer };
+  return { name: 'answer', schema: keptText(format.schema), pointer };
 }
 
 function reasoningOf({ thinking, output_config: config }: JsonObject): Reasoning | null {

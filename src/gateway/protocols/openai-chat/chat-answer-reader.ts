@@ -73,9 +73,7 @@ export class ChatAnswerReader implements AnswerReader {
 }
 
 /** Reads a whole chat answer; null if it cannot be read. */
-export function readChatAnswer(body: Buffer): Answer | null {
-  const value = parsedJson(body);
-  if (!isObject(value)) return null;
+export function readChatAnswer(_body: Buffer, value: JsonObject): Answer | null {
   const [choice] = listOr(value.choices);
   if (!isObject(choice) || !isObject(choice.message)) return null;
   const parts = partsOf(choice.message);

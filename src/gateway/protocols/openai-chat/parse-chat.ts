@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
-import { parseKeepingText } from '#gateway/framing/json-text.ts';
+import { keptText, parseKeepingText } from '#gateway/framing/json-text.ts';
 import type {
   Conversation,
   DocumentPart,
@@ -130,7 +130,7 @@ function outputOf(format: Json | undefined): OutputForm | null {
   if (format.type === 'json_object') return { name: 'json', schema: null, pointer };
   const { json_schema: described } = format;
   if (format.type !== 'json_schema' || !isObject(described)) return refuse(pointer, 'this response_format is unknown');
-  return { name: textOr(described.name) ?? 'answer', schema: textOr(described.schema), pointer };
+  return { name: textOr(described.name) ?? 'answer', schema: keptText(described.schema), pointer };
 }
 
 function toolOf(tool: Json, pointer: string, ignored: Set<string>): ReadonlyArray<Tool> {
@@ -140,7 +140,7 @@ function toolOf(tool: Json, pointer: string, ignored: Set<string>): ReadonlyArra
       {
         name: textOr(name) ?? '',
         description: textOr(description),
-        schema: textOr(parameters),
+        schema: keptText(parameters),
         isStrict: typeof strict === 'boolean' ? strict : null,
         pointer,
       },
