@@ -36,7 +36,7 @@ const maxNamedFaults = 5;
 
 /** What a failure says: with the faults of an input, because Anthropic's form has no other place for them. */
 export function anthropicMessage({ detail, errors = [] }: Failure): string {
-  if (errors.length === 0) return detail;
+  if (errors.every(({ pointer }) => detail.includes(pointer))) return detail;
   const faults = errors.slice(0, maxNamedFaults).map(({ pointer, message }) => `${pointer} ${message}`);
   const more = errors.length > maxNamedFaults ? `; and ${errors.length - maxNamedFaults} more` : '';
   return `${detail} ${faults.join('; ')}${more}`;

@@ -3,7 +3,7 @@
  * and writes its own requests from it, so that any client can call any target.
  */
 export interface Conversation {
-  /** The system's texts, in order. */
+  /** The system's texts at the beginning, in order. */
   readonly system: ReadonlyArray<TextPart>;
   readonly turns: ReadonlyArray<Turn>;
   readonly tools: ReadonlyArray<Tool>;
@@ -28,9 +28,9 @@ export interface Tuned {
   readonly pointer: string;
 }
 
-/** The consecutive parts of one role. */
+/** The consecutive parts of one role. A turn of the system has texts alone. */
 export interface Turn {
-  readonly role: 'user' | 'assistant';
+  readonly role: 'user' | 'assistant' | 'system';
   readonly parts: ReadonlyArray<Part>;
 }
 

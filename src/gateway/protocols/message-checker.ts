@@ -19,6 +19,7 @@ export class MessageChecker implements JsonListener {
   faults: InputError[] = [];
   /** The place of the content of the user's last message; null without one. */
   lastUserContent: Place | null = null;
+  /** Whether the last message but for the system's is the user's. */
   isUserLast = false;
   readonly #bytes: Buffer;
   #isList = false;
@@ -45,9 +46,17 @@ export class MessageChecker implements JsonListener {
     if (level === 3 && this.#part !== null) this.#part.end = end;
     if (level !== 2) return;
     const role = this.#role;
-    this.isUserLast = role !== null && isNamed(this.#bytes, role.valueStart, role.end, 'user');
-    if (this.isUserLast) this.lastUserContent = this.#content;
+    if (!this.#isOfSystem(role)) this.isUserLast = role !== null && this.#hasName(role, 'user');
+    if (role !== null && this.#hasName(role, 'user')) this.lastUserContent = this.#content;
     if (this.faults.length < maxInputErrors) this.faults.push(...this.#messageFaults(end));
+  }
+
+  #isOfSystem(role: Place | null): boolean {
+    return role !== null && (this.#hasName(role, 'system') || this.#hasName(role, 'developer'));
+  }
+
+  #hasName({ valueStart, end }: Place, name: string): boolean {
+    return isNamed(this.#bytes, valueStart, end, name);
   }
 
   /** If `messages` occurs twice, the last one counts, as for JSON.parse. */

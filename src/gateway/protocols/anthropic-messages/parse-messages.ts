@@ -89,6 +89,7 @@ class RequestParser {
   #turn(message: Json, pointer: string): ReadonlyArray<Turn> {
     if (!isObject(message)) return [];
     const { role, content } = message;
+    if (role === 'system') return [{ role, parts: this.#texts(content, `${pointer}/content`) }];
     if (role !== 'user' && role !== 'assistant')
       return refuse(`${pointer}/role`, `the role ${JSON.stringify(role)} cannot be expressed for this target`);
     return [{ role, parts: this.#blocks(content, `${pointer}/content`).map((at) => this.#part(...at)) }];

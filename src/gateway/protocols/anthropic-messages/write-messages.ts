@@ -44,11 +44,12 @@ class RequestWriter {
     const { system, turns, tools, stopSequences, topP, isStreamed } = this.#conversation;
     const maxTokens = this.#conversation.maxTokens ?? this.#target.maxOutputTokens ?? defaultMaxTokens;
     const thinking = this.#thinking(maxTokens);
+    const systemTexts = [...system, ...systemTextsIn(turns)];
     const body = writeJson({
       model: this.#target.model,
       max_tokens: maxTokens,
-      system: system.length === 0 ? undefined : system.filter(hasText).map(textBlock),
-      messages: turns.flatMap((turn) => this.#message(turn)),
+      system: systemTexts.length === 0 ? undefined : systemTexts.filter(hasText).map(textBlock),
+      messages: turns.filter(({ role }) => role !== 'system').flatMap((turn) => this.#message(turn)),
       tools: tools.length === 0 ? undefined : tools.map(toolOf),
       tool_choice: tools.length === 0 ? undefined : this.#toolChoice(),
       ...thinking,
@@ -149,6 +150,11 @@ class RequestWriter {
         return contentBlocks(part);
     }
   }
+}
+
+/** Not every model takes texts of the system between messages, so these follow those at the beginning. */
+function systemTextsIn(turns: ReadonlyArray<Turn>): ReadonlyArray<TextPart> {
+  return turns.flatMap(({ role, parts }) => (role === 'system' ? parts.filter((part) => part.kind === 'text') : []));
 }
 
 function isOwn(signature: { readonly of: string } | null): boolean {

@@ -180,7 +180,7 @@ class MessageParser {
     switch (message.role) {
       case 'system':
       case 'developer':
-        this.#system.push(...textsOf(message.content, `${pointer}/content`));
+        this.#takeSystem(textsOf(message.content, `${pointer}/content`));
         return;
       case 'user':
         this.#turns.push({ role: 'user', parts: partsOf(message.content, `${pointer}/content`) });
@@ -194,6 +194,12 @@ class MessageParser {
       default:
         refuse(`${pointer}/role`, `the role ${JSON.stringify(message.role)} cannot be expressed for this target`);
     }
+  }
+
+  /** What the system says later stays in its place. */
+  #takeSystem(texts: ReadonlyArray<TextPart>): void {
+    if (this.#turns.length === 0) this.#system.push(...texts);
+    else this.#turns.push({ role: 'system', parts: texts });
   }
 }
 

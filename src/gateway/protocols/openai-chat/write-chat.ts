@@ -38,7 +38,7 @@ function requestOf(conversation: Conversation, target: TargetModel): WrittenRequ
   const body = writeJson({
     model: target.model,
     messages: [
-      ...(system.length === 0 ? [] : [{ role: 'system', content: system.map(({ text }) => text).join('\n\n') }]),
+      ...(system.length === 0 ? [] : [{ role: 'system', content: textIn(system) }]),
       ...turns.flatMap((turn) => messagesOf(turn, ignored)),
     ],
     ...(target.takesCompletionTokens ? { max_completion_tokens: limit } : { max_tokens: limit }),
@@ -79,7 +79,13 @@ function formatOf({ name, schema }: NonNullable<Conversation['output']>): Writab
 }
 
 function messagesOf({ role, parts }: Turn, ignored: Set<string>): ReadonlyArray<Message> {
+  if (role === 'system') return [{ role, content: textIn(parts) }];
   return role === 'assistant' ? [assistantMessage(parts, ignored)] : userMessages(parts, ignored);
+}
+
+/** The texts of the system as one, which more providers take than several. */
+function textIn(parts: ReadonlyArray<Part>): string {
+  return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n\n');
 }
 
 function assistantMessage(parts: ReadonlyArray<Part>, ignored: Set<string>): Message {

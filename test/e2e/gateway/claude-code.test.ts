@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
+import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { eventsOf } from '#test/gateway/support/strict-messages.ts';
+import { isObject, listOf, parsedBody, sendEvents } from '#test/gateway/support/strict-provider.ts';
+import { goodKey } from '#test/http/support/fake-service.ts';
+import { long } from '#test/support/run/long.ts';
+import { skipOptionalSuite } from '#test/support/run/skipped-suites.ts';
+
+/** The version that `.ci/claude-code` installs. */
+const version = '2.1.332';
+const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+const installed = join(
+  caches,
+  `switchyard/claude-code-${version}/node_modules/@anthropic-ai/claude-code-linux-x64/claude`,
+);
+const program = process.env.CLAUDE_CODE || installed;
+const title = `Claude Code ${long}`;
+
+if (existsSync(program)) describe(title, suite);
+else skipOptionalSuite(title, 'run .ci/claude-code, or set CLAUDE_CODE to the program');
+
+function suite(this: Mocha.Suite): void {
+  this.timeout(120_000);
+  let provider: FakeProvider;
+  let service: GatewayService;
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'switchyard-claude-code-'));
+    await writeFile(join(folder, 'hours.txt'), 'Open from nine to five.');
+    provider = await FakeProvider.start();
+    provider.answers((res, seen) => sendEvents(res, eventsOf(nextMessage(parsedBody(seen), folder))));
+    service = await startGateway({
+      providers: {
+        anthropic: { kind: 'anthropic', baseUrl: provider.baseUrl, apiKeyEnv: 'PROVIDER_KEY' },
+        sandbox: { kind: 'sandbox' },
+      },
+      models: {
+        claude: { targets: [{ provider: 'anthropic', model: 'claude-x' }] },
+        sandbox: { targets: [{ provider: 'sandbox', model: 'sandbox' }] },
+      },
+    });
+  });
+  after(async () => {
+    await service.stop();
+    await provider.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const ask = async (model: string, prompt: string): Promise<Answer> => {
+    const args = ['-p', prompt, '--output-format', 'json', '--max-turns', '3', '--allowedTools', 'Read'];
+    const running = promisify(execFile)(program, args, { cwd: folder, env: environmentOf(service, model, folder) });
+    // It reads what is piped to it before it begins.
+    running.child.stdin?.end();
+    return JSON.parse((await running).stdout) as Answer;
+  };
+
+  it('reads a file with its tool, on a target that speaks Messages', async () => {
+    const { result, num_turns: turns } = await ask('claude', 'When is it open?');
+    assert.deepEqual([turns, result], [2, 'The file says: Open from nine to five.']);
+    assert.deepEqual(new Set(service.records.map(({ outcome }) => outcome)), new Set(['served']));
+  });
+
+  it('gets its requests translated, on the sandbox', async () => {
+    service.records.length = 0;
+    const { is_error: isError, result } = await ask('sandbox', 'call Read');
+    assert.equal(isError, false, result);
+    assert.ok(service.records.length >= 2, 'a call of the tool, and a text after it');
+  });
+}
+
+/** What Claude Code prints. */
+interface Answer {
+  readonly result: string;
+  readonly num_turns: number;
+  readonly is_error: boolean;
+}
+
+/** No host but the gateway can be reached: nothing listens at the proxy. */
+function environmentOf({ url }: GatewayService, model: string, home: string): NodeJS.ProcessEnv {
+  return {
+    ...{ PATH: process.env.PATH, HOME: home, HTTPS_PROXY: 'http://127.0.0.1:9', NO_PROXY: '127.0.0.1' },
+    ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_TELEMETRY: '1', DISABLE_AUTOUPDATER: '1' },
+    ...{ ANTHROPIC_BASE_URL: url, ANTHROPIC_AUTH_TOKEN: goodKey, ANTHROPIC_MODEL: model },
+    ANTHROPIC_SMALL_FAST_MODEL: model,
+  };
+}
+
+/** Asks for the file, and then says what is in it. */
+function nextMessage(body: Readonly<Record<string, unknown>>, folder: string) {
+  const results = listOf(body.messages)
+    .flatMap(({ content }) => listOf(content))
+    .filter(({ type }) => type === 'tool_result');
+  const hasTools = listOf(body.tools).some(({ name }) => name === 'Read');
+  const read = { type: 'tool_use', id: 'toolu_1', name: 'Read', input: { file_path: join(folder, 'hours.txt') } };
+  const isRead = JSON.stringify(results).includes('Open from nine to five.');
+  const text = { type: 'text', text: isRead ? 'The file says: Open from nine to five.' : 'Nothing.' };
+  const callsTool = hasTools && results.length === 0;
+  assert.ok(isObject(body));
+  return {
+    ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-x' },
+    content: [callsTool ? read : text],
+    ...{ stop_reason: callsTool ? 'tool_use' : 'end_turn', stop_sequence: null },
+    usage: { input_tokens: 10, output_tokens: 5 },
+  };
+}
