@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { FakeProvider } from '#test/gateway/support/fake-provider.ts';
 import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
@@ -68,12 +68,29 @@ function suite(this: Mocha.Suite): void {
     assert.deepEqual(new Set(service.records.map(({ outcome }) => outcome)), new Set(['served']));
   });
 
+  it('works with the lines of docs/clients.md', async () => {
+    const lines = documentedLines().replaceAll('http://127.0.0.1:8080', service.url);
+    const env = {
+      ...environmentOf(service, 'sandbox', folder),
+      ...{ SWITCHYARD_API_KEY: goodKey, PATH: `${dirname(program)}:${process.env.PATH}` },
+    };
+    const running = promisify(execFile)('bash', ['-c', lines], { cwd: folder, env });
+    running.child.stdin?.end();
+    assert.match((await running).stdout, /You said: .*When do you open\?/s);
+  });
+
   it('gets its requests translated, on the sandbox', async () => {
     service.records.length = 0;
     const { is_error: isError, result } = await ask('sandbox', 'call Read');
     assert.equal(isError, false, result);
     assert.ok(service.records.length >= 2, 'a call of the tool, and a text after it');
   });
+}
+
+/** The lines of docs/clients.md that run it. */
+function documentedLines(): string {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/clients.md'), 'utf8');
+  return /^```bash\n(.*?)^```/ms.exec(page)?.[1] ?? assert.fail('there are no lines');
 }
 
 /** What Claude Code prints. */
