@@ -63,7 +63,7 @@ function usageBy(length: PeriodLength): UsageProjection {
   const passesOver = length === 'minute' || length === 'quarter-hour';
   return projection<UsageDocument, Events>({
     name: `usage-by-${length}`,
-    version: 2,
+    version: hasRows(length) ? 3 : 2,
     keys: (event) => keysOf(length, event),
     on: {
       ApiKeyCreated: (_, { data, metadata }) =>
@@ -87,19 +87,23 @@ function usageBy(length: PeriodLength): UsageProjection {
   });
 }
 
-/** Returns the documents of an event. There are no rows by the minute, because no bill needs them. */
+/** There are no rows by the minute, because no bill needs them. */
+function hasRows(length: PeriodLength): boolean {
+  return length === 'hour' || length === 'day';
+}
+
+/** Returns the documents of an event. */
 function keysOf(length: PeriodLength, event: RecordedEventOf<Events>): ReadonlyArray<string> {
   if (event.type === 'ApiKeyCreated') return [ownerId(event.data.id)];
   if (event.type === 'UsageDayClosed') {
     const shares = sharesOfClosed(length, event.data);
     return [...shares.keys(), ...ownersOf(shares.values())];
   }
-  const hasRows = length === 'hour' || length === 'day';
   const period = periodOf(length, event.data.until);
   const ids: string[] = [];
   const shares = sharesOfRecorded(event.data);
   for (const [series, { group }] of shares) {
-    if (hasRows || group.rollup !== 'key/model/target') ids.push(documentId(period, series));
+    if (hasRows(length) || group.rollup !== 'row') ids.push(documentId(period, series));
   }
   ids.push(...ownersOf(shares.values()));
   return ids;
@@ -145,7 +149,7 @@ function close(
   const share = shares.get(id);
   const group = share === undefined ? null : ownedGroup(share, before);
   if (share === undefined || group === null) return document;
-  if (group.rollup === 'key/model/target') return closedRow(length, document, { ...share, group }, position);
+  if (group.rollup === 'row') return closedRow(length, document, { ...share, group }, position);
   let changed = document;
   for (const rowId of share.rows) {
     const row = shares.get(rowId);

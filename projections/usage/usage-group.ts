@@ -2,8 +2,8 @@ import type { Tenant } from '#domain/shared/access.ts';
 import type { UsageEntry } from '#domain/usage/events.ts';
 
 /**
- * The groups by which usage is summed up: the owner of the calls, and a selection of them. `key/model/target` are the
- * rows; all other groups are sums of rows. There are sums for the operator, partners, organizations and projects, so
+ * The groups by which usage is summed up: the owner of the calls, and a selection of them. `row` is of one key, model,
+ * target and endpoint; all other groups are sums of rows. There are sums for the operator, partners, organizations and projects, so
  * that a chart needs no addition of rows of thousands of keys.
  */
 export type Rollup =
@@ -18,7 +18,7 @@ export type Rollup =
   | 'project'
   | 'project/model'
   | 'key'
-  | 'key/model/target'
+  | 'row'
   /** No sum, but the owner of a key. */
   | 'owner';
 
@@ -34,6 +34,8 @@ export interface UsageGroup {
   readonly model: string | null;
   /** `provider/model`; null also for calls without a target. */
   readonly target: string | null;
+  /** Of a row: what was called, `chat`, `messages`, `embeddings`, `speech` or `transcription`. */
+  readonly endpoint?: string;
 }
 
 type Named = Partial<Omit<UsageGroup, 'rollup' | 'series'>>;
@@ -45,9 +47,10 @@ export function seriesOf(rollup: Rollup, ...ids: ReadonlyArray<string | null>): 
   return [rollup, ...ids.map((id) => id ?? '')].join('\n');
 }
 
-/** Returns the row of an entry: of one key, model and target. */
-export function rowOf({ keyId, model, target, ...entry }: UsageEntry): UsageGroup {
-  return group('key/model/target', [keyId, model, target], { ...tenantOf(entry), keyId, model, target });
+/** Returns the row of an entry. */
+export function rowOf({ keyId, model, target, operation, ...entry }: UsageEntry): UsageGroup {
+  const named = { ...tenantOf(entry), keyId, model, target, endpoint: operation };
+  return group('row', [keyId, model, target, operation], named);
 }
 
 /** Returns the group of the document with a key's owner. */

@@ -5,7 +5,7 @@ import type { FiguresOwner } from '#queries/shared/figures-owner.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import type { UsageRow } from './usage-answer.ts';
 
-const groupings = ['hour', 'day', 'key', 'project', 'model', 'target'] as const;
+const groupings = ['hour', 'day', 'key', 'project', 'model', 'target', 'endpoint'] as const;
 
 /** A member by which rows are separate. */
 export type Grouping = (typeof groupings)[number];
@@ -41,8 +41,9 @@ export const GroupBy = withJsonSchema(
 /** Returns the coarsest sums from which the rows can be made. */
 export function rollupFor(groupBy: ReadonlyArray<Grouping>, owner: FiguresOwner): Rollup {
   const has = (...names: ReadonlyArray<Grouping>) => names.every((name) => groupBy.includes(name));
-  if (has('key')) return has('model') || has('target') ? 'key/model/target' : 'key';
-  if (has('target')) return owner.kind === 'all' && !has('project') ? ofTargets(has('model')) : 'key/model/target';
+  if (has('endpoint')) return 'row';
+  if (has('key')) return has('model') || has('target') ? 'row' : 'key';
+  if (has('target')) return owner.kind === 'all' && !has('project') ? ofTargets(has('model')) : 'row';
   if (has('project')) return has('model') ? 'project/model' : 'project';
   return has('model') ? `${owner.kind}/model` : owner.kind;
 }
@@ -54,7 +55,7 @@ export type UsageRowGroup = Pick<UsageRow, Grouping>;
 
 /** Returns the group of a document's row. */
 export function groupOf(groupBy: ReadonlyArray<Grouping>, document: UsageDocument): UsageRowGroup {
-  const { period, keyId, projectId, model, target } = document;
+  const { period, keyId, projectId, model, target, endpoint } = document;
   const members: Readonly<Record<Grouping, string | null>> = {
     hour: period,
     day: period.slice(0, 10),
@@ -62,6 +63,7 @@ export function groupOf(groupBy: ReadonlyArray<Grouping>, document: UsageDocumen
     project: projectId,
     model,
     target,
+    endpoint: endpoint ?? null,
   };
   return Object.fromEntries(groupBy.map((name) => [name, members[name]])) as UsageRowGroup;
 }

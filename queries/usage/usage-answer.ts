@@ -37,6 +37,8 @@ const Group = t.partial({
   model: text(),
   /** `provider/model`; null for calls that went to no target. */
   target: nullable(text()),
+  /** What was called: `chat`, `messages`, `embeddings`, `speech` or `transcription`. */
+  endpoint: text(),
 });
 
 const UsageRow = t.intersection([Group, t.type(usageFigures)], 'UsageRow');

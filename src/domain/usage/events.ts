@@ -97,8 +97,8 @@ export const usageEvents = {
    * archive and are removed from the log. A large day has several such events.
    *
    * How a read model counts, so that its rows are the same with and without the metering streams:
-   * - Each of its rows is of one key, model and target, and of one hour or day (UTC), or is finer; it adds up
-   *   operations and outcomes in any form. Queries add up coarser rows.
+   * - Each of its rows is of one key, model, target and operation, and of one hour or day (UTC), or is finer; it adds up
+   *   outcomes in any form. Queries add up coarser rows.
    * - `UsageRecorded` adds to the rows of the hour and day in which its `until` lies (`hourOf`, `dayOf`).
    * - `UsageDayClosed` replaces: a row that it has entries of is set to their sum, whatever was counted before; other
    *   rows stay. All entries of one key, model and target on the day are in the same event.

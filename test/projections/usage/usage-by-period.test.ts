@@ -99,13 +99,13 @@ describe('usageByPeriod', () => {
         assert.deepEqual(callsOf(documents, 'key'), [3]);
         assert.equal(Object.values(documents).find(({ rollup }) => rollup === 'all')?.sums.calls, 3);
       }
-      assert.deepEqual(callsOf(project(usageByDay, created, old), 'key/model/target'), [2]);
+      assert.deepEqual(callsOf(project(usageByDay, created, old), 'row'), [2]);
     });
 
     it('counts it to no owner if its key is unknown', () => {
       const old = usageRecorded(until, [usageEntry([100], { keyId: 'ckeyunknown0001', ...unnamed })]);
       const documents = Object.values(project(usageByDay, created, old));
-      assert.ok(documents.every(({ rollup }) => rollup === 'owner' || /^(?:all|key)/.test(rollup)));
+      assert.ok(documents.every(({ rollup }) => rollup === 'owner' || /^(?:all|key|row)/.test(rollup)));
     });
 
     it('counts it once when its day is closed, with and without the windows', () => {
@@ -233,7 +233,7 @@ describe('usageByPeriod', () => {
   it('completes a closed day whose rows were stored without their sums', () => {
     const closing = usageDayClosed(day, [{ hour: `${day}T10:00:00.000Z`, ...usageEntry([100, 200]) }]);
     const documents = project(usageByDay, closing);
-    const rowId = Object.keys(documents).find((id) => documents[id]?.rollup === 'key/model/target') ?? '';
+    const rowId = Object.keys(documents).find((id) => documents[id]?.rollup === 'row') ?? '';
     const allId = Object.keys(documents).find((id) => documents[id]?.rollup === 'all') ?? '';
     const handle = usageByDay.on.UsageDayClosed as (
       document: UsageDocument | null,
@@ -248,7 +248,7 @@ describe('usageByPeriod', () => {
 
   it('has no rows of keys by the minute', () => {
     const documents = project(usageByMinute, usageRecorded('2026-03-04T10:00:59.000Z', [usageEntry([100])]));
-    assert.ok(!Object.values(documents).some(({ rollup }) => rollup === 'key/model/target'));
+    assert.ok(!Object.values(documents).some(({ rollup }) => rollup === 'row'));
   });
 
   it('knows no tenant of calls that were recorded without one, and counts them for operators', () => {
@@ -257,7 +257,7 @@ describe('usageByPeriod', () => {
     const rollups = Object.values(documents).map(({ rollup }) => rollup);
     assert.deepEqual(
       rollups.toSorted(),
-      ['all', 'all/model', 'all/model/target', 'all/target', 'key', 'key/model/target'].toSorted(),
+      ['all', 'all/model', 'all/model/target', 'all/target', 'key', 'row'].toSorted(),
     );
   });
 

@@ -17,6 +17,7 @@ interface Call {
   readonly key: string;
   readonly model: string;
   readonly target: string | null;
+  readonly endpoint: string;
   readonly outcome: string;
   readonly latencies: ReadonlyArray<number>;
   readonly cost: number | null;
@@ -29,6 +30,7 @@ const call: fc.Arbitrary<Call> = fc.record({
   key: fc.constantFrom('one', 'two'),
   model: fc.constantFrom('large', 'small'),
   target: fc.constantFrom('a/one', 'b/two', null),
+  endpoint: fc.constantFrom('chat', 'messages', 'embeddings'),
   outcome: fc.constantFrom('served', 'failed', 'broken-off', 'refused', 'client-gone'),
   latencies: fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1, maxLength: 4 }),
   cost: fc.constantFrom(null, 0.125, 3),
@@ -39,9 +41,9 @@ const call: fc.Arbitrary<Call> = fc.record({
 const keyOf = ({ owner, key }: Call) => `ckey${key}${owner}`;
 
 function entryOf(made: Call): UsageEntry {
-  const { owner, model, target, outcome, latencies, cost, withTokens } = made;
+  const { owner, model, target, endpoint, outcome, latencies, cost, withTokens } = made;
   const tokens = withTokens ? {} : { callsWithTokens: 0, inputTokens: 0, outputTokens: 0 };
-  const of = { keyId: keyOf(made), ...tenants[owner], model, target, outcome, cost };
+  const of = { keyId: keyOf(made), ...tenants[owner], model, target, operation: endpoint, outcome, cost };
   return usageEntry(latencies, { ...of, ...tokens, characters: 7, audioSeconds: 1.5 });
 }
 
@@ -60,6 +62,7 @@ function countedRows(calls: ReadonlyArray<Call>, groupBy: ReadonlyArray<string>)
       project: tenants[made.owner].projectId,
       model: made.model,
       target: made.target,
+      endpoint: made.endpoint,
     };
     const name = JSON.stringify(Object.fromEntries(groupBy.map((member) => [member, members[member]])));
     groups.set(name, [...(groups.get(name) ?? []), made]);
@@ -104,6 +107,8 @@ function assertRows({ rows }: UsageAnswer, calls: ReadonlyArray<Call>, groupBy: 
 }
 
 const groupings = [
+  ['endpoint'],
+  ['day', 'endpoint', 'model'],
   ['day'],
   ['hour'],
   ['model'],
@@ -123,6 +128,7 @@ const some = (calls: Partial<Call>): Call => ({
   key: 'one',
   model: 'large',
   target: 'a/one',
+  endpoint: 'chat',
   outcome: 'served',
   latencies: [100],
   cost: 0.5,
