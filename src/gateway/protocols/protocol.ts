@@ -27,6 +27,8 @@ export interface TextProtocol {
 export interface ClientHalf {
   /** Headers of a request that only providers of this protocol get, in lower case. */
   readonly headers: ReadonlyArray<string>;
+  /** Those of them that ask for something, which a target of another protocol does not get. */
+  readonly askingHeaders: ReadonlyArray<string>;
   /** Reads and checks a body, in slices, without parsing it. */
   readonly read: (bytes: Buffer, maxValues: number) => Promise<E.Either<Failure, TextRequest>>;
   /** Makes the writer of one streamed answer. */

@@ -158,7 +158,7 @@ export class TargetRequests {
     if (this.#request.size > largeBodyBytes) await heavyWork.take(1);
     const model = { ...target, takesCompletionTokens: provider.takesCompletionTokens ?? false };
     const written = E.chain<Unsupported, WrittenRequest, WrittenRequest>((request) =>
-      this.#strictly({ ...request, ignored: [...ignored, ...request.ignored] }),
+      this.#strictly({ ...request, ignored: [...ignored, ...request.ignored, ...this.#askingHeaders()] }),
     )(protocol.provider.write(continued(conversation, continueFrom), model));
     if (continueFrom === null) this.#lastWritten = { target, written };
     return written;
@@ -167,6 +167,10 @@ export class TargetRequests {
   async #parse(): Promise<E.Either<Unsupported, ParsedRequest>> {
     const parsed = await this.#request.parse(maxTranslatedValues);
     return E.isRight(parsed) || 'pointer' in parsed.left ? (parsed as E.Either<Unsupported, ParsedRequest>) : tooLarge;
+  }
+
+  #askingHeaders(): ReadonlyArray<string> {
+    return this.#protocol.client.askingHeaders.filter((name) => this.#call.headers[name] !== undefined);
   }
 
   /** Refuses to leave anything out if the client wants that. */

@@ -182,18 +182,21 @@ describe('Messages', () => {
 
   describe('to a target of chats', () => {
     it('name what the target does not get', async () => {
-      const answer = await send({
-        model: 'foreign',
-        ...ask,
-        system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
-        metadata: { user_id: 'u' },
-        top_k: 5,
-        thinking: { type: 'enabled', budget_tokens: 2_000 },
-        tools: [{ type: 'web_search_20250305', name: 'web_search' }],
-      });
+      const answer = await send(
+        {
+          model: 'foreign',
+          ...ask,
+          system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+          metadata: { user_id: 'u' },
+          top_k: 5,
+          thinking: { type: 'enabled', budget_tokens: 2_000 },
+          tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+        },
+        { headers: { 'anthropic-beta': 'a' } },
+      );
       assert.equal(
         answer.headers.get('x-switchyard-ignored'),
-        '/metadata, /tools/*, /system/*/cache_control, /top_k, /thinking',
+        '/metadata, /tools/*, /system/*/cache_control, /top_k, /thinking, anthropic-beta',
       );
       const { messages: sent, max_tokens: limit, ...others } = sentTo(openai);
       assert.deepEqual(sent, [

@@ -16,6 +16,7 @@ export const anthropicMessages: TextProtocol = {
   requiredMember: 'content',
   client: {
     headers: ['anthropic-version', 'anthropic-beta'],
+    askingHeaders: ['anthropic-beta'],
     read: async (bytes, maxValues) => {
       const request = await readMessagesRequest(bytes, maxValues, true);
       return E.isLeft(request) ? request : E.right(textRequestOf(request.right));

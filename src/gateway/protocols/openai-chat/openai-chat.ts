@@ -15,6 +15,7 @@ export const openAiChat: TextProtocol = {
   requiredMember: 'choices',
   client: {
     headers: [],
+    askingHeaders: [],
     read: async (bytes, maxValues) => {
       const request = await readChatRequest(bytes, maxValues);
       return E.isLeft(request) ? request : E.right(textRequestOf(request.right));
