@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { usageStreamKind } from '#domain/stream-kinds.ts';
 import { dayOf, type UsageEntry, type UsageEvents } from '#domain/usage/events.ts';
 import { LatencySketch, relativeAccuracy } from '#domain/usage/latency-bins.ts';
+import { noTokenParts } from '#domain/usage/usage-total.ts';
 import { type EventStore, noStream } from '#event-store/event-store.ts';
 import { usageMetadata } from '#usage/usage-recorder.ts';
 
@@ -71,6 +72,7 @@ function entry(window: number, part: number, calls: number): UsageEntry {
     callsWithTokens: calls,
     inputTokens: 600 * calls,
     outputTokens: 160 * calls,
+    ...noTokenParts,
     characters: 0,
     audioSeconds: 0,
     cost: 0.0002 * calls,

@@ -63,7 +63,7 @@ function usageBy(length: PeriodLength): UsageProjection {
   const passesOver = length === 'minute' || length === 'quarter-hour';
   return projection<UsageDocument, Events>({
     name: `usage-by-${length}`,
-    version: hasRows(length) ? 3 : 2,
+    version: 4,
     keys: (event) => keysOf(length, event),
     on: {
       ApiKeyCreated: (_, { data, metadata }) =>

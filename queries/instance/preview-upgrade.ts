@@ -22,10 +22,16 @@ import { text } from '#shared/codecs/text.ts';
 import { JsonPatch } from '#shared/json/json-patch.ts';
 import { type DriftReads, driftReads, listDrift } from './list-drift.ts';
 
+/** A codec of its own, because a description belongs to the codec, and all flags share theirs. */
+const Details = withJsonSchema(new t.Type<boolean, boolean, unknown>(flag.name, flag.is, flag.validate, flag.encode), {
+  type: 'boolean',
+  description: 'Adds the diff of each changed flow to its entry',
+});
+
 const Input = t.intersection([
   t.type({ instanceId: cuid, targetTemplateVersionId: cuid }),
   t.partial({
-    details: withJsonSchema(flag, { type: 'boolean', description: 'Adds the diff of each changed flow to its entry' }),
+    details: Details,
   }),
 ]);
 

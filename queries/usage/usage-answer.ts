@@ -1,7 +1,7 @@
 import * as t from 'io-ts';
 import { timestamp } from '#domain/codecs/time.ts';
 import { quantileOf } from '#domain/usage/latency-bins.ts';
-import { errorsOf, type UsageSums } from '#domain/usage/usage-total.ts';
+import { addTokenParts, errorsOf, noTokenParts, type UsageSums } from '#domain/usage/usage-total.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
@@ -22,6 +22,12 @@ export const usageFigures = {
   p50Ms: nullable(t.number),
   p95Ms: nullable(t.number),
   p99Ms: nullable(t.number),
+  /** Of the input, what providers read from their caches; null if none has reported it. */
+  cachedInputTokens: nullable(t.number),
+  /** Of the input, what providers wrote to their caches; null if none has reported it. */
+  cacheWriteTokens: nullable(t.number),
+  /** Of the output, the reasoning; null if no provider has reported it. */
+  reasoningTokens: nullable(t.number),
 };
 
 /** A row has the members that `groupBy` names. */
@@ -65,6 +71,7 @@ export type UsageFigures = t.TypeOf<typeof UsageFigures>;
 /** Converts stored sums to the figures of an answer. */
 export function figuresOf(sums: UsageSums): UsageFigures {
   const { calls, callsWithTokens, inputTokens, outputTokens, characters, audioSeconds, total } = sums;
+  const tokenParts = addTokenParts(noTokenParts, sums);
   return {
     ...{ calls, callsWithTokens },
     errors: errorsOf(sums),
@@ -74,6 +81,7 @@ export function figuresOf(sums: UsageSums): UsageFigures {
     p50Ms: quantileOf(total, 0.5),
     p95Ms: quantileOf(total, 0.95),
     p99Ms: quantileOf(total, 0.99),
+    ...tokenParts,
   };
 }
 

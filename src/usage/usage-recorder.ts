@@ -284,6 +284,9 @@ function consumedBy({ tokens, audioSeconds, cost }: Pick<BrokenAttempt, 'tokens'
   return {
     inputTokens: tokens?.input ?? 0,
     outputTokens: tokens?.output ?? 0,
+    cachedInputTokens: tokens?.cachedInput ?? null,
+    cacheWriteTokens: tokens?.cacheWrite ?? null,
+    reasoningTokens: tokens?.reasoning ?? null,
     audioSeconds: audioSeconds ?? 0,
     cost,
   };

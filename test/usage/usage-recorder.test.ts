@@ -66,7 +66,7 @@ describe('UsageRecorder', () => {
       [2, 1],
     );
     const { actor, schemaVersion, time: at, ...metadata } = event.metadata;
-    assert.deepEqual([actor.keyId, schemaVersion, at], ['system', 3, '2026-01-05T09:30:05.000Z']);
+    assert.deepEqual([actor.keyId, schemaVersion, at], ['system', 4, '2026-01-05T09:30:05.000Z']);
     assert.equal('hash' in metadata, false);
     assert.equal(store.log.length, 1);
     assert.deepEqual(said, []);

@@ -7,7 +7,7 @@ const threeAttempts = [attemptRecord(), attemptRecord(), attemptRecord()];
 describe('UsageWindow', () => {
   it('sums up calls of one key, model, target and outcome', () => {
     const window = new UsageWindow(10);
-    window.add(callRecord());
+    window.add(callRecord({ tokens: { input: 10, output: 20, cachedInput: 4 } }));
     window.add(
       callRecord({ streamed: true, attempts: threeAttempts, headersMs: null, firstContentMs: null, totalMs: 300 }),
     );
@@ -31,6 +31,7 @@ describe('UsageWindow', () => {
       callsWithTokens: 2,
       inputTokens: 20,
       outputTokens: 40,
+      ...{ cachedInputTokens: 4, cacheWriteTokens: null, reasoningTokens: null },
       characters: 30,
       audioSeconds: 2.5,
       cost: 1,

@@ -1,5 +1,5 @@
 import { withDescendantsOfKey, withMakerOfKey, withRotatorOfKey } from '#domain/api-key/old-shapes.ts';
-import { withAudio, withTenant } from '#domain/usage/old-shapes.ts';
+import { withAudio, withTenant, withTokenParts } from '#domain/usage/old-shapes.ts';
 
 /**
  * The upcasters of each event type: the step at index n - 1 leads from schema version n to n + 1. A frozen fixture of
@@ -9,5 +9,6 @@ export const upcasters: Readonly<Record<string, ReadonlyArray<(data: object) => 
   ApiKeyCreated: [withMakerOfKey],
   ApiKeyRotated: [withRotatorOfKey],
   ApiKeyRevoked: [withDescendantsOfKey],
-  UsageRecorded: [withAudio, withTenant],
+  UsageRecorded: [withAudio, withTenant, withTokenParts],
+  UsageDayClosed: [withTokenParts],
 };

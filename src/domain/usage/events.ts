@@ -36,6 +36,16 @@ const amounts = {
   audioSeconds: t.number,
 };
 
+/** Parts of the tokens above; null if no provider of these calls has reported one, and in older events. */
+const tokenParts = {
+  /** Of the input, what providers read from their caches. */
+  cachedInputTokens: nullable(t.number),
+  /** Of the input, what providers wrote to their caches. */
+  cacheWriteTokens: nullable(t.number),
+  /** Of the output, the reasoning. */
+  reasoningTokens: nullable(t.number),
+};
+
 /** The sums of one key's calls to one target, by outcome. */
 const Usage = t.type({
   keyId: t.string,
@@ -57,6 +67,7 @@ const Usage = t.type({
   /** The failed attempts of these calls, at the target above and at earlier ones. */
   failedTries: t.readonlyArray(FailedTries),
   ...amounts,
+  ...tokenParts,
   /** By the configured price, in its currency; null if no call has a price. */
   cost: nullable(t.number),
   headersMs: nullable(Latencies),
@@ -126,6 +137,11 @@ export const usageEvents = {
 export const amountNames = Object.keys(amounts) as ReadonlyArray<AmountName>;
 
 export type AmountName = keyof typeof amounts;
+
+/** The names of the parts of tokens. */
+export const tokenPartNames = Object.keys(tokenParts) as ReadonlyArray<TokenPartName>;
+
+export type TokenPartName = keyof typeof tokenParts;
 export type UsageEvents = { [Type in keyof typeof usageEvents]: t.TypeOf<(typeof usageEvents)[Type]> };
 export type LatencyDistribution = t.TypeOf<typeof Latencies>;
 export type FailedTriesEntry = t.TypeOf<typeof FailedTries>;

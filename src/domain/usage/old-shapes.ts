@@ -10,3 +10,10 @@ export function withTenant(data: object): object {
   const unknown = { organizationId: null, projectId: null, partnerId: null, failedTries: [] };
   return { ...others, usage: usage.map((entry) => ({ ...entry, ...unknown })) };
 }
+
+/** Upcasts `UsageRecorded` from version 3 to 4, and `UsageDayClosed` from 1 to 2: these did not record parts of tokens. */
+export function withTokenParts(data: object): object {
+  const { usage, ...others } = data as { readonly usage: ReadonlyArray<object> };
+  const unknown = { cachedInputTokens: null, cacheWriteTokens: null, reasoningTokens: null };
+  return { ...others, usage: usage.map((entry) => ({ ...entry, ...unknown })) };
+}

@@ -1,5 +1,5 @@
 import type { Tenant } from '#domain/shared/access.ts';
-import { amountNames, type FailedTriesEntry, type UsageEntry } from './events.ts';
+import { amountNames, type FailedTriesEntry, type TokenPartName, tokenPartNames, type UsageEntry } from './events.ts';
 import { addBins, binsOf, type LatencyBins, LatencySketch, noBins, noLatencies } from './latency-bins.ts';
 
 /** Counters with fixed names. */
@@ -37,6 +37,23 @@ export function addCounters<Name extends string>(
  */
 export function addCost(some: number | null, other: number | null, sign: 1 | -1 = 1): number | null {
   return other === null ? some : (some ?? 0) + sign * other;
+}
+
+/** Parts of tokens by name; null for a part that nothing has reported. */
+export type TokenParts = Readonly<Record<TokenPartName, number | null>>;
+
+/** No part is reported. */
+export const noTokenParts: TokenParts = { cachedInputTokens: null, cacheWriteTokens: null, reasoningTokens: null };
+
+/**
+ * Adds parts of tokens, as costs are added.
+ * @param sign -1 subtracts the second from the first
+ */
+export function addTokenParts(some: TokenParts, others: TokenParts, sign: 1 | -1 = 1): TokenParts {
+  const sums: Partial<Record<TokenPartName, number | null>> = {};
+  // Documents of an earlier version, which are read while they are made again, have no parts.
+  for (const name of tokenPartNames) sums[name] = addCost(some[name] ?? null, others[name] ?? null, sign);
+  return sums as TokenParts;
 }
 
 /** Adds counts by name; a name with the sum 0 is removed. */
@@ -99,6 +116,7 @@ const latencies = ['headersMs', 'firstContentMs', 'totalMs'] as const;
 /** The amounts of no calls. */
 export const noAmounts: UsageAmounts = {
   ...zeros(counters),
+  ...noTokenParts,
   failedTries: [],
   cost: null,
   headersMs: null,
@@ -115,6 +133,7 @@ export class UsageTotal {
     totalMs: new LatencySketch(),
   };
   #counters = zeros(counters);
+  #tokenParts = noTokenParts;
   #failedTries: Counts = {};
   #cost: number | null = null;
 
@@ -127,6 +146,7 @@ export class UsageTotal {
   add(amounts: UsageAmounts): void {
     const { failedTries, cost } = amounts;
     this.#counters = addCounters(counters, this.#counters, amounts);
+    this.#tokenParts = addTokenParts(this.#tokenParts, amounts);
     this.#failedTries = addTries(this.#failedTries, triesByKind(failedTries), this.#maxKindsOfTries);
     this.#cost = addCost(this.#cost, cost);
     for (const name of latencies) this.#latencies[name].merge(amounts[name]);
@@ -137,6 +157,7 @@ export class UsageTotal {
     const { headersMs, firstContentMs, totalMs } = this.#latencies;
     return {
       ...this.#counters,
+      ...this.#tokenParts,
       failedTries: entriesOfTries(this.#failedTries),
       cost: this.#cost,
       headersMs: headersMs.distribution(),
@@ -149,7 +170,7 @@ export class UsageTotal {
 const summedCounters = ['calls', 'failed', 'brokenOff', 'refused', 'clientGone', ...amountNames] as const;
 
 /** The sums of calls in read models. They can be added and subtracted. */
-export interface UsageSums extends Counters<(typeof summedCounters)[number]> {
+export interface UsageSums extends Counters<(typeof summedCounters)[number]>, TokenParts {
   /** Null if no call has a price. */
   readonly cost: number | null;
   /** Calls by operation. */
@@ -166,6 +187,7 @@ const maxKindsOfTries = 50;
 /** The sums of no calls. */
 export const noUsage: UsageSums = {
   ...zeros(summedCounters),
+  ...noTokenParts,
   cost: null,
   operations: {},
   failedTries: {},
@@ -188,6 +210,7 @@ export function sumsOf(entry: UsageEntry, accuracy: number): UsageSums {
   };
   return {
     ...addCounters(summedCounters, noUsage, { ...entry, ...ofOutcome }),
+    ...addTokenParts(noTokenParts, entry),
     cost,
     operations: addCounts({}, { [operation]: calls }),
     failedTries: triesByKind(entry.failedTries),
@@ -203,6 +226,7 @@ export function sumsOf(entry: UsageEntry, accuracy: number): UsageSums {
 export function addUsage(some: UsageSums, others: UsageSums, sign: 1 | -1 = 1): UsageSums {
   return {
     ...addCounters(summedCounters, some, others, sign),
+    ...addTokenParts(some, others, sign),
     cost: addCost(some.cost, others.cost, sign),
     operations: addCounts(some.operations, others.operations, sign),
     failedTries: addTries(some.failedTries, others.failedTries, maxKindsOfTries, sign),

@@ -122,6 +122,11 @@ describe('openApiDocument of the service', () => {
     assert.deepEqual(hidden, []);
   });
 
+  it('describes a flag of one operation in no other', () => {
+    const text = JSON.stringify(document);
+    assert.ok(text.split('Adds the diff of each changed flow').length <= 2, 'the description comes once');
+  });
+
   it('gives each failure of an operation an example of its own', () => {
     const responses = at(document, 'paths', '/v1/flows/{flowId}', 'patch', 'responses');
     const named = at(responses, '422', 'content', 'application/problem+json', 'examples') as JsonObject;

@@ -22,6 +22,8 @@ interface Call {
   readonly latencies: ReadonlyArray<number>;
   readonly cost: number | null;
   readonly withTokens: boolean;
+  /** Null if its provider does not report them. */
+  readonly cached: number | null;
   readonly untilMs: number;
 }
 
@@ -35,16 +37,17 @@ const call: fc.Arbitrary<Call> = fc.record({
   latencies: fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1, maxLength: 4 }),
   cost: fc.constantFrom(null, 0.125, 3),
   withTokens: fc.boolean(),
+  cached: fc.constantFrom(null, 0, 5),
   untilMs: fc.integer({ min: 0, max: 5 * dayMs }),
 });
 
 const keyOf = ({ owner, key }: Call) => `ckey${key}${owner}`;
 
 function entryOf(made: Call): UsageEntry {
-  const { owner, model, target, endpoint, outcome, latencies, cost, withTokens } = made;
+  const { owner, model, target, endpoint, outcome, latencies, cost, withTokens, cached } = made;
   const tokens = withTokens ? {} : { callsWithTokens: 0, inputTokens: 0, outputTokens: 0 };
   const of = { keyId: keyOf(made), ...tenants[owner], model, target, operation: endpoint, outcome, cost };
-  return usageEntry(latencies, { ...of, ...tokens, characters: 7, audioSeconds: 1.5 });
+  return usageEntry(latencies, { ...of, ...tokens, characters: 7, audioSeconds: 1.5, cachedInputTokens: cached });
 }
 
 const logOf = (calls: ReadonlyArray<Call>) =>
@@ -81,9 +84,18 @@ function countedFigures(calls: ReadonlyArray<Call>) {
     outputTokens: sum(({ withTokens, latencies }) => (withTokens ? 10 * latencies.length : 0)),
     characters: sum(() => 7),
     audioSeconds: sum(() => 1.5),
+    cachedInputTokens: cachedIn(calls),
+    cacheWriteTokens: null,
+    reasoningTokens: null,
     cost: costs.length === 0 ? null : costs.reduce((all, cost) => all + cost, 0),
     latencies: calls.flatMap(({ latencies }) => latencies).toSorted((one, other) => one - other),
   };
+}
+
+/** What no provider has reported is null, and not 0. */
+function cachedIn(calls: ReadonlyArray<Call>): number | null {
+  const reported = calls.flatMap(({ cached }) => (cached === null ? [] : [cached]));
+  return reported.length === 0 ? null : reported.reduce((all, each) => all + each, 0);
 }
 
 function assertQuantile(latencies: ReadonlyArray<number>, part: number, found: number | null) {
@@ -133,6 +145,7 @@ const some = (calls: Partial<Call>): Call => ({
   latencies: [100],
   cost: 0.5,
   withTokens: true,
+  cached: null,
   untilMs: 3_600_000,
   ...calls,
 });
@@ -242,10 +255,10 @@ describe('getUsage', () => {
     const [head, ...lines] = text.split('\r\n');
     assert.equal(
       head,
-      'day,model,calls,callsWithTokens,errors,inputTokens,outputTokens,characters,audioSeconds,cost,p50Ms,p95Ms,p99Ms',
+      'day,model,calls,callsWithTokens,errors,inputTokens,outputTokens,characters,audioSeconds,cost,p50Ms,p95Ms,p99Ms,cachedInputTokens,cacheWriteTokens,reasoningTokens',
     );
     assert.deepEqual(
-      lines.map((line) => line.split(',').slice(0, -3).join(',')),
+      lines.map((line) => line.split(',').slice(0, -6).join(',')),
       [
         `${at(0).slice(0, 10)},'=cmd(),1,1,0,100,10,7,1.5,0.5`,
         `${at(2 * dayMs).slice(0, 10)},small,1,1,0,100,10,7,1.5,`,

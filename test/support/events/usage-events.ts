@@ -1,5 +1,6 @@
 import type { UsageEntry, UsageEvents } from '#domain/usage/events.ts';
 import { LatencySketch, relativeAccuracy } from '#domain/usage/latency-bins.ts';
+import { noTokenParts } from '#domain/usage/usage-total.ts';
 import { ids, tenants } from './tenants.ts';
 
 /** An entry of a window of calls. @param latencies of the whole answers in ms, one for each call */
@@ -27,6 +28,7 @@ export function usageEntry(
     callsWithTokens: latencies.length,
     inputTokens: 100 * latencies.length,
     outputTokens: 10 * latencies.length,
+    ...noTokenParts,
     characters: 0,
     audioSeconds: 0,
     cost: 0.25 * latencies.length,
