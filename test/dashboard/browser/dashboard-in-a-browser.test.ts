@@ -262,17 +262,19 @@ describeInBrowser('dashboard in a browser @long', () => {
     await holds(page, `document.querySelectorAll('[role="row"]').length === ${rows}`);
   });
 
-  it('shows a streamed answer in the playground as text', async () => {
-    const { page } = await open();
-    await goTo(page, '/gateway');
-    await page.getByLabel('Message').fill('Is <b>this</b> bold?');
-    await page.keyboard.press('Control+Enter');
-    await page.locator('.chat', { hasText: 'Is <b>this</b> bold?' }).waitFor();
-    await page.getByText('answered by').waitFor();
-    await holds(page, `document.querySelector('.caret') === null`);
-    assert.equal(await page.locator('.chat b').count(), 0);
-    assert.ok((await page.locator('.turn-of').last().innerText()).includes('<b>this</b>'));
-  });
+  for (const protocol of ['Chat completions', 'Messages'])
+    it(`shows a streamed answer in the playground as text: ${protocol}`, async () => {
+      const { page } = await open();
+      await goTo(page, '/gateway');
+      await page.getByLabel('Protocol').selectOption(protocol);
+      await page.getByLabel('Message', { exact: true }).fill('Is <b>this</b> bold?');
+      await page.keyboard.press('Control+Enter');
+      await page.locator('.chat', { hasText: 'Is <b>this</b> bold?' }).waitFor();
+      await page.getByText('answered by').waitFor();
+      await holds(page, `document.querySelector('.caret') === null`);
+      assert.equal(await page.locator('.chat b').count(), 0);
+      assert.ok((await page.locator('.turn-of').last().innerText()).includes('<b>this</b>'));
+    });
 
   it('shows a partner its customers, and neither projections nor other tenants’ resources', async () => {
     const { page, refused } = await open(variables.PARTNER);

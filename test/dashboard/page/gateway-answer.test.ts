@@ -81,14 +81,32 @@ describe('playground of the dashboard', () => {
     );
   });
 
+  it('reads an answer of Messages, and calls that path', () => {
+    const events = [
+      { type: 'message_start', message: { model: 'claude-x' } },
+      { type: 'ping' },
+      { type: 'content_block_delta', delta: { type: 'text_delta', text: 'Good ' } },
+      { type: 'content_block_delta', delta: { type: 'text_delta', text: 'day' } },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 3 } },
+    ];
+    const { text, model, tokens, pieces } = events.reduce(
+      (answer, event, at) => nextAnswer(answer, JSON.stringify(event), at),
+      firstAnswer,
+    );
+    assert.deepEqual([text, model, tokens, pieces], ['Good day', 'claude-x', 3, 2]);
+    const call = { protocol: 'messages', model: 'auto', reasoning: 'fast', messages: [] } as const;
+    assert.deepEqual(chatBody(call), { model: 'auto', max_tokens: 1_024, messages: [], stream: true });
+    assert.match(curlOf('http://127.0.0.1:8080', call), /^curl -N http:\/\/127\.0\.0\.1:8080\/v1\/messages /);
+  });
+
   it('sends the hint only with the model auto, and shows the same call for a shell', () => {
     const messages = [{ role: 'user', content: "It’s me, isn't it?" }] as const;
-    assert.deepEqual(chatBody({ model: 'small', reasoning: 'fast', messages }), {
+    assert.deepEqual(chatBody({ protocol: 'chat', model: 'small', reasoning: 'fast', messages }), {
       model: 'small',
       messages,
       stream: true,
     });
-    const line = curlOf('http://127.0.0.1:8080', { model: 'auto', reasoning: 'fast', messages });
+    const line = curlOf('http://127.0.0.1:8080', { protocol: 'chat', model: 'auto', reasoning: 'fast', messages });
     assert.match(line, /"reasoning":"fast"/);
     assert.ok(line.includes("isn'\\''t it?") && !line.includes('sy_live_'));
   });

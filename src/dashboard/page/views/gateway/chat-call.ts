@@ -9,8 +9,17 @@ export interface Message {
   readonly content: string;
 }
 
+/** The ways to call a model. */
+export const protocols = [
+  { value: 'chat', text: 'Chat completions' },
+  { value: 'messages', text: 'Messages' },
+] as const;
+
+export type Protocol = (typeof protocols)[number]['value'];
+
 /** A call of a model. */
 export interface ChatCall {
+  readonly protocol: Protocol;
   readonly model: string;
   readonly reasoning: Reasoning;
   readonly messages: ReadonlyArray<Message>;
@@ -41,15 +50,24 @@ export const firstAnswer: ChatAnswer = {
   isDone: false,
 };
 
+/** The members of an event in either protocol. */
 interface Chunk {
   readonly model?: string;
+  readonly message?: { readonly model?: string };
+  readonly delta?: { readonly text?: string };
   readonly choices?: ReadonlyArray<{ readonly delta?: { readonly content?: string | null } }>;
-  readonly usage?: { readonly completion_tokens?: number } | null;
+  readonly usage?: { readonly completion_tokens?: number; readonly output_tokens?: number } | null;
   readonly error?: { readonly message?: string; readonly code?: string };
 }
 
-/** Makes the body of a call. Only the model `auto` gets the hint. */
-export function chatBody({ model, reasoning, messages }: ChatCall): object {
+const paths: Readonly<Record<Protocol, string>> = { chat: '/v1/chat/completions', messages: '/v1/messages' };
+
+/** Messages need a limit. */
+const maxTokens = 1_024;
+
+/** Makes the body of a call. Only the model `auto` of chat completions gets the hint. */
+export function chatBody({ protocol, model, reasoning, messages }: ChatCall): object {
+  if (protocol === 'messages') return { model, max_tokens: maxTokens, messages, stream: true };
   return { model, messages, stream: true, ...(model === 'auto' ? { reasoning } : {}) };
 }
 
@@ -57,7 +75,7 @@ export function chatBody({ model, reasoning, messages }: ChatCall): object {
 export async function* readChat(api: Api, call: ChatCall, signal: AbortSignal): AsyncGenerator<ChatAnswer> {
   const started = performance.now();
   const headers = { 'content-type': 'application/json' };
-  const response = await api.open('/v1/chat/completions', {
+  const response = await api.open(paths[call.protocol], {
     method: 'POST',
     headers,
     body: JSON.stringify(chatBody(call)),
@@ -76,15 +94,16 @@ export async function* readChat(api: Api, call: ChatCall, signal: AbortSignal): 
 /** Adds an event to the answer. @param ms since the call began @throws ApiError if the event reports an error */
 export function nextAnswer(answer: ChatAnswer, data: string, ms: number): ChatAnswer {
   if (data === '[DONE]') return { ...answer, isDone: true };
-  const { model, choices, usage, error } = JSON.parse(data) as Chunk;
+  const { model, message, delta, choices, usage, error } = JSON.parse(data) as Chunk;
   if (error !== undefined)
     throw new ApiError({
       status: 200,
       code: error.code ?? 'stream-failed',
       detail: error.message ?? 'The answer ended too early.',
     });
-  const content = choices?.[0]?.delta?.content ?? '';
-  const known = { ...answer, model: model ?? answer.model, tokens: usage?.completion_tokens ?? answer.tokens };
+  const content = choices?.[0]?.delta?.content ?? delta?.text ?? '';
+  const tokens = usage?.completion_tokens ?? usage?.output_tokens ?? answer.tokens;
+  const known = { ...answer, model: model ?? message?.model ?? answer.model, tokens };
   if (content === '') return known;
   const firstContentMs = answer.firstContentMs ?? ms;
   return {
@@ -99,5 +118,5 @@ export function nextAnswer(answer: ChatAnswer, data: string, ms: number): ChatAn
 /** Makes the same call as a command of a shell, with the key in a variable. */
 export function curlOf(origin: string, call: ChatCall): string {
   const body = JSON.stringify(chatBody(call)).replaceAll("'", "'\\''");
-  return `curl -N ${origin}/v1/chat/completions -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '${body}'`;
+  return `curl -N ${origin}${paths[call.protocol]} -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '${body}'`;
 }

@@ -14,6 +14,8 @@ import {
   curlOf,
   firstAnswer,
   type Message,
+  type Protocol,
+  protocols,
   type Reasoning,
   readChat,
 } from '#dashboard/page/views/gateway/chat-call.ts';
@@ -24,6 +26,7 @@ const hints = ['fast', 'balanced', 'smart', 'turbo'] as const;
 export function Playground(): VNode {
   const { api } = useSession();
   const models = useData<{ data: ReadonlyArray<{ id: string }> }>('/v1/models', { kinds: [] });
+  const [protocol, setProtocol] = useState<Protocol>('chat');
   const [model, setModel] = useState('auto');
   const [reasoning, setReasoning] = useState<Reasoning>('balanced');
   const [messages, setMessages] = useState<ReadonlyArray<Message>>([]);
@@ -49,7 +52,7 @@ export function Playground(): VNode {
     running.current = new AbortController();
     let last = firstAnswer;
     try {
-      for await (const part of readChat(api, { model, reasoning, messages: asked }, running.current.signal)) {
+      for await (const part of readChat(api, { protocol, model, reasoning, messages: asked }, running.current.signal)) {
         last = part;
         setAnswer(part);
       }
@@ -73,7 +76,7 @@ export function Playground(): VNode {
   };
   const copy = async () => {
     await navigator.clipboard.writeText(
-      curlOf(location.origin, { model, reasoning, messages: [...messages, { role: 'user', content: text }] }),
+      curlOf(location.origin, { protocol, model, reasoning, messages: [...messages, { role: 'user', content: text }] }),
     );
     setCopied(true);
   };
@@ -82,8 +85,9 @@ export function Playground(): VNode {
     <div class="body">
       <div class="grid fit">
         <${SelectField} label="Model" value=${model} options=${options} onPick=${setModel} />
-        ${model === 'auto' ? html`<div class="field"><span class="label">Reasoning <span class="req">with auto</span></span><${Segments} label="Reasoning" value=${reasoning} options=${hints.map((value) => ({ value, text: value }))} onPick=${setReasoning} /></div>` : null}
+        <${SelectField} label="Protocol" value=${protocol} options=${protocols} onPick=${setProtocol} />
       </div>
+      ${model === 'auto' && protocol === 'chat' ? html`<div class="field"><span class="label">Reasoning <span class="req">with auto</span></span><${Segments} label="Reasoning" value=${reasoning} options=${hints.map((value) => ({ value, text: value }))} onPick=${setReasoning} /></div>` : null}
       ${messages.length === 0 ? html`<p class="muted">Write a message to see a model’s answer.</p>` : html`<${Chat} messages=${messages} answer=${answer} />`}
       ${answer === null ? null : html`<${Stats} answer=${answer} />`}
       <${TextField} label="Message" rows=${2} value=${text} placeholder="Ask the model something" onText=${setText} onKeyDown=${pressed} />

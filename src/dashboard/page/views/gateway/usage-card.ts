@@ -19,6 +19,7 @@ interface UsageRow {
   readonly target?: string | null;
   readonly key?: string;
   readonly project?: string | null;
+  readonly endpoint?: string;
   readonly day?: string;
   readonly calls: number;
   readonly callsWithTokens: number;
@@ -61,7 +62,7 @@ export function UsageCard({
     { kinds: [], everyMs: refreshMs },
     (signal) => api.get(pathAt(), signal),
   );
-  const groups = (['model', 'target', 'key', 'project', 'day'] as const).filter(
+  const groups = (['model', 'target', 'key', 'project', 'endpoint', 'day'] as const).filter(
     (each) => each !== 'target' || me.keyType === 'admin',
   );
   const save = async () => {

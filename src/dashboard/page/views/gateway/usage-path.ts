@@ -1,5 +1,5 @@
 /** The groupings of usage. */
-export type Group = 'model' | 'target' | 'key' | 'project' | 'day';
+export type Group = 'model' | 'target' | 'key' | 'project' | 'endpoint' | 'day';
 
 /** The filter of figures. Without one, figures cover everything that the key has access to. */
 export interface Narrowed {
