@@ -14,13 +14,15 @@ export interface FoundPlace extends Place {
 
 type Growing = { -readonly [Key in keyof FoundPlace]: FoundPlace[Key] };
 
-/** The most places that are kept. A text with more of them is read like one with this many. */
+/** The most places that are kept. */
 const maxPlaces = 100_000;
 
 /** Finds the values at some paths while a scanner reads a text. */
 export class PlaceFinder implements JsonListener {
   readonly maxLevel: number;
   readonly found: FoundPlace[] = [];
+  /** Whether there are more places than are kept. */
+  isOverflown = false;
   readonly #bytes: Buffer;
   readonly #patterns: ReadonlyArray<PathPattern>;
   /** For each level, the patterns that match the path down to it, as bits. */
@@ -48,7 +50,11 @@ export class PlaceFinder implements JsonListener {
     const alive = this.#alive[level] as number;
     if (alive === 0 || level === 0) return;
     const pattern = this.#patterns.find((each, bit) => each.length === level && (alive & (1 << bit)) !== 0);
-    if (pattern === undefined || this.found.length >= maxPlaces) return;
+    if (pattern === undefined) return;
+    if (this.found.length >= maxPlaces) {
+      this.isOverflown = true;
+      return;
+    }
     const indexes = this.#indexes.slice(1, level + 1).filter((index) => index >= 0);
     const place: Growing = { pattern, indexes, valueStart: start, end: start };
     this.found.push(place);

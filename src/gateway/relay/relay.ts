@@ -105,13 +105,15 @@ class Relay {
   async #tryAll(): Promise<CallOutcome> {
     let target = this.#nextTarget();
     while (target !== null) {
+      const made = this.#call.requestFor(target, null);
+      const outgoing = made instanceof Promise ? await made : made;
       if (this.#call.response.isDisconnected) return 'client-gone';
       if (this.#isOutOfTime) return this.#refuse({ kind: 'limit', limit: 'total' });
-      const outcome = await this.#try(target, null);
-      if (outcome === null) {
+      if (outgoing === null) {
         target = this.#nextTarget();
         continue;
       }
+      const outcome = await this.#try(target, outgoing);
       if (outcome.kind === 'completed') return this.#recordSuccess(target);
       if (outcome.kind === 'abandoned') return this.#recordAbandoned(target);
       this.#recordFailure(target, outcome.failure);
@@ -134,8 +136,10 @@ class Relay {
       const text = responseHandler.continuation();
       const target = text === null || this.#isOutOfTime ? null : this.#nextTarget(({ prefill }) => prefill);
       if (target === null) break;
-      const outcome = await this.#try(target, text);
-      if (outcome === null) continue;
+      const outgoing = await this.#call.requestFor(target, text);
+      // The client may have left, or the time may be over, while the request was made.
+      if (outgoing === null || response.isDisconnected || this.#isOutOfTime) continue;
+      const outcome = await this.#try(target, outgoing);
       if (outcome.kind === 'completed') return this.#recordSuccess(target);
       if (outcome.kind === 'abandoned') return this.#recordAbandoned(target);
       failure = outcome.failure;
@@ -149,14 +153,7 @@ class Relay {
     return 'broken-off';
   }
 
-  /** Makes an attempt at a target; null if the target cannot express what the call demands. */
-  async #try(target: Target, continueFrom: string | null): Promise<AttemptOutcome | null> {
-    const made = this.#call.requestFor(target, continueFrom);
-    const outgoing = made instanceof Promise ? await made : made;
-    return outgoing === null ? null : this.#attemptAt(target, outgoing);
-  }
-
-  #attemptAt(target: Target, outgoing: OutgoingRequest): Promise<AttemptOutcome> {
+  #try(target: Target, outgoing: OutgoingRequest): Promise<AttemptOutcome> {
     const { responseHandler } = this.#call;
     const { transport, request, translator, redactor, ignored } = outgoing;
     this.#keepReported();

@@ -77,7 +77,7 @@ describe('gateway configuration', () => {
   it('accepts the example of docs/providers.md', () => {
     const page = readFileSync('docs/providers.md', 'utf8');
     const [, shown = ''] = /```json\n(.*?)```/s.exec(page) ?? [];
-    const keys = { OPENAI_API_KEY: 'a', AZURE_API_KEY: 'b', ELEVENLABS_API_KEY: 'c' };
+    const keys = { OPENAI_API_KEY: 'a', AZURE_API_KEY: 'b', ELEVENLABS_API_KEY: 'c', ANTHROPIC_API_KEY: 'd' };
     assert.deepEqual(issues(JSON.parse(shown), keys), []);
   });
 

@@ -302,6 +302,15 @@ describe('Messages', () => {
         assert.equal(anthropic.seen.length, 0);
       });
 
+    it('are not hidden behind very many blocks', async () => {
+      const thinking = { type: 'thinking', thinking: '', signature: 'x' };
+      const blocks = [...Array.from({ length: 100_001 }, () => thinking), { type: 'image', source: file }];
+      const answer = await send({ model: 'native', max_tokens: 5, messages: [{ role: 'user', content: blocks }] });
+      assert.equal(answer.status, 400);
+      assert.match(answer.body().error.message, /\/messages has too many blocks/);
+      assert.equal(anthropic.seen.length, 0);
+    });
+
     it('do not take the arguments of a tool for an id', async () => {
       const content = [{ type: 'tool_use', id: 'a', name: 't', input: { file_id: 'x', source: { file_id: 'y' } } }];
       const answer = await send({ model: 'native', max_tokens: 5, messages: [{ role: 'assistant', content }] });

@@ -22,6 +22,10 @@ const names = wantedNames(
   ['model'],
 );
 
+const emptyText = '""';
+
+const tooManyBlocks = invalidInput([{ pointer: '/messages', message: 'has too many blocks with reasoning' }]);
+
 const content = ['messages', '*', 'content', '*'];
 const signatures = [...content, 'signature'];
 /** Where an id of a file at the provider can be: in a block, in the result of a tool, and in a document of blocks. */
@@ -56,6 +60,8 @@ export async function readMessagesRequest(
     ...checkFlag('/stream', said('stream')),
   ];
   if (faults.length > 0) return E.left(invalidInput(faults));
+  // What was not looked at might name what lives at a provider.
+  if (listener.places.isOverflown) return E.left(tooManyBlocks);
   const foreign = foreignIdIn(bytes, request.right, listener.places.found);
   if (foreign !== null) return E.left(foreign);
   return E.right({
@@ -63,7 +69,7 @@ export async function readMessagesRequest(
     model: said('model') as string,
     isStreamed: said('stream') === true,
     hasForeignReasoning: listener.places.found.some(
-      (place) => place.pattern === signatures && scalarValue(bytes, place) === '',
+      ({ pattern, valueStart, end }) => pattern === signatures && end - valueStart === emptyText.length,
     ),
   });
 }
