@@ -107,6 +107,8 @@ export interface Tool extends Placed {
   /** The JSON Schema of its arguments, as the JSON text that the client sent; null without one. */
   readonly schema: string | null;
   readonly isStrict: boolean | null;
+  /** Whether the client takes one free text for it: `schema` is then that of an object with the text `input`. */
+  readonly isFreeText: boolean;
 }
 
 /** Which tools the model may or must call. */

@@ -33,16 +33,18 @@ export interface ClientHalf {
   readonly read: (bytes: Buffer, maxValues: number) => Promise<E.Either<Failure, TextRequest>>;
   /** Makes the writer of one streamed answer. */
   readonly createWriter: (request: TextRequest, options: WriterOptions) => AnswerWriter;
-  readonly writeWhole: (answer: Answer, model: string) => Buffer;
+  readonly writeWhole: (answer: Answer, options: WriterOptions) => Buffer;
   readonly errors: ErrorForm;
 }
 
-/** How a streamed answer is written. */
+/** How an answer is written. */
 export interface WriterOptions {
   /** The model's name if the provider does not say it. */
   readonly model: string;
   /** Whether the client has the beginning of the answer already: then the stream begins inside its only text. */
   readonly isContinuation: boolean;
+  /** The names of the tools for which the client takes a free text. */
+  readonly freeTextTools: ReadonlySet<string>;
 }
 
 /** The changes of a client's request for one target of the same protocol. */

@@ -6,7 +6,13 @@ import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import type { GatewayCall } from '#gateway/gateway-call.ts';
 import type { Conversation, Unsupported } from '#gateway/neutral/conversation.ts';
 import { TranslatedStream } from '#gateway/protocols/neutral-stream.ts';
-import type { ParsedRequest, TextProtocol, TextRequest, WrittenRequest } from '#gateway/protocols/protocol.ts';
+import type {
+  ParsedRequest,
+  TextProtocol,
+  TextRequest,
+  WriterOptions,
+  WrittenRequest,
+} from '#gateway/protocols/protocol.ts';
 import { protocolNamed } from '#gateway/protocols/protocols.ts';
 import { forwardedHeaders, headersNamed, type Provider, type ResponseTranslator } from '#gateway/providers/provider.ts';
 import type { OutgoingRequest } from '#gateway/relay/create-call-record.ts';
@@ -120,26 +126,36 @@ export class TargetRequests {
       transport: provider.transport,
       redactor: provider.redactor ?? null,
       request,
-      translator: this.#translatorFrom(protocol, target, continueFrom !== null),
+      translator: this.#translatorFrom(protocol, {
+        model: target.model,
+        isContinuation: continueFrom !== null,
+        freeTextTools: await this.#freeTextTools(),
+      }),
       ...(ignored.length === 0
         ? {}
         : { ignored: ignoredMembers(ignored.map((pointer) => ({ pointer, message: '' }))) }),
     };
   }
 
-  #translatorFrom(from: TextProtocol, { model }: Target, isContinuation: boolean): ResponseTranslator {
+  async #freeTextTools(): Promise<ReadonlySet<string>> {
+    const parsed = await this.#parsed;
+    if (parsed === null || E.isLeft(parsed)) return new Set();
+    return new Set(parsed.right.conversation.tools.flatMap(({ name, isFreeText }) => (isFreeText ? [name] : [])));
+  }
+
+  #translatorFrom(from: TextProtocol, options: WriterOptions): ResponseTranslator {
     const { client } = this.#protocol;
     return {
       requiredMember: from.requiredMember,
       interpret: () =>
         new TranslatedStream(
           from.provider.createReader(),
-          client.createWriter(this.#request, { model, isContinuation }),
+          client.createWriter(this.#request, options),
           this.#keepsText,
         ),
       translate: (body, parsed) => {
         const answer = parsed === null ? null : from.provider.readWhole(body, parsed);
-        return answer === null ? null : { contentType: 'application/json', body: client.writeWhole(answer, model) };
+        return answer === null ? null : { contentType: 'application/json', body: client.writeWhole(answer, options) };
       },
     };
   }

@@ -9,6 +9,7 @@ import type { TextRequest } from '#gateway/protocols/protocol.ts';
 import { answers, joined } from './arbitrary-answers.ts';
 
 const request = { asksForUsage: true } as TextRequest;
+const options = { model: 'm', isContinuation: false, freeTextTools: new Set<string>() };
 const runs = { numRuns: 300 };
 
 /** Reads a stream that arrives in these pieces. */
@@ -21,7 +22,7 @@ function readPieces(reader: AnswerReader, pieces: ReadonlyArray<Buffer>): Readon
 for (const { name, client, provider } of [openAiChat, anthropicMessages])
   describe(`answers of ${name}`, () => {
     const written = (events: Iterable<AnswerEvent>) => {
-      const writer = client.createWriter(request, { model: 'm', isContinuation: false });
+      const writer = client.createWriter(request, options);
       const frames = Array.from(events, (event) => (event.kind === 'end' ? writer.end() : writer.write(event)));
       return Buffer.from(frames.join(''));
     };
@@ -59,7 +60,7 @@ for (const { name, client, provider } of [openAiChat, anthropicMessages])
     it('are the same after writing and reading a whole answer', () => {
       fc.assert(
         fc.property(answers(name), (answer) => {
-          const body = client.writeWhole(answer, 'm');
+          const body = client.writeWhole(answer, options);
           const read = provider.readWhole(body, JSON.parse(body.toString()));
           assert.deepEqual(read && { ...read, tokens: null }, { ...answer, tokens: null });
           assert.deepEqual([read?.tokens?.input, read?.tokens?.output], [answer.tokens?.input, answer.tokens?.output]);
@@ -71,7 +72,7 @@ for (const { name, client, provider } of [openAiChat, anthropicMessages])
 
 describe('the writer of Messages', () => {
   it('writes calls one after the other that a provider of chats mixes', () => {
-    const writer = anthropicMessages.client.createWriter(request, { model: 'm', isContinuation: false });
+    const writer = anthropicMessages.client.createWriter(request, options);
     const events: ReadonlyArray<AnswerEvent> = [
       { kind: 'started', id: 'x', model: 'm' },
       { kind: 'tool-call', index: 0, id: 'a', name: 'one' },

@@ -62,7 +62,14 @@ const conversations = fc
       ...{ system, toolChoice: null, allowsParallelCalls: true, maxTokens: 500, temperature: null, topP: null },
       ...{ topK: null, stopSequences: [], output: null, reasoning: null, isStreamed: false },
       turns: exchanges.flatMap(([asked, answer, calls], at) => turnsOf(at, asked, answer, calls)),
-      tools: [...names].map((name) => ({ name, description: 'A tool', schema: described, isStrict: null, pointer })),
+      tools: [...names].map((name) => ({
+        name,
+        description: 'A tool',
+        schema: described,
+        isStrict: null,
+        isFreeText: false,
+        pointer,
+      })),
     };
   });
 
@@ -90,6 +97,17 @@ function turnsOf(
     { role: 'assistant', parts: [...(answer === null ? [] : [answer]), ...called] },
     { role: 'user', parts: results },
   ];
+}
+
+/** Reasoning with a signature in each turn of the assistant, and in every second one hidden reasoning. */
+function withReasoning(conversation: Conversation): Conversation {
+  const turns = conversation.turns.map(({ role, parts }, index): Turn => {
+    if (role !== 'assistant') return { role, parts };
+    const signature = { of: 'anthropic-messages', value: `signed${index}`, isRedacted: index % 4 === 1 };
+    const thought = signature.isRedacted ? '' : `Thought ${index}`;
+    return { role, parts: [{ kind: 'reasoning', text: thought, signature, pointer }, ...parts] };
+  });
+  return { ...conversation, turns };
 }
 
 const model: TargetModel = {
@@ -130,9 +148,10 @@ describe('conversations', () => {
   ]);
   for (const from of [openAiChat, anthropicMessages])
     for (const to of [openAiChat, anthropicMessages])
-      it(`of ${from.name} keep every text, call, result, image and document in order for a target of ${to.name}`, () =>
+      it(`of ${from.name} keep every text, call, result, signature, image and document in order for a target of ${to.name}`, () =>
         fc.assert(
-          fc.asyncProperty(conversations, async (conversation) => {
+          fc.asyncProperty(conversations, async (made) => {
+            const conversation = from === anthropicMessages && to === from ? withReasoning(made) : made;
             const received = await parsed(from, written(from, conversation));
             const sent = written(to, received);
             const body: unknown = JSON.parse(sent.toString());

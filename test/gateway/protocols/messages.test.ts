@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
+import OpenAI from 'openai';
 import {
   type Behaviour,
   bytes,
@@ -66,6 +67,20 @@ function readStream(body: string): Read {
     error: failed?.error ?? null,
     isStopped: events.some(({ type }) => type === 'message_stop'),
   };
+}
+
+/** The calls of custom tools in a stream of chunks, put together. */
+async function streamedCalls(chunks: AsyncIterable<object>): Promise<ReadonlyArray<object>> {
+  const calls: { id: string; type: string; custom: { name: string; input: string } }[] = [];
+  for await (const part of chunks) {
+    const { choices } = part as { choices: ReadonlyArray<{ delta: { tool_calls?: ReadonlyArray<never> } }> };
+    for (const { index, ...call } of (choices[0]?.delta.tool_calls ?? []) as ReadonlyArray<Record<string, never>>) {
+      const known = calls[index ?? 0];
+      if (known === undefined) calls.push(call as never);
+      else known.custom.input += (call.custom as unknown as { input: string }).input;
+    }
+  }
+  return calls;
 }
 
 describe('Messages', () => {
@@ -490,6 +505,30 @@ describe('Messages', () => {
     await send({ model: 'auto', ...ask });
     assert.equal(sentTo(anthropic).model, 'claude-x');
   });
+
+  for (const way of ['whole', 'streamed'] as const)
+    it(`bring a call of a free text back to a client of chats as it declared the tool, ${way}`, async () => {
+      const content = [{ type: 'tool_use', id: 'toolu_1', name: 'shell', input: { input: 'ls "x"\n' } }];
+      const called = message('', { content, stop_reason: 'tool_use' });
+      anthropic.answers(way === 'whole' ? json(called) : stream(eventsOf(called)));
+      const client = new OpenAI({ baseURL: `${service.url}/v1`, apiKey: goodKey, maxRetries: 0 });
+      const tools = [{ type: 'custom' as const, custom: { name: 'shell', description: 'Runs a line' } }];
+      const asked = { model: 'native', messages: [{ role: 'user' as const, content: 'hi' }], tools };
+      const answer =
+        way === 'whole'
+          ? (await client.chat.completions.create(asked)).choices[0]?.message.tool_calls
+          : await streamedCalls(await client.chat.completions.create({ ...asked, stream: true }));
+      const call = { id: 'toolu_1', type: 'custom', custom: { name: 'shell', input: 'ls "x"\n' } };
+      assert.deepEqual(answer, [call]);
+      assert.deepEqual(sentTo(anthropic).tools[0].input_schema.required, ['input']);
+      anthropic.answers(json(message('Done')));
+      const again = [...asked.messages, { role: 'assistant' as const, tool_calls: [call as never] }];
+      await client.chat.completions.create({
+        ...asked,
+        messages: [...again, { role: 'tool', tool_call_id: 'toolu_1', content: 'x' }],
+      });
+      assert.deepEqual(sentTo(anthropic).messages[1].content[0].input, { input: 'ls "x"\n' });
+    });
 
   it('come as chunks for a client of chats, with the usage that it asked for', async () => {
     anthropic.answers(stream(speaking('Hello')));

@@ -167,8 +167,8 @@ function headOf(id: string | null, model: string): JsonObject {
   return { id: id ?? `msg_${randomUUID().replaceAll('-', '')}`, type: 'message', role: 'assistant', model };
 }
 
-/** Writes a whole answer of Messages. @param model the model's name if the provider does not say it */
-export function writeMessagesAnswer(answer: Answer, model: string): Buffer {
+/** Writes a whole answer of Messages. */
+export function writeMessagesAnswer(answer: Answer, { model }: WriterOptions): Buffer {
   const { id, model: said, parts, reason, stopSequence, tokens } = answer;
   const message: WritableJson = {
     ...headOf(id, said ?? model),

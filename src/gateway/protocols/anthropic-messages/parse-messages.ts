@@ -170,6 +170,7 @@ class RequestParser {
         description: textOr(description),
         schema: keptText(schema),
         isStrict: typeof strict === 'boolean' ? strict : null,
+        isFreeText: false,
         pointer,
       },
     ];

@@ -4,7 +4,7 @@ import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/a
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import type { Signature } from '#gateway/neutral/conversation.ts';
 import type { WriterOptions } from '#gateway/protocols/protocol.ts';
-import type { JsonObject } from '#shared/json/json.ts';
+import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
 
 const reasons: Readonly<Record<FinishReason, string>> = {
   stop: 'stop',
@@ -31,6 +31,8 @@ export class ChatAnswerWriter implements AnswerWriter {
   /** The text of the reasoning that has no signature yet. */
   #reasoning: string[] = [];
   #details = 0;
+  /** The pieces of the arguments that become a free text, by the index of their call. */
+  readonly #freeTexts = new Map<number, string[]>();
 
   constructor(options: ChatWriterOptions) {
     this.#options = options;
@@ -51,14 +53,14 @@ export class ChatAnswerWriter implements AnswerWriter {
         return event.text === '' ? '' : this.#delta({ reasoning_content: event.text });
       case 'signature':
         return this.#delta({ reasoning_details: [this.#detailOf(event.signature)] });
-      case 'tool-call': {
-        const { index, id, name } = event;
-        return this.#delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
-      }
+      case 'tool-call':
+        return this.#call(event);
       case 'arguments':
-        return this.#delta({ tool_calls: [{ index: event.index, function: { arguments: event.text } }] });
-      case 'finished':
-        return this.#chunk([{ index: 0, delta: {}, logprobs: null, finish_reason: reasons[event.reason] }]);
+        return this.#arguments(event.index, event.text);
+      case 'finished': {
+        const choice = { index: 0, delta: {}, logprobs: null, finish_reason: reasons[event.reason] };
+        return this.#writeFreeTexts() + this.#chunk([choice]);
+      }
       case 'usage':
         this.#tokens = event.tokens;
         return '';
@@ -70,6 +72,30 @@ export class ChatAnswerWriter implements AnswerWriter {
   end(): string {
     const usage = this.#options.asksForUsage && this.#tokens !== null ? { usage: usageOf(this.#tokens) } : null;
     return `${usage === null ? '' : this.#chunk([], usage)}data: [DONE]\n\n`;
+  }
+
+  #call({ index, id, name }: Extract<AnswerEvent, { kind: 'tool-call' }>): string {
+    if (!this.#options.freeTextTools.has(name))
+      return this.#delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
+    this.#freeTexts.set(index, []);
+    return this.#delta({ tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] });
+  }
+
+  /** A free text is known when its arguments are whole. */
+  #arguments(index: number, text: string): string {
+    const pieces = this.#freeTexts.get(index);
+    if (pieces === undefined) return this.#delta({ tool_calls: [{ index, function: { arguments: text } }] });
+    pieces.push(text);
+    return '';
+  }
+
+  #writeFreeTexts(): string {
+    const calls = Array.from(this.#freeTexts, ([index, pieces]) => ({
+      index,
+      custom: { input: freeTextIn(pieces.join('')) },
+    }));
+    this.#freeTexts.clear();
+    return calls.length === 0 ? '' : this.#delta({ tool_calls: calls });
   }
 
   #detailOf(signature: Signature): JsonObject {
@@ -88,8 +114,11 @@ export class ChatAnswerWriter implements AnswerWriter {
   }
 }
 
-/** Writes a whole chat answer. @param model the model's name if the provider does not say it */
-export function writeChatAnswer({ id, model: said, parts, reason, tokens }: Answer, model: string): Buffer {
+/** Writes a whole chat answer. */
+export function writeChatAnswer(
+  { id, model: said, parts, reason, tokens }: Answer,
+  { model, freeTextTools }: WriterOptions,
+): Buffer {
   const texts = textsOf(parts, 'text');
   const refusals = textsOf(parts, 'refusal');
   const reasoning = parts.flatMap((part) => (part.kind === 'reasoning' ? [part] : []));
@@ -105,16 +134,27 @@ export function writeChatAnswer({ id, model: said, parts, reason, tokens }: Answ
     ...(calls.length === 0
       ? {}
       : {
-          tool_calls: calls.map(({ id: callId, name, arguments: given }) => ({
-            id: callId,
-            type: 'function',
-            function: { name, arguments: given },
-          })),
+          tool_calls: calls.map((call) => callOf(call, freeTextTools)),
         }),
   };
   const choices = [{ index: 0, message, logprobs: null, finish_reason: reasons[reason] }];
   const usage = tokens === null ? {} : { usage: usageOf(tokens) };
   return Buffer.from(JSON.stringify({ ...commonOf(id, said ?? model), object: 'chat.completion', choices, ...usage }));
+}
+
+function callOf(
+  { id, name, arguments: given }: Extract<AnswerPart, { kind: 'tool-call' }>,
+  freeTextTools: ReadonlySet<string>,
+): JsonObject {
+  return freeTextTools.has(name)
+    ? { id, type: 'custom', custom: { name, input: freeTextIn(given) } }
+    : { id, type: 'function', function: { name, arguments: given } };
+}
+
+/** The free text in the arguments that a model wrote for it. */
+function freeTextIn(given: string): string {
+  const value = parsedJson(given);
+  return isObject(value) && typeof value.input === 'string' ? value.input : given;
 }
 
 function textsOf(parts: ReadonlyArray<AnswerPart>, kind: 'text' | 'refusal'): ReadonlyArray<string> {

@@ -133,6 +133,23 @@ function outputOf(format: Json | undefined): OutputForm | null {
   return { name: textOr(described.name) ?? 'answer', schema: keptText(described.schema), pointer };
 }
 
+/** The schema of the arguments that a free text becomes. */
+const freeTextSchema =
+  '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}';
+
+/** No other protocol has a grammar for a free text. */
+function customTool({ name, description, format }: JsonObject, pointer: string, ignored: Set<string>): Tool {
+  if (isObject(format) && format.type !== 'text') ignored.add(`${pointer}/format`);
+  return {
+    name: textOr(name) ?? '',
+    description: textOr(description),
+    schema: freeTextSchema,
+    isStrict: null,
+    isFreeText: true,
+    pointer,
+  };
+}
+
 function toolOf(tool: Json, pointer: string, ignored: Set<string>): ReadonlyArray<Tool> {
   if (isObject(tool) && tool.type === 'function' && isObject(tool.function)) {
     const { name, description, parameters, strict } = tool.function;
@@ -142,10 +159,13 @@ function toolOf(tool: Json, pointer: string, ignored: Set<string>): ReadonlyArra
         description: textOr(description),
         schema: keptText(parameters),
         isStrict: typeof strict === 'boolean' ? strict : null,
+        isFreeText: false,
         pointer,
       },
     ];
   }
+  if (isObject(tool) && tool.type === 'custom' && isObject(tool.custom))
+    return [customTool(tool.custom, `${pointer}/custom`, ignored)];
   ignored.add(pointer);
   return [];
 }
@@ -154,7 +174,7 @@ function toolChoiceOf(choice: Json | undefined, tools: ReadonlyArray<Tool>): Too
   if (choice === undefined || choice === null) return null;
   if (choice === 'auto' || choice === 'none') return { kind: choice };
   if (choice === 'required') return { kind: 'any' };
-  const named = isObject(choice) ? choice.function : null;
+  const named = isObject(choice) ? (choice.function ?? choice.custom) : null;
   const forced = isObject(named) ? tools.find(({ name }) => name === named.name) : undefined;
   if (forced !== undefined) return { kind: 'tool', name: forced.name };
   return refuse('/tool_choice', 'this tool_choice cannot be expressed for this target');
@@ -268,6 +288,11 @@ function callOf(call: Json, pointer: string): ToolCallPart {
       arguments: textOr(given) ?? '',
       pointer,
     };
+  }
+  if (isObject(call) && isObject(call.custom)) {
+    const { name, input } = call.custom;
+    const given = JSON.stringify({ input: textOr(input) ?? '' });
+    return { kind: 'tool-call', id: textOr(call.id) ?? '', name: textOr(name) ?? '', arguments: given, pointer };
   }
   return refuse(pointer, 'this call of a tool cannot be expressed for this target');
 }
