@@ -7,8 +7,10 @@ import { upcasters } from '#domain/shared/upcasters.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { upcastWith } from '#event-store/recorded-event.ts';
+import { processesRecordKey } from '#positions/position-poll.ts';
 import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
+import { openMongoDbRecordStore } from '#records/mongodb/mongodb-record-store.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
 import { tailOf } from '#test/support/log/tail-of.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
@@ -53,7 +55,7 @@ async function settledLog({ eventStoreUrl, readStoreUrl }: SharedStores): Promis
       return isSettled;
     }, settleTimeoutMs);
     if (settled === null) assert.deepEqual(await everyDocument(documents), await everyDocument(new ReadModel(log)));
-    if (settled === null) assert.fail(await describeUnsettled(log));
+    if (settled === null) assert.fail(`${await describeUnsettled(log)}\n${await storedProcesses(readStoreUrl)}`);
     return log;
   } finally {
     await documents.close();
@@ -122,6 +124,17 @@ function attachedNumbers(model: Documents): ReadonlyArray<StoredDocument<PhoneNu
   const flows = new Set(model.flows?.map(({ id }) => id));
   const numbers = (model['phone-numbers'] ?? []) as ReadonlyArray<StoredDocument<PhoneNumberDocument>>;
   return numbers.filter(({ value: { flowId } }) => flowId !== null && !flows.has(flowId));
+}
+
+/** The stored checkpoints of the processes: how far each is, and what it waits for or has stopped at. */
+async function storedProcesses(readStoreUrl: string): Promise<string> {
+  const records = openMongoDbRecordStore({ url: readStoreUrl, timeoutMs: patientTimeoutMs });
+  try {
+    const { kind, key } = processesRecordKey;
+    return `processes: ${JSON.stringify(await records.get(kind, key))}`;
+  } finally {
+    await records.close();
+  }
 }
 
 /** Says which phone numbers still refer to deleted flows, with the events of both; else that the log still grows. */
