@@ -1,3 +1,4 @@
+import { countMatches } from '#shared/codecs/text.ts';
 import type { Conversation, DocumentPart, Part } from './conversation.ts';
 
 const bytesPerToken = 4;
@@ -45,7 +46,7 @@ function tokensOfDocument({ source }: DocumentPart): number {
 const page = /\/Type\s*\/Page(?![A-Za-z])/g;
 
 function pagesIn(data: string): number {
-  return Math.max(1, Buffer.from(data, 'base64').toString('latin1').match(page)?.length ?? 0);
+  return Math.max(1, countMatches(Buffer.from(data, 'base64').toString('latin1'), page));
 }
 
 function tokensOfText(text: string): number {

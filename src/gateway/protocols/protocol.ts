@@ -8,6 +8,9 @@ import type { AnswerReader, AnswerWriter } from '#gateway/neutral/answer-event.t
 import type { Conversation, Unsupported } from '#gateway/neutral/conversation.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
+/** The most values in a body that is parsed to the neutral form, because that takes one turn of the event loop. */
+export const maxTranslatedValues = 100_000;
+
 /** The name of a protocol for generating text. */
 export type ProtocolName = 'openai-chat' | 'anthropic-messages';
 

@@ -6,20 +6,18 @@ import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import type { GatewayCall } from '#gateway/gateway-call.ts';
 import type { Conversation, Unsupported } from '#gateway/neutral/conversation.ts';
 import { TranslatedStream } from '#gateway/protocols/neutral-stream.ts';
-import type {
-  ParsedRequest,
-  TextProtocol,
-  TextRequest,
-  WriterOptions,
-  WrittenRequest,
+import {
+  maxTranslatedValues,
+  type ParsedRequest,
+  type TextProtocol,
+  type TextRequest,
+  type WriterOptions,
+  type WrittenRequest,
 } from '#gateway/protocols/protocol.ts';
 import { protocolNamed } from '#gateway/protocols/protocols.ts';
 import { forwardedHeaders, headersNamed, type Provider, type ResponseTranslator } from '#gateway/providers/provider.ts';
 import type { OutgoingRequest } from '#gateway/relay/create-call-record.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
-
-/** The most values in a body that is translated, because it is parsed and written in one turn of the event loop. */
-const maxTranslatedValues = 100_000;
 
 /** A provider that gives texts. */
 type TextProvider = Provider & Required<Pick<Provider, 'protocols' | 'text'>>;

@@ -4,6 +4,7 @@ import { estimateTokens } from '#gateway/neutral/estimate-tokens.ts';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
 import { readMessagesRequest } from '#gateway/protocols/anthropic-messages/messages-request.ts';
 import { parseMessages } from '#gateway/protocols/anthropic-messages/parse-messages.ts';
+import { maxTranslatedValues } from '#gateway/protocols/protocol.ts';
 import type { WholeOperation, WholeRequest } from './whole-operation.ts';
 
 /**
@@ -22,9 +23,9 @@ export const countTokens: WholeOperation = {
 
 const estimatedHeader = ['X-Switchyard-Estimated', 'true'];
 
-async function estimate({ bytes, values }: WholeRequest, { response }: GatewayCall): Promise<CallResult> {
-  const parsed = await parseMessages(bytes, values);
-  // What the neutral form does not have counts as text.
+async function estimate({ bytes }: WholeRequest, { response }: GatewayCall): Promise<CallResult> {
+  const parsed = await parseMessages(bytes, maxTranslatedValues);
+  // What the neutral form does not have, or has too many values, counts as text.
   const tokens = E.isLeft(parsed) ? Math.ceil(bytes.length / 4) : estimateTokens(parsed.right.conversation);
   const headers = ['Content-Type', 'application/json', ...estimatedHeader];
   response.send(200, headers, JSON.stringify({ input_tokens: tokens }));

@@ -98,6 +98,13 @@ function streamed({ client, operations, projectId, seed }: CaseContext): Readonl
     limitBytes: fileBytes,
     make: async () => largestUpload(path, fields),
   });
+  const messages = (operation: string, of: keyof typeof largestMessages, path: string) => ({
+    name: `${operation} of ${of}`,
+    operation,
+    client,
+    limitBytes: maxGatewayBytes,
+    make: async () => largestMessages[of](seededRandom(seed), path),
+  });
   const flowOfTool = async () => {
     const { body } = new LargestRequests(client, operations, seededRandom(seed)).requestOf('create_flow', {
       projectId,
@@ -113,20 +120,11 @@ function streamed({ client, operations, projectId, seed }: CaseContext): Readonl
       limitBytes: maxGatewayBytes,
       make: async () => largestSpeech(seededRandom(seed)),
     },
-    ...Object.entries(largestMessages).map(([of, make]) => ({
-      name: `create_message of ${of}`,
-      operation: 'create_message',
-      client,
-      limitBytes: maxGatewayBytes,
-      make: async () => make(seededRandom(seed), '/v1/messages'),
-    })),
-    {
-      name: 'count_message_tokens',
-      operation: 'count_message_tokens',
-      client,
-      limitBytes: maxGatewayBytes,
-      make: async () => largestMessages['many texts'](seededRandom(seed), '/v1/messages/count_tokens'),
-    },
+    // A body of many values is not translated.
+    ...(['one text', 'many texts'] as const).map((of) => messages('create_message', of, '/v1/messages')),
+    ...(['many texts', 'values'] as const).map((of) =>
+      messages('count_message_tokens', of, '/v1/messages/count_tokens'),
+    ),
     {
       name: 'create_embeddings',
       operation: 'create_embeddings',

@@ -62,6 +62,10 @@ export const largestMessages = {
       messageOf(`[{"role":"user","content":[${Array.from({ length: times }, () => some).join(',')}]}]`),
     );
   },
+  values: (random: Random, path: string) => {
+    const piece = JSON.stringify(randomJson(random, pieceBytes - 1, Math.floor((0.97 * maxValues) / pieces)));
+    return json(path, messageOf(`[{"role":"user","content":"Hello"}],"metadata":[${repeated(piece)}]`));
+  },
 } as const;
 
 const messageOf = (messages: string) => `{"model":"sandbox","max_tokens":100,"messages":${messages}}`;

@@ -3,6 +3,7 @@ import { lastMember, scalarValue } from '#gateway/framing/json-members.ts';
 import { asksForUsage } from '#gateway/protocols/openai-chat/chat-body.ts';
 import type { ChatRequest } from '#gateway/protocols/openai-chat/chat-request.ts';
 import { eventAnswer, jsonAnswer, type LocalAnswer, refusalAnswer } from '#gateway/transport/local-transport.ts';
+import { countMatches } from '#shared/codecs/text.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { UnfitSchemaError } from './sample-budget.ts';
 import { sampleSchema } from './schema-sample.ts';
@@ -218,10 +219,7 @@ function repeated(text: string): string {
   return text.length > maxRepeated ? `${text.slice(0, maxRepeated).toWellFormed()}…` : text;
 }
 
-/** Counts the words of a text. The sandbox counts them as tokens. It makes no list of them, because a text may be large. */
+/** Counts the words of a text. The sandbox counts them as tokens. */
 export function wordsIn(text: string): number {
-  const word = /\S+/g;
-  let words = 0;
-  while (word.test(text)) words += 1;
-  return words;
+  return countMatches(text, /\S+/g);
 }
