@@ -1,12 +1,13 @@
-import type { EventClassification, StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import {
+  classifications,
+  type EventClassification,
+  type StreamInterpreter,
+} from '#gateway/framing/stream-interpreter.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
 import { isObject, parsedJson } from '#shared/json/json.ts';
 
-const noContent: EventClassification = { kind: 'no-content' };
-const content: EventClassification = { kind: 'content' };
-const end: EventClassification = { kind: 'end' };
-const malformed: EventClassification = { kind: 'malformed' };
+const { noContent, content, end, malformed } = classifications;
 
 /** A stream of speech or transcription events. The event whose type ends in `.done` finishes it. */
 export class AudioStreamInterpreter implements StreamInterpreter {

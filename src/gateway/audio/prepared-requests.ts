@@ -8,7 +8,7 @@ import {
   type ProviderRequest,
   type UnsupportedRequest,
 } from '#gateway/providers/provider.ts';
-import type { OutgoingRequest, RelayedCall } from '#gateway/relay/create-call-record.ts';
+import { type OutgoingRequest, outgoingThrough, type RelayedCall } from '#gateway/relay/create-call-record.ts';
 import { pointerTo } from '#shared/json/json-pointer.ts';
 
 /** The requests for all targets of a route, made before the first attempt. */
@@ -32,7 +32,7 @@ export function prepareRequests(
     const made = provider === undefined ? undefined : make(provider, target);
     if (provider === undefined || made === undefined) continue;
     if (isUnsupportedRequest(made)) refused ??= made;
-    else prepared.set(target, { transport: provider.transport, redactor: provider.redactor ?? null, ...made });
+    else prepared.set(target, outgoingThrough(provider, made));
   }
   if (prepared.size === 0 && refused !== null) {
     const pointer = refused.member === '' ? '' : pointerTo([refused.member]);

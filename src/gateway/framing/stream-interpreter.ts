@@ -13,6 +13,15 @@ export type EventClassification =
   | { readonly kind: 'malformed' }
   | { readonly kind: 'error'; readonly error: ProviderError };
 
+/** The classifications that say nothing more than their kind. Most events have one of them, so each is made once. */
+export const classifications = {
+  noContent: { kind: 'no-content' },
+  content: { kind: 'content' },
+  gatewayOnly: { kind: 'gateway-only' },
+  end: { kind: 'end' },
+  malformed: { kind: 'malformed' },
+} as const satisfies Readonly<Record<string, EventClassification>>;
+
 /** Interprets the events of one attempt's stream. */
 export interface StreamInterpreter {
   readonly classify: (data: string | null) => EventClassification;

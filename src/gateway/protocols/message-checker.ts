@@ -1,7 +1,8 @@
 import type { InputError } from '#domain/shared/failure.ts';
 import { maxInputErrors } from '#exchange/input-errors.ts';
-import { type Place, scalarValue } from '#gateway/framing/json-members.ts';
+import { lastMember, type Members, type Place, scalarValue } from '#gateway/framing/json-members.ts';
 import { inputError } from '#gateway/framing/member-checks.ts';
+import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { isNamed } from '#shared/json/json-tokens.ts';
 
@@ -11,6 +12,22 @@ const letterN = 0x6e;
 const quote = 0x22;
 
 type Growing = { -readonly [Key in keyof Place]: Place[Key] };
+
+/**
+ * The faults of a request's messages, which a scanner has read.
+ * @param members of the request, `messages` among them
+ */
+export function messagesFaults(
+  bytes: Buffer,
+  members: Members,
+  { faults }: Pick<MessageChecker, 'faults'>,
+): ReadonlyArray<InputError> {
+  const pointer = '/messages';
+  const member = lastMember(members, 'messages');
+  if (member === undefined) return [{ pointer, message: 'is required' }];
+  const value = scalarValue(bytes, member);
+  return Array.isArray(value) ? faults : [inputError(pointer, 'must be an array', value as Json)];
+}
 
 /** Checks the roles and contents of a request's messages while a scanner reads them: messages are on level 2. */
 export class MessageChecker implements JsonListener {

@@ -1,11 +1,12 @@
-import type { EventClassification, StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import {
+  classifications,
+  type EventClassification,
+  type StreamInterpreter,
+} from '#gateway/framing/stream-interpreter.ts';
 import type { AnswerEvent, AnswerReader, AnswerWriter } from '#gateway/neutral/answer-event.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 
-const noContent: EventClassification = { kind: 'no-content' };
-const content: EventClassification = { kind: 'content' };
-const end: EventClassification = { kind: 'end' };
-const malformed: EventClassification = { kind: 'malformed' };
+const { noContent, content, end, malformed } = classifications;
 
 /** The kinds of events that are more than the beginning of an answer. */
 const contentKinds: ReadonlySet<AnswerEvent['kind']> = new Set([
@@ -49,7 +50,7 @@ export class NeutralStream implements StreamInterpreter {
   }
 
   classify(data: string | null): EventClassification {
-    let classification = noContent;
+    let classification: EventClassification = noContent;
     for (const event of this.#reader.read(data)) {
       this.take(event);
       if (event.kind === 'malformed') return malformed;

@@ -1,7 +1,8 @@
-import type { ImagePart, Part, Source, Turn, Unsupported } from '#gateway/neutral/conversation.ts';
+import * as E from 'fp-ts/lib/Either.js';
+import type { ImagePart, Part, Source, Tuned, Turn, Unsupported } from '#gateway/neutral/conversation.ts';
 import type { Json } from '#shared/json/json.ts';
 
-/** Thrown while a request is parsed or written; `whatIsUnsupported` catches it. */
+/** Thrown while a request is parsed or written; `orUnsupported` catches it. */
 class UnsupportedError extends Error {
   readonly pointer: string;
 
@@ -18,14 +19,12 @@ export function refuse(pointer: string, message: string): never {
 }
 
 /** Does some parsing or writing, and returns what it refused, or its result. */
-export function orUnsupported<Result>(
-  work: () => Result,
-): { readonly refused: Unsupported } | { readonly done: Result } {
+export function orUnsupported<Result>(work: () => Result): E.Either<Unsupported, Result> {
   try {
-    return { done: work() };
+    return E.right(work());
   } catch (error) {
     if (!(error instanceof UnsupportedError)) throw error;
-    return { refused: { pointer: error.pointer, message: error.message } };
+    return E.left({ pointer: error.pointer, message: error.message });
   }
 }
 
@@ -62,6 +61,11 @@ export function textOr(value: Json | undefined): string | null {
 /** A number, or null. */
 export function numberOr(value: Json | undefined): number | null {
   return typeof value === 'number' ? value : null;
+}
+
+/** A number that tunes an answer, with its place; null for anything else. */
+export function tunedOf(value: Json | undefined, pointer: string): Tuned | null {
+  return typeof value === 'number' ? { value, pointer } : null;
 }
 
 /** A list, or an empty one. */

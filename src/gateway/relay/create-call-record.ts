@@ -4,7 +4,7 @@ import type { ResponseSink } from '#exchange/response-sink.ts';
 import type { AttemptTimes } from '#gateway/attempt/attempt.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import type { Consumption, ReportedConsumption } from '#gateway/neutral/consumption.ts';
-import type { ProviderRequest } from '#gateway/providers/provider.ts';
+import type { Provider, ProviderRequest } from '#gateway/providers/provider.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import type { ResponseHandler } from '#gateway/response/response-handler.ts';
 import type { Transport } from '#gateway/transport/transport.ts';
@@ -135,6 +135,11 @@ export interface RelayedCall {
     target: Target,
     continueFrom: string | null,
   ) => OutgoingRequest | Promise<OutgoingRequest | null>;
+}
+
+/** Adds to a request the means of its provider to send it. */
+export function outgoingThrough({ transport, redactor }: Provider, made: ProviderRequest): OutgoingRequest {
+  return { transport, redactor: redactor ?? null, ...made };
 }
 
 /** A request to a provider, with the means to send it. */

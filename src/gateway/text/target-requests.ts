@@ -16,7 +16,7 @@ import {
 } from '#gateway/protocols/protocol.ts';
 import { protocolNamed } from '#gateway/protocols/protocols.ts';
 import { forwardedHeaders, headersNamed, type Provider, type ResponseTranslator } from '#gateway/providers/provider.ts';
-import type { OutgoingRequest } from '#gateway/relay/create-call-record.ts';
+import { type OutgoingRequest, outgoingThrough } from '#gateway/relay/create-call-record.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 
 /** A provider that gives texts. */
@@ -101,7 +101,7 @@ export class TargetRequests {
       streams: this.#request.isStreamed,
       forwarded,
     });
-    return { transport: provider.transport, redactor: provider.redactor ?? null, request, translator: null };
+    return outgoingThrough(provider, { request, translator: null });
   }
 
   async #translated(
@@ -120,19 +120,14 @@ export class TargetRequests {
       streams: this.#request.isStreamed,
       forwarded: this.#forwarded,
     });
-    return {
-      transport: provider.transport,
-      redactor: provider.redactor ?? null,
-      request,
-      translator: this.#translatorFrom(protocol, {
-        model: target.model,
-        isContinuation: continueFrom !== null,
-        freeTextTools: await this.#freeTextTools(),
-      }),
-      ...(ignored.length === 0
-        ? {}
-        : { ignored: ignoredMembers(ignored.map((pointer) => ({ pointer, message: '' }))) }),
-    };
+    const translator = this.#translatorFrom(protocol, {
+      model: target.model,
+      isContinuation: continueFrom !== null,
+      freeTextTools: await this.#freeTextTools(),
+    });
+    const outgoing = outgoingThrough(provider, { request, translator });
+    if (ignored.length === 0) return outgoing;
+    return { ...outgoing, ignored: ignoredMembers(ignored.map((pointer) => ({ pointer, message: '' }))) };
   }
 
   async #freeTextTools(): Promise<ReadonlySet<string>> {

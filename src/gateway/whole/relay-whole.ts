@@ -4,7 +4,7 @@ import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
 import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import { forwardedHeaders, headersNamed } from '#gateway/providers/provider.ts';
-import type { OutgoingRequest } from '#gateway/relay/create-call-record.ts';
+import { type OutgoingRequest, outgoingThrough } from '#gateway/relay/create-call-record.ts';
 import { relay } from '#gateway/relay/relay.ts';
 import { PartlyHeldResponse } from '#gateway/response/partly-held-response.ts';
 import type { WholeOperation, WholeRequest } from './whole-operation.ts';
@@ -76,6 +76,6 @@ function createRequestFactory(
     const provider = configuration.providers.get(target.provider);
     if (provider?.whole === undefined) throw new Error(`${target.id} does not have ${path}`);
     const made = provider.whole({ path, query: query === '' ? '' : `?${query}`, body: last.body, forwarded });
-    return { transport: provider.transport, redactor: provider.redactor ?? null, ...made };
+    return outgoingThrough(provider, made);
   };
 }

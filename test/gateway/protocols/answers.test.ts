@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { SseSplitter } from '#gateway/framing/sse-splitter.ts';
-import { eventsOf } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerReader } from '#gateway/neutral/answer-event.ts';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import type { TextRequest } from '#gateway/protocols/protocol.ts';
-import { answers, joined } from './arbitrary-answers.ts';
+import { answers, eventsOf, joined } from './arbitrary-answers.ts';
 
 const request = { asksForUsage: true } as TextRequest;
 const options = { model: 'm', isContinuation: false, freeTextTools: new Set<string>() };

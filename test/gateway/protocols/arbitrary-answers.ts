@@ -55,3 +55,22 @@ export function joined(events: Iterable<AnswerEvent>): ReadonlyArray<AnswerEvent
   }
   return all;
 }
+
+/** The events of a whole answer: a stream of them says the same. */
+export function* eventsOf({ id, model, parts, reason, stopSequence, tokens }: Answer): Iterable<AnswerEvent> {
+  yield { kind: 'started', id, model };
+  let index = 0;
+  for (const part of parts) {
+    if (part.kind === 'tool-call') {
+      yield { kind: 'tool-call', index, id: part.id, name: part.name };
+      yield { kind: 'arguments', index, text: part.arguments };
+      index += 1;
+    } else {
+      yield { kind: part.kind, text: part.text };
+      if (part.kind === 'reasoning' && part.signature !== null) yield { kind: 'signature', signature: part.signature };
+    }
+  }
+  if (tokens !== null) yield { kind: 'usage', tokens };
+  yield { kind: 'finished', reason, stopSequence };
+  yield { kind: 'end' };
+}

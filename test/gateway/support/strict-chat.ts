@@ -1,11 +1,13 @@
 import {
   type Body,
+  firstFault,
   isObject,
   isText,
   listOf,
   nextTurn,
   parsedBody,
   type Rule,
+  rule,
   type StrictProvider,
   sendEvents,
   unknownIn,
@@ -29,7 +31,6 @@ const ofRole: Readonly<Record<string, ReadonlyArray<string>>> = {
   tool: ['role', 'content', 'tool_call_id'],
 };
 
-const rule = (page: string, refuses: Rule['refuses']): Rule => ({ page, refuses });
 const messagesOf = (body: Body) => listOf(body.messages);
 const between = (value: unknown, least: number, most: number) =>
   value === undefined || value === null || (typeof value === 'number' && value >= least && value <= most);
@@ -168,7 +169,7 @@ export function strictChat(): StrictProvider {
     refusals,
     behaviour: (res, seen) => {
       const body = parsedBody(seen);
-      const fault = chatRules.reduce<string | null>((found, { refuses }) => found ?? refuses(body, seen.headers), null);
+      const fault = firstFault(chatRules, body, seen.headers);
       if (fault !== null) {
         refusals.push(fault);
         const error = { message: fault, type: 'invalid_request_error', param: null, code: null };

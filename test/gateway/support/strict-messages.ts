@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   type Body,
+  firstFault,
   isObject,
   isText,
   listOf,
   nextTurn,
   parsedBody,
   type Rule,
+  rule,
   type StrictProvider,
   sendEvents,
   unknownIn,
@@ -23,8 +25,6 @@ const members = [
   ...['tools', 'tool_choice', 'thinking', 'metadata', 'service_tier', 'output_config', 'container', 'mcp_servers'],
   ...['context_management', 'cache_control'],
 ];
-
-const rule = (page: string, refuses: Rule['refuses']): Rule => ({ page, refuses });
 
 const blocksOf = (message: Body): ReadonlyArray<Body> =>
   isText(message.content) ? [{ type: 'text', text: message.content }] : listOf(message.content);
@@ -234,11 +234,7 @@ export function strictMessages(): StrictProvider {
 
 function faultOf(body: Body, headers: IncomingHttpHeaders, path: string): string | null {
   const counted = path.includes('/count_tokens') ? { max_tokens: 1, ...body } : body;
-  for (const { refuses } of messagesRules) {
-    const fault = refuses(counted, headers);
-    if (fault !== null) return fault;
-  }
-  return null;
+  return firstFault(messagesRules, counted, headers);
 }
 
 function answerTo(body: Body): Body {

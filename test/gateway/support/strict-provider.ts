@@ -18,6 +18,13 @@ export interface StrictProvider {
   readonly refusals: string[];
 }
 
+export const rule = (page: string, refuses: Rule['refuses']): Rule => ({ page, refuses });
+
+/** The first refusal of some rules; null without one. */
+export function firstFault(rules: ReadonlyArray<Rule>, body: Body, headers: IncomingHttpHeaders): string | null {
+  return rules.reduce<string | null>((found, { refuses }) => found ?? refuses(body, headers), null);
+}
+
 export const isObject = (value: unknown): value is Body =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

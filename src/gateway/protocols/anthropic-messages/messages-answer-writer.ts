@@ -130,7 +130,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
       this.#waiting.set(index, { id, name, pieces: [] });
       return '';
     }
-    const opened = this.#openBlock('tool_use', { type: 'tool_use', id, name, input: {} });
+    const opened = this.#openBlock('tool_use', callBlock(id, name));
     this.#openCall = index;
     return opened;
   }
@@ -144,17 +144,19 @@ export class MessagesAnswerWriter implements AnswerWriter {
   #writeWaiting(): string {
     let written = '';
     for (const { id, name, pieces } of this.#waiting.values()) {
-      this.#open = 'tool_use';
-      written += frame({
-        type: 'content_block_start',
-        index: this.#blocks,
-        content_block: { type: 'tool_use', id, name, input: {} },
-      });
-      written += this.#delta({ type: 'input_json_delta', partial_json: pieces.join('') }) + this.#close();
+      written +=
+        this.#openBlock('tool_use', callBlock(id, name)) +
+        this.#delta({ type: 'input_json_delta', partial_json: pieces.join('') }) +
+        this.#close();
     }
     this.#waiting.clear();
     return written;
   }
+}
+
+/** The block of a call whose arguments follow. */
+function callBlock(id: string, name: string): JsonObject {
+  return { type: 'tool_use', id, name, input: {} };
 }
 
 /** An event whose name is its type. */

@@ -5,7 +5,7 @@ import { lastMember, MemberCollector, scalarMember, scalarValue, wantedNames } f
 import { type FoundPlace, PlaceFinder, pointerOf } from '#gateway/framing/json-places.ts';
 import { type JsonRequest, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
-import { MessageChecker } from '#gateway/protocols/message-checker.ts';
+import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 
@@ -55,7 +55,7 @@ export async function readMessagesRequest(
   const faults = [
     ...spellingFaults(members.otherSpellings, ['model']),
     ...checkText('/model', said('model')),
-    ...messagesFaults(bytes, listener),
+    ...messagesFaults(bytes, listener.members, listener.messages),
     ...(needsMaxTokens ? maxTokensFaults(said('max_tokens')) : []),
     ...checkFlag('/stream', said('stream')),
   ];
@@ -72,14 +72,6 @@ export async function readMessagesRequest(
       ({ pattern, valueStart, end }) => pattern === signatures && end - valueStart === emptyText.length,
     ),
   });
-}
-
-function messagesFaults(bytes: Buffer, { members, messages }: MessagesListener): ReadonlyArray<InputError> {
-  const pointer = '/messages';
-  const member = lastMember(members, 'messages');
-  if (member === undefined) return [{ pointer, message: 'is required' }];
-  const value = scalarValue(bytes, member);
-  return Array.isArray(value) ? messages.faults : [inputError(pointer, 'must be an array', value as Json)];
 }
 
 function maxTokensFaults(value: Json | undefined): ReadonlyArray<InputError> {

@@ -13,11 +13,19 @@ import type {
   Tool,
   ToolChoice,
   ToolResultPart,
-  Tuned,
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
-import { joinTurns, listOr, numberOr, orUnsupported, refuse, saysNothing, textOr } from '#gateway/protocols/parsing.ts';
+import {
+  joinTurns,
+  listOr,
+  numberOr,
+  orUnsupported,
+  refuse,
+  saysNothing,
+  textOr,
+  tunedOf,
+} from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { effortOf, protocolName } from './thinking.ts';
@@ -57,8 +65,7 @@ export async function parseMessages(
 ): Promise<E.Either<Unsupported | Failure, ParsedRequest>> {
   const body = await parseKeepingText(bytes, keptTexts, maxValues);
   if (E.isLeft(body)) return body;
-  const parsed = orUnsupported(() => new RequestParser().parse(body.right));
-  return 'refused' in parsed ? E.left(parsed.refused) : E.right(parsed.done);
+  return orUnsupported(() => new RequestParser().parse(body.right));
 }
 
 class RequestParser {
@@ -205,10 +212,6 @@ function sourceIn({ type, media_type: mediaType, data, url }: JsonObject): Sourc
   if (type === 'url' && typeof url === 'string') return { kind: 'url', url };
   if (type !== 'base64' || typeof mediaType !== 'string' || typeof data !== 'string') return null;
   return { kind: 'base64', mediaType, data };
-}
-
-function tunedOf(value: Json | undefined, pointer: string): Tuned | null {
-  return typeof value === 'number' ? { value, pointer } : null;
 }
 
 function toolChoiceOf(choice: Json | undefined, tools: ReadonlyArray<Tool>): ToolChoice | null {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import * as E from 'fp-ts/lib/Either.js';
+import type * as E from 'fp-ts/lib/Either.js';
 import { JsonText, type WritableJson, writeJson } from '#gateway/framing/json-text.ts';
 import type {
   Conversation,
@@ -24,8 +24,7 @@ const defaultMaxTokens = 4_096;
 
 /** Writes a request of Messages (https://docs.anthropic.com/en/api/messages). */
 export function writeMessages(conversation: Conversation, model: TargetModel): E.Either<Unsupported, WrittenRequest> {
-  const written = orUnsupported(() => new RequestWriter(conversation, model).write());
-  return 'refused' in written ? E.left(written.refused) : E.right(written.done);
+  return orUnsupported(() => new RequestWriter(conversation, model).write());
 }
 
 type Members = Readonly<Record<string, WritableJson | undefined>>;

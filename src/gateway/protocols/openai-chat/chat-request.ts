@@ -2,17 +2,10 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { type ReasoningHint, reasoningHints } from '#gateway/config/configuration.ts';
-import {
-  lastMember,
-  MemberCollector,
-  type Place,
-  scalarMember,
-  scalarValue,
-  wantedNames,
-} from '#gateway/framing/json-members.ts';
+import { MemberCollector, type Place, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import { type JsonRequest, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
-import { MessageChecker } from '#gateway/protocols/message-checker.ts';
+import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 
@@ -59,7 +52,7 @@ export async function readChatRequest(bytes: Buffer, maxValues: number): Promise
   const faults = [
     ...spellingFaults(request.right.members.otherSpellings, ['model']),
     ...checkText('/model', model),
-    ...messagesFaults(bytes, listener),
+    ...messagesFaults(bytes, listener.members, listener.messages),
     ...checkFlag('/stream', stream),
     ...hintFaults(model, reasoning),
   ];
@@ -97,14 +90,6 @@ class ChatListener implements JsonListener {
     if (level < 3) this.members.end(level, end);
     if (this.#isInMessages) this.messages.end(level, end);
   }
-}
-
-function messagesFaults(bytes: Buffer, { members, messages }: ChatListener): ReadonlyArray<InputError> {
-  const pointer = '/messages';
-  const member = lastMember(members, 'messages');
-  if (member === undefined) return [{ pointer, message: 'is required' }];
-  const value = scalarValue(bytes, member);
-  return Array.isArray(value) ? messages.faults : [inputError(pointer, 'must be an array', value as Json)];
 }
 
 function hintFaults(model: Json | undefined, reasoning: Json | undefined): ReadonlyArray<InputError> {

@@ -1,13 +1,13 @@
-import type { EventClassification, StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import {
+  classifications,
+  type EventClassification,
+  type StreamInterpreter,
+} from '#gateway/framing/stream-interpreter.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { ChatProgress } from './chat-event.ts';
 import { ChatEventReader } from './chat-event-reader.ts';
 
-const noContent: EventClassification = { kind: 'no-content' };
-const content: EventClassification = { kind: 'content' };
-const gatewayOnly: EventClassification = { kind: 'gateway-only' };
-const end: EventClassification = { kind: 'end' };
-const malformed: EventClassification = { kind: 'malformed' };
+const { noContent, content, gatewayOnly, end, malformed } = classifications;
 
 /** A chat stream: finished when every choice has its `finish_reason`. */
 export class ChatStreamInterpreter implements StreamInterpreter {

@@ -13,7 +13,6 @@ import type {
   Tool,
   ToolCallPart,
   ToolChoice,
-  Tuned,
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
@@ -27,6 +26,7 @@ import {
   saysNothing,
   sourceOf,
   textOr,
+  tunedOf,
 } from '#gateway/protocols/parsing.ts';
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
@@ -70,8 +70,7 @@ export async function parseChat(
 ): Promise<E.Either<Unsupported | Failure, ParsedRequest>> {
   const body = await parseKeepingText(bytes, keptTexts, maxValues);
   if (E.isLeft(body)) return body;
-  const parsed = orUnsupported(() => parsedOf(body.right));
-  return 'refused' in parsed ? E.left(parsed.refused) : E.right(parsed.done);
+  return orUnsupported(() => parsedOf(body.right));
 }
 
 function parsedOf(body: JsonObject): ParsedRequest {
@@ -112,10 +111,6 @@ function isTextModality(name: string, value: Json | undefined): boolean {
   if (name !== 'modalities') return false;
   if (listOr(value).some((each) => each !== 'text')) refuse('/modalities', 'modalities: this target answers with text');
   return true;
-}
-
-function tunedOf(value: Json | undefined, pointer: string): Tuned | null {
-  return typeof value === 'number' ? { value, pointer } : null;
 }
 
 function reasoningOf(effort: Json | undefined): Conversation['reasoning'] {

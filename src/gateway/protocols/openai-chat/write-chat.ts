@@ -1,4 +1,4 @@
-import * as E from 'fp-ts/lib/Either.js';
+import type * as E from 'fp-ts/lib/Either.js';
 import { JsonText, type WritableJson, writeJson } from '#gateway/framing/json-text.ts';
 import type {
   Conversation,
@@ -25,8 +25,7 @@ type Message = Readonly<Record<string, WritableJson | undefined>>;
  * because a message of a tool holds texts alone.
  */
 export function writeChat(conversation: Conversation, model: TargetModel): E.Either<Unsupported, WrittenRequest> {
-  const written = orUnsupported(() => requestOf(conversation, model));
-  return 'refused' in written ? E.left(written.refused) : E.right(written.done);
+  return orUnsupported(() => requestOf(conversation, model));
 }
 
 function requestOf(conversation: Conversation, target: TargetModel): WrittenRequest {
@@ -34,7 +33,7 @@ function requestOf(conversation: Conversation, target: TargetModel): WrittenRequ
   const { system, turns, tools, maxTokens, temperature, topP, topK, stopSequences, output, reasoning } = conversation;
   if (topK !== null) ignored.add(topK.pointer);
   if (reasoning !== null && !target.reasoning && reasoning.effort !== 'none') ignored.add(reasoning.pointer);
-  const limit = maxTokens === null ? undefined : maxTokens;
+  const limit = maxTokens ?? undefined;
   const body = writeJson({
     model: target.model,
     messages: [
