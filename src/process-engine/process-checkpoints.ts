@@ -94,10 +94,11 @@ export class CheckpointWriter {
     if (!this.#isFenced && !this.#options.signal.aborted) this.#writing ??= this.#write();
   }
 
-  /** Waits until the present state is written, or until the signal aborts. */
+  /** Waits until the present state is written, or until the signal aborts. After that, `end` writes it. */
   saved(): Promise<void> {
     this.request();
-    if (this.#writing === null) return Promise.resolve();
+    // A write under way at the abort ends no wait that begins later.
+    if (this.#writing === null || this.#options.signal.aborted) return Promise.resolve();
     return new Promise((end) => this.#waits.push({ version: this.#wanted, end }));
   }
 

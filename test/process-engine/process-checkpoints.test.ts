@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import { monotonicClock } from '#leases/clock.ts';
 import { decodeProcessesRecord, type ProcessesRecord, processesRecordKey } from '#positions/position-poll.ts';
-import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
+import { CheckpointWriter, ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import { FencedError } from '#shared/errors/fenced-error.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 
@@ -59,5 +62,26 @@ describe('ProcessCheckpoints', () => {
     assert.deepEqual(decodeProcessesRecord(value), record);
     for (const other of [null, 1, {}, { ...record, checkpoints: { one: { position: 1 } } } as never])
       assert.equal(decodeProcessesRecord(other), null);
+  });
+});
+
+describe('CheckpointWriter', () => {
+  it('ends a wait that begins after the term has ended, while the last write is still under way', async () => {
+    const stopping = new AbortController();
+    const { promise: stored, resolve: store } = Promise.withResolvers<void>();
+    const writer = new CheckpointWriter({
+      write: () => stored,
+      onFenced: () => undefined,
+      clock: monotonicClock,
+      log: pino({ level: 'silent' }),
+      signal: stopping.signal,
+    });
+    writer.request();
+    await setImmediate();
+    stopping.abort();
+    // The append of a reaction has succeeded meanwhile.
+    const saved = writer.saved();
+    store();
+    assert.equal(await Promise.race([saved.then(() => 'saved'), sleep(1_000, 'never', { ref: false })]), 'saved');
   });
 });
