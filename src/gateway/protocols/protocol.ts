@@ -11,18 +11,25 @@ import type { JsonObject } from '#shared/json/json.ts';
 /** The most values in a body that is parsed to the neutral form, because that takes one turn of the event loop. */
 export const maxTranslatedValues = 100_000;
 
+/** The name of a protocol in which the gateway writes requests from the neutral form. */
+export type WrittenProtocolName = 'openai-chat' | 'anthropic-messages';
 /** The name of a protocol for generating text. */
-export type ProtocolName = 'openai-chat' | 'anthropic-messages';
+export type ProtocolName = WrittenProtocolName | 'openai-responses';
+
+/** A protocol that clients speak. Targets that speak it too get their requests as they come. */
+export interface ClientProtocol {
+  readonly name: ProtocolName;
+  /** The member that each whole answer has. */
+  readonly requiredMember: string;
+  readonly client: ClientHalf;
+}
 
 /**
  * A protocol for generating text. Its half for clients reads requests and writes answers; its half for providers writes
  * requests and reads answers. Two protocols meet in the neutral form alone.
  */
-export interface TextProtocol {
-  readonly name: ProtocolName;
-  /** The member that each whole answer has. */
-  readonly requiredMember: string;
-  readonly client: ClientHalf;
+export interface TextProtocol extends ClientProtocol {
+  readonly name: WrittenProtocolName;
   readonly provider: ProviderHalf;
 }
 
@@ -34,9 +41,6 @@ export interface ClientHalf {
   readonly askingHeaders: ReadonlyArray<string>;
   /** Reads and checks a body, in slices, without parsing it. */
   readonly read: (bytes: Buffer, maxValues: number) => Promise<E.Either<Failure, TextRequest>>;
-  /** Makes the writer of one streamed answer. */
-  readonly createWriter: (request: TextRequest, options: WriterOptions) => AnswerWriter;
-  readonly writeWhole: (answer: Answer, options: WriterOptions) => Buffer;
   readonly errors: ErrorForm;
 }
 
@@ -52,11 +56,22 @@ export interface WriterOptions {
 
 /** The changes of a client's request for one target of the same protocol. */
 export interface RequestChanges {
-  readonly model: string;
+  readonly target: NativeTarget;
   /** Whether the provider is asked for the usage of a stream although the client does not. */
   readonly asksUsage: boolean;
   /** The answer's text so far, which the target continues; null for a new answer. */
   readonly continueFrom: string | null;
+}
+
+/** A target that speaks the client's protocol. */
+export interface NativeTarget {
+  readonly model: string;
+  /** The name of its provider. */
+  readonly provider: string;
+  /** Whether it thinks before it answers. */
+  readonly reasoning: boolean;
+  /** Whether the provider runs OpenAI's own tools. */
+  readonly hostedTools: boolean;
 }
 
 /** How the events of a stream are looked at that passes as it comes. */
@@ -81,8 +96,10 @@ export interface TextRequest {
   readonly isContinuable: boolean;
   /** Whether a target of the same protocol may refuse it as it is, because another protocol's answers are in it. */
   readonly mustTranslate: boolean;
+  /** Returns what it demands and a target of the same protocol cannot do; null if the target can do all. */
+  readonly unsupportedBy: (target: NativeTarget) => Unsupported | null;
   /** Returns its bytes with changes; every other byte is as it came. */
-  readonly changed: (changes: RequestChanges) => Buffer;
+  readonly changed: (changes: RequestChanges) => WrittenRequest;
   /** Makes the interpreter of one attempt's stream, which passes as it comes. */
   readonly watch: (watched: Watched) => StreamInterpreter;
   /**
@@ -91,6 +108,10 @@ export interface TextRequest {
    * @returns what the neutral form cannot express, or a failure for a body with too many values
    */
   readonly parse: (maxValues: number) => Promise<E.Either<Unsupported | Failure, ParsedRequest>>;
+  /** Makes the writer of its streamed answer, which comes in another protocol. */
+  readonly createWriter: (options: WriterOptions) => AnswerWriter;
+  /** Writes its whole answer, which came in another protocol. */
+  readonly writeWhole: (answer: Answer, options: WriterOptions) => Buffer;
 }
 
 /** A request in the neutral form. */
@@ -122,7 +143,7 @@ export interface TargetModel {
   readonly takesCompletionTokens: boolean;
 }
 
-/** A request that was written from the neutral form. */
+/** A request for a target. */
 export interface WrittenRequest {
   readonly body: Buffer;
   /** Pointers of what only offers or tunes, and that this target does not get. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ProviderConfiguration } from '#gateway/config/configuration.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
-import type { ProtocolName } from '#gateway/protocols/protocol.ts';
+import type { ProtocolName, WrittenProtocolName } from '#gateway/protocols/protocol.ts';
 import type { StoredBody, Transport, UpstreamRequest } from '#gateway/transport/transport.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { SecretRedactor } from './secret-redactor.ts';
@@ -125,8 +125,10 @@ export interface Provider {
   readonly transport: Transport;
   /** Removes the provider's secrets from its refusals; absent if it has none. */
   readonly redactor?: SecretRedactor;
-  /** The protocols for texts that it speaks, the preferred one first; missing if it gives no texts. */
-  readonly protocols?: ReadonlyArray<ProtocolName>;
+  /** The protocols for texts that it speaks; missing if it gives no texts. Requests are translated to the first one. */
+  readonly protocols?: readonly [WrittenProtocolName, ...ProtocolName[]];
+  /** Whether it runs OpenAI's own tools. Default false. */
+  readonly hostedTools?: boolean;
   /** Whether its models want the limit of tokens as `max_completion_tokens`. */
   readonly takesCompletionTokens?: boolean;
   readonly text?: (text: ProviderText) => UpstreamRequest;

@@ -134,7 +134,7 @@ export interface RelayedCall {
   readonly requestFor: (
     target: Target,
     continueFrom: string | null,
-  ) => OutgoingRequest | Promise<OutgoingRequest | null>;
+  ) => OutgoingRequest | null | Promise<OutgoingRequest | null>;
 }
 
 /** Adds to a request the means of its provider to send it. */

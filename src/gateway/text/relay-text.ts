@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import type { ModelRoute } from '#gateway/config/catalogue.ts';
 import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
-import type { TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
+import type { ClientProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { relay } from '#gateway/relay/relay.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
@@ -13,7 +13,7 @@ import { TargetRequests } from './target-requests.ts';
 /** An endpoint for texts: what its calls are counted as, and the protocol of its clients. */
 export interface TextEndpoint {
   readonly operation: CallRecord['operation'];
-  readonly protocol: TextProtocol;
+  readonly protocol: ClientProtocol;
 }
 
 /** Answers a request for a text, in any protocol. */
@@ -55,7 +55,7 @@ export async function relayText(
 
 function createResponseHandler(
   call: GatewayCall,
-  { requiredMember }: TextProtocol,
+  { requiredMember }: ClientProtocol,
   request: TextRequest,
   { onStreamFailure, askUsage }: ModelRoute,
 ): ResponseHandler {

@@ -7,7 +7,9 @@ import type { GatewayCall } from '#gateway/gateway-call.ts';
 import type { Conversation, Unsupported } from '#gateway/neutral/conversation.ts';
 import { TranslatedStream } from '#gateway/protocols/neutral-stream.ts';
 import {
+  type ClientProtocol,
   maxTranslatedValues,
+  type NativeTarget,
   type ParsedRequest,
   type TextProtocol,
   type TextRequest,
@@ -35,7 +37,7 @@ interface Way {
  */
 export class TargetRequests {
   readonly #call: GatewayCall;
-  readonly #protocol: TextProtocol;
+  readonly #protocol: ClientProtocol;
   readonly #request: TextRequest;
   readonly #asksUsage: boolean;
   readonly #keepsText: boolean;
@@ -43,10 +45,11 @@ export class TargetRequests {
   readonly #ways: ReadonlyMap<Target, Way>;
   #parsed: Promise<E.Either<Unsupported, ParsedRequest>> | null = null;
   /** A retry on the same target sends the same bytes. */
-  #last: { readonly target: Target; readonly continueFrom: string | null; readonly body: Buffer } | null = null;
+  #last: { readonly target: Target; readonly continueFrom: string | null; readonly written: WrittenRequest } | null =
+    null;
   #lastWritten: { readonly target: Target; readonly written: E.Either<Unsupported, WrittenRequest> } | null = null;
 
-  private constructor(call: GatewayCall, protocol: TextProtocol, request: TextRequest, route: ModelRoute) {
+  private constructor(call: GatewayCall, protocol: ClientProtocol, request: TextRequest, route: ModelRoute) {
     this.#call = call;
     this.#protocol = protocol;
     this.#request = request;
@@ -59,7 +62,7 @@ export class TargetRequests {
   /** @returns why no target can serve the call, if each would have to translate what it cannot express */
   static async prepare(
     call: GatewayCall,
-    protocol: TextProtocol,
+    protocol: ClientProtocol,
     request: TextRequest,
     route: ModelRoute,
   ): Promise<E.Either<Failure, TargetRequests>> {
@@ -78,18 +81,16 @@ export class TargetRequests {
   readonly requestFor = (
     target: Target,
     continueFrom: string | null,
-  ): OutgoingRequest | Promise<OutgoingRequest | null> => {
+  ): OutgoingRequest | null | Promise<OutgoingRequest | null> => {
     const way = this.#ways.get(target);
     if (way === undefined) throw new Error(`${target.id} gives no texts`);
     if (way.translation === null) return this.#asItCame(way.provider, target, continueFrom);
     return this.#translated(way.provider, way.translation, target, continueFrom);
   };
 
-  #asItCame(provider: TextProvider, target: Target, continueFrom: string | null): OutgoingRequest {
-    if (this.#last?.target !== target || this.#last.continueFrom !== continueFrom) {
-      const changes = { model: target.model, asksUsage: this.#asksUsage, continueFrom };
-      this.#last = { target, continueFrom, body: this.#request.changed(changes) };
-    }
+  #asItCame(provider: TextProvider, target: Target, continueFrom: string | null): OutgoingRequest | null {
+    if (this.#unsupportedNatively(provider, target) !== null) return null;
+    const { body, ignored } = this.#changed(provider, target, continueFrom);
     const { headers, query } = this.#call;
     const { name, client } = this.#protocol;
     const forwarded =
@@ -97,11 +98,26 @@ export class TargetRequests {
     const request = provider.text({
       protocol: name,
       query: query === '' ? '' : `?${query}`,
-      body: this.#last.body,
+      body,
       streams: this.#request.isStreamed,
       forwarded,
     });
-    return outgoingThrough(provider, { request, translator: null });
+    return withIgnored(outgoingThrough(provider, { request, translator: null }), ignored);
+  }
+
+  #changed(provider: TextProvider, target: Target, continueFrom: string | null): WrittenRequest {
+    if (this.#last?.target !== target || this.#last.continueFrom !== continueFrom) {
+      const changes = { target: nativeTarget(provider, target), asksUsage: this.#asksUsage, continueFrom };
+      this.#last = { target, continueFrom, written: this.#request.changed(changes) };
+    }
+    return this.#last.written;
+  }
+
+  #unsupportedNatively(provider: TextProvider, target: Target): Unsupported | null {
+    const unsupported = this.#request.unsupportedBy(nativeTarget(provider, target));
+    if (unsupported !== null || !isStrict(this.#call.headers)) return unsupported;
+    const strictly = this.#strictly(this.#changed(provider, target, null));
+    return E.isLeft(strictly) ? strictly.left : null;
   }
 
   async #translated(
@@ -125,9 +141,7 @@ export class TargetRequests {
       isContinuation: continueFrom !== null,
       freeTextTools: await this.#freeTextTools(),
     });
-    const outgoing = outgoingThrough(provider, { request, translator });
-    if (ignored.length === 0) return outgoing;
-    return { ...outgoing, ignored: ignoredMembers(ignored.map((pointer) => ({ pointer, message: '' }))) };
+    return withIgnored(outgoingThrough(provider, { request, translator }), ignored);
   }
 
   async #freeTextTools(): Promise<ReadonlySet<string>> {
@@ -137,18 +151,15 @@ export class TargetRequests {
   }
 
   #translatorFrom(from: TextProtocol, options: WriterOptions): ResponseTranslator {
-    const { client } = this.#protocol;
     return {
       requiredMember: from.requiredMember,
       interpret: () =>
-        new TranslatedStream(
-          from.provider.createReader(),
-          client.createWriter(this.#request, options),
-          this.#keepsText,
-        ),
+        new TranslatedStream(from.provider.createReader(), this.#request.createWriter(options), this.#keepsText),
       translate: (body, parsed) => {
         const answer = parsed === null ? null : from.provider.readWhole(body, parsed);
-        return answer === null ? null : { contentType: 'application/json', body: client.writeWhole(answer, options) };
+        return answer === null
+          ? null
+          : { contentType: 'application/json', body: this.#request.writeWhole(answer, options) };
       },
     };
   }
@@ -193,7 +204,12 @@ export class TargetRequests {
   async #findUnsupported(): Promise<Unsupported | null> {
     let unsupported: Unsupported | null = null;
     for (const [target, { provider, translation }] of this.#ways) {
-      if (translation === null) return null;
+      if (translation === null) {
+        const refused = this.#unsupportedNatively(provider, target);
+        if (refused === null) return null;
+        unsupported ??= refused;
+        continue;
+      }
       const written = await this.#write(target, provider, translation, null);
       if (E.isRight(written)) return null;
       unsupported ??= written.left;
@@ -204,7 +220,7 @@ export class TargetRequests {
 
 function waysOf(
   { configuration }: GatewayCall,
-  { name }: TextProtocol,
+  { name }: ClientProtocol,
   { mustTranslate }: TextRequest,
   { targets, fallbacks }: ModelRoute,
 ): ReadonlyMap<Target, Way> {
@@ -214,9 +230,18 @@ function waysOf(
     if (provider === undefined || !givesTexts(provider)) continue;
     const [preferred] = provider.protocols;
     const passes = provider.protocols.includes(name) && !mustTranslate;
-    if (preferred !== undefined) ways.set(target, { provider, translation: passes ? null : protocolNamed(preferred) });
+    ways.set(target, { provider, translation: passes ? null : protocolNamed(preferred) });
   }
   return ways;
+}
+
+function nativeTarget({ hostedTools = false }: TextProvider, { model, provider, reasoning }: Target): NativeTarget {
+  return { model, provider, reasoning, hostedTools };
+}
+
+function withIgnored(outgoing: OutgoingRequest, ignored: ReadonlyArray<string>): OutgoingRequest {
+  if (ignored.length === 0) return outgoing;
+  return { ...outgoing, ignored: ignoredMembers(ignored.map((pointer) => ({ pointer, message: '' }))) };
 }
 
 function givesTexts(provider: Provider): provider is TextProvider {

@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import * as E from 'fp-ts/lib/Either.js';
 import { SseSplitter } from '#gateway/framing/sse-splitter.ts';
 import type { AnswerEvent, AnswerReader } from '#gateway/neutral/answer-event.ts';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
-import type { TextRequest } from '#gateway/protocols/protocol.ts';
+import type { ClientHalf, TextRequest } from '#gateway/protocols/protocol.ts';
 import { answers, eventsOf, joined } from './arbitrary-answers.ts';
 
-const request = { asksForUsage: true } as TextRequest;
+/** A request of a stream with its usage, whose answers are written. */
+async function requestOf(client: ClientHalf): Promise<TextRequest> {
+  const body = { model: 'm', max_tokens: 1, messages: [], stream: true, stream_options: { include_usage: true } };
+  const read = await client.read(Buffer.from(JSON.stringify(body)), 1_000);
+  if (E.isLeft(read)) throw new Error(read.left.detail);
+  return read.right;
+}
+
 const options = { model: 'm', isContinuation: false, freeTextTools: new Set<string>() };
 const runs = { numRuns: 300 };
 
@@ -20,8 +28,13 @@ function readPieces(reader: AnswerReader, pieces: ReadonlyArray<Buffer>): Readon
 
 for (const { name, client, provider } of [openAiChat, anthropicMessages])
   describe(`answers of ${name}`, () => {
+    let request: TextRequest;
+    before(async () => {
+      request = await requestOf(client);
+    });
+
     const written = (events: Iterable<AnswerEvent>) => {
-      const writer = client.createWriter(request, options);
+      const writer = request.createWriter(options);
       const frames = Array.from(events, (event) => (event.kind === 'end' ? writer.end() : writer.write(event)));
       return Buffer.from(frames.join(''));
     };
@@ -59,7 +72,7 @@ for (const { name, client, provider } of [openAiChat, anthropicMessages])
     it('are the same after writing and reading a whole answer', () => {
       fc.assert(
         fc.property(answers(name), (answer) => {
-          const body = client.writeWhole(answer, options);
+          const body = request.writeWhole(answer, options);
           const read = provider.readWhole(body, JSON.parse(body.toString()));
           assert.deepEqual(read && { ...read, tokens: null }, { ...answer, tokens: null });
           assert.deepEqual([read?.tokens?.input, read?.tokens?.output], [answer.tokens?.input, answer.tokens?.output]);
@@ -70,8 +83,8 @@ for (const { name, client, provider } of [openAiChat, anthropicMessages])
   });
 
 describe('the writer of Messages', () => {
-  it('writes calls one after the other that a provider of chats mixes', () => {
-    const writer = anthropicMessages.client.createWriter(request, options);
+  it('writes calls one after the other that a provider of chats mixes', async () => {
+    const writer = (await requestOf(anthropicMessages.client)).createWriter(options);
     const events: ReadonlyArray<AnswerEvent> = [
       { kind: 'started', id: 'x', model: 'm' },
       { kind: 'tool-call', index: 0, id: 'a', name: 'one' },

@@ -21,8 +21,6 @@ export const anthropicMessages: TextProtocol = {
       const request = await readMessagesRequest(bytes, maxValues, true);
       return E.isLeft(request) ? request : E.right(textRequestOf(request.right));
     },
-    createWriter: (_request, options) => new MessagesAnswerWriter(options),
-    writeWhole: writeMessagesAnswer,
     errors: anthropicErrors,
   },
   provider: { write: writeMessages, createReader: () => new MessagesAnswerReader(), readWhole: readMessagesAnswer },
@@ -41,8 +39,14 @@ function textRequestOf(request: MessagesRequest): TextRequest {
       return isContinuable(request);
     },
     mustTranslate: request.hasForeignReasoning,
-    changed: (changes) => messagesBody(request, changes),
+    unsupportedBy: () => null,
+    changed: ({ target: { model }, continueFrom }) => ({
+      body: messagesBody(request, model, continueFrom),
+      ignored: [],
+    }),
     watch: ({ keepsText }) => new NeutralStream(new MessagesAnswerReader(), endMark, keepsText),
     parse: (maxValues) => parseMessages(request.bytes, maxValues),
+    createWriter: (options) => new MessagesAnswerWriter(options),
+    writeWhole: writeMessagesAnswer,
   };
 }

@@ -1,10 +1,12 @@
 import { lastMember, type Members, scalarMember } from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
-import type { RequestChanges } from '#gateway/protocols/protocol.ts';
 import type { MessagesRequest } from './messages-request.ts';
 
-/** A request's bytes for a target of the same protocol: the model is replaced, and every other byte is unchanged. */
-export function messagesBody({ bytes, members }: MessagesRequest, { model, continueFrom }: RequestChanges): Buffer {
+/**
+ * A request's bytes for a target of the same protocol: the model is replaced, and every other byte is unchanged.
+ * @param continueFrom the answer's text so far, which the target continues; null for a new answer
+ */
+export function messagesBody({ bytes, members }: MessagesRequest, model: string, continueFrom: string | null): Buffer {
   const edits = editsOf(members, { replace: { model: asciiJson(model) } });
   return applyEdits(bytes, continueFrom === null ? edits : inPlace([...edits, ...prefillEdits(members, continueFrom)]));
 }

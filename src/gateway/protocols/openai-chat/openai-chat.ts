@@ -20,8 +20,6 @@ export const openAiChat: TextProtocol = {
       const request = await readChatRequest(bytes, maxValues);
       return E.isLeft(request) ? request : E.right(textRequestOf(request.right));
     },
-    createWriter: ({ asksForUsage: asks }, options) => new ChatAnswerWriter({ ...options, asksForUsage: asks }),
-    writeWhole: writeChatAnswer,
     errors: openAiErrors,
   },
   provider: { write: writeChat, createReader: () => new ChatAnswerReader(), readWhole: readChatAnswer },
@@ -40,8 +38,14 @@ function textRequestOf(request: ChatRequest): TextRequest {
       return isContinuable(request);
     },
     mustTranslate: false,
-    changed: (changes) => chatBody(request, changes),
+    unsupportedBy: () => null,
+    changed: ({ target: { model }, asksUsage, continueFrom }) => ({
+      body: chatBody(request, { model, asksUsage, continueFrom }),
+      ignored: [],
+    }),
     watch: ({ keepsText, takesUsageOut }) => new ChatStreamInterpreter(request.choices, keepsText, takesUsageOut),
     parse: (maxValues) => parseChat(request.bytes, maxValues),
+    createWriter: (options) => new ChatAnswerWriter({ ...options, asksForUsage: asksForUsage(request) }),
+    writeWhole: writeChatAnswer,
   };
 }
