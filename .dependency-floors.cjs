@@ -18,6 +18,7 @@ module.exports = [
       'src/personal-data',
       'src/mongodb',
       'src/sqlite',
+      'src/responses',
     ],
   },
   { name: 'projection-engine', folders: ['src/projection-engine', 'src/positions'] },

@@ -30,6 +30,7 @@ import { deletePhoneNumber } from './phone-number/delete-phone-number.ts';
 import { setPhoneNumberFlow } from './phone-number/set-phone-number-flow.ts';
 import { updatePhoneNumber } from './phone-number/update-phone-number.ts';
 import { createProject } from './project/create-project.ts';
+import { eraseProjectResponses } from './project/erase-project-responses.ts';
 import { updateProject } from './project/update-project.ts';
 import { archiveTemplate } from './template/archive-template.ts';
 import { createTemplate } from './template/create-template.ts';
@@ -75,6 +76,7 @@ export const commands: ReadonlyArray<AnyCommand> = [
   deleteInstance,
   createProject,
   updateProject,
+  eraseProjectResponses,
   createOrganization,
   createCustomer,
   erasePersonalData,

@@ -37,6 +37,7 @@ import { getPhoneNumber } from './phone-number/get-phone-number.ts';
 import { listPhoneNumbers } from './phone-number/list-phone-numbers.ts';
 import { listProcesses } from './process/list-processes.ts';
 import { getProject } from './project/get-project.ts';
+import { getProjectResponses } from './project/get-project-responses.ts';
 import { listProjects } from './project/list-projects.ts';
 import { listProjections } from './projection/list-projections.ts';
 import { withProofs } from './shared/get-history-proof.ts';
@@ -78,6 +79,7 @@ export const queries: ReadonlyArray<AnyQuery> = [
     listProjects,
     getProject,
     getProjectHistory,
+    getProjectResponses,
     listOrganizations,
     getOrganization,
     getOrganizationHistory,

@@ -19,6 +19,7 @@ export const projects = projection<ProjectDocument, ProjectEvents>({
       record: { ...data, createdAt: metadata.time, updatedAt: metadata.time },
     }),
     ProjectRenamed: (document, event) => changed(document, event, { name: event.data.name }),
+    ProjectResponsesErased: (document, event) => changed(document, event, {}),
   },
   indexes: tenantIndexes(['organizationId', 'partnerId', 'projectId'], ['name']),
 });

@@ -113,7 +113,7 @@ async function openLiveService(
     const { log, printAdminKey } = options;
     await bootstrapEmptyStore({ ...stores, givenKey: config.bootstrapApiKey, printAdminKey, log });
   }
-  const processes = processTable(stores.personalData, stores.blobs);
+  const processes = processTable(stores.personalData, stores.blobs, stores.responses);
   return openService(config, { ...stores, gatewaySource, processes, log: options.log, opened });
 }
 

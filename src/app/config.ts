@@ -94,6 +94,10 @@ export interface Limits {
   readonly maxFileBytes: number;
   /** The size of all files of one project. */
   readonly filesQuotaBytes: number;
+  /** How long a stored response is kept. */
+  readonly responsesTtlDays: number;
+  /** The size of all stored responses of one project. */
+  readonly responsesQuotaBytes: number;
   /** Calls that this node makes for batches at once. */
   readonly batchCallsAtOnce: number;
   /** The memory of all bodies at the same time. */
@@ -174,6 +178,8 @@ function readLimits(environment: Environment): Limits {
     maxAudioBytes: readWholeNumber(environment, 'MAX_AUDIO_BYTES', 100 * 1024 * 1024, 1_024, 4 * 1024 * 1024 * 1024),
     maxFileBytes: readWholeNumber(environment, 'MAX_FILE_BYTES', 512 * 1024 * 1024, 1_024, maxLimitBytes),
     filesQuotaBytes: readWholeNumber(environment, 'FILES_QUOTA_BYTES', 10 * 1024 * 1024 * 1024, 0, maxLimitBytes),
+    responsesTtlDays: readWholeNumber(environment, 'RESPONSES_TTL_DAYS', 30, 1, 3_650),
+    responsesQuotaBytes: readWholeNumber(environment, 'RESPONSES_QUOTA_BYTES', 1024 * 1024 * 1024, 0, maxLimitBytes),
     batchCallsAtOnce: readWholeNumber(environment, 'BATCH_CALLS_AT_ONCE', 32, 1, 10_000),
     bodies: byteLimitsOf(environment, 'MAX_BODY_BYTES_IN_FLIGHT', defaultBodyByteLimits),
     answers: byteLimitsOf(environment, 'MAX_ANSWER_BYTES_IN_FLIGHT', defaultAnswerByteLimits),

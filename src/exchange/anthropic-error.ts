@@ -1,4 +1,4 @@
-import { type Failure, gatewayStatus } from '#domain/shared/failure.ts';
+import type { Failure } from '#domain/shared/failure.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 
 /** Anthropic's types of errors by status (https://docs.anthropic.com/en/api/errors). */
@@ -23,12 +23,6 @@ export function anthropicErrorType(status: number): string {
 /** Makes an error in the form that clients of Anthropic read. */
 export function anthropicError(type: string, message: string, requestId: string): JsonObject {
   return { type: 'error', error: { type, message }, request_id: requestId };
-}
-
-/** The status of a failure for clients of Anthropic, which expect 400 for invalid input. */
-export function anthropicStatus({ code }: Failure): number {
-  const status = gatewayStatus(code);
-  return status === 422 ? 400 : status;
 }
 
 /** The most faults that a message names. */

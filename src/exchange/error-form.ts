@@ -1,6 +1,6 @@
 import { type Failure, gatewayStatus } from '#domain/shared/failure.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
-import { anthropicError, anthropicErrorType, anthropicMessage, anthropicStatus } from './anthropic-error.ts';
+import { anthropicError, anthropicErrorType, anthropicMessage } from './anthropic-error.ts';
 import { type ErrorObject, gatewayError } from './openai-error.ts';
 
 /** How the clients of a protocol read errors. */
@@ -31,17 +31,26 @@ export const openAiErrors: ErrorForm = {
   requestIdHeader: () => [],
 };
 
+/** The same on `/v1/responses`, whose clients expect 400 for invalid input. */
+export const openAiResponsesErrors: ErrorForm = { ...openAiErrors, statusOf: statusWithout422 };
+
 /** Anthropic's form (https://docs.anthropic.com/en/api/errors). */
 export const anthropicErrors: ErrorForm = {
   name: 'anthropic',
-  statusOf: anthropicStatus,
+  statusOf: statusWithout422,
   ofFailure: (failure, requestId) =>
-    anthropicError(anthropicErrorType(anthropicStatus(failure)), anthropicMessage(failure), requestId),
+    anthropicError(anthropicErrorType(statusWithout422(failure)), anthropicMessage(failure), requestId),
   ofProvider: ({ message }, status, requestId) => anthropicError(anthropicErrorType(status), message, requestId),
   isOwn: (body) => isObject(body) && isAnthropics(body),
   event: (error) => `event: error\ndata: ${JSON.stringify(error)}\n\n`,
   requestIdHeader: (requestId) => ['request-id', requestId],
 };
+
+/** The status of a failure for clients that expect 400 for invalid input. */
+function statusWithout422({ code }: Failure): number {
+  const status = gatewayStatus(code);
+  return status === 422 ? 400 : status;
+}
 
 function isAnthropics(body: JsonObject): boolean {
   return (

@@ -1,8 +1,10 @@
+import type { ProjectFile } from '#application/files/project-file.ts';
 import type { GatewayHealth } from '#domain/usage/gateway-health.ts';
 import { CircuitBreaker } from '#gateway/health/circuit-breaker.ts';
 import { AttemptLog, type AttemptObserver } from '#gateway/health/target-health.ts';
 import type { ConfigurationSnapshot } from '#gateway/providers/open-provider.ts';
 import type { Usage } from '#gateway/relay/call-record.ts';
+import type { StoredResponses } from '#responses/stored-responses.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { SpoolFolder } from './audio/spool-folder.ts';
 import { CallLimits } from './call-limits.ts';
@@ -30,6 +32,10 @@ export interface GatewayOptions {
   readonly circuitClock?: () => number;
   /** Stores uploads that are too large for memory. */
   readonly spools: SpoolFolder;
+  /** The stored responses of conversations. */
+  readonly responses: StoredResponses;
+  /** Finds a file of a project; null if it does not exist. @throws UnavailableError */
+  readonly findFile: (fileId: string, projectId: string) => Promise<ProjectFile | null>;
 }
 
 interface OpenedProvider {
@@ -43,6 +49,9 @@ export class Gateway {
   readonly relayDependencies: RelayDependencies;
   readonly spools: SpoolFolder;
   readonly node: string;
+  readonly responses: StoredResponses;
+  readonly findFile: GatewayOptions['findFile'];
+  readonly log: GatewayOptions['log'];
   /** Shared by all configurations. */
   readonly limits: CallLimits;
   readonly #breaker: CircuitBreaker;
@@ -58,6 +67,9 @@ export class Gateway {
   constructor(options: GatewayOptions) {
     const { configuration, environment, usage, random = Math.random, spools } = options;
     this.node = options.node;
+    this.responses = options.responses;
+    this.findFile = options.findFile;
+    this.log = options.log;
     this.#breaker = new CircuitBreaker(options.circuitClock);
     this.#attemptLog = new AttemptLog(options.log);
     const observer = this.#observerOf(options);

@@ -4,15 +4,16 @@ import * as t from 'io-ts';
 import {
   get,
   post,
+  remove,
   type StreamingOperation,
   type StreamingRequest,
   type StreamReport,
 } from '#application/operations/operation.ts';
 import type { FailureCode } from '#domain/shared/failure.ts';
-import { anthropicErrors, type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
+import { anthropicErrors, type ErrorForm, openAiErrors, openAiResponsesErrors } from '#exchange/error-form.ts';
 import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
-import { nullable } from '#shared/codecs/choice.ts';
+import { enumeration, nullable } from '#shared/codecs/choice.ts';
 import { withJsonSchema } from '#shared/codecs/json-schema.ts';
 import { json, jsonObject } from '#shared/codecs/json-value.ts';
 import { integer } from '#shared/codecs/number.ts';
@@ -29,6 +30,8 @@ import {
   runCall,
 } from './gateway-call.ts';
 import { anthropicModel, anthropicModelList, modelList, modelNamed } from './model-list.ts';
+import { cancelResponse, deleteResponse, getResponse, listInputItems } from './responses/read-responses.ts';
+import { relayResponse } from './responses/relay-response.ts';
 import { relayText, type TextEndpoint } from './text/relay-text.ts';
 import { countTokens } from './whole/count-tokens.ts';
 import { embeddings } from './whole/embeddings.ts';
@@ -148,6 +151,159 @@ const chatCompletion = {
       usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
     },
   },
+} as const;
+
+const Response = t.intersection(
+  [
+    t.type({ output: t.array(jsonObject) }),
+    t.partial({
+      id: t.string,
+      object: t.literal('response'),
+      created_at: t.number,
+      status: t.string,
+      model: t.string,
+      store: t.boolean,
+      previous_response_id: nullable(t.string),
+      usage: nullable(jsonObject),
+    }),
+  ],
+  'Response',
+);
+
+const exampleResponse = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1_767_225_600,
+  status: 'completed',
+  model: 'gpt-4.1',
+  output: [
+    {
+      id: 'msg_1',
+      type: 'message',
+      status: 'completed',
+      role: 'assistant',
+      content: [{ type: 'output_text', annotations: [], text: 'Hello!' }],
+    },
+  ],
+  store: true,
+  previous_response_id: null,
+  usage: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
+} as const;
+
+const responsesErrors = () => openAiResponsesErrors;
+const ofConversations = { ...common, group: 'Responses', scope: 'gateway:write', errorForm: responsesErrors } as const;
+
+const responseCreation = {
+  ...ofConversations,
+  name: 'create_response',
+  summary: 'Create a response',
+  description:
+    'As OpenAI’s, on any model: `model` is a tag of the catalogue, or `auto`. The response and its items are stored for this project, for 30 days, unless `store` is false; `previous_response_id` continues it on any model. The provider never stores it. A `file_id` names a file of this project and needs `files:read`.',
+  http: post('/v1/responses'),
+  input: t.intersection([
+    t.type({ model: t.string }),
+    t.partial({
+      input: t.union([t.string, t.array(jsonObject)]),
+      instructions: nullable(t.string),
+      previous_response_id: nullable(t.string),
+      store: nullable(t.boolean),
+      stream: nullable(t.boolean),
+      tools: t.array(jsonObject),
+      max_output_tokens: nullable(integer(1, Number.MAX_SAFE_INTEGER)),
+    }),
+  ]),
+  output: Response,
+  produces: ['text/event-stream'],
+  failures: [
+    ...relayFailures,
+    'unsupported-by-target',
+    'provider-resource-not-found',
+    'response-not-found',
+    'response-item-not-found',
+    'file-not-found',
+    'scope-required',
+    'unavailable',
+  ],
+  example: { input: { model: 'auto', input: 'Hello' }, output: exampleResponse },
+} as const;
+
+const responseId = { responseId: t.string };
+
+const responseReading = {
+  ...ofConversations,
+  name: 'get_response',
+  summary: 'Get a stored response',
+  description: 'With `stream=true` as the stream of its events, after `starting_after` where it is given.',
+  http: get('/v1/responses/:responseId'),
+  input: t.intersection([t.type(responseId), t.partial({ stream: t.boolean, starting_after: integer(0, 1e9) })]),
+  output: Response,
+  produces: ['text/event-stream'],
+  failures: ['response-not-found', 'unavailable'],
+  example: { output: exampleResponse },
+} as const;
+
+const inputItems = {
+  ...ofConversations,
+  name: 'list_response_input_items',
+  summary: 'List the input items of a stored response',
+  description: 'Those of the turns before it too. The newest come first, unless `order` is `asc`.',
+  http: get('/v1/responses/:responseId/input_items'),
+  input: t.intersection([
+    t.type(responseId),
+    t.partial({ limit: integer(1, 100), order: enumeration('ItemOrder', 'asc', 'desc'), after: t.string }),
+  ]),
+  output: t.type(
+    {
+      object: t.literal('list'),
+      data: t.array(jsonObject),
+      first_id: nullable(t.string),
+      last_id: nullable(t.string),
+      has_more: t.boolean,
+    },
+    'ResponseItemList',
+  ),
+  failures: ['response-not-found', 'body-too-large', 'unavailable'],
+  example: {
+    output: {
+      object: 'list',
+      data: [
+        {
+          id: 'msg_0',
+          type: 'message',
+          status: 'completed',
+          role: 'user',
+          content: [{ type: 'input_text', text: 'Hello' }],
+        },
+      ],
+      first_id: 'msg_0',
+      last_id: 'msg_0',
+      has_more: false,
+    },
+  },
+} as const;
+
+const responseDeletion = {
+  ...ofConversations,
+  name: 'delete_response',
+  summary: 'Delete a stored response',
+  description: 'Its items are removed at once, or with the last response that needs them.',
+  http: remove('/v1/responses/:responseId', 200),
+  input: t.type(responseId),
+  output: t.type({ id: t.string, object: t.literal('response'), deleted: t.literal(true) }, 'DeletedResponse'),
+  failures: ['response-not-found', 'unavailable'],
+  example: { output: { id: 'resp_1', object: 'response', deleted: true } },
+} as const;
+
+const responseCancelling = {
+  ...ofConversations,
+  name: 'cancel_response',
+  summary: 'Cancel a response that is made in the background',
+  description: 'Responses are not made in the background here, so a stored one is refused.',
+  http: post('/v1/responses/:responseId/cancel'),
+  input: t.type(responseId),
+  output: Response,
+  failures: ['response-not-found', 'response-not-in-background', 'unavailable'],
+  example: { output: exampleResponse },
 } as const;
 
 /** A text, or blocks of a type with members of their own. */
@@ -375,6 +531,14 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
       ...messages,
       relay: answeringText({ operation: 'messages', protocol: anthropicMessages }),
     },
+    {
+      ...responseCreation,
+      relay: answering((call) => relayResponse(call, limits), responsesErrors),
+    },
+    { ...responseReading, relay: answering(getResponse, responsesErrors) },
+    { ...inputItems, relay: answering((call) => listInputItems(call, limits), responsesErrors) },
+    { ...responseDeletion, relay: answering(deleteResponse, responsesErrors) },
+    { ...responseCancelling, relay: answering(cancelResponse, responsesErrors) },
     {
       ...tokenCount,
       relay: answering((call) => relayWhole(countTokens, call, limits), tokenCount.errorForm),

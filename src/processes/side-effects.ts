@@ -3,9 +3,12 @@ import { batch, partsOf } from '#domain/batch/batch.ts';
 import type { BatchEvents } from '#domain/batch/events.ts';
 import type { FileEvents } from '#domain/file/events.ts';
 import type { OrganizationEvents } from '#domain/organization/organization.ts';
+import type { ProjectEvents } from '#domain/project/project.ts';
 import type { WebhookEndpointEvents } from '#domain/webhook-endpoint/events.ts';
 import type { PersonalData } from '#personal-data/personal-data.ts';
-import { type Process, sideEffect } from '#process-engine/process.ts';
+import { type Process, process, sideEffect } from '#process-engine/process.ts';
+import { paginateAll } from '#read-store/paginate-all.ts';
+import type { StoredResponses } from '#responses/stored-responses.ts';
 
 const maxDeletionsAtOnce = 4;
 
@@ -18,6 +21,24 @@ export function destroySubjectKeys(personalData: Pick<PersonalData, 'erase'>): P
     name: 'destroy-subject-keys',
     on: ['PersonalDataErased', 'WebhookEndpointDeleted'],
     run: ({ id }) => personalData.erase(id),
+  });
+}
+
+/**
+ * Erases the stored responses of a project, and those of all projects of a customer whose personal data is erased.
+ * @param responses erases those of one project
+ */
+export function eraseResponses(responses: Pick<StoredResponses, 'eraseProject'>): Process {
+  return process<Pick<ProjectEvents & OrganizationEvents, 'ProjectResponsesErased' | 'PersonalDataErased'>>({
+    name: 'erase-responses',
+    on: {
+      ProjectResponsesErased: ({ data: { id } }) => responses.eraseProject(id),
+      PersonalDataErased: async ({ data: { id: organizationId } }, tools) => {
+        const documents = await tools.documentsUpToDate('projects');
+        for await (const page of paginateAll(documents, 'projects', { organizationId }))
+          for (const { id } of page) await responses.eraseProject(id);
+      },
+    },
   });
 }
 

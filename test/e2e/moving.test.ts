@@ -259,7 +259,7 @@ async function readDouble({ url }: EventStoreDbDouble): Promise<ReadonlyArray<Ra
 }
 
 const notRun = () => Promise.reject(new Error('nothing is run'));
-const everyProcess = processTable({ erase: notRun }, { delete: notRun });
+const everyProcess = processTable({ erase: notRun }, { delete: notRun }, { eraseProject: notRun });
 
 /** Whether every process has handled all events of its types in a log. A log without batches has none for some. */
 async function processesHaveSeen(log: ReadonlyArray<RawEvent>, { path }: TemporaryFolder): Promise<boolean> {

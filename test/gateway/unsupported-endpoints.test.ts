@@ -18,8 +18,8 @@ describe('a path of OpenAI’s API that is not served', () => {
   };
 
   for (const path of [
-    '/v1/responses',
-    '/v1/responses/resp_1',
+    '/v1/responses/resp_1/compact',
+    '/v1/conversations',
     '/v1/completions',
     '/v1/moderations',
     '/v1/images/generations',
@@ -37,18 +37,9 @@ describe('a path of OpenAI’s API that is not served', () => {
         assert.ok(message.includes(served), served);
     });
 
-  it('names the setting of each common SDK that selects chat completions', async () => {
-    const { message } = await ask('/v1/responses');
-    for (const part of [
-      'client.chat.completions',
-      '@ai-sdk/openai-compatible',
-      'use_responses_api=False',
-      'useResponsesApi: false',
-      "set_default_openai_api('chat_completions')",
-      'OpenAILike',
-      "completion(model='openai/…')",
-    ])
-      assert.ok(message.includes(part), part);
+  it('names the operations that generate texts', async () => {
+    const { message } = await ask('/v1/conversations');
+    assert.match(message, /Use \/v1\/responses or \/v1\/chat\/completions\.$/);
   });
 
   it('names the correct base URL for a path with an id, and for no path of the control plane', async () => {
@@ -100,7 +91,7 @@ describe('a path of OpenAI’s API that is not served', () => {
     });
 
   it('requires a key first', async () => {
-    assert.equal((await ask('/v1/responses', 'POST', {})).code, 'key_required');
+    assert.equal((await ask('/v1/assistants', 'POST', {})).code, 'key_required');
   });
 
   it('does not change the answers to other unknown paths and methods', async () => {

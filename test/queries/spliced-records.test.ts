@@ -57,6 +57,7 @@ async function ask(
       lastPosition: async () => 0,
       lag: { lagMs: () => 0, past: () => ({ times: [], worstLag: [], worstLagMs: [], growth: [] }) },
       calls: { ofRequest: async () => [recordedCall()], page: async () => ({ calls: [recordedCall()], next: null }) },
+      responses: { quotaBytes: 9, ttlDays: 30, amountOf: async () => ({ count: 1, bytes: 2, oldestAt: 3 }) },
       gatewayHealth: () => ({ node: 'node-1', windowSeconds: 300, targets: [], circuitChanges: [] }),
       webhooks: { deliveryOf: async () => null, deliveriesTo: async () => ({ deliveries: [], next: null }) },
       comparer: new VersionComparer({ maxCharactersHere: Number.MAX_SAFE_INTEGER }),

@@ -132,6 +132,7 @@ const nothingUsed: Consumption = { tokens: null, characters: null, audioSeconds:
 function consumptionOf(operation: CallRecord['operation']): Consumption {
   switch (operation) {
     case 'chat':
+    case 'responses':
     case 'messages':
       return {
         ...nothingUsed,

@@ -7,6 +7,7 @@ export const dataDatabases = {
   subjectKeys: 'subject-keys.db',
   webhookDeliveries: 'webhook-deliveries.db',
   gatewayCalls: 'gateway-calls.db',
+  responses: 'responses.db',
   /** Release 0.3 has made it. */
   processes: 'processes.db',
 } as const;

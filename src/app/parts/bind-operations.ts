@@ -109,7 +109,7 @@ function queryDependencies(
 ): QueryDependencies & { readonly blobs: BlobStore } {
   const { events, writer, documents, projections, positions, keyUsage, personalData, blobs, ...parts } = runtime;
   const ms = runtime.config.limits.readYourWritesTimeoutMs;
-  const { processStatuses, digests, webhooks, comparer, lag, gatewayHealth, history, calls } = parts;
+  const { processStatuses, digests, webhooks, comparer, lag, gatewayHealth, history, calls, responses } = parts;
   const services: QueryServices = {
     streams: writer,
     keyUsage,
@@ -123,6 +123,7 @@ function queryDependencies(
     lag,
     gatewayHealth,
     calls,
+    responses,
     waitForPosition: (names, position) => areShown(positions, names, position, { ms }),
     lastPosition: () => readEndOfLog(events),
   };

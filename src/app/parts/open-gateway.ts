@@ -1,11 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js';
+import { Counter } from 'prom-client';
 import type { Config } from '#app/config.ts';
 import type { Runtime } from '#app/runtime.ts';
 import { openSpools } from '#app/stores/open-spools.ts';
+import { findProjectFile } from '#application/files/project-file.ts';
 import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { builtInConfiguration, ConfigurationFile } from '#gateway/config/configuration-file.ts';
 import { decodeConfiguration } from '#gateway/config/decode-configuration.ts';
 import { Gateway } from '#gateway/gateway.ts';
+import { type RemovalReason, ResponseRetention } from '#responses/response-retention.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { CallRetention } from '#usage/call-log/call-retention.ts';
 import { openMetering } from '#usage/metering.ts';
@@ -46,17 +49,20 @@ export async function readGatewaySource(config: Config, log: Logger): Promise<Ga
  */
 export function openGateway(source: GatewaySource | null, runtime: Runtime): OpenGateway | null {
   if (source === null) return null;
-  const { config, metrics, events, calls, node, log, opened } = runtime;
+  const { config, metrics, events, calls, responses, writer, blobs, node, log, opened } = runtime;
   const { configuration, file } = source;
   const metering = openMetering({ registry: metrics.registry, events, calls, node, log });
   opened.defer(() => metering.close());
   keepCallLimits(runtime);
+  keepResponseLimits(runtime);
   const gateway = new Gateway({
     configuration,
     environment: process.env,
     usage: metering.usage,
     attempts: metering.attempts,
     spools: openSpools(config, metrics),
+    responses,
+    findFile: (fileId, projectId) => findProjectFile({ writer, blobs }, fileId, projectId),
     node,
     log,
   });
@@ -79,6 +85,26 @@ function keepCallLimits(runtime: Runtime): void {
     name: 'gateway-calls',
     failureMessage: 'The removal of old records of calls has failed and is started again',
     work: (_, signal) => retention.run(signal, runtime.log),
+  });
+}
+
+/** Removes responses that are too old, or beyond the quota of their project. */
+function keepResponseLimits(runtime: Runtime): void {
+  const { responses, metrics, log } = runtime;
+  const removed = new Counter<'reason'>({
+    name: 'switchyard_responses_removed_total',
+    help: 'Stored responses that were removed because of their age or the quota of their project',
+    labelNames: ['reason'],
+    registers: [metrics.registry],
+  });
+  const retention = new ResponseRetention({
+    responses,
+    onRemoved: (reason: RemovalReason) => removed.inc({ reason }),
+  });
+  runOnOneNode(runtime, {
+    name: 'stored-responses',
+    failureMessage: 'The removal of old responses has failed and is started again',
+    work: (_, signal) => retention.run(signal, log),
   });
 }
 

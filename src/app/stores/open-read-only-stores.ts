@@ -36,7 +36,7 @@ import { openRecords } from './open-records.ts';
 import { followStates, type OpenStoresOptions } from './open-stores.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores } from './open-webhooks.ts';
-import { openCallLog } from './small-stores.ts';
+import { openCallLog, openStoredResponses } from './small-stores.ts';
 
 /**
  * How often the log is checked for events of another process, so that a key that is revoked there is refused here
@@ -90,6 +90,8 @@ export async function openReadOnlyStores(
   const webhooks = await openWebhookStores(config, { records, place, opened });
   const calls = await openCallLog(place);
   opened.defer(() => calls.close());
+  const responses = await openStoredResponses(place, subjectKeys, config);
+  opened.defer(() => responses.close());
   const positions = asOfPositions(asOf);
   const read = {
     projections: asOfProjections(asOf),
@@ -115,6 +117,7 @@ export async function openReadOnlyStores(
     blobs,
     webhooks,
     calls,
+    responses,
     personalData,
     ...read,
   };

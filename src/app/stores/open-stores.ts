@@ -21,6 +21,7 @@ import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import type { RecordStore } from '#records/record-store.ts';
+import type { StoredResponses } from '#responses/stored-responses.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import type { CallLog } from '#usage/call-log/call-log.ts';
 import { openMongoDbConnections } from './mongodb-connections.ts';
@@ -30,7 +31,7 @@ import { hasReadModels, type OpenedReadStore, openReadStore } from './open-read-
 import { openRecords, takeOverEarlierRecords } from './open-records.ts';
 import { openSubjectKeys } from './open-subject-keys.ts';
 import { openWebhookStores, type WebhookStores } from './open-webhooks.ts';
-import { openCallLog } from './small-stores.ts';
+import { openCallLog, openStoredResponses } from './small-stores.ts';
 import { EarlierWork } from './take-over/earlier-work.ts';
 
 /** All stores of a service, and their readers and writers. */
@@ -62,6 +63,8 @@ export interface Stores {
   readonly webhooks: WebhookStores;
   /** The records of the gateway's calls. */
   readonly calls: CallLog;
+  /** The stored responses of the gateway's conversations. */
+  readonly responses: StoredResponses;
 }
 
 /** The options of opened stores. */
@@ -134,8 +137,10 @@ export async function openStores(
   const webhooks = await openWebhookStores(config, { records, place, opened });
   const calls = await openCallLog(place);
   opened.defer(() => calls.close());
+  const responses = await openStoredResponses(place, subjectKeys, config);
+  opened.defer(() => responses.close());
   const read = { ...readStore, records, keyUsage, checkpoints, earlier, personalData };
-  return { directory, metrics, events, tail, writer, node, blobs, webhooks, calls, ...read };
+  return { directory, metrics, events, tail, writer, node, blobs, webhooks, calls, responses, ...read };
 }
 
 /** Keeps the cached states of streams current with the appends of other nodes. Without it there are more conflicts. */

@@ -1,6 +1,10 @@
 import { join } from 'node:path';
+import type { Config } from '#app/config.ts';
 import { dataDatabases } from '#app/files/data-files.ts';
 import type { MongoDbConnection, MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import type { SubjectKeys } from '#personal-data/subject-keys.ts';
+import { openSqliteResponseStore } from '#responses/response-store.sqlite.ts';
+import { StoredResponses } from '#responses/stored-responses.ts';
 import type { SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
 import type { SqliteWriter } from '#sqlite/sqlite-writer.ts';
 import { openSqliteCallLog } from '#usage/call-log/call-log.sqlite.ts';
@@ -25,6 +29,20 @@ export function openCallLog(place: SmallStoresPlace): Promise<CallLog> {
     openSqlite: openSqliteCallLog,
     loadMongoDb: async () => (await import('#usage/call-log/call-log.mongodb.ts')).openMongoDbCallLog,
   });
+}
+
+/** Opens the stored responses. @param keys seal their items @throws StartupError */
+export async function openStoredResponses(
+  place: SmallStoresPlace,
+  keys: SubjectKeys,
+  { limits }: Pick<Config, 'limits'>,
+): Promise<StoredResponses> {
+  const store = await openSmallStore(place, {
+    file: dataDatabases.responses,
+    openSqlite: openSqliteResponseStore,
+    loadMongoDb: async () => (await import('#responses/response-store.mongodb.ts')).openMongoDbResponseStore,
+  });
+  return new StoredResponses({ store, keys, ttlDays: limits.responsesTtlDays, quotaBytes: limits.responsesQuotaBytes });
 }
 
 /** Opens the tries to deliver webhooks. @throws StartupError */

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { BatchEvents } from '#domain/batch/events.ts';
 import type { Caller } from '#domain/shared/access.ts';
 
@@ -19,27 +18,13 @@ export interface LineFault {
   readonly param: string | null;
 }
 
-/** A file that a line names and that is sent with it. */
-export interface LineFile {
-  readonly filename: string;
-  readonly contentType: string;
-  readonly bytes: number;
-  /** @throws UnavailableError */
-  readonly open: () => Promise<Readable | null>;
-}
-
-/** A line with its caller and files. */
+/** A line with its caller. */
 export interface LineRequest {
   readonly endpoint: Endpoint;
   readonly batchId: string;
   /** The caller with the key that created the batch. */
   readonly caller: Caller;
   readonly idempotencyKey: string;
-  /**
-   * Finds a file of the batch's project; null if it does not exist.
-   * @throws UnavailableError
-   */
-  readonly findFile: (fileId: string) => Promise<LineFile | null>;
   /** Ends the call, whose result is not needed any more. */
   readonly signal: AbortSignal;
 }

@@ -305,6 +305,7 @@ export const groupDescriptions: Readonly<Record<string, string>> = {
   Stores: 'Knowledge stores of a project.',
   Operations: 'Read models and processes, only for the operator.',
   Gateway: 'Chat, speech and transcription, as OpenAI has them.',
+  Responses: 'Conversations that are stored here, as OpenAI has them.',
   Audit: 'Who changed what.',
   Webhooks: 'Endpoints that receive events.',
   Usage: 'The usage and the cost of gateway calls.',

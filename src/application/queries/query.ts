@@ -22,6 +22,7 @@ import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 import type { ReadCollection } from '#read-store/newest-claims.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 import type { StoredDocument } from '#read-store/stored-document.ts';
+import type { ResponseAmounts } from '#responses/stored-responses.ts';
 
 /** What queries may ask in addition to documents. It is the same for all requests. */
 export interface QueryServices {
@@ -50,6 +51,8 @@ export interface QueryServices {
   readonly gatewayHealth: () => GatewayHealth | null;
   /** The records of the gateway's calls, of all nodes. */
   readonly calls: RecordedCalls;
+  /** The stored responses of projects, without their contents. */
+  readonly responses: ResponseAmounts;
   /** The present status of each process. */
   readonly processStatus: () => Promise<ReadonlyArray<ProcessStatus>>;
 }

@@ -14,6 +14,10 @@ export const projectHistory = entityHistory<ProjectState, ProjectEvents>({
       resource: (_, id) => ({ kind: 'project', id }),
       summary: ({ name }) => `The project was renamed to ${quote(name)}.`,
     },
+    ProjectResponsesErased: {
+      resource: ({ id }) => ({ kind: 'project', id }),
+      summary: () => 'All stored responses of the project were erased.',
+    },
   },
   record: async (state, _, { dataAt }) => (state === null ? null : projectRecord(state, dataAt)),
 });

@@ -7,6 +7,8 @@ import type { ProjectRecord } from './record.ts';
 export const projectEvents = {
   ProjectCreated: t.type({ id: t.string, organizationId: t.string, name: t.string }),
   ProjectRenamed: t.type({ name: t.string }),
+  /** All stored responses were erased, with the key of their items. */
+  ProjectResponsesErased: t.type({ id: t.string }),
 };
 
 export type ProjectEvents = { [Type in keyof typeof projectEvents]: t.TypeOf<(typeof projectEvents)[Type]> };
@@ -31,6 +33,8 @@ export const project: Entity<ProjectState, ProjectEvents> = {
         return { ...event.data, name: referenceTo(event.data.name, revision), createdAt: time, updatedAt: time };
       case 'ProjectRenamed':
         return state && { ...state, name: referenceTo(event.data.name, revision), updatedAt: time };
+      case 'ProjectResponsesErased':
+        return state && { ...state, updatedAt: time };
     }
   },
 };

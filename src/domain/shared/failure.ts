@@ -15,6 +15,11 @@ export const failures = {
     title: 'The body is not UTF-8',
     solution: 'Send the body as UTF-8, without a byte of another encoding.',
   },
+  'response-not-in-background': {
+    status: 400,
+    title: 'The response is not made in the background',
+    solution: 'Close the connection of its request to end a response.',
+  },
   'bad-request': {
     status: 400,
     title: 'The request cannot be read',
@@ -157,6 +162,17 @@ export const failures = {
     title: 'No such resource at the provider that this key can access',
     solution:
       'Send the content itself, as `detail` says: tenants share the account at a provider, and do not meet there.',
+  },
+  'response-not-found': {
+    status: 404,
+    title: 'No such stored response',
+    solution:
+      'Send the whole conversation in `input`. A response is stored for 30 days, unless its request says `store: false`; the operator may have set another time.',
+  },
+  'response-item-not-found': {
+    status: 404,
+    title: 'No such item of a stored response',
+    solution: 'Send the item itself instead of its id.',
   },
   'model-not-found': {
     status: 404,

@@ -37,7 +37,7 @@ export const RecordedCall = t.intersection(
       /** When the complete request had arrived. */
       time: timestamp,
       keyId: t.string,
-      operation: enumeration('CallOperation', 'chat', 'messages', 'embeddings', 'speech', 'transcription'),
+      operation: enumeration('CallOperation', 'chat', 'responses', 'messages', 'embeddings', 'speech', 'transcription'),
       /** The catalogue tag, or the voice that chose the model. */
       model: t.string,
       streamed: t.boolean,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { LineFile } from '#application/batches/line-calls.ts';
+import type { ProjectFile } from '#application/files/project-file.ts';
 import {
   type Arrival,
   type ArrivalLimits,
@@ -17,7 +17,7 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
  */
 export function formBody(
   members: JsonObject,
-  file: LineFile,
+  file: ProjectFile,
 ): { readonly contentType: string; readonly body: BodySource } {
   const boundary = `switchyard-${randomUUID()}`;
   const fields = Object.entries(members).flatMap(([name, value]) => (name === 'file' ? [] : fieldsOf(name, value)));
@@ -52,10 +52,10 @@ class StreamedBody implements BodySource {
   readonly isPresent = true;
   readonly announcedBytes: number;
   readonly #before: Buffer;
-  readonly #file: LineFile;
+  readonly #file: ProjectFile;
   readonly #after: Buffer;
 
-  constructor(before: Buffer, file: LineFile, after: Buffer) {
+  constructor(before: Buffer, file: ProjectFile, after: Buffer) {
     this.#before = before;
     this.#file = file;
     this.#after = after;

@@ -85,7 +85,10 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
             response,
           },
         });
-        outcome = outcomeAfter(await answer(line, request, limits, ask), response, { signal, hold: responseHold });
+        outcome = outcomeAfter(await answer(line, request, { gateway, limits }, ask), response, {
+          signal,
+          hold: responseHold,
+        });
         return outcome;
       } finally {
         signal.removeEventListener('abort', leave);
@@ -124,7 +127,12 @@ type Ask = (headers: GatewayCall['headers'], body: BodySource) => GatewayCall;
  * Answers a line as the gateway answers a client.
  * @returns as the left side, why it was not relayed
  */
-async function answer(line: BatchLine, request: LineRequest, limits: GatewayLimits, ask: Ask): Promise<CallResult> {
+async function answer(
+  line: BatchLine,
+  request: LineRequest,
+  { gateway, limits }: Pick<LineCallerOptions, 'gateway' | 'limits'>,
+  ask: Ask,
+): Promise<CallResult> {
   const { endpoint, idempotencyKey } = request;
   if (line.body.length > limits.maxJsonBytes) return E.left(tooLarge(limits.maxJsonBytes));
   const names = await readNames(line.body, limits.maxJsonValues);
@@ -140,7 +148,7 @@ async function answer(line: BatchLine, request: LineRequest, limits: GatewayLimi
     case '/v1/audio/transcriptions': {
       const { fileId } = names.right;
       if (fileId === null) return E.left(noFile);
-      const file = await request.findFile(fileId);
+      const file = await gateway.findFile(fileId, request.caller.projectId);
       if (file === null) return E.left(notFound('file-not-found', fileId));
       const fields = JSON.parse(line.body.toString('utf8'));
       const { contentType, body } = formBody(fields, file);

@@ -63,6 +63,10 @@ const Provider = strictObject({
   /** Sent with every call. Secrets belong in `apiKeyEnv`, not here. */
   headers: withDefaultInput(byName(checkedText(text({ max: 2_000 }), checkHeaderValue)), {}),
   anyVoice: withDefault(flag, false),
+  /** Whether it has `/responses`. Default: whether it is OpenAI. */
+  responses: optional(flag),
+  /** Whether it runs OpenAI's own tools. */
+  hostedTools: withDefault(flag, false),
   timeouts: withDefaultInput(Timeouts, {}),
 });
 

@@ -1,5 +1,6 @@
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import type { ProviderError } from '#gateway/neutral/provider-report.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 
 /** How the stream that passes an event on handles it. */
 export type EventClassification =
@@ -39,4 +40,6 @@ export interface StreamInterpreter {
    * provider. Missing if the events pass as they come.
    */
   readonly translated?: () => string;
+  /** Makes the event that reports an error inside the stream, if it depends on the events before. */
+  readonly errorEvent?: ((error: JsonObject) => string) | undefined;
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '#shared/json/json.ts';
 import type { Tokens } from './consumption.ts';
 import type { Signature } from './conversation.ts';
 import type { ProviderError } from './provider-report.ts';
@@ -40,4 +41,6 @@ export interface AnswerWriter {
   readonly write: (event: AnswerEvent) => string;
   /** Returns the server-sent events that end a complete answer. */
   readonly end: () => string;
+  /** Makes the event that reports an error inside the stream, if it depends on the events before. */
+  readonly errorEvent?: ((error: JsonObject) => string) | undefined;
 }

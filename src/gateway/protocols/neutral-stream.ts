@@ -73,7 +73,6 @@ export class NeutralStream implements StreamInterpreter {
 export class TranslatedStream extends NeutralStream {
   readonly #writer: AnswerWriter;
   #written: string[] = [];
-  #isEnded = false;
 
   constructor(reader: AnswerReader, writer: AnswerWriter, keepsText: boolean) {
     super(reader, '', keepsText);
@@ -90,22 +89,16 @@ export class TranslatedStream extends NeutralStream {
 
   protected override take(event: AnswerEvent): void {
     super.take(event);
-    // A stream that ends before it is finished is broken, and gets no end.
-    if (event.kind === 'end' && this.isFinished) this.#end();
-    else {
-      const written = this.#writer.write(event);
-      if (written !== '') this.#written.push(written);
-    }
+    const written = this.#writer.write(event);
+    if (written !== '') this.#written.push(written);
   }
 
   override finish(): string {
-    this.#end();
-    return this.translated();
+    return this.translated() + this.#writer.end();
   }
 
-  #end(): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    this.#written.push(this.#writer.end());
+  /** See `AnswerWriter.errorEvent`. */
+  get errorEvent(): StreamInterpreter['errorEvent'] {
+    return this.#writer.errorEvent;
   }
 }

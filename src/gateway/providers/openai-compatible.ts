@@ -21,13 +21,14 @@ export class OpenAiCompatible implements Provider {
   readonly name: string;
   readonly transport: Transport;
   readonly redactor: SecretRedactor;
-  readonly protocols = ['openai-chat'] as const;
+  readonly protocols: readonly ['openai-chat'] | readonly ['openai-chat', 'openai-responses'];
+  readonly hostedTools: boolean;
   readonly wholePaths = ['/embeddings'] as const;
   readonly takesCompletionTokens: boolean;
   readonly #headers: ReadonlyArray<string>;
   readonly #chatHeaders: ReadonlyArray<string>;
   readonly #chatStreamHeaders: ReadonlyArray<string>;
-  readonly #chatPath: string;
+  readonly #textPaths: Readonly<Record<'openai-chat' | 'openai-responses', string>>;
   readonly #base: URL;
 
   /** @param apiKey null if the provider needs none */
@@ -36,16 +37,23 @@ export class OpenAiCompatible implements Provider {
     this.transport = transport;
     this.redactor = redactorOf(configuration, apiKey);
     this.#base = new URL(configuration.baseUrl ?? defaultBaseUrl);
-    this.takesCompletionTokens = this.#base.origin === new URL(defaultBaseUrl).origin;
+    const isOpenAi = this.#base.origin === new URL(defaultBaseUrl).origin;
+    this.takesCompletionTokens = isOpenAi;
+    this.protocols = (configuration.responses ?? isOpenAi) ? ['openai-chat', 'openai-responses'] : ['openai-chat'];
+    this.hostedTools = configuration.hostedTools;
     this.#headers = ownHeaders(configuration, keyHeaders(apiKey, configuration.apiKeyHeader));
     this.#chatHeaders = this.#headersFor('application/json', 'application/json');
     this.#chatStreamHeaders = this.#headersFor('application/json', 'text/event-stream');
-    this.#chatPath = this.#path('/chat/completions');
+    this.#textPaths = {
+      'openai-chat': this.#path('/chat/completions'),
+      'openai-responses': this.#path('/responses'),
+    };
   }
 
-  text({ body, streams, forwarded }: ProviderText): UpstreamRequest {
+  text({ protocol, body, streams, forwarded }: ProviderText): UpstreamRequest {
     const headers = withForwarded(streams ? this.#chatStreamHeaders : this.#chatHeaders, forwarded);
-    return { path: this.#chatPath, headers, body, streams };
+    if (protocol === 'anthropic-messages') throw new Error(`${this.name} does not speak ${protocol}`);
+    return { path: this.#textPaths[protocol], headers, body, streams };
   }
 
   whole({ path, body, forwarded }: ProviderWhole): ProviderRequest {

@@ -40,7 +40,7 @@ export interface BrokenAttempt extends ReportedConsumption {
  * the complete request arrived.
  */
 export interface CallRecord extends Consumption, Tenant {
-  readonly operation: 'chat' | 'messages' | 'embeddings' | 'speech' | 'transcription';
+  readonly operation: 'chat' | 'responses' | 'messages' | 'embeddings' | 'speech' | 'transcription';
   readonly keyId: string;
   readonly requestId: string;
   /** The batch that the call is a line of; null for a client's call. */

@@ -166,7 +166,10 @@ class Relay {
     let consumer: BodyConsumer | null = null;
     const attempt: Attempt = new Attempt(target.timeouts, (status, headers, control) => {
       const observed = this.#recorder.closeCircuitOnContent(target, control);
-      consumer = responseHandler.receive({ status, headers, servedBy, costHeader: costOfHead, translator }, observed);
+      consumer = responseHandler.receive(
+        { status, headers, provider: target.provider, servedBy, costHeader: costOfHead, translator },
+        observed,
+      );
       return consumer;
     });
     this.#attempt = attempt;
@@ -178,6 +181,8 @@ class Relay {
       this.#status = attempt.status;
       this.#reported = consumer?.reported ?? nothingReported;
       if (isFirstAnswer) this.#times = attempt.times;
+      if (outcome.kind === 'completed' && responseHandler.deliver !== undefined)
+        return responseHandler.deliver().then(() => outcome);
       return redactor === null ? outcome : withoutSecrets(outcome, redactor);
     });
   }

@@ -10,7 +10,7 @@ import {
   type ProviderRefusal,
   type TimeoutName,
 } from '#gateway/attempt/attempt-failure.ts';
-import { parsedJson } from '#shared/json/json.ts';
+import { type JsonObject, parsedJson } from '#shared/json/json.ts';
 
 /** A call, as far as its errors depend on it. */
 export interface RefusedCall {
@@ -67,18 +67,21 @@ export function gatewayErrorResponse(failed: Failure, { errors, requestId }: Ref
   };
 }
 
-/** Makes the server-sent event that reports a failure inside a stream. An error of the provider keeps its text. */
-export function errorEvent(failed: AttemptFailure, { errors, requestId }: RefusedCall): string {
+/** Makes the server-sent event that reports a failure inside a stream. */
+export function errorEvent(failed: AttemptFailure, call: RefusedCall): string {
+  return call.errors.event(errorOf(failed, call));
+}
+
+/** Makes the error that reports a failure inside a stream. An error of the provider keeps its text. */
+export function errorOf(failed: AttemptFailure, { errors, requestId }: RefusedCall): JsonObject {
   const isProvidersOwn =
     failed.kind === 'refused' &&
     failed.error !== null &&
     classifyRefusal(failed) !== 'operator' &&
     (failed.body === null || failed.status < 500);
-  return errors.event(
-    isProvidersOwn
-      ? errors.ofProvider(errorObjectOf(failed), failed.status, requestId)
-      : errors.ofFailure(failureOf(failed), requestId, 'body'),
-  );
+  return isProvidersOwn
+    ? errors.ofProvider(errorObjectOf(failed), failed.status, requestId)
+    : errors.ofFailure(failureOf(failed), requestId, 'body');
 }
 
 /** A provider's 4xx keeps its status and body. A body without an error is wrapped in one. */

@@ -15,8 +15,14 @@ import { nothingReported, type ReportedConsumption } from '#gateway/neutral/cons
 import { providerErrorIn } from '#gateway/neutral/provider-report.ts';
 import { isPlain } from '#gateway/transport/transport.ts';
 import { isObject, parsedJson } from '#shared/json/json.ts';
-import { errorEvent, type RefusedCall } from './error-response.ts';
-import { createResponseHeaders, type ResponseHandler, type ResponseHead, writePaced } from './response-handler.ts';
+import { errorEvent, errorOf, type RefusedCall } from './error-response.ts';
+import {
+  createResponseHeaders,
+  type FinishAnswer,
+  type ResponseHandler,
+  type ResponseHead,
+  writePaced,
+} from './response-handler.ts';
 
 export interface EventStreamResponseOptions {
   readonly response: ResponseSink;
@@ -30,6 +36,8 @@ export interface EventStreamResponseOptions {
   readonly isHeldWhole: boolean;
   /** Whether another target may continue the text so far. Default: false. */
   readonly canContinue?: boolean;
+  /** Missing if the last event is sent at once. */
+  readonly finish?: FinishAnswer;
 }
 
 /** The most bytes that are held before the first content. */
@@ -45,6 +53,8 @@ const noBytes = Buffer.alloc(0);
 export class EventStreamResponse implements ResponseHandler {
   readonly options: EventStreamResponseOptions;
   hasBegun = false;
+  /** Delivers the last event; null while it has not come. */
+  lastEvent: (() => Promise<void>) | null = null;
   /** The texts of attempts that broke after their content was sent. */
   readonly #texts: string[] = [];
   #interpreter: StreamInterpreter | null = null;
@@ -81,9 +91,15 @@ export class EventStreamResponse implements ResponseHandler {
     return this.#texts.join('');
   }
 
+  async deliver(): Promise<void> {
+    await this.lastEvent?.();
+    this.lastEvent = null;
+  }
+
   abort(failure: AttemptFailure): void {
-    const { response } = this.options;
-    response.write(errorEvent(failure, this.options.call));
+    const { response, call } = this.options;
+    const event = this.#interpreter?.errorEvent;
+    response.write(event === undefined ? errorEvent(failure, call) : event(errorOf(failure, call)));
     response.end();
   }
 }
@@ -118,7 +134,7 @@ class StreamConsumer implements BodyConsumer {
   readonly #status: number;
   /** The headers of the answer that it begins. They are made with the provider's headers, before any content. */
   readonly #headers: ReadonlyArray<string>;
-  readonly #costHeader: ResponseHead['costHeader'];
+  readonly #head: ResponseHead;
   readonly #attempt: AttemptControl;
   readonly #interpreter: StreamInterpreter;
   readonly #splitter = new SseSplitter();
@@ -142,7 +158,7 @@ class StreamConsumer implements BodyConsumer {
     this.#status = head.status;
     // A proxy that buffers responses would undo the streaming.
     this.#headers = [...createResponseHeaders(head, contentType), 'X-Accel-Buffering', 'no'];
-    this.#costHeader = head.costHeader;
+    this.#head = head;
     this.#attempt = attempt;
     this.#interpreter = interpreter;
     this.#isContinuation = stream.hasBegun;
@@ -253,7 +269,7 @@ class StreamConsumer implements BodyConsumer {
     else if (!this.#interpreter.canEnd) this.#fail(unfinished);
     else {
       this.#send(bytes);
-      this.#complete('');
+      this.#complete(this.#interpreter.translated === undefined ? '' : this.#interpreter.finish());
     }
   }
 
@@ -290,17 +306,24 @@ class StreamConsumer implements BodyConsumer {
     this.#stream.hasBegun = true;
     // The usage of an answer that is passed on as it arrives comes after its head.
     const reported = this.#stream.options.isHeldWhole ? this.reported : nothingReported;
-    this.#response.start(this.#status, [...this.#headers, ...(this.#costHeader?.(reported) ?? [])]);
+    this.#response.start(this.#status, [...this.#headers, ...(this.#head.costHeader?.(reported) ?? [])]);
   }
 
   #complete(endMark: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    const last = endMark === '' ? noBytes : Buffer.from(endMark);
+    const { finish } = this.#stream.options;
+    if (finish === undefined) this.#end(last);
+    else this.#stream.lastEvent = async () => this.#end(await finish(last, this.#head));
+    this.#attempt.complete();
+  }
+
+  #end(last: Buffer): void {
     if (!this.#stream.hasBegun) this.#begin();
-    const rest = this.#withHeld(endMark === '' ? noBytes : Buffer.from(endMark));
+    const rest = this.#withHeld(last);
     if (rest.length > 0) this.#response.write(rest);
     this.#response.end();
-    this.#attempt.complete();
   }
 
   #fail(failure: AttemptFailure): void {

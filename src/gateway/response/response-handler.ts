@@ -12,6 +12,8 @@ export interface ResponseHead {
   readonly headers: IncomingHttpHeaders;
   /** Converts the body to OpenAI's form; null if it has that form. */
   readonly translator: ResponseTranslator | null;
+  /** The name of the provider. */
+  readonly provider: string;
   /** Headers that name the target to the client, names and values in turn. */
   readonly servedBy: ReadonlyArray<string>;
   /**
@@ -35,7 +37,17 @@ export interface ResponseHandler {
   readonly abort: (failure: AttemptFailure) => void;
   /** Whether the whole answer has arrived except for its usage, which the provider may still send. */
   readonly isAwaitingUsage: boolean;
+  /** Delivers what waits for `FinishAnswer` after a completed attempt. Missing if nothing waits. Never rejects. */
+  readonly deliver?: () => Promise<void>;
 }
+
+/**
+ * Does what must be done with a complete answer before the client has all of it. Never rejects.
+ * @param last the whole answer, or the last events of a stream
+ * @param head of the provider's response
+ * @returns what the client gets in its place
+ */
+export type FinishAnswer = (last: Buffer, head: ResponseHead) => Promise<Buffer>;
 
 /** A few bytes may decompress to very many, which blocks the event loop. */
 const maxDecompressedBytes = 16 * 1024 * 1024;

@@ -12,7 +12,13 @@ import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consume
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { audioSecondsIn, providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
 import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
-import { createResponseHeaders, heldContent, type ResponseHandler, type ResponseHead } from './response-handler.ts';
+import {
+  createResponseHeaders,
+  type FinishAnswer,
+  heldContent,
+  type ResponseHandler,
+  type ResponseHead,
+} from './response-handler.ts';
 
 export interface WholeResponseOptions {
   readonly response: ResponseSink;
@@ -20,6 +26,8 @@ export interface WholeResponseOptions {
   readonly answerHold: ByteReservation;
   /** The member that a JSON answer must have; null if the answer may be of any kind. */
   readonly requiredMember: string | null;
+  /** Missing if the answer is sent at once. */
+  readonly finish?: FinishAnswer;
 }
 
 /** The most bytes of a held answer. */
@@ -39,6 +47,7 @@ export class WholeResponse implements ResponseHandler {
   hasBegun = false;
   /** It has its usage in it. */
   readonly isAwaitingUsage = false;
+  #waiting: (() => Promise<void>) | null = null;
 
   constructor(options: WholeResponseOptions) {
     this.#options = options;
@@ -62,8 +71,8 @@ export class WholeResponse implements ResponseHandler {
       },
       onEnd: () => {
         const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes);
-        const failure = this.#deliver(head, body, checked);
-        answerHold.resize(0);
+        const failure = this.#take(head, body, checked);
+        if (this.#waiting === null) answerHold.resize(0);
         if (failure === null) attempt.complete();
         else attempt.fail(failure);
       },
@@ -79,8 +88,13 @@ export class WholeResponse implements ResponseHandler {
     // It begins and ends at once: there is nothing to break off.
   }
 
-  #deliver(head: ResponseHead, sent: Buffer, checked: CheckedAnswer): AttemptFailure | null {
-    const { response } = this.#options;
+  async deliver(): Promise<void> {
+    await this.#waiting?.();
+    this.#waiting = null;
+  }
+
+  #take(head: ResponseHead, sent: Buffer, checked: CheckedAnswer): AttemptFailure | null {
+    const { response, finish, answerHold } = this.#options;
     const body = heldContent(head, sent);
     if (body === null) return malformed;
     const contentType = head.headers['content-type'] ?? 'application/octet-stream';
@@ -94,7 +108,12 @@ export class WholeResponse implements ResponseHandler {
       ...createResponseHeaders(head, translated.contentType),
       ...(head.costHeader?.(checked.reported) ?? []),
     ];
-    response.send(head.status, headers, translated.body);
+    if (finish === undefined) response.send(head.status, headers, translated.body);
+    else
+      this.#waiting = async () => {
+        response.send(head.status, headers, await finish(translated.body, head));
+        answerHold.resize(0);
+      };
     return null;
   }
 

@@ -6,7 +6,7 @@ import type { ClientProtocol, TextRequest } from '#gateway/protocols/protocol.ts
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { relay } from '#gateway/relay/relay.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
-import type { ResponseHandler } from '#gateway/response/response-handler.ts';
+import type { FinishAnswer, ResponseHandler } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
 import { TargetRequests } from './target-requests.ts';
 
@@ -26,15 +26,30 @@ export async function relayText(
   if (E.isLeft(bytes)) return bytes;
   const request = await protocol.client.read(bytes.right, limits.maxJsonValues);
   if (E.isLeft(request)) return request;
-  const { model, hint, isStreamed } = request.right;
+  return relayRequest({ endpoint: { operation, protocol }, call, request: request.right });
+}
+
+/** A request that was read and checked. */
+export interface CheckedRequest {
+  readonly endpoint: TextEndpoint;
+  readonly call: GatewayCall;
+  readonly request: TextRequest;
+  /** What is done with its answer before the client has all of it; missing for nothing. */
+  readonly finish?: FinishAnswer;
+}
+
+/** Relays a request that was read and checked. */
+export async function relayRequest(checked: CheckedRequest): Promise<CallResult> {
+  const { endpoint, call, request } = checked;
+  const { model, hint, isStreamed } = request;
   const route = call.configuration.catalogue.chat(model, hint);
   if (E.isLeft(route)) return E.left(catalogueFailure(route.left));
-  const requests = await TargetRequests.prepare(call, protocol, request.right, route.right);
+  const requests = await TargetRequests.prepare(call, endpoint.protocol, request, route.right);
   if (E.isLeft(requests)) return requests;
   const { canServe, requestFor } = requests.right;
   const report = await relay(
     {
-      operation,
+      operation: endpoint.operation,
       caller: call.caller,
       requestId: call.requestId,
       errors: call.errors,
@@ -44,7 +59,7 @@ export async function relayText(
       startedAt: performance.now(),
       route: route.right,
       response: call.response,
-      responseHandler: createResponseHandler(call, protocol, request.right, route.right),
+      responseHandler: createResponseHandler(checked, route.right),
       canServe,
       requestFor,
     },
@@ -54,13 +69,15 @@ export async function relayText(
 }
 
 function createResponseHandler(
-  call: GatewayCall,
-  { requiredMember }: ClientProtocol,
-  request: TextRequest,
+  { endpoint, call, request, finish }: CheckedRequest,
   { onStreamFailure, askUsage }: ModelRoute,
 ): ResponseHandler {
   const { response, answerHold } = call;
-  if (!request.isStreamed) return new WholeResponse({ response, answerHold, requiredMember });
+  const finishing = finish === undefined ? {} : { finish };
+  if (!request.isStreamed) {
+    const { requiredMember } = endpoint.protocol;
+    return new WholeResponse({ response, answerHold, requiredMember, ...finishing });
+  }
   const canContinue = onStreamFailure === 'continue' && request.isContinuable;
   const takesUsageOut = askUsage && !request.asksForUsage;
   return new EventStreamResponse({
@@ -70,5 +87,6 @@ function createResponseHandler(
     createInterpreter: () => request.watch({ keepsText: canContinue, takesUsageOut }),
     isHeldWhole: onStreamFailure === 'whole',
     canContinue,
+    ...finishing,
   });
 }

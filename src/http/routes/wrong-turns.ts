@@ -2,9 +2,7 @@ import { distance } from 'fastest-levenshtein';
 import type { AnyOperation } from '#application/operations/operation.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 
-/**
- * Beginnings of paths of OpenAI's and Anthropic's APIs that generate text: a client can use chat completions instead.
- */
+/** Beginnings of paths of OpenAI's and Anthropic's APIs that generate text: a client can use another one instead. */
 const textPaths = [
   '/v1/responses',
   '/v1/completions',
@@ -40,16 +38,6 @@ const otherPaths = [
   '/v1/vector_stores',
   '/v1/videos',
 ];
-
-/** The setting of each common SDK that selects chat completions. */
-const switches = [
-  'OpenAI SDK: client.chat.completions.create',
-  "AI SDK: createOpenAI(…).chat('model'), or @ai-sdk/openai-compatible",
-  'LangChain: ChatOpenAI(use_responses_api=False), in JavaScript useResponsesApi: false',
-  "Agents SDK: set_default_openai_api('chat_completions'), in JavaScript setOpenAIAPI('chat_completions')",
-  'LlamaIndex: OpenAILike(is_chat_model=True)',
-  "LiteLLM: completion(model='openai/…')",
-].join('; ');
 
 /** Whether a path is one of Anthropic's API, whose clients read errors of its form. */
 export function isPathOfMessages(path: string): boolean {
@@ -92,7 +80,7 @@ export function createFindWrongTurn(operations: ReadonlyArray<AnyOperation>): Fi
     if (near !== null)
       return failure('unsupported-endpoint', `Switchyard does not serve ${shown(path)}. The nearest is ${near}.`);
     const hint = textPaths.some((of) => isWithin(path, of))
-      ? `Use /v1/chat/completions: ${switches}.`
+      ? 'Use /v1/responses or /v1/chat/completions.'
       : 'Give the client of these calls the base URL of a provider that has them.';
     return failure(
       'unsupported-endpoint',

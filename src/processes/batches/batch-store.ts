@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import * as E from 'fp-ts/lib/Either.js';
 import { keyHolder } from '#application/access/key-resolver.ts';
-import type { LineFile } from '#application/batches/line-calls.ts';
 import type { FileSpace } from '#application/files/file-space.ts';
 import { fileBlobPrefix } from '#application/files/file-uploads.ts';
 import type { Origin } from '#application/streams/sealed-events.ts';
@@ -12,7 +11,7 @@ import { apiKey } from '#domain/api-key/api-key.ts';
 import { type BatchState, batch } from '#domain/batch/batch.ts';
 import type { BatchEvents } from '#domain/batch/events.ts';
 import type { FileEvents } from '#domain/file/events.ts';
-import { type FileState, file, fileMade, isFileThere } from '#domain/file/file.ts';
+import { type FileState, file, fileMade } from '#domain/file/file.ts';
 import type { Caller, Tenant } from '#domain/shared/access.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
 import type { Failure } from '#domain/shared/failure.ts';
@@ -108,22 +107,6 @@ export class BatchStore {
     const stream = await (reads ? writer.load(apiKey, keyId) : writer.loadCached(apiKey, keyId));
     const { caller, expiresAt } = keyHolder(stream, 0);
     return expiresAt > this.#options.now().getTime() ? caller : null;
-  }
-
-  /** Finds a file of the batch's project. @throws UnavailableError */
-  async findFile(fileId: string, projectId: string): Promise<LineFile | null> {
-    if (!/^file-[0-9a-z]{8,64}$/.test(fileId)) return null;
-    const { writer, blobs, now } = this.#options;
-    const { state } = await writer.load(file, fileId);
-    if (!isFileThere(state, now().toISOString()) || state.projectId !== projectId) return null;
-    const { data } = await writer.eventAt(file, fileId, 0);
-    const { filename, contentType } = data;
-    return {
-      filename: String(filename),
-      contentType: String(contentType),
-      bytes: state.bytes,
-      open: () => blobs.get(state.blobId),
-    };
   }
 
   /**

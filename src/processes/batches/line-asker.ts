@@ -98,18 +98,16 @@ export class LineAsker {
   }
 
   async #call(line: Parameters<LineCalls['call']>[0]): Promise<LineOutcome> {
-    const { calls, store, stop } = this.#options;
-    const { facts, projectId } = this.#batch;
+    const { calls, stop } = this.#options;
+    const { facts } = this.#batch;
     const caller = this.#options.caller();
     if (caller === null) return { kind: 'ended' };
     const idempotencyKey = createHash('sha256').update(`${facts.id}\n${line.customId}`).digest('hex');
-    const findFile = (fileId: string) => store.findFile(fileId, projectId);
     const request = {
       endpoint: facts.endpoint,
       batchId: facts.id,
       caller,
       idempotencyKey,
-      findFile,
       signal: stop.calling,
     };
     return calls.call(line, request).catch(laterOnOutage);

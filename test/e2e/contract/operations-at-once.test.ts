@@ -98,6 +98,7 @@ function readsAfter(
     const id = location.slice(location.lastIndexOf('/') + 1);
     return [resource(location), ...(isRead(template) ? [listed(target, id)] : [])];
   }
+  if (name === 'erase_project_responses') return [emptied(target)];
   if (method === 'delete') return isRead(template) ? [gone(target)] : [];
   // An action on a resource has a path below it.
   const depth = isRead(template) ? 0 : 1;
@@ -112,6 +113,14 @@ function resource(path: string): Read {
 
 function gone(path: string): Read {
   return { path, wrong: ({ status, text }) => (status === 404 ? null : `${status} ${text}`) };
+}
+
+/** What is stored is removed, and the sum of it stays. */
+function emptied(path: string): Read {
+  return {
+    path,
+    wrong: ({ status, body, text }) => (status === 200 && (body as { count: number }).count === 0 ? null : text),
+  };
 }
 
 /** Where the answer is the resource, the read must be equal or newer. */

@@ -321,7 +321,7 @@ describe('the official openai client', function () {
 
     it('reports a path that is not served as NotFoundError, and says what to do', async () => {
       for (const [call, path, hint] of [
-        [() => client.responses.create({ model: 'large', input: 'Hello' }), '/v1/responses', /use_responses_api=False/],
+        [() => client.conversations.create(), '/v1/conversations', /Use \/v1\/responses/],
         [
           () => client.moderations.create({ model: 'large', input: 'Hello' }),
           '/v1/moderations',

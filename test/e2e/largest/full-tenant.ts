@@ -66,6 +66,21 @@ export class FullTenant {
     return this.#projectId;
   });
 
+  /** The largest response that is stored: its input and its output are one text. */
+  largestResponse = this.#once('response', () => this.#respond('x'.repeat(3_900_000)));
+
+  /** Of turns that together are nearly as large as a body may be. */
+  longestConversation = this.#once('conversation', async () => {
+    let last = await this.#respond('y'.repeat(3_000_000));
+    for (let turn = 0; turn < 2; turn += 1) last = await this.#respond('y'.repeat(3_000_000), last);
+    return last;
+  });
+
+  projectOfResponses = this.#once('responses', async () => {
+    await this.#times(300, () => this.#respond('Hello'));
+    return this.#projectId;
+  });
+
   /** The largest flow of a single version. */
   largestFlow = this.#once('flow', () => this.#createLargest('create_flow', { projectId: this.#projectId }));
 
@@ -119,6 +134,11 @@ export class FullTenant {
   otherTemplateVersion = this.#once('other template version', async () =>
     this.#createLargest('create_template_version', { templateId: await this.templateOfVersions() }),
   );
+
+  async #respond(input: string, previous: string | null = null): Promise<string> {
+    const body = { model: 'sandbox', input, previous_response_id: previous };
+    return (await this.#small.call('create_response', {}, body)).id;
+  }
 
   /** Signs what has changed, so that histories have proofs. */
   async signDigest(): Promise<void> {

@@ -11,6 +11,7 @@ import {
   largestChats,
   largestEmbeddings,
   largestMessages,
+  largestResponses,
   largestSpeech,
   largestUpload,
   maxGatewayBytes,
@@ -43,7 +44,7 @@ export interface CaseContext {
   readonly seed: number;
 }
 
-const notStopped = 'it is refused while nothing has stopped';
+const notStopped = 'it is refused while nothing has stopped, or waits';
 
 /** The operations without a case, with the reasons. */
 export const leftOut: Readonly<Record<string, string>> = {
@@ -60,7 +61,7 @@ export function largestCases(context: CaseContext): ReadonlyArray<LargestCase> {
 function controlWrites({ client, operations, projectId, seed }: CaseContext): ReadonlyArray<LargestCase> {
   const own = new Set([
     ...['create_file', 'create_transcription', 'create_speech', 'complete_chat', 'create_embeddings'],
-    ...['create_message', 'count_message_tokens'],
+    ...['create_message', 'count_message_tokens', 'create_response'],
   ]);
   const names = operations.writes.filter((name) => !(name in leftOut) && !own.has(name));
   return names.map((name) => ({
@@ -122,6 +123,13 @@ function streamed({ client, operations, projectId, seed }: CaseContext): Readonl
     },
     // A body of many values is not translated.
     ...(['one text', 'many texts'] as const).map((of) => messages('create_message', of, '/v1/messages')),
+    ...Object.entries(largestResponses).map(([of, make]) => ({
+      name: `create_response of ${of}`,
+      operation: 'create_response',
+      client,
+      limitBytes: maxGatewayBytes,
+      make: async () => make(seededRandom(seed)),
+    })),
     ...(['many texts', 'values'] as const).map((of) =>
       messages('count_message_tokens', of, '/v1/messages/count_tokens'),
     ),

@@ -49,6 +49,9 @@ const history = (kind: string, parameter: string, pick: PickMake, more = {}): Re
 /** The reads of the specification, by the operation's name. */
 export const largestReads: Readonly<Record<string, LargestRead>> = {
   get_health: alone,
+  get_response: one('responseId', (tenant) => tenant.largestResponse),
+  list_response_input_items: { ...one('responseId', (tenant) => tenant.longestConversation), query: () => 'limit=100' },
+  get_project_responses: one('projectId', (tenant) => tenant.projectOfResponses),
   introspect_key: alone,
   list_projections: alone,
   list_processes: alone,

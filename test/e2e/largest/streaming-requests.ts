@@ -68,6 +68,22 @@ export const largestMessages = {
   },
 } as const;
 
+/** The largest calls of Responses, which the sandbox gets translated, by what fills them. */
+export const largestResponses = {
+  'one text': (random: Random) => {
+    const inText = JSON.stringify(randomText(random, 3_000)).slice(1, -1);
+    return responseOf(`"${inText.repeat(Math.floor(filledBytes / Buffer.byteLength(inText)))}"`);
+  },
+  items: (random: Random) => {
+    const item = () => JSON.stringify({ role: 'user', content: randomText(random, 2_000) });
+    const some = Array.from({ length: 200 }, item).join(',');
+    const times = Math.floor((filledBytes - 200) / (Buffer.byteLength(some) + 1));
+    return responseOf(`[${Array.from({ length: times }, () => some).join(',')}]`);
+  },
+} as const;
+
+const responseOf = (input: string) => json('/v1/responses', `{"model":"sandbox","input":${input}}`);
+
 const messageOf = (messages: string) => `{"model":"sandbox","max_tokens":100,"messages":${messages}}`;
 
 /** The largest call of speech: one text. */

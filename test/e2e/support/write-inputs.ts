@@ -53,6 +53,7 @@ export const refusedWrites: Readonly<
   skip_projection_event: { path: { projection: 'stores' }, code: 'projection-not-stopped' },
   retry_process: { path: { process: 'detach-phone-numbers' }, code: 'process-not-stopped' },
   skip_process_event: { path: { process: 'detach-phone-numbers' }, code: 'process-not-stopped' },
+  cancel_response: { path: { responseId: 'resp_none' }, code: 'response_not_found' },
 };
 
 /** The service that the inputs are for. It is read when an input is made, so it may be started later. */
@@ -130,6 +131,9 @@ export function writeInputs(context: WriteContext): WriteInputs {
     return projection;
   };
 
+  const response = async () =>
+    (await call<{ id: string }>('create_response', {}, { model: 'sandbox', input: 'Hello' })).id;
+
   const untouched = async (): Promise<FormInput> => ({});
 
   return {
@@ -140,6 +144,9 @@ export function writeInputs(context: WriteContext): WriteInputs {
     create_store: untouched,
     complete_chat: untouched,
     create_message: untouched,
+    create_response: untouched,
+    delete_response: async () => ({ path: { responseId: await response() } }),
+    erase_project_responses: async () => ({ path: { projectId: context.projectId } }),
     count_message_tokens: untouched,
     create_embeddings: untouched,
     create_speech: untouched,

@@ -25,7 +25,7 @@ describe('createLineCaller', () => {
       { customId: 'line', body: Buffer.from(JSON.stringify({ model: 'large', messages })) },
       {
         ...{ endpoint: '/v1/chat/completions', batchId: 'batch_1', caller, idempotencyKey: 'k' },
-        ...{ findFile: async () => null, signal: new AbortController().signal },
+        signal: new AbortController().signal,
       },
     );
   }

@@ -12,6 +12,7 @@ import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { FreeSpace } from '#shared/files/free-space.ts';
 import { configurationOf, usualLimits } from '#test/gateway/support/gateway-service.ts';
 import { caller } from '#test/http/support/fake-service.ts';
+import { inMemoryResponses } from '#test/support/fakes/in-memory-response-store.ts';
 
 const json = { 'content-type': 'application/json' };
 const messages = [{ role: 'user', content: 'Hello' }];
@@ -33,6 +34,8 @@ describe('a gateway call without a connection', () => {
       attempts: { attempt: () => undefined },
       node: 'node-1',
       log: { warn: () => undefined },
+      responses: inMemoryResponses(),
+      findFile: async () => null,
       spools: new SpoolFolder({
         folder: tmpdir(),
         budget: new ByteBudget(defaultSpoolByteLimits),

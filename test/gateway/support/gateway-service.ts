@@ -12,16 +12,18 @@ import { defaultSpoolByteLimits } from '#gateway/audio/spool.ts';
 import { type MakeFile, makeUnnamedFile, SpoolFolder } from '#gateway/audio/spool-folder.ts';
 import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { decodeConfiguration } from '#gateway/config/decode-configuration.ts';
-import { Gateway } from '#gateway/gateway.ts';
+import { Gateway, type GatewayOptions } from '#gateway/gateway.ts';
 import type { GatewayLimits } from '#gateway/gateway-call.ts';
 import { gatewayOperations } from '#gateway/operations.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
 import { createApp } from '#http/server/app.ts';
 import { type HttpServer, listen, type ServerLimits } from '#http/server/server.ts';
+import type { StoredResponses } from '#responses/stored-responses.ts';
 import { FreeSpace } from '#shared/files/free-space.ts';
 import { loggerOn } from '#shared/logging/pino-logger.ts';
 import { goodKey, caller as someCaller } from '#test/http/support/fake-service.ts';
+import { inMemoryResponses } from '#test/support/fakes/in-memory-response-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { createAttemptMetrics } from '#usage/call-metrics.ts';
 
@@ -57,6 +59,10 @@ export interface GatewayServiceOptions {
   /** How long an answer may wait for a client that reads nothing. Default: the usual time. */
   readonly maxUnreadMs?: number;
   /** Returns the holder of a key. Default: `caller` for `goodKey`. */
+  /** Default: in memory. */
+  readonly responses?: StoredResponses;
+  /** Default: none. */
+  readonly findFile?: GatewayOptions['findFile'];
   readonly authenticate?: (key: string) => Promise<Caller | null>;
   /** A wait before each look-up of a key. */
   readonly beforeKey?: () => Promise<unknown>;
@@ -90,6 +96,8 @@ export async function startGateway(
     bodies = new ByteBudget(defaultBodyByteLimits),
     answers = new ByteBudget(defaultAnswerByteLimits),
     maxUnreadMs = 60_000,
+    responses = inMemoryResponses(),
+    findFile = async () => null,
     authenticate,
   }: GatewayServiceOptions = {},
 ): Promise<GatewayService> {
@@ -115,6 +123,8 @@ export async function startGateway(
     random,
     circuitClock: () => performance.now() + skippedMs,
     spools: new SpoolFolder({ folder: spoolFolder, budget: spoolBudget, freeSpace, makeFile }),
+    responses,
+    findFile,
   });
   const holder: Caller = { ...someCaller, scopes: new Set(['gateway:read', 'gateway:write']), ...caller };
   attempts.watchTargets(() => gateway.targets());

@@ -15,6 +15,7 @@ import type { Json, JsonObject } from '#shared/json/json.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { ReadModel } from '#test/support/fakes/in-memory-read-store.ts';
+import { inMemoryResponses } from '#test/support/fakes/in-memory-response-store.ts';
 import { InMemorySubjectKeys } from '#test/support/fakes/in-memory-subject-keys.ts';
 import { invokeOperation } from './invoke-operation.ts';
 import { type ExampleEvent, recorded } from './recorded-events.ts';
@@ -43,10 +44,21 @@ export interface QueriedStores {
   readonly webhooks?: QueryServices['webhooks'];
   /** Default: no calls. */
   readonly calls?: QueryServices['calls'];
+  /** Default: none. */
+  readonly responses?: QueryServices['responses'];
 }
 
 /** Queries on an event store, through the pipeline that all callers share. */
-export function queriesOn({ store, documents, pending, personalData, history, webhooks, calls }: QueriedStores) {
+export function queriesOn({
+  store,
+  documents,
+  pending,
+  personalData,
+  history,
+  webhooks,
+  calls,
+  responses,
+}: QueriedStores) {
   const personal = personalData ?? new PersonalData(new InMemorySubjectKeys());
   const runtime: QueryDependencies = {
     documents: documents ?? new ReadModel(store.log),
@@ -65,6 +77,7 @@ export function queriesOn({ store, documents, pending, personalData, history, we
         deliveriesTo: async () => ({ deliveries: [], next: null }),
       },
       calls: calls ?? { ofRequest: async () => [], page: async () => ({ calls: [], next: null }) },
+      responses: responses ?? inMemoryResponses(),
       unknownEvents: () => runtime.documents.unknownEvents(),
       projectionStatus: async () => [],
       processStatus: async () => [],

@@ -77,6 +77,10 @@ async function addPartnerResources(service: Service, organizationId: string, pro
 
 /** Lets every process handle the whole log from its beginning. */
 export async function settleProcesses(service: Service): Promise<void> {
-  for (const process of processTable(service.personalData, { delete: async () => undefined }))
+  for (const process of processTable(
+    service.personalData,
+    { delete: async () => undefined },
+    { eraseProject: async () => undefined },
+  ))
     await new ProcessDriver(process, service).settle();
 }

@@ -3,8 +3,9 @@ import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/answer-event.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import type { Signature } from '#gateway/neutral/conversation.ts';
+import { freeTextIn } from '#gateway/protocols/free-text.ts';
 import type { WriterOptions } from '#gateway/protocols/protocol.ts';
-import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 
 const reasons: Readonly<Record<FinishReason, string>> = {
   stop: 'stop',
@@ -149,12 +150,6 @@ function callOf(
   return freeTextTools.has(name)
     ? { id, type: 'custom', custom: { name, input: freeTextIn(given) } }
     : { id, type: 'function', function: { name, arguments: given } };
-}
-
-/** The free text in the arguments that a model wrote for it. */
-function freeTextIn(given: string): string {
-  const value = parsedJson(given);
-  return isObject(value) && typeof value.input === 'string' ? value.input : given;
 }
 
 function textsOf(parts: ReadonlyArray<AnswerPart>, kind: 'text' | 'refusal'): ReadonlyArray<string> {

@@ -17,6 +17,7 @@ import type {
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
 import { efforts } from '#gateway/neutral/conversation.ts';
+import { freeTextArguments, freeTextSchema } from '#gateway/protocols/free-text.ts';
 import {
   joinTurns,
   listOr,
@@ -127,10 +128,6 @@ function outputOf(format: Json | undefined): OutputForm | null {
   if (format.type !== 'json_schema' || !isObject(described)) return refuse(pointer, 'this response_format is unknown');
   return { name: textOr(described.name) ?? 'answer', schema: keptText(described.schema), pointer };
 }
-
-/** The schema of the arguments that a free text becomes. */
-const freeTextSchema =
-  '{"type":"object","properties":{"input":{"type":"string"}},"required":["input"],"additionalProperties":false}';
 
 /** No other protocol has a grammar for a free text. */
 function customTool({ name, description, format }: JsonObject, pointer: string, ignored: Set<string>): Tool {
@@ -286,7 +283,7 @@ function callOf(call: Json, pointer: string): ToolCallPart {
   }
   if (isObject(call) && isObject(call.custom)) {
     const { name, input } = call.custom;
-    const given = JSON.stringify({ input: textOr(input) ?? '' });
+    const given = freeTextArguments(textOr(input) ?? '');
     return { kind: 'tool-call', id: textOr(call.id) ?? '', name: textOr(name) ?? '', arguments: given, pointer };
   }
   return refuse(pointer, 'this call of a tool cannot be expressed for this target');

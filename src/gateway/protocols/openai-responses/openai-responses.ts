@@ -1,0 +1,68 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { openAiResponsesErrors } from '#exchange/error-form.ts';
+import { lastMember } from '#gateway/framing/json-members.ts';
+import type { ClientProtocol, TextRequest, WriterOptions } from '#gateway/protocols/protocol.ts';
+import { type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { parseResponses } from './parse-responses.ts';
+import { echoedMembers, newId, type ResponseFrame } from './response-object.ts';
+import { ResponsesAnswerWriter, writeResponsesAnswer } from './responses-answer-writer.ts';
+import { forcedHostedTool, responsesBody } from './responses-body.ts';
+import { type ResponsesRequest, readResponsesRequest } from './responses-request.ts';
+import { ResponsesStream, RewrittenResponsesStream } from './responses-stream.ts';
+import type { StorageMembers } from './rewrite-response.ts';
+
+/** Responses (https://platform.openai.com/docs/api-reference/responses). Only clients speak it to be translated. */
+export const openAiResponses: ClientProtocol = {
+  name: 'openai-responses',
+  requiredMember: 'output',
+  client: {
+    headers: [],
+    askingHeaders: [],
+    read: async (bytes, maxValues) => {
+      const request = await readResponsesRequest(bytes, maxValues);
+      return E.isLeft(request) ? request : E.right(responsesTextRequest(request.right, null));
+    },
+    errors: openAiResponsesErrors,
+  },
+};
+
+/**
+ * Makes the request of a client whose items are all in it.
+ * @param storage what its response says of its storage; null for a response that is not stored and continues no other
+ */
+export function responsesTextRequest(request: ResponsesRequest, storage: StorageMembers | null): TextRequest {
+  const frameOf = ({ model }: WriterOptions): ResponseFrame => ({
+    id: newId('resp'),
+    model,
+    createdAt: Math.floor(Date.now() / 1_000),
+    ...(storage ?? notStored),
+    echo: echoOf(request),
+  });
+  return {
+    size: request.bytes.length,
+    model: request.model,
+    hint: 'balanced',
+    isStreamed: request.isStreamed,
+    asksForUsage: true,
+    isContinuable: false,
+    mustTranslate: false,
+    unsupportedBy: (target) => forcedHostedTool(request, target),
+    changed: ({ target }) => responsesBody(request, target),
+    watch: () => (storage === null ? new ResponsesStream() : new RewrittenResponsesStream(storage)),
+    parse: (maxValues) => parseResponses(request.bytes, maxValues),
+    createWriter: (options) => new ResponsesAnswerWriter(frameOf(options), options.freeTextTools),
+    writeWhole: (answer, options) => writeResponsesAnswer(frameOf(options), answer, options.freeTextTools),
+  };
+}
+
+const notStored: StorageMembers = { isStored: false, previousResponseId: null };
+
+/** The members of a request that its response repeats. They are parsed only for an answer of another protocol. */
+function echoOf({ bytes, members }: ResponsesRequest): JsonObject {
+  return Object.fromEntries(
+    echoedMembers.flatMap((name) => {
+      const member = lastMember(members, name);
+      return member === undefined ? [] : [[name, parsedJson(bytes.subarray(member.valueStart, member.end))]];
+    }),
+  );
+}

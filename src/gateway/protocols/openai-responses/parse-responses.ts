@@ -1,0 +1,286 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { Failure } from '#domain/shared/failure.ts';
+import { keptText, parseKeepingText } from '#gateway/framing/json-text.ts';
+import type {
+  Conversation,
+  DocumentPart,
+  Effort,
+  ImagePart,
+  OutputForm,
+  Part,
+  ReasoningPart,
+  TextPart,
+  Tool,
+  ToolChoice,
+  Turn,
+  Unsupported,
+} from '#gateway/neutral/conversation.ts';
+import { efforts } from '#gateway/neutral/conversation.ts';
+import { freeTextArguments, freeTextSchema } from '#gateway/protocols/free-text.ts';
+import {
+  joinTurns,
+  listOr,
+  numberOr,
+  orUnsupported,
+  refuse,
+  saysNothing,
+  sourceOf,
+  textOr,
+  tunedOf,
+} from '#gateway/protocols/parsing.ts';
+import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+import { signatureIn } from './encrypted-content.ts';
+
+/** Schemas are moved as JSON text. */
+const keptTexts = [
+  ['tools', '*', 'parameters'],
+  ['text', 'format', 'schema'],
+];
+
+/** The members that are parsed, and those that the gateway itself answers. */
+const known = new Set([
+  'model',
+  'input',
+  'instructions',
+  'max_output_tokens',
+  'temperature',
+  'top_p',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'text',
+  'reasoning',
+  'stream',
+  'store',
+  'previous_response_id',
+  'metadata',
+  'background',
+]);
+
+/** The provider's own name of its opaque reasoning, which no other protocol reads. */
+const foreignReasoning = 'openai-responses';
+
+/**
+ * Parses a request of Responses to the neutral form.
+ * @param maxValues the most values in it
+ */
+export async function parseResponses(
+  bytes: Buffer,
+  maxValues: number,
+): Promise<E.Either<Unsupported | Failure, ParsedRequest>> {
+  const body = await parseKeepingText(bytes, keptTexts, maxValues);
+  if (E.isLeft(body)) return body;
+  return orUnsupported(() => parsedOf(body.right));
+}
+
+function parsedOf(body: JsonObject): ParsedRequest {
+  const ignored = new Set<string>();
+  for (const [name, value] of Object.entries(body))
+    if (!known.has(name) && !saysNothing(value) && !isDefault(name, value)) ignored.add(`/${name}`);
+  const tools = listOr(body.tools).flatMap((tool, index) => toolOf(tool, `/tools/${index}`, ignored));
+  const { system, turns } = new ItemParser(ignored).parse(body.input);
+  const conversation: Conversation = {
+    system: [...instructionsIn(body), ...system],
+    turns,
+    tools: allowedTools(body.tool_choice, tools),
+    toolChoice: toolChoiceOf(body.tool_choice, tools),
+    allowsParallelCalls: body.parallel_tool_calls !== false,
+    maxTokens: numberOr(body.max_output_tokens),
+    temperature: tunedOf(body.temperature, '/temperature'),
+    topP: tunedOf(body.top_p, '/top_p'),
+    topK: null,
+    stopSequences: [],
+    output: outputOf(body.text, ignored),
+    reasoning: reasoningOf(body.reasoning, ignored),
+    isStreamed: body.stream === true,
+  };
+  return { conversation, ignored: [...ignored] };
+}
+
+/** What clients send although it is the default. */
+function isDefault(name: string, value: Json | undefined): boolean {
+  if (name === 'truncation') return value === 'disabled';
+  if (name === 'service_tier') return value === 'auto' || value === 'default';
+  if (name === 'include') return listOr(value).every((each) => each === 'reasoning.encrypted_content');
+  return (name === 'top_logprobs' && value === 0) || value === '';
+}
+
+function instructionsIn({ instructions }: JsonObject): ReadonlyArray<TextPart> {
+  const text = textOr(instructions);
+  return text === null || text === '' ? [] : [{ kind: 'text', text, pointer: '/instructions' }];
+}
+
+function reasoningOf(reasoning: Json | undefined, ignored: Set<string>): Conversation['reasoning'] {
+  if (!isObject(reasoning)) return null;
+  for (const [name, value] of Object.entries(reasoning))
+    if (name !== 'effort' && !saysNothing(value)) ignored.add(`/reasoning/${name}`);
+  const { effort } = reasoning;
+  if (typeof effort !== 'string') return null;
+  const known = effort === 'xhigh' ? 'high' : efforts.find((each) => each === effort);
+  return { effort: (known ?? 'medium') as Effort, budgetTokens: null, pointer: '/reasoning/effort' };
+}
+
+function outputOf(text: Json | undefined, ignored: Set<string>): OutputForm | null {
+  if (!isObject(text)) return null;
+  if (!saysNothing(text.verbosity)) ignored.add('/text/verbosity');
+  const { format } = text;
+  const pointer = '/text/format';
+  if (!isObject(format) || format.type === 'text') return null;
+  if (format.type === 'json_object') return { name: 'json', schema: null, pointer };
+  if (format.type !== 'json_schema') return refuse(pointer, 'this form of an answer is unknown');
+  return { name: textOr(format.name) ?? 'answer', schema: keptText(format.schema), pointer };
+}
+
+function toolOf(tool: Json, pointer: string, ignored: Set<string>): ReadonlyArray<Tool> {
+  if (!isObject(tool) || (tool.type !== 'function' && tool.type !== 'custom')) {
+    // A tool of another type runs at OpenAI.
+    ignored.add(pointer);
+    return [];
+  }
+  const { name, description, parameters, strict, format } = tool;
+  const isFreeText = tool.type === 'custom';
+  // No other protocol has a grammar for a free text.
+  if (isFreeText && isObject(format) && format.type !== 'text') ignored.add(`${pointer}/format`);
+  return [
+    {
+      name: textOr(name) ?? '',
+      description: textOr(description),
+      schema: isFreeText ? freeTextSchema : keptText(parameters),
+      isStrict: !isFreeText && typeof strict === 'boolean' ? strict : null,
+      isFreeText,
+      pointer,
+    },
+  ];
+}
+
+/** The tools that a choice allows: all without one. */
+function allowedTools(choice: Json | undefined, tools: ReadonlyArray<Tool>): ReadonlyArray<Tool> {
+  if (!isObject(choice) || choice.type !== 'allowed_tools') return tools;
+  const names = new Set(listOr(choice.tools).map((tool) => (isObject(tool) ? tool.name : null)));
+  return tools.filter(({ name }) => names.has(name));
+}
+
+function toolChoiceOf(choice: Json | undefined, tools: ReadonlyArray<Tool>): ToolChoice | null {
+  if (choice === undefined || choice === null) return null;
+  if (choice === 'auto' || choice === 'none') return { kind: choice };
+  if (choice === 'required') return { kind: 'any' };
+  if (isObject(choice)) {
+    if (choice.type === 'allowed_tools') return { kind: choice.mode === 'required' ? 'any' : 'auto' };
+    const forced = tools.find(({ name }) => name === choice.name);
+    if (forced !== undefined) return { kind: 'tool', name: forced.name };
+  }
+  return refuse('/tool_choice', 'this tool_choice cannot be expressed for this target');
+}
+
+/** Parses the items of an input. */
+class ItemParser {
+  readonly #ignored: Set<string>;
+  readonly #system: TextPart[] = [];
+  readonly #turns: Turn[] = [];
+
+  constructor(ignored: Set<string>) {
+    this.#ignored = ignored;
+  }
+
+  parse(input: Json | undefined): Pick<Conversation, 'system' | 'turns'> {
+    if (typeof input === 'string')
+      this.#turns.push({ role: 'user', parts: [{ kind: 'text', text: input, pointer: '/input' }] });
+    for (const [index, item] of listOr(input).entries()) if (isObject(item)) this.#take(item, `/input/${index}`);
+    return { system: this.#system, turns: joinTurns(this.#turns) };
+  }
+
+  #take(item: JsonObject, pointer: string): void {
+    const { type = 'message', role } = item;
+    const isOfSystem = role === 'system' || role === 'developer';
+    if (type === 'message' && isOfSystem) this.#takeSystem(textsOf(item.content, `${pointer}/content`));
+    else this.#turns.push(turnOf(item, pointer, this.#ignored));
+  }
+
+  /** What the system says later stays in its place. */
+  #takeSystem(texts: ReadonlyArray<TextPart>): void {
+    if (this.#turns.length === 0) this.#system.push(...texts);
+    else this.#turns.push({ role: 'system', parts: texts });
+  }
+}
+
+function turnOf(item: JsonObject, pointer: string, ignored: Set<string>): Turn {
+  switch (item.type ?? 'message') {
+    case 'message':
+      return messageTurn(item, pointer, ignored);
+    case 'function_call':
+      return assistantTurn(callPart(item, textOr(item.arguments) ?? '', pointer));
+    case 'custom_tool_call':
+      return assistantTurn(callPart(item, freeTextArguments(textOr(item.input) ?? ''), pointer));
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return { role: 'user', parts: [resultPart(item, pointer)] };
+    case 'reasoning':
+      return assistantTurn(reasoningPart(item, pointer));
+    default:
+      return refuse(pointer, `an item of the type ${JSON.stringify(item.type)} cannot be expressed for this target`);
+  }
+}
+
+function assistantTurn(part: Part): Turn {
+  return { role: 'assistant', parts: [part] };
+}
+
+function messageTurn({ role, content }: JsonObject, pointer: string, ignored: Set<string>): Turn {
+  const place = `${pointer}/content`;
+  if (role === 'user') return { role, parts: partsOf(content, place, ignored) };
+  if (role === 'assistant') return { role, parts: textsOf(content, place) };
+  return refuse(`${pointer}/role`, `the role ${JSON.stringify(role)} cannot be expressed for this target`);
+}
+
+function callPart({ call_id: id, name }: JsonObject, given: string, pointer: string): Part {
+  return { kind: 'tool-call', id: textOr(id) ?? '', name: textOr(name) ?? '', arguments: given, pointer };
+}
+
+function resultPart({ call_id: callId, output }: JsonObject, pointer: string): Part {
+  const parts = partsOf(output, `${pointer}/output`, null);
+  return { kind: 'tool-result', callId: textOr(callId) ?? '', isError: false, parts, pointer };
+}
+
+/** The opaque part of a provider's own is none that another protocol reads. */
+function reasoningPart({ summary, content, encrypted_content: encrypted }: JsonObject, pointer: string): ReasoningPart {
+  const text = [...listOr(content), ...listOr(summary)]
+    .flatMap((part) => (isObject(part) && typeof part.text === 'string' ? [part.text] : []))
+    .join('\n\n');
+  const value = textOr(encrypted);
+  if (value === null || value === '') return { kind: 'reasoning', text, signature: null, pointer };
+  const signature = signatureIn(value) ?? { of: foreignReasoning, value, isRedacted: text === '' };
+  return { kind: 'reasoning', text, signature, pointer };
+}
+
+function textsOf(content: Json | undefined, pointer: string): ReadonlyArray<TextPart> {
+  return partsOf(content, pointer, null).map((part) =>
+    part.kind === 'text' ? part : refuse(part.pointer, 'only texts can be here'),
+  );
+}
+
+/** @param ignored gets what only tunes a part; null where that does not matter */
+function partsOf(
+  content: Json | undefined,
+  pointer: string,
+  ignored: Set<string> | null,
+): ReadonlyArray<TextPart | ImagePart | DocumentPart> {
+  if (typeof content === 'string') return [{ kind: 'text', text: content, pointer }];
+  return listOr(content).map((part, index) => partOf(part, `${pointer}/${index}`, ignored));
+}
+
+function partOf(part: Json, pointer: string, ignored: Set<string> | null): TextPart | ImagePart | DocumentPart {
+  if (!isObject(part)) return refuse(pointer, 'is not a part of a content');
+  const { type, text, refusal, image_url: image, detail, file_data: data, file_url: url, filename } = part;
+  if ((type === 'input_text' || type === 'output_text' || type === 'text') && typeof text === 'string')
+    return { kind: 'text', text, pointer };
+  if (type === 'refusal' && typeof refusal === 'string') return { kind: 'text', text: refusal, pointer };
+  if (type === 'input_image' && typeof image === 'string') {
+    if (detail !== undefined && detail !== null && detail !== 'auto') ignored?.add(`${pointer}/detail`);
+    return { kind: 'image', source: sourceOf(image), pointer };
+  }
+  const source = textOr(data) ?? textOr(url);
+  if (type === 'input_file' && source !== null)
+    return { kind: 'document', source: sourceOf(source), name: textOr(filename), pointer };
+  return refuse(pointer, `a part of the type ${JSON.stringify(type)} cannot be expressed for this target`);
+}

@@ -1,0 +1,228 @@
+import type { Answer } from '#gateway/neutral/answer.ts';
+import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/answer-event.ts';
+import type { Tokens } from '#gateway/neutral/consumption.ts';
+import type { Signature } from '#gateway/neutral/conversation.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import {
+  CallItem,
+  type Emit,
+  emitWholeItem,
+  type ItemStatus,
+  MessageItem,
+  type OpenItem,
+  ReasoningItem,
+} from './output-items.ts';
+import { incompleteReason, type ResponseFrame, responseObject } from './response-object.ts';
+
+/** Numbers the events of a stream without a gap, and writes them. */
+class EventFrames {
+  #sequence = -1;
+  #written: string[] = [];
+
+  readonly emit: Emit = (type, members) => {
+    this.#sequence += 1;
+    this.#written.push(eventText({ type, ...members, sequence_number: this.#sequence }));
+  };
+
+  /** The events since the last call. */
+  take(): string {
+    const written = this.#written.join('');
+    this.#written = [];
+    return written;
+  }
+}
+
+/** Writes an event, whose name is its type. */
+export function eventText(event: JsonObject & { readonly type: string }): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+/** The members of the event for an error in OpenAI's form. */
+export function errorMembers(error: JsonObject): JsonObject {
+  const { message = '', code = null, param = null } = (error.error ?? {}) as JsonObject;
+  return { code, message, param };
+}
+
+/** Collects the items of an answer, one after the other. Calls of tools may be open together. */
+class OutputItems {
+  readonly #emit: Emit;
+  readonly #freeTextTools: ReadonlySet<string>;
+  readonly #items: JsonObject[] = [];
+  readonly #calls = new Map<number, CallItem>();
+  #open: MessageItem | ReasoningItem | null = null;
+  #begun = 0;
+
+  constructor(emit: Emit, freeTextTools: ReadonlySet<string>) {
+    this.#emit = emit;
+    this.#freeTextTools = freeTextTools;
+  }
+
+  message(): MessageItem {
+    if (this.#open instanceof MessageItem) return this.#open;
+    return this.#begin(new MessageItem(this.#next(), this.#emit));
+  }
+
+  reasoning(): ReasoningItem {
+    if (this.#open instanceof ReasoningItem) return this.#open;
+    return this.#begin(new ReasoningItem(this.#next(), this.#emit));
+  }
+
+  /** Ends the reasoning, or is all that there is of it. */
+  sign(signature: Signature): void {
+    this.reasoning().sign(signature);
+    this.#endOpen('completed');
+  }
+
+  call(index: number, id: string, name: string): void {
+    this.#endOpen('completed');
+    this.#calls.set(index, new CallItem(this.#next(), this.#emit, { id, name }, this.#freeTextTools.has(name)));
+  }
+
+  arguments(index: number, text: string): void {
+    this.#calls.get(index)?.add(text);
+  }
+
+  /** Ends all items. The last one may be incomplete. */
+  end(status: ItemStatus): ReadonlyArray<JsonObject> {
+    this.#endOpen(status);
+    for (const call of this.#calls.values()) this.#end(call, status);
+    this.#calls.clear();
+    return this.#items;
+  }
+
+  #next(): number {
+    this.#endOpen('completed');
+    this.#begun += 1;
+    return this.#begun - 1;
+  }
+
+  #begin<Item extends MessageItem | ReasoningItem>(item: Item): Item {
+    this.#open = item;
+    return item;
+  }
+
+  #endOpen(status: ItemStatus): void {
+    const open = this.#open;
+    this.#open = null;
+    if (open !== null) this.#end(open, status);
+  }
+
+  #end(item: OpenItem, status: ItemStatus): void {
+    this.#items[item.index] = item.end(status);
+  }
+}
+
+/** Writes a stream of Responses (https://platform.openai.com/docs/api-reference/responses-streaming). */
+export class ResponsesAnswerWriter implements AnswerWriter {
+  readonly #frame: ResponseFrame;
+  readonly #frames = new EventFrames();
+  readonly #items: OutputItems;
+  #hasBegun = false;
+  #reason: FinishReason = 'stop';
+  #tokens: Tokens | null = null;
+
+  /** @param freeTextTools the names of the tools for which the client takes a free text */
+  constructor(frame: ResponseFrame, freeTextTools: ReadonlySet<string>) {
+    this.#frame = frame;
+    this.#items = new OutputItems(this.#frames.emit, freeTextTools);
+  }
+
+  write(event: AnswerEvent): string {
+    this.#begin();
+    switch (event.kind) {
+      case 'text':
+      case 'refusal':
+        if (event.text !== '') this.#items.message().add(event.kind, event.text);
+        break;
+      case 'reasoning':
+        if (event.text !== '') this.#items.reasoning().add(event.text);
+        break;
+      case 'signature':
+        this.#items.sign(event.signature);
+        break;
+      case 'tool-call':
+        this.#items.call(event.index, event.id, event.name);
+        break;
+      case 'arguments':
+        this.#items.arguments(event.index, event.text);
+        break;
+      case 'finished':
+        this.#reason = event.reason;
+        break;
+      case 'usage':
+        this.#tokens = event.tokens;
+        break;
+    }
+    return this.#frames.take();
+  }
+
+  /** The last report of usage comes after the end of the text, so the end of the response waits for it. */
+  end(): string {
+    this.#begin();
+    const isComplete = incompleteReason(this.#reason) === null;
+    const output = this.#items.end(isComplete ? 'completed' : 'incomplete');
+    const response = responseObject(this.#frame, { output, reason: this.#reason, tokens: this.#tokens });
+    this.#frames.emit(isComplete ? 'response.completed' : 'response.incomplete', { response });
+    return this.#frames.take();
+  }
+
+  readonly errorEvent = (error: JsonObject): string => {
+    this.#frames.emit('error', errorMembers(error));
+    return this.#frames.take();
+  };
+
+  #begin(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    const response = responseObject(this.#frame, null);
+    this.#frames.emit('response.created', { response });
+    this.#frames.emit('response.in_progress', { response });
+  }
+}
+
+/** Writes a whole response. */
+export function writeResponsesAnswer(
+  frame: ResponseFrame,
+  { parts, reason, tokens }: Answer,
+  freeTextTools: ReadonlySet<string>,
+): Buffer {
+  const items = new OutputItems(() => undefined, freeTextTools);
+  for (const [index, part] of parts.entries()) {
+    if (part.kind === 'tool-call') {
+      items.call(index, part.id, part.name);
+      items.arguments(index, part.arguments);
+    } else if (part.kind === 'reasoning') {
+      if (part.text !== '') items.reasoning().add(part.text);
+      if (part.signature !== null) items.sign(part.signature);
+    } else if (part.text !== '') items.message().add(part.kind, part.text);
+  }
+  const output = items.end(incompleteReason(reason) === null ? 'completed' : 'incomplete');
+  return Buffer.from(JSON.stringify(responseObject(frame, { output, reason, tokens })));
+}
+
+/**
+ * Writes the stream of a response that is complete.
+ * @param after the number of the event after which it begins; null for all events
+ */
+export function writeReplay(response: JsonObject, after: number | null): string {
+  const events: string[] = [];
+  let sequence = -1;
+  const emit: Emit = (type, members) => {
+    sequence += 1;
+    if (after === null || sequence > after) events.push(eventText({ type, ...members, sequence_number: sequence }));
+  };
+  const begun = {
+    ...response,
+    status: 'in_progress',
+    output: [],
+    usage: null,
+    completed_at: null,
+    incomplete_details: null,
+  };
+  emit('response.created', { response: begun });
+  emit('response.in_progress', { response: begun });
+  const output = Array.isArray(response.output) ? (response.output as ReadonlyArray<JsonObject>) : [];
+  for (const [index, item] of output.entries()) emitWholeItem(emit, index, item);
+  emit(response.status === 'incomplete' ? 'response.incomplete' : 'response.completed', { response });
+  return events.join('');
+}

@@ -1,0 +1,88 @@
+import { lastMember, type Place, scalarMember, scalarValue } from '#gateway/framing/json-members.ts';
+import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
+import type { Unsupported } from '#gateway/neutral/conversation.ts';
+import type { NativeTarget, WrittenRequest } from '#gateway/protocols/protocol.ts';
+import { signatureIn } from './encrypted-content.ts';
+import type { ResponsesRequest } from './responses-request.ts';
+
+/** Asks for the opaque part of reasoning, without which a later turn cannot give it back. */
+const wantedInclude = 'reasoning.encrypted_content';
+
+/** The types of tools that run at the client. */
+const clientTools = new Set(['function', 'custom']);
+
+/**
+ * A request's bytes for a target of the same protocol. The model is replaced, the provider does not store the response,
+ * tools that it does not run are left out, and the opaque part of reasoning goes back only to the provider that made it.
+ * Every other byte is unchanged.
+ */
+export function responsesBody(request: ResponsesRequest, target: NativeTarget): WrittenRequest {
+  const { bytes, members, isStored } = request;
+  const edits = editsOf(members, {
+    replace: { model: asciiJson(target.model), ...(isStored ? { store: 'false' } : {}) },
+    add: isStored ? ['store'] : [],
+  });
+  const cut = target.hostedTools ? [] : hostedTools(request);
+  const more = [
+    ...(isStored && target.reasoning ? includeEdits(request) : []),
+    ...removals(request.tools, new Set(cut)),
+    ...reasoningEdits(request, target),
+  ];
+  return {
+    body: applyEdits(bytes, more.length === 0 ? edits : inPlace([...edits, ...more])),
+    ignored: cut.map((index) => `/tools/${index}`),
+  };
+}
+
+/** What a target without OpenAI's own tools cannot do: run one that is forced. */
+export function forcedHostedTool({ bytes, members }: ResponsesRequest, target: NativeTarget): Unsupported | null {
+  const inside = lastMember(members, 'tool_choice')?.inside ?? null;
+  if (target.hostedTools || inside === null) return null;
+  const type = scalarMember(bytes, inside, 'type');
+  if (typeof type !== 'string' || clientTools.has(type) || type === 'allowed_tools') return null;
+  return { pointer: '/tool_choice', message: 'the target does not run this tool' };
+}
+
+/** The indexes of the tools that do not run at the client. */
+function hostedTools({ tools }: ResponsesRequest): ReadonlyArray<number> {
+  return tools.flatMap(({ type }, index) => (type !== null && clientTools.has(type) ? [] : [index]));
+}
+
+function includeEdits({ bytes, members }: ResponsesRequest): ReadonlyArray<Edit> {
+  const wanted = asciiJson(wantedInclude);
+  const include = lastMember(members, 'include');
+  if (include === undefined)
+    return [{ start: members.open + 1, end: members.open + 1, text: `"include":[${wanted}],` }];
+  const { valueStart, end, size } = include;
+  if (bytes.includes(wanted) && bytes.subarray(valueStart, end).includes(wanted)) return [];
+  if (!Array.isArray(scalarValue(bytes, include))) return [{ start: valueStart, end, text: `[${wanted}]` }];
+  return [{ start: end - 1, end: end - 1, text: size === 0 ? wanted : `,${wanted}` }];
+}
+
+/** Gives the opaque part of reasoning back to the provider that made it, and takes other reasoning of the gateway out. */
+function reasoningEdits({ bytes, items }: ResponsesRequest, { provider }: NativeTarget): ReadonlyArray<Edit> {
+  const foreign = new Set<number>();
+  const edits: Edit[] = [];
+  for (const [index, { encryptedContent }] of items.entries()) {
+    const value = encryptedContent === null ? null : scalarValue(bytes, encryptedContent);
+    const signature = typeof value === 'string' ? signatureIn(value) : null;
+    if (signature === null || encryptedContent === null) continue;
+    if (signature.of !== provider) foreign.add(index);
+    else
+      edits.push({ start: encryptedContent.valueStart, end: encryptedContent.end, text: asciiJson(signature.value) });
+  }
+  return [...edits, ...removals(items, foreign)];
+}
+
+/** Removes some items of a list, each with one comma. */
+function removals(items: ReadonlyArray<Place>, removed: ReadonlySet<number>): ReadonlyArray<Edit> {
+  let hasKept = false;
+  return items.flatMap(({ valueStart, end }, index) => {
+    if (!removed.has(index)) {
+      hasKept = true;
+      return [];
+    }
+    const start = hasKept ? (items[index - 1]?.end ?? valueStart) : valueStart;
+    return [{ start, end: hasKept ? end : (items[index + 1]?.valueStart ?? end), text: '' }];
+  });
+}

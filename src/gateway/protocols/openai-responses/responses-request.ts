@@ -1,0 +1,240 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { type Failure, failure, type InputError } from '#domain/shared/failure.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
+import {
+  lastMember,
+  MemberCollector,
+  type Members,
+  type Place,
+  scalarMember,
+  scalarValue,
+  wantedNames,
+} from '#gateway/framing/json-members.ts';
+import { type FoundPlace, PlaceFinder, pointerOf } from '#gateway/framing/json-places.ts';
+import { type JsonRequest, readMembers } from '#gateway/framing/json-request.ts';
+import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
+import type { Json } from '#shared/json/json.ts';
+import type { JsonListener } from '#shared/json/json-scanner.ts';
+import { echoedMembers } from './response-object.ts';
+
+/** An item of the input, or a tool, as far as the gateway reads it. */
+export interface ListedObject extends Place {
+  /** Null without one. */
+  readonly type: string | null;
+  /** Only of items. */
+  readonly id: string | null;
+  /** Only of messages. */
+  readonly hasRole: boolean;
+  /** The place of the opaque part of reasoning; null without one. */
+  readonly encryptedContent: Place | null;
+}
+
+/** The parts of a request of Responses that the gateway reads. */
+export interface ResponsesRequest extends JsonRequest {
+  readonly model: string;
+  readonly isStreamed: boolean;
+  /** Whether the response is to be stored, as it is if the client does not say otherwise. */
+  readonly isStored: boolean;
+  readonly previousResponseId: string | null;
+  /** The items of a list; empty for a text. */
+  readonly items: ReadonlyArray<ListedObject>;
+  readonly tools: ReadonlyArray<ListedObject>;
+  /** The ids of files in the items. */
+  readonly fileIds: ReadonlyArray<FoundPlace>;
+}
+
+const none: ReadonlyArray<string> = [];
+const names = wantedNames(
+  {
+    ...Object.fromEntries(echoedMembers.map((name) => [name, none])),
+    model: [],
+    input: [],
+    stream: [],
+    store: [],
+    previous_response_id: [],
+    background: [],
+    conversation: [],
+    prompt: [],
+    include: [],
+    tool_choice: ['type', 'name'],
+  },
+  ['model'],
+);
+
+const item = ['input', '*'];
+const tool = ['tools', '*'];
+const fileIdPatterns = [
+  [...item, 'content', '*', 'file_id'],
+  [...item, 'output', '*', 'file_id'],
+];
+const encryptedContent = [...item, 'encrypted_content'];
+/** Where an id can be of what lives at the provider. */
+const vectorStore = [...tool, 'vector_store_ids', '*'];
+const container = [...tool, 'container'];
+const containerFile = [...container, 'file_ids', '*'];
+const patterns = [
+  ...[item, [...item, 'type'], [...item, 'id'], [...item, 'role'], encryptedContent, ...fileIdPatterns],
+  ...[tool, [...tool, 'type'], vectorStore, container, containerFile],
+];
+
+/** Members that the gateway changes, so that each must be there once. */
+const changedMembers = ['input', 'tools', 'store', 'include', 'previous_response_id'];
+
+/**
+ * Reads and checks a request of Responses: the members that the gateway needs, and the kinds of items and tools.
+ * @returns invalid input; unsupported for a response in the background; or not found for an id of what lives at a
+ *   provider, because all tenants share one account there
+ */
+export async function readResponsesRequest(
+  bytes: Buffer,
+  maxValues: number,
+): Promise<E.Either<Failure, ResponsesRequest>> {
+  const listener = new ResponsesListener(bytes);
+  const request = await readMembers(bytes, listener.members, maxValues, listener);
+  if (E.isLeft(request)) return request;
+  const { members } = request.right;
+  const said = (name: string) => scalarMember(bytes, members, name);
+  const { items, tools } = listedIn(bytes, listener.places.found);
+  const faults = [
+    ...spellingFaults(members.otherSpellings, ['model']),
+    ...checkText('/model', said('model')),
+    ...repetitionFaults(members),
+    ...inputFaults(bytes, members, items),
+    ...checkFlag('/stream', said('stream')),
+    ...checkFlag('/store', said('store')),
+    ...checkFlag('/background', said('background')),
+    ...checkOptionalText('/previous_response_id', said('previous_response_id')),
+  ];
+  if (faults.length > 0) return E.left(invalidInput(faults));
+  // What was not looked at might name what lives at a provider.
+  if (listener.places.isOverflown) return E.left(tooManyItems);
+  if (said('background') === true) return E.left(noBackground);
+  const foreign = foreignIdIn(bytes, members, listener.places.found);
+  if (foreign !== null) return E.left(foreign);
+  return E.right({
+    ...request.right,
+    model: said('model') as string,
+    isStreamed: said('stream') === true,
+    isStored: said('store') !== false,
+    previousResponseId: (said('previous_response_id') ?? null) as string | null,
+    items,
+    tools,
+    fileIds: listener.places.found.filter(
+      (place) => fileIdPatterns.includes(place.pattern as string[]) && scalarValue(bytes, place) !== null,
+    ),
+  });
+}
+
+const tooManyItems = invalidInput([{ pointer: '/input', message: 'has too many items' }]);
+
+const noBackground = failure(
+  'unsupported-by-target',
+  'No target of this model can do what the request asks: /background: responses are not made in the background here.',
+  { errors: [{ pointer: '/background', message: 'must not be true' }] },
+);
+
+function checkOptionalText(pointer: string, value: Json | undefined): ReadonlyArray<InputError> {
+  return value === undefined || value === null || typeof value === 'string'
+    ? []
+    : [inputError(pointer, 'must be a string', value)];
+}
+
+function repetitionFaults({ found }: Members): ReadonlyArray<InputError> {
+  return changedMembers
+    .filter((name) => found.filter((member) => member.name === name).length > 1)
+    .map((name) => ({ pointer: `/${name}`, message: 'comes twice' }));
+}
+
+function inputFaults(bytes: Buffer, members: Members, items: ReadonlyArray<ListedObject>): ReadonlyArray<InputError> {
+  const pointer = '/input';
+  const input = lastMember(members, 'input');
+  if (input === undefined) {
+    const continues = typeof scalarMember(bytes, members, 'previous_response_id') === 'string';
+    return continues ? [] : [{ pointer, message: 'is required' }];
+  }
+  const value = scalarValue(bytes, input);
+  if (typeof value !== 'string' && !Array.isArray(value))
+    return [inputError(pointer, 'must be a string or a list of items', value)];
+  const index = items.findIndex(({ valueStart }) => bytes[valueStart] !== openBrace);
+  return index === -1 ? [] : [{ pointer: `${pointer}/${index}`, message: 'must be an object' }];
+}
+
+const openBrace = 0x7b;
+
+type Growing = { -readonly [Key in keyof ListedObject]: ListedObject[Key] };
+
+/** The items and tools at found places, which come in order. */
+function listedIn(bytes: Buffer, places: ReadonlyArray<FoundPlace>): Pick<ResponsesRequest, 'items' | 'tools'> {
+  const lists: Record<'input' | 'tools', Growing[]> = { input: [], tools: [] };
+  for (const place of places) {
+    const { pattern, valueStart, end } = place;
+    const list = lists[pattern[0] as 'input' | 'tools'];
+    const name = pattern[2];
+    const last = list.at(-1);
+    if (name === undefined)
+      list.push({ valueStart, end, type: null, id: null, hasRole: false, encryptedContent: null });
+    else if (last !== undefined && pattern.length === 3) readInto(last, name, bytes, place);
+  }
+  return { items: lists.input, tools: lists.tools };
+}
+
+function readInto(listed: Growing, name: string, bytes: Buffer, place: Place): void {
+  const value = name === 'encrypted_content' ? null : scalarValue(bytes, place);
+  if (name === 'type') listed.type = typeof value === 'string' ? value : null;
+  else if (name === 'id') listed.id = typeof value === 'string' ? value : null;
+  else if (name === 'role') listed.hasRole = true;
+  else if (name === 'encrypted_content') listed.encryptedContent = place;
+}
+
+/** Whether an item names another one by its id. */
+export function isReference({ type, id, hasRole }: ListedObject): boolean {
+  return id !== null && (type === 'item_reference' || (type === null && !hasRole));
+}
+
+/** Refuses an id of what lives at a provider: nothing says that it belongs to this project. */
+function foreignIdIn(bytes: Buffer, members: Members, places: ReadonlyArray<FoundPlace>): Failure | null {
+  for (const name of ['conversation', 'prompt']) {
+    const member = lastMember(members, name);
+    if (member !== undefined && scalarValue(bytes, member) !== null) return notHere(`/${name}`, name);
+  }
+  const place = places.find((each) => isForeign(bytes, each));
+  if (place === undefined) return null;
+  return notHere(pointerOf(place), place.pattern === vectorStore ? 'vector store' : 'container');
+}
+
+/** A container of the type `auto` is an object, and is made for the call. */
+function isForeign(bytes: Buffer, place: FoundPlace): boolean {
+  const { pattern } = place;
+  if (pattern === vectorStore || pattern === containerFile) return true;
+  return pattern === container && typeof scalarValue(bytes, place) === 'string';
+}
+
+function notHere(pointer: string, kind: string): Failure {
+  const detail = `${pointer} names a ${kind} at the provider, which this key cannot access. Leave it out.`;
+  return failure('provider-resource-not-found', detail, { errors: [{ pointer, message: 'must be left out' }] });
+}
+
+/** Collects the members of a request, and finds its items and tools. */
+class ResponsesListener implements JsonListener {
+  readonly maxLevel: number;
+  readonly members: MemberCollector;
+  readonly places: PlaceFinder;
+  #isInLists = false;
+
+  constructor(bytes: Buffer) {
+    this.members = new MemberCollector(bytes, names);
+    this.places = new PlaceFinder(bytes, patterns);
+    this.maxLevel = this.places.maxLevel;
+  }
+
+  begin(level: number, start: number, nameStart: number, nameEnd: number): void {
+    if (level < 3) this.members.begin(level, start, nameStart, nameEnd);
+    if (level === 1) this.#isInLists = this.members.current === 'input' || this.members.current === 'tools';
+    if (level === 0 || this.#isInLists) this.places.begin(level, start, nameStart, nameEnd);
+  }
+
+  end(level: number, end: number): void {
+    if (level < 3) this.members.end(level, end);
+    if (this.#isInLists) this.places.end(level, end);
+  }
+}

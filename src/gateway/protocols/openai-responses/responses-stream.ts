@@ -1,0 +1,98 @@
+import {
+  classifications,
+  type EventClassification,
+  type StreamInterpreter,
+} from '#gateway/framing/stream-interpreter.ts';
+import type { Tokens } from '#gateway/neutral/consumption.ts';
+import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
+import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { errorMembers, eventText } from './responses-answer-writer.ts';
+import { rewriteEvent, type StorageMembers } from './rewrite-response.ts';
+
+const { noContent, content, end, malformed } = classifications;
+
+/** Interprets a stream of Responses that passes as it comes. */
+export class ResponsesStream implements StreamInterpreter {
+  isFinished = false;
+  tokens: Tokens | null = null;
+  /** No other target can continue it: the numbers of its events go on, and so do its items. */
+  readonly text = null;
+  /** The number of the last event. */
+  #sequence = -1;
+
+  get canEnd(): boolean {
+    return this.isFinished;
+  }
+
+  finish(): string {
+    return '';
+  }
+
+  classify(data: string | null): EventClassification {
+    if (data === null || data === '') return noContent;
+    const event = parsedJson(data);
+    if (!isObject(event) || typeof event.type !== 'string') return malformed;
+    const classification = this.#classify(event, event.type);
+    // An error is not passed on, so its number is free.
+    if (typeof event.sequence_number === 'number' && classification.kind !== 'error')
+      this.#sequence = event.sequence_number;
+    this.take(event.type, data, classification);
+    return classification;
+  }
+
+  readonly errorEvent = (error: JsonObject): string =>
+    eventText({ type: 'error', ...errorMembers(error), sequence_number: this.#sequence + 1 });
+
+  protected take(_type: string, _data: string, _classification: EventClassification): void {
+    // It passes as it comes.
+  }
+
+  #classify(event: JsonObject, type: string): EventClassification {
+    switch (type) {
+      case 'response.completed':
+      case 'response.incomplete':
+        this.isFinished = true;
+        if (isObject(event.response)) this.tokens = tokensIn(event.response.usage);
+        return end;
+      case 'error':
+        return { kind: 'error', error: providerErrorIn(event) ?? unnamed };
+      case 'response.failed':
+        return { kind: 'error', error: (isObject(event.response) && providerErrorIn(event.response)) || unnamed };
+      default:
+        return type.endsWith('.delta') || type === 'response.output_item.done' ? content : noContent;
+    }
+  }
+}
+
+const unnamed = { message: 'The provider reported an error without a message.', type: null, code: null, param: null };
+
+/** The same, with what its responses say of their storage replaced. */
+export class RewrittenResponsesStream extends ResponsesStream {
+  readonly #storage: StorageMembers;
+  #written: string[] = [];
+  #last = '';
+
+  constructor(storage: StorageMembers) {
+    super();
+    this.#storage = storage;
+  }
+
+  /** The events for the client since the last call, but for the last one of the stream. */
+  readonly translated = (): string => {
+    const written = this.#written.join('');
+    this.#written = [];
+    return written;
+  };
+
+  /** The last event, which waits until the response is stored. */
+  override finish(): string {
+    return this.#last;
+  }
+
+  protected override take(type: string, data: string, { kind }: EventClassification): void {
+    const hasResponse = kind === 'end' || type === 'response.created' || type === 'response.in_progress';
+    const text = `event: ${type}\ndata: ${hasResponse ? rewriteEvent(data, this.#storage) : data}\n\n`;
+    if (kind === 'end') this.#last = text;
+    else if (kind !== 'error') this.#written.push(text);
+  }
+}

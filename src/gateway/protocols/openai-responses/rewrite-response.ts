@@ -1,0 +1,37 @@
+import { lastMember, MemberCollector, type Members, wantedNames } from '#gateway/framing/json-members.ts';
+import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
+import { JsonScanner } from '#shared/json/json-scanner.ts';
+
+/** What a response says of its storage here, in place of what the provider says. */
+export interface StorageMembers {
+  readonly isStored: boolean;
+  readonly previousResponseId: string | null;
+}
+
+const ofResponse = wantedNames({ store: [], previous_response_id: [] });
+const ofEvent = wantedNames({ response: ['store', 'previous_response_id'] });
+
+/** Replaces what a whole response says of its storage. Every other byte is unchanged. */
+export function rewriteResponse(bytes: Buffer, storage: StorageMembers): Buffer {
+  return rewritten(bytes, collect(bytes, ofResponse), storage);
+}
+
+/** Replaces what the response in an event says of its storage. */
+export function rewriteEvent(data: string, storage: StorageMembers): string {
+  const bytes = Buffer.from(data);
+  const inside = lastMember(collect(bytes, ofEvent), 'response')?.inside ?? null;
+  return inside === null ? data : rewritten(bytes, inside, storage).toString('utf8');
+}
+
+function collect(bytes: Buffer, names: ReturnType<typeof wantedNames>): Members {
+  const members = new MemberCollector(bytes, names);
+  const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, members);
+  while (!scanner.advance());
+  return members;
+}
+
+function rewritten(bytes: Buffer, members: Members, { isStored, previousResponseId }: StorageMembers): Buffer {
+  const previous = previousResponseId === null ? 'null' : asciiJson(previousResponseId);
+  const replace = { store: String(isStored), previous_response_id: previous };
+  return applyEdits(bytes, editsOf(members, { replace, add: ['store', 'previous_response_id'] }));
+}

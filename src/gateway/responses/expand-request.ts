@@ -1,0 +1,240 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { bodyShortageFailure, bodyTooLarge } from '#exchange/body-source.ts';
+import { lastMember, type Place, scalarValue } from '#gateway/framing/json-members.ts';
+import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
+import type { GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
+import { encryptedContentOf, ownPrefix, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
+import {
+  isReference,
+  type ListedObject,
+  type ResponsesRequest,
+  readResponsesRequest,
+} from '#gateway/protocols/openai-responses/responses-request.ts';
+import type { ResponseOutline } from '#responses/response-store.ts';
+import type { KeptTurn, TooLong } from '#responses/stored-responses.ts';
+import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { inlineFiles } from './inline-files.ts';
+import { isReferenceItem, itemsOfTurn, sentAgain } from './input-items.ts';
+
+/** A request with all items of its conversation in it. */
+export interface ExpandedRequest {
+  readonly request: ResponsesRequest;
+  /** The response that it continues; null for none. */
+  readonly previous: ResponseOutline | null;
+  /** The ids of the responses whose items its input names. */
+  readonly referenced: ReadonlyArray<string>;
+}
+
+/** An item that was found by its id. */
+interface FoundItem {
+  readonly item: JsonObject;
+  readonly turn: KeptTurn;
+}
+
+/**
+ * Puts into a request what it only names: the turns before it, items, and files of its project.
+ * @returns not found for what this project does not have; too large for more than a body may have
+ * @throws UnavailableError
+ */
+export async function expandRequest(
+  call: GatewayCall,
+  request: ResponsesRequest,
+  limits: GatewayLimits,
+): Promise<E.Either<Failure, ExpandedRequest>> {
+  const expanded = await new Expansion(call, request, limits).expand();
+  if (E.isLeft(expanded)) return expanded;
+  const inlined = await inlineFiles(call, expanded.right.request);
+  if (E.isLeft(inlined)) return inlined;
+  if (inlined.right === null) return expanded;
+  const read = await readAgain(call, inlined.right, limits);
+  return E.isLeft(read) ? read : E.right({ ...expanded.right, request: read.right });
+}
+
+async function readAgain(
+  { bodyHold }: GatewayCall,
+  bytes: Buffer,
+  limits: GatewayLimits,
+): Promise<E.Either<Failure, ResponsesRequest>> {
+  const shortage = bodyHold.take(bytes.length);
+  if (shortage !== null) return E.left(bodyShortageFailure(shortage));
+  return readResponsesRequest(bytes, limits.maxJsonValues);
+}
+
+class Expansion {
+  readonly #call: GatewayCall;
+  readonly #request: ResponsesRequest;
+  readonly #limits: GatewayLimits;
+
+  constructor(call: GatewayCall, request: ResponsesRequest, limits: GatewayLimits) {
+    this.#call = call;
+    this.#request = request;
+    this.#limits = limits;
+  }
+
+  async expand(): Promise<E.Either<Failure, ExpandedRequest>> {
+    const request = this.#request;
+    const { previousResponseId } = request;
+    const references = request.items.filter(isReference).map(({ id }) => id as string);
+    const foreign = await this.#reasoningEdits();
+    if (previousResponseId === null && references.length === 0 && foreign.length === 0)
+      return E.right({ request, previous: null, referenced: [] });
+    const turns = await this.#turnsBefore(previousResponseId);
+    if (E.isLeft(turns)) return turns;
+    const items = await this.#itemsNamed(references, turns.right);
+    if (E.isLeft(items)) return items;
+    const missing = references.find((id) => !items.right.has(id));
+    if (missing !== undefined) return E.left(itemNotFound(missing));
+    const size = turns.right.reduce((sum, { outline }) => sum + outline.bytes, request.bytes.length);
+    if (size > largeBodyBytes) await heavyWork.take(1);
+    const expanded = await readAgain(this.#call, this.#expandedBytes(turns.right, items.right, foreign), this.#limits);
+    if (E.isLeft(expanded)) return expanded;
+    const previous = turns.right.at(-1)?.outline ?? null;
+    const inTurns = new Set(turns.right.map(({ outline }) => outline.id));
+    const named = references.flatMap((id) => items.right.get(id)?.turn.outline.id ?? []);
+    return E.right({
+      request: expanded.right,
+      previous,
+      referenced: [...new Set(named)].filter((id) => !inTurns.has(id)),
+    });
+  }
+
+  async #turnsBefore(id: string | null): Promise<E.Either<Failure, ReadonlyArray<KeptTurn>>> {
+    if (id === null) return E.right([]);
+    const { gateway, caller } = this.#call;
+    const turns = await gateway.responses.conversation(caller.projectId, id, this.#limits.maxJsonBytes);
+    if (turns === null) return E.left(previousNotFound(id));
+    return isTooLong(turns) ? E.left(this.#tooLong()) : E.right(turns);
+  }
+
+  /** Finds the named items of this request and of the turns before it. */
+  async #itemsNamed(
+    references: ReadonlyArray<string>,
+    turns: ReadonlyArray<KeptTurn>,
+  ): Promise<E.Either<Failure, ReadonlyMap<string, FoundItem>>> {
+    const found = new Map<string, FoundItem>();
+    const ofTurns = turns.flatMap(({ input }) => input.filter(isReferenceItem)).map(({ id }) => String(id));
+    const wanted = new Set([...references, ...ofTurns]);
+    takeNamed(found, wanted, turns);
+    const missing = [...wanted].filter((id) => !found.has(id));
+    if (missing.length === 0) return E.right(found);
+    const { gateway, caller } = this.#call;
+    const others = await gateway.responses.turnsOfItems(caller.projectId, missing, this.#limits.maxJsonBytes);
+    if (isTooLong(others)) return E.left(this.#tooLong());
+    takeNamed(found, wanted, others);
+    return E.right(found);
+  }
+
+  /**
+   * Names the provider that has made the opaque part of reasoning, where a client sends a stored item again. A client
+   * that stores nothing gets its items through as they are.
+   */
+  async #reasoningEdits(): Promise<ReadonlyArray<Edit>> {
+    const { bytes, items, isStored } = this.#request;
+    const sent = isStored ? items.flatMap((item) => reasoningIn(bytes, item)) : [];
+    if (sent.length === 0) return [];
+    const { gateway, caller } = this.#call;
+    const ids = sent.map(({ id }) => id);
+    const providers = await gateway.responses.providersOf(caller.projectId, ids);
+    return sent.flatMap(({ id, place: { valueStart, end }, value }) => {
+      const of = providers.get(id);
+      const text = of === undefined ? null : asciiJson(encryptedContentOf({ of, value, isRedacted: false }));
+      return text === null ? [] : [{ start: valueStart, end, text }];
+    });
+  }
+
+  #tooLong(): Failure {
+    return bodyTooLarge(this.#limits.maxJsonBytes);
+  }
+
+  #expandedBytes(
+    turns: ReadonlyArray<KeptTurn>,
+    found: ReadonlyMap<string, FoundItem>,
+    foreign: ReadonlyArray<Edit>,
+  ): Buffer {
+    const { bytes, members, items } = this.#request;
+    const before = turns.flatMap((turn) => itemsOfTurn(turn).flatMap((item) => textsOf(item, turn, found)));
+    const edits = [
+      ...editsOf(members, { remove: ['previous_response_id'] }),
+      ...this.#inputEdits(before),
+      ...foreign,
+      ...items.filter(isReference).map((item) => this.#referenceEdit(item, found)),
+    ];
+    return applyEdits(bytes, inPlace(edits));
+  }
+
+  #referenceEdit(
+    { id, valueStart, end }: Place & { readonly id: string | null },
+    found: ReadonlyMap<string, FoundItem>,
+  ): Edit {
+    const named = found.get(id ?? '');
+    const item = named === undefined ? null : sentAgain(named.item, named.turn.outline.provider);
+    return { start: valueStart, end, text: latin1(JSON.stringify(item ?? emptyReasoning)) };
+  }
+
+  #inputEdits(before: ReadonlyArray<string>): ReadonlyArray<Edit> {
+    if (before.length === 0) return [];
+    const { bytes, members } = this.#request;
+    const texts = latin1(before.join(','));
+    const input = lastMember(members, 'input');
+    if (input === undefined) return [{ start: members.open + 1, end: members.open + 1, text: `"input":[${texts}],` }];
+    const { valueStart, end, size } = input;
+    if (typeof scalarValue(bytes, input) === 'string') {
+      const text = bytes.toString('latin1', valueStart, end);
+      return [{ start: valueStart, end, text: `[${texts},{"type":"message","role":"user","content":${text}}]` }];
+    }
+    return [{ start: valueStart + 1, end: valueStart + 1, text: size === 0 ? texts : `${texts},` }];
+  }
+}
+
+/** What a reference becomes whose reasoning cannot be sent again: it says nothing, and every target leaves it out. */
+const emptyReasoning = { type: 'reasoning', summary: [], encrypted_content: `${ownPrefix}nobody:0:` };
+
+/** Reasoning that a client sends with the opaque part of a provider. */
+function reasoningIn(bytes: Buffer, { id, encryptedContent: place }: ListedObject) {
+  const value = place === null ? null : scalarValue(bytes, place);
+  if (id === null || place === null || typeof value !== 'string' || signatureIn(value) !== null) return [];
+  return [{ id, place, value }];
+}
+
+function takeNamed(found: Map<string, FoundItem>, wanted: ReadonlySet<string>, turns: ReadonlyArray<KeptTurn>): void {
+  for (const turn of turns) {
+    for (const item of itemsOfTurn(turn)) {
+      const { id } = item;
+      if (typeof id === 'string' && wanted.has(id) && !isReferenceItem(item)) found.set(id, { item, turn });
+    }
+  }
+}
+
+/** The texts of an item that is sent again; none if it is left out. */
+function textsOf(item: JsonObject, turn: KeptTurn, found: ReadonlyMap<string, FoundItem>): ReadonlyArray<string> {
+  const named = isReferenceItem(item) ? found.get(String(item.id)) : { item, turn };
+  const sent = named === undefined ? null : sentAgain(named.item, named.turn.outline.provider);
+  return sent === null ? [] : [JSON.stringify(sent)];
+}
+
+/** The bytes of a text in UTF-8, as the text that an edit writes. */
+function latin1(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
+function isTooLong(found: ReadonlyArray<KeptTurn> | TooLong): found is TooLong {
+  return !Array.isArray(found);
+}
+
+function previousNotFound(id: string): Failure {
+  return failure('response-not-found', `There is no response ${quoted(id)} that this key can access.`, {
+    errors: [{ pointer: '/previous_response_id', message: 'must be the id of a stored response' }],
+  });
+}
+
+function itemNotFound(id: string): Failure {
+  return failure('response-item-not-found', `There is no item ${quoted(id)} that this key can access.`, {
+    errors: [{ pointer: '/input', message: 'must name items of stored responses' }],
+  });
+}
+
+function quoted(id: string): string {
+  return JSON.stringify(id.length > 100 ? `${id.slice(0, 100)}…` : id);
+}

@@ -1,0 +1,57 @@
+import { encryptedContentOf, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
+import { newId } from '#gateway/protocols/openai-responses/response-object.ts';
+import type { KeptTurn } from '#responses/stored-responses.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
+
+/** Makes the items of a request's own input, each with a type and an id. */
+export function ownItems(input: Json | undefined): ReadonlyArray<JsonObject> {
+  if (typeof input === 'string') return [messageOf('user', input)];
+  return (Array.isArray(input) ? input.filter(isObject) : []).map(itemOf);
+}
+
+function itemOf(item: JsonObject): JsonObject {
+  const { type, role, content, id } = item;
+  if (isReferenceItem(item)) return { type: 'item_reference', id };
+  if ((type === undefined || type === 'message') && typeof role === 'string' && typeof content === 'string')
+    return { ...item, ...messageOf(role, content), ...(typeof id === 'string' ? { id } : {}) };
+  const named = type === undefined || type === null ? { ...item, type: 'message' } : item;
+  return typeof id === 'string' ? named : { ...named, id: newId(prefixes.get(String(named.type)) ?? 'item') };
+}
+
+function messageOf(role: string, text: string): JsonObject {
+  const part = role === 'assistant' ? { type: 'output_text', annotations: [], text } : { type: 'input_text', text };
+  return { type: 'message', id: newId('msg'), status: 'completed', role, content: [part] };
+}
+
+const prefixes = new Map([
+  ['message', 'msg'],
+  ['reasoning', 'rs'],
+  ['function_call', 'fc'],
+  ['function_call_output', 'fco'],
+  ['custom_tool_call', 'ctc'],
+  ['custom_tool_call_output', 'ctco'],
+]);
+
+/** Whether an item names another one by its id. */
+export function isReferenceItem({ type, id, role }: JsonObject): boolean {
+  return typeof id === 'string' && (type === 'item_reference' || (type === undefined && role === undefined));
+}
+
+/** The items of a turn as a later turn sees them: its own input, and the output. */
+export function itemsOfTurn({ input, response }: KeptTurn): ReadonlyArray<JsonObject> {
+  const output = Array.isArray(response.output) ? response.output.filter(isObject) : [];
+  return [...input, ...output];
+}
+
+/**
+ * Makes an item as it is sent again. The opaque part of reasoning gets the name of the provider that made it. Reasoning
+ * without one cannot be sent again.
+ * @returns null if it is left out
+ */
+export function sentAgain(item: JsonObject, provider: string | null): JsonObject | null {
+  if (item.type !== 'reasoning') return item;
+  const { encrypted_content: value } = item;
+  if (typeof value !== 'string' || value === '') return null;
+  if (provider === null || signatureIn(value) !== null) return item;
+  return { ...item, encrypted_content: encryptedContentOf({ of: provider, value, isRedacted: false }) };
+}

@@ -1,0 +1,116 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
+import { answeredHere, type CallResult, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
+import { writeReplay } from '#gateway/protocols/openai-responses/responses-answer-writer.ts';
+import type { KeptTurn } from '#responses/stored-responses.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { isReferenceItem, itemsOfTurn } from './input-items.ts';
+import { orUnavailable } from './relay-response.ts';
+
+/** Answers with a stored response, whole or as the stream of its events. */
+export function getResponse(call: GatewayCall): Promise<CallResult> {
+  return orUnavailable(async () => {
+    const turn = await findTurn(call);
+    if (E.isLeft(turn)) return turn;
+    const query = new URLSearchParams(call.query);
+    const { response } = turn.right;
+    if (query.get('stream') !== 'true') return sendJson(call, response);
+    const after = Number(query.get('starting_after') ?? -1);
+    if (!Number.isSafeInteger(after)) return E.left(notANumber('starting_after'));
+    call.response.send(200, ['Content-Type', 'text/event-stream'], writeReplay(response, after < 0 ? null : after));
+    return answeredHere;
+  });
+}
+
+/** Deletes a stored response. */
+export function deleteResponse(call: GatewayCall): Promise<CallResult> {
+  return orUnavailable(async () => {
+    const id = idIn(call);
+    if (!(await call.gateway.responses.delete(call.caller.projectId, id))) return E.left(notFoundHere(id));
+    return sendJson(call, { id, object: 'response', deleted: true });
+  });
+}
+
+/** Refuses to cancel a stored response, because it is complete. */
+export function cancelResponse(call: GatewayCall): Promise<CallResult> {
+  return orUnavailable(async () => {
+    const turn = await findTurn(call);
+    return E.isLeft(turn) ? turn : E.left(notInBackground);
+  });
+}
+
+const defaultLimit = 20;
+const maxLimit = 100;
+
+/** Lists the items of a stored response's input: its own, and those of the turns before it. */
+export function listInputItems(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
+  return orUnavailable(async () => {
+    const id = idIn(call);
+    const turns = await call.gateway.responses.conversation(call.caller.projectId, id, limits.maxJsonBytes);
+    if (turns === null) return E.left(notFoundHere(id));
+    if ('bytes' in turns) return E.left(tooLong);
+    return pageOf(call, inputOf(turns));
+  });
+}
+
+function inputOf(turns: ReadonlyArray<KeptTurn>): ReadonlyArray<JsonObject> {
+  const last = turns.at(-1);
+  const before = turns.slice(0, -1).flatMap(itemsOfTurn);
+  const made = new Map(turns.flatMap(itemsOfTurn).map((item) => [item.id, item]));
+  // An item of another conversation is shown as the reference to it.
+  return [...before, ...(last?.input ?? [])].map((item) =>
+    isReferenceItem(item) ? (made.get(item.id) ?? item) : item,
+  );
+}
+
+function pageOf(call: GatewayCall, items: ReadonlyArray<JsonObject>): CallResult {
+  const query = new URLSearchParams(call.query);
+  const limit = Number(query.get('limit') ?? defaultLimit);
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit) return E.left(notANumber('limit'));
+  const ordered = query.get('order') === 'asc' ? items : items.toReversed();
+  const after = query.get('after');
+  const from = after === null ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
+  const data = ordered.slice(from, from + limit);
+  return sendJson(call, {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: from + limit < ordered.length,
+  });
+}
+
+async function findTurn(call: GatewayCall): Promise<E.Either<Failure, KeptTurn>> {
+  const id = idIn(call);
+  const turn = await call.gateway.responses.find(call.caller.projectId, id);
+  return turn === null ? E.left(notFoundHere(id)) : E.right(turn);
+}
+
+function idIn({ parameters: { responseId = '' } }: GatewayCall): string {
+  return responseId;
+}
+
+function sendJson({ response }: GatewayCall, body: JsonObject): CallResult {
+  response.send(200, ['Content-Type', 'application/json'], JSON.stringify(body));
+  return answeredHere;
+}
+
+function notFoundHere(id: string): Failure {
+  return failure(
+    'response-not-found',
+    `There is no response ${JSON.stringify(id.slice(0, 100))} that this key can access.`,
+  );
+}
+
+const notInBackground = failure(
+  'response-not-in-background',
+  'Only a response that is made in the background can be cancelled, and this one is complete.',
+);
+
+const tooLong = failure('body-too-large', 'The conversation is too long to be listed.');
+
+function notANumber(parameter: 'limit' | 'starting_after'): Failure {
+  const message = parameter === 'limit' ? `must be a whole number from 1 to ${maxLimit}` : 'must be a whole number';
+  return invalidInput([{ pointer: `/${parameter}`, parameter, message }]);
+}

@@ -1,0 +1,77 @@
+import { delay } from '#shared/async/timed-waits.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { Logger } from '#shared/logging/logger.ts';
+import { OutageLog } from '#shared/logging/outage-log.ts';
+import type { ResponseOutline } from './response-store.ts';
+import type { StoredResponses } from './stored-responses.ts';
+
+const intervalMs = 30_000;
+const foundAtOnce = 100;
+
+/** Why a response was removed. */
+export type RemovalReason = 'age' | 'quota';
+
+export interface ResponseRetentionOptions {
+  readonly responses: StoredResponses;
+  /** Called for each removed response. */
+  readonly onRemoved: (reason: RemovalReason) => void;
+}
+
+/**
+ * Removes responses that are too old, and the oldest ones of projects that have too much. The items that other responses
+ * need stay until the last of these is removed. One node at a time may do this.
+ */
+export class ResponseRetention {
+  readonly #options: ResponseRetentionOptions;
+
+  constructor(options: ResponseRetentionOptions) {
+    this.#options = options;
+  }
+
+  /** Keeps the limits twice a minute until a signal aborts. Outages of the store are logged. */
+  async run(signal: AbortSignal, log: Logger): Promise<void> {
+    const outage = new OutageLog(log, 'The store of responses, from which old ones are to be removed');
+    for (; !signal.aborted; await delay(intervalMs, signal)) {
+      try {
+        await this.keepLimits(signal);
+        outage.succeeded();
+      } catch (error) {
+        if (!(error instanceof UnavailableError)) throw error;
+        outage.failed(error);
+      }
+    }
+  }
+
+  /** @throws UnavailableError */
+  async keepLimits(signal: AbortSignal): Promise<void> {
+    const { responses } = this.#options;
+    await this.#removeOldest(null, 'age', signal, ({ at }) => at < responses.expiredBefore);
+    for (const [project, bytes] of await responses.store.bytesByProject()) {
+      let over = bytes - responses.quotaBytes;
+      await this.#removeOldest(project, 'quota', signal, (_, freedBytes) => {
+        over -= freedBytes;
+        return over > 0;
+      });
+    }
+  }
+
+  /** @param isDue whether a response is to be removed; it is asked with the bytes that the one before has freed */
+  async #removeOldest(
+    project: string | null,
+    reason: RemovalReason,
+    signal: AbortSignal,
+    isDue: (response: ResponseOutline, freedBytes: number) => boolean,
+  ): Promise<void> {
+    const { responses, onRemoved } = this.#options;
+    let freedBytes = 0;
+    for (;;) {
+      const found = await responses.store.oldest(project, foundAtOnce);
+      for (const response of found) {
+        if (signal.aborted || !isDue(response, freedBytes)) return;
+        freedBytes = await responses.release(response);
+        onRemoved(reason);
+      }
+      if (found.length < foundAtOnce) return;
+    }
+  }
+}

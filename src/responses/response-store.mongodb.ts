@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { LogCollection, type LogDocument } from '#mongodb/log-collection.ts';
+import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
+import { isDuplicateKey } from '#mongodb/mongodb-failure.ts';
+import { newSubject, type ResponseOutline, type ResponseStore, type StoredResponse } from './response-store.ts';
+
+interface ResponseDocument extends LogDocument {
+  readonly project: string;
+  readonly response: string;
+  readonly conversation: string;
+  readonly depth: number;
+  readonly previous: string | null;
+  readonly bytes: number;
+  readonly deleted: boolean;
+  readonly needs: ReadonlyArray<string>;
+  readonly items: ReadonlyArray<string>;
+  readonly provider: string | null;
+  readonly content: string;
+}
+
+interface SubjectDocument {
+  /** The project. */
+  readonly _id: string;
+  readonly subject: string;
+}
+
+const withoutContent = { projection: { content: 0 } } as const;
+
+/** Opens stored responses on MongoDB, which all nodes share. */
+export function openMongoDbResponseStore(options: MongoDbConnectionOptions): ResponseStore {
+  const connection = new MongoDbConnection(options);
+  const responses = new LogCollection<ResponseDocument>({ connection }, 'responses', [
+    { project: 1, conversation: 1, depth: 1 },
+    { project: 1, needs: 1 },
+    { project: 1, items: 1 },
+    { deleted: 1, at: 1 },
+    // With the bytes, the sums by project read no document.
+    { project: 1, deleted: 1, at: 1, bytes: 1 },
+  ]);
+  const subjectIn = async (projectId: string): Promise<string | null> => {
+    const found = await connection.call((database) =>
+      database.collection<SubjectDocument>('responseSubjects').findOne({ _id: projectId }),
+    );
+    return found?.subject ?? null;
+  };
+  return {
+    add: (response) => responses.insert([documentOf(response)]),
+    find: async (projectId, id) => {
+      const found = await responses.call((all) => all.findOne({ _id: keyOf(projectId, id) }));
+      return found === null ? null : responseOf(found);
+    },
+    outlines: async (project, conversation, maxDepth) => {
+      const found = await responses.call((all) =>
+        all.find({ project, conversation, depth: { $lte: maxDepth } }, withoutContent).toArray(),
+      );
+      return found.map(outlineOf);
+    },
+    contents: async (projectId, ids) => {
+      const keys = ids.map((id) => keyOf(projectId, id));
+      const found = await responses.call((all) =>
+        all.find({ _id: { $in: keys } }, { projection: { response: 1, content: 1 } }).toArray(),
+      );
+      return new Map(found.map(({ response, content }) => [response, content]));
+    },
+    ofItems: async (project, items) => {
+      const found = await responses.call((all) =>
+        all.find({ project, deleted: false, items: { $in: [...items] } }, withoutContent).toArray(),
+      );
+      return found.map(outlineOf);
+    },
+    isNeeded: async (project, id, except) => {
+      const filter = { project, needs: id, response: { $nin: [...except] } };
+      return (await responses.call((all) => all.findOne(filter, { projection: { _id: 1 } }))) !== null;
+    },
+    markDeleted: async (projectId, id) => {
+      await responses.call((all) => all.updateOne({ _id: keyOf(projectId, id) }, { $set: { deleted: true } }));
+    },
+    remove: async (projectId, ids) => {
+      if (ids.length === 0) return;
+      const keys = ids.map((id) => keyOf(projectId, id));
+      await responses.call((all) => all.deleteMany({ _id: { $in: keys } }));
+    },
+    oldest: async (project, limit) => {
+      const filter = { deleted: false, ...(project === null ? {} : { project }) };
+      const found = await responses.call((all) =>
+        all.find(filter, withoutContent).sort({ at: 1 }).limit(limit).toArray(),
+      );
+      return found.map(outlineOf);
+    },
+    bytesByProject: async () => {
+      const sums = await responses.call((all) =>
+        all.aggregate<Sum>([{ $group: { _id: '$project', bytes: { $sum: '$bytes' } } }]).toArray(),
+      );
+      return new Map(sums.map(({ _id, bytes }) => [_id, bytes]));
+    },
+    amountOf: async (project) => {
+      const [count, sums, oldest] = await Promise.all([
+        responses.call((all) => all.countDocuments({ project, deleted: false })),
+        responses.call((all) =>
+          all
+            .aggregate<Sum>([{ $match: { project } }, { $group: { _id: '$project', bytes: { $sum: '$bytes' } } }])
+            .toArray(),
+        ),
+        responses.call((all) =>
+          all
+            .find({ project, deleted: false }, { projection: { at: 1 } })
+            .sort({ at: 1 })
+            .limit(1)
+            .toArray(),
+        ),
+      ]);
+      return { count, bytes: sums[0]?.bytes ?? 0, oldestAt: oldest[0]?.at ?? null };
+    },
+    subjectOf: async (projectId) => {
+      const known = await subjectIn(projectId);
+      if (known !== null) return known;
+      const made = newSubject(projectId, randomUUID());
+      await connection.call((database) =>
+        database
+          .collection<SubjectDocument>('responseSubjects')
+          .insertOne({ _id: projectId, subject: made })
+          .catch((error: unknown) => {
+            // Another node has made one meanwhile.
+            if (!isDuplicateKey(error)) throw error;
+          }),
+      );
+      return (await subjectIn(projectId)) ?? made;
+    },
+    forgetSubject: async (projectId, subject) => {
+      await connection.call((database) =>
+        database.collection<SubjectDocument>('responseSubjects').deleteOne({ _id: projectId, subject }),
+      );
+    },
+    removeProject: async (project) => {
+      await responses.call((all) => all.deleteMany({ project }));
+    },
+    close: () => connection.close(),
+  };
+}
+
+interface Sum {
+  /** The project. */
+  readonly _id: string;
+  readonly bytes: number;
+}
+
+function keyOf(projectId: string, id: string): string {
+  return `${projectId}/${id}`;
+}
+
+function documentOf({ projectId, id, isDeleted: deleted, ...response }: StoredResponse): ResponseDocument {
+  return { _id: keyOf(projectId, id), project: projectId, response: id, deleted, ...response };
+}
+
+type OutlineDocument = Omit<ResponseDocument, 'content'>;
+
+function outlineOf({
+  _id: _,
+  project: projectId,
+  response: id,
+  deleted: isDeleted,
+  ...others
+}: OutlineDocument): ResponseOutline {
+  return { ...others, projectId, id, isDeleted };
+}
+
+function responseOf(found: ResponseDocument): StoredResponse {
+  const { content, ...outline } = found;
+  return { ...outlineOf(outline), content };
+}

@@ -1,0 +1,84 @@
+/** A response that is stored, without its content. */
+export interface ResponseOutline {
+  readonly projectId: string;
+  /** Unique in its project. */
+  readonly id: string;
+  /** The id of the first response of its conversation. */
+  readonly conversation: string;
+  /** How many responses of the conversation are before it. */
+  readonly depth: number;
+  /** The response that it continues; null for the first one. */
+  readonly previous: string | null;
+  /** In ms since 1970. */
+  readonly at: number;
+  /** Of its content as it is stored. */
+  readonly bytes: number;
+  /** Whether it was deleted, and is kept only because others need its items. */
+  readonly isDeleted: boolean;
+  /** The ids of the responses whose items it needs, each once. */
+  readonly needs: ReadonlyArray<string>;
+  /** The ids of the items that it has made, each once. */
+  readonly items: ReadonlyArray<string>;
+  /** The provider that answered in the client's protocol; null if the answer was translated. */
+  readonly provider: string | null;
+}
+
+/** A stored response. */
+export interface StoredResponse extends ResponseOutline {
+  /** Its own input and the response, sealed. */
+  readonly content: string;
+}
+
+/** What is stored for a project. */
+export interface StoredAmount {
+  /** Without deleted ones. */
+  readonly count: number;
+  /** Of all content, of deleted ones too. */
+  readonly bytes: number;
+  /** When the oldest response that was not deleted was stored, in ms since 1970; null without one. */
+  readonly oldestAt: number | null;
+}
+
+/**
+ * Stores responses and their items, by project. Every method throws `UnavailableError` if the store cannot be used.
+ * What was answered is on the disk.
+ */
+export interface ResponseStore {
+  /** Stores a response. One of the same id and project stays as it is. */
+  readonly add: (response: StoredResponse) => Promise<void>;
+  /** Finds a response, deleted or not. */
+  readonly find: (projectId: string, id: string) => Promise<StoredResponse | null>;
+  /** The outlines of a conversation up to a depth, in any order. */
+  readonly outlines: (
+    projectId: string,
+    conversation: string,
+    maxDepth: number,
+  ) => Promise<ReadonlyArray<ResponseOutline>>;
+  /** The contents of responses, by id. Those that are not there are missing. */
+  readonly contents: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyMap<string, string>>;
+  /** The outlines of the responses that were not deleted and have made some of these items. */
+  readonly ofItems: (projectId: string, items: ReadonlyArray<string>) => Promise<ReadonlyArray<ResponseOutline>>;
+  /** Whether a response needs the items of another one. @param except the responses that do not count */
+  readonly isNeeded: (projectId: string, id: string, except: ReadonlyArray<string>) => Promise<boolean>;
+  /** Marks a response as deleted. */
+  readonly markDeleted: (projectId: string, id: string) => Promise<void>;
+  readonly remove: (projectId: string, ids: ReadonlyArray<string>) => Promise<void>;
+  /** The oldest responses that were not deleted, of one project or of all, oldest first. */
+  readonly oldest: (projectId: string | null, limit: number) => Promise<ReadonlyArray<ResponseOutline>>;
+  /** The bytes of all content, by project. */
+  readonly bytesByProject: () => Promise<ReadonlyMap<string, number>>;
+  /** What is stored for one project. */
+  readonly amountOf: (projectId: string) => Promise<StoredAmount>;
+  /** The subject whose key seals the contents of a project. Made if the project has none. */
+  readonly subjectOf: (projectId: string) => Promise<string>;
+  /** Forgets the subject of a project, unless the project has another one now. */
+  readonly forgetSubject: (projectId: string, subject: string) => Promise<void>;
+  /** Removes all responses of a project. */
+  readonly removeProject: (projectId: string) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Makes the name of a new subject of a project. */
+export function newSubject(projectId: string, random: string): string {
+  return `responses-${projectId}-${random}`;
+}

@@ -1,0 +1,300 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { PersonalTexts } from '#personal-data/personal-data.ts';
+import type { SubjectKeys } from '#personal-data/subject-keys.ts';
+import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { RecentKeys } from './recent-keys.ts';
+import type { ResponseOutline, ResponseStore, StoredAmount, StoredResponse } from './response-store.ts';
+
+const dayMs = 24 * 60 * 60 * 1_000;
+/** The most bytes of one turn's own items: sealed, it must fit into one document of MongoDB. */
+const maxTurnBytes = 8 * 1024 * 1024;
+/** The most items of one turn that can be found by their ids. */
+const maxFoundItems = 1_000;
+
+/** How many bytes are opened in one turn of the event loop. */
+const maxBytesOfTurn = 1024 * 1024;
+
+/** What one turn adds to a conversation. */
+export interface Turn {
+  /** Its own input. An item that names one of another turn is a reference. */
+  readonly input: ReadonlyArray<JsonObject>;
+  readonly response: JsonObject;
+}
+
+/** A turn to store. */
+export interface NewTurn extends Turn, Pick<ResponseOutline, 'provider'> {
+  readonly projectId: string;
+  readonly previous: ResponseOutline | null;
+  /** The ids of the responses whose items its input names. */
+  readonly referenced: ReadonlyArray<string>;
+  /** The ids of the items that it has made, by which others can name them. */
+  readonly itemIds: ReadonlyArray<string>;
+}
+
+/** A turn that is stored. */
+export interface KeptTurn extends Turn {
+  readonly outline: ResponseOutline;
+}
+
+/** A conversation that is too long to be sent again. */
+export interface TooLong {
+  readonly bytes: number;
+}
+
+/** How much is stored for projects, and how much may be. */
+export interface ResponseAmounts {
+  /** The most bytes of a project. */
+  readonly quotaBytes: number;
+  readonly ttlDays: number;
+  /** @throws UnavailableError */
+  readonly amountOf: (projectId: string) => Promise<StoredAmount>;
+}
+
+export interface StoredResponsesOptions {
+  readonly store: ResponseStore;
+  readonly keys: SubjectKeys;
+  /** How long a response is kept. */
+  readonly ttlDays: number;
+  /** The most bytes of the stored responses of one project. */
+  readonly quotaBytes: number;
+  /** In ms since 1970. Default: the clock of the machine. */
+  readonly now?: () => number;
+}
+
+/**
+ * The responses of all projects, with their items. The items are sealed with a key for each project. A response that was
+ * deleted or is too old is not there any more, although others may still need its items.
+ */
+export class StoredResponses implements ResponseAmounts {
+  readonly store: ResponseStore;
+  readonly quotaBytes: number;
+  readonly ttlDays: number;
+  readonly #keys: SubjectKeys;
+  readonly #recentKeys: RecentKeys;
+  readonly #texts: PersonalTexts;
+  readonly #now: () => number;
+
+  constructor({ store, keys, ttlDays, quotaBytes, now = Date.now }: StoredResponsesOptions) {
+    this.store = store;
+    this.ttlDays = ttlDays;
+    this.quotaBytes = quotaBytes;
+    this.#keys = keys;
+    this.#recentKeys = new RecentKeys(keys, now);
+    this.#texts = new PersonalTexts(this.#recentKeys, () => undefined);
+    this.#now = now;
+  }
+
+  /** The time before which responses are too old, in ms since 1970. */
+  get expiredBefore(): number {
+    return this.#now() - this.ttlDays * dayMs;
+  }
+
+  /**
+   * Stores a turn.
+   * @returns false if it is too large
+   * @throws UnavailableError
+   */
+  async add(turn: NewTurn): Promise<boolean> {
+    const { projectId, previous, referenced, itemIds, input, response, provider } = turn;
+    const id = String(response.id);
+    const text = JSON.stringify({ input, response });
+    if (text.length > maxTurnBytes || Buffer.byteLength(text) > maxTurnBytes) return false;
+    const content = await this.#seal(projectId, id, text);
+    await this.store.add({
+      projectId,
+      id,
+      conversation: previous?.conversation ?? id,
+      depth: previous === null ? 0 : previous.depth + 1,
+      previous: previous?.id ?? null,
+      at: this.#now(),
+      bytes: content.length,
+      isDeleted: false,
+      needs: [...new Set([...(previous === null ? [] : [previous.id]), ...referenced])],
+      items: [...new Set(itemIds)].slice(0, maxFoundItems),
+      provider,
+      content,
+    });
+    return true;
+  }
+
+  /** Finds a response. @throws UnavailableError */
+  async find(projectId: string, id: string): Promise<KeptTurn | null> {
+    const stored = await this.store.find(projectId, id);
+    if (stored === null || !this.#isThere(stored)) return null;
+    return (await this.#opened(projectId, [stored]))[0] ?? null;
+  }
+
+  /**
+   * Reads the turns of a conversation up to a response, in order.
+   * @param maxBytes the most bytes of all
+   * @returns null if the response is not there
+   * @throws UnavailableError
+   */
+  async conversation(
+    projectId: string,
+    id: string,
+    maxBytes: number,
+  ): Promise<ReadonlyArray<KeptTurn> | TooLong | null> {
+    const last = await this.store.find(projectId, id);
+    if (last === null || !this.#isThere(last)) return null;
+    const before = last.previous === null ? [] : await this.#chainBefore(last);
+    const bytes = before.reduce((sum, each) => sum + each.bytes, last.bytes);
+    if (bytes > maxBytes) return { bytes };
+    const opened = await this.#opened(projectId, [...(await this.#withContents(projectId, before)), last]);
+    // A part may have been removed meanwhile, and the rest alone would be another conversation.
+    return opened.length === last.depth + 1 ? opened : null;
+  }
+
+  /**
+   * Finds the turns that have made some items.
+   * @param maxBytes the most bytes of all
+   * @throws UnavailableError
+   */
+  async turnsOfItems(
+    projectId: string,
+    items: ReadonlyArray<string>,
+    maxBytes: number,
+  ): Promise<ReadonlyArray<KeptTurn> | TooLong> {
+    const found = (await this.store.ofItems(projectId, items)).filter((each) => this.#isThere(each));
+    const bytes = found.reduce((sum, each) => sum + each.bytes, 0);
+    return bytes > maxBytes ? { bytes } : this.#opened(projectId, await this.#withContents(projectId, found));
+  }
+
+  /** Finds which provider has made some items, by their ids. @throws UnavailableError */
+  async providersOf(projectId: string, items: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
+    const found = await this.store.ofItems(projectId, items);
+    return new Map(
+      found.flatMap(({ items: made, provider }) =>
+        provider === null ? [] : made.map((id) => [id, provider] as const),
+      ),
+    );
+  }
+
+  /**
+   * Deletes a response, and removes its items unless another response needs them.
+   * @returns false if it is not there
+   * @throws UnavailableError
+   */
+  async delete(projectId: string, id: string): Promise<boolean> {
+    const stored = await this.store.find(projectId, id);
+    if (stored === null || !this.#isThere(stored)) return false;
+    await this.release(stored);
+    return true;
+  }
+
+  /**
+   * As `delete`, for a response that is known, too old or not.
+   * @returns the bytes that are free now
+   * @throws UnavailableError
+   */
+  async release(response: ResponseOutline): Promise<number> {
+    const { projectId } = response;
+    if (await this.store.isNeeded(projectId, response.id, [])) {
+      await this.store.markDeleted(projectId, response.id);
+      return 0;
+    }
+    let freedBytes = response.bytes;
+    const removed = new Set([response.id]);
+    const waiting = [...response.needs];
+    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+      const needed = removed.has(id) ? null : await this.store.find(projectId, id);
+      if (needed === null || !needed.isDeleted) continue;
+      if (await this.store.isNeeded(projectId, id, [...removed])) continue;
+      removed.add(id);
+      freedBytes += needed.bytes;
+      waiting.push(...needed.needs);
+    }
+    await this.store.remove(projectId, [...removed]);
+    return freedBytes;
+  }
+
+  /** What is stored for a project. @throws UnavailableError */
+  amountOf(projectId: string): Promise<StoredAmount> {
+    return this.store.amountOf(projectId);
+  }
+
+  /** Destroys the key of a project's items, and removes all its responses. It may be called again. @throws UnavailableError */
+  async eraseProject(projectId: string): Promise<void> {
+    const subject = await this.store.subjectOf(projectId);
+    await this.#keys.destroy(subject);
+    this.#recentKeys.forget(subject);
+    await this.store.removeProject(projectId);
+    await this.store.forgetSubject(projectId, subject);
+  }
+
+  close(): Promise<void> {
+    return this.store.close();
+  }
+
+  #isThere({ isDeleted, at }: ResponseOutline): boolean {
+    return !isDeleted && at >= this.expiredBefore;
+  }
+
+  async #chainBefore({
+    projectId,
+    conversation,
+    depth,
+    previous,
+  }: ResponseOutline): Promise<ReadonlyArray<ResponseOutline>> {
+    const outlines = await this.store.outlines(projectId, conversation, depth - 1);
+    const byId = new Map(outlines.map((each) => [each.id, each]));
+    const chain: ResponseOutline[] = [];
+    for (let id = previous; id !== null; ) {
+      const outline = byId.get(id);
+      if (outline === undefined) break;
+      chain.push(outline);
+      id = outline.previous;
+    }
+    return chain.reverse();
+  }
+
+  async #withContents(
+    projectId: string,
+    outlines: ReadonlyArray<ResponseOutline>,
+  ): Promise<ReadonlyArray<WithContent>> {
+    const ids = outlines.map(({ id }) => id);
+    const contents = ids.length === 0 ? new Map<string, string>() : await this.store.contents(projectId, ids);
+    return outlines.flatMap((outline) => {
+      const content = contents.get(outline.id);
+      return content === undefined ? [] : [{ ...outline, content }];
+    });
+  }
+
+  async #seal(projectId: string, id: string, text: string): Promise<string> {
+    const subject = await this.store.subjectOf(projectId);
+    if ((await this.#recentKeys.obtain(subject)) === null) {
+      // An erasure was interrupted after it had destroyed the key.
+      await this.store.forgetSubject(projectId, subject);
+      return this.#seal(projectId, id, text);
+    }
+    return (await this.#texts.seal(subject, { [id]: text }))[id]?.ciphertext ?? '';
+  }
+
+  /** Those that cannot be opened are left out: their key was destroyed. */
+  async #opened(projectId: string, stored: ReadonlyArray<WithContent>): Promise<ReadonlyArray<KeptTurn>> {
+    if (stored.length === 0) return [];
+    const subject = await this.store.subjectOf(projectId);
+    const read = await this.#texts.readerOf([subject]);
+    const opened: KeptTurn[] = [];
+    let openedBytes = 0;
+    for (const { content, ...outline } of stored) {
+      const value = parsedJson(read(subject, outline.id, { ciphertext: content }));
+      if (isObject(value)) opened.push(turnOf(value, outline));
+      openedBytes += content.length;
+      if (openedBytes < maxBytesOfTurn) continue;
+      openedBytes = 0;
+      await nextTurn();
+    }
+    return opened;
+  }
+}
+
+type WithContent = ResponseOutline & Pick<StoredResponse, 'content'>;
+
+function turnOf({ input, response }: JsonObject, outline: ResponseOutline): KeptTurn {
+  return { outline, input: objectsIn(input), response: isObject(response) ? response : {} };
+}
+
+function objectsIn(list: Json | undefined): ReadonlyArray<JsonObject> {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import type { ResponseStore, StoredResponse } from '#responses/response-store.ts';
+
+const project = 'project1';
+
+/** A stored response for tests. */
+export function storedResponse(id: string, other: Partial<StoredResponse> = {}): StoredResponse {
+  return {
+    projectId: project,
+    id,
+    conversation: id,
+    depth: 0,
+    previous: null,
+    at: 1_000,
+    bytes: 10,
+    isDeleted: false,
+    needs: [],
+    items: [`item-of-${id}`],
+    provider: null,
+    content: `content of ${id}`,
+    ...other,
+  };
+}
+
+function outlineOf({ content: _, ...outline }: StoredResponse): object {
+  return outline;
+}
+
+/** Opens an empty store. */
+export type OpenResponseStore = () => Promise<{
+  readonly store: ResponseStore;
+  readonly dispose: () => Promise<void>;
+}>;
+
+/** What every store of responses does. */
+export function responseStoreContract(name: string, open: OpenResponseStore): void {
+  describe(`the stored responses on ${name}`, () => {
+    let store: ResponseStore;
+    let dispose: () => Promise<void>;
+    beforeEach(async () => {
+      ({ store, dispose } = await open());
+    });
+    afterEach(async () => {
+      await store.close();
+      await dispose();
+    });
+
+    const addAll = async (...responses: ReadonlyArray<StoredResponse>) => {
+      for (const response of responses) await store.add(response);
+    };
+    const ids = (found: ReadonlyArray<{ readonly id: string }>) => found.map(({ id }) => id).sort();
+
+    it('finds a response by its project and id, and nobody else’s', async () => {
+      const first = storedResponse('r1');
+      await addAll(first, storedResponse('r1', { projectId: 'project2', content: 'of another project' }));
+      assert.deepEqual(await store.find(project, 'r1'), first);
+      assert.equal((await store.find('project2', 'r1'))?.content, 'of another project');
+      assert.equal(await store.find('project3', 'r1'), null);
+      assert.equal(await store.find(project, 'r2'), null);
+    });
+
+    it('keeps the first response of an id', async () => {
+      await addAll(storedResponse('r1'), storedResponse('r1', { content: 'other', bytes: 99 }));
+      assert.equal((await store.find(project, 'r1'))?.content, 'content of r1');
+      assert.deepEqual(await store.amountOf(project), { count: 1, bytes: 10, oldestAt: 1_000 });
+    });
+
+    it('lists the outlines of a conversation up to a depth', async () => {
+      const first = storedResponse('r1');
+      const second = storedResponse('r2', {
+        provider: 'openai',
+        conversation: 'r1',
+        depth: 1,
+        previous: 'r1',
+        needs: ['r1'],
+      });
+      const third = storedResponse('r3', { conversation: 'r1', depth: 2, previous: 'r2', needs: ['r2'] });
+      await addAll(first, second, third, storedResponse('r4'));
+      const outlines = await store.outlines(project, 'r1', 1);
+      assert.deepEqual(
+        [...outlines].sort((one, other) => one.depth - other.depth),
+        [outlineOf(first), outlineOf(second)],
+      );
+      assert.deepEqual(await store.outlines('project2', 'r1', 1), []);
+    });
+
+    it('reads several contents, without those that are not there', async () => {
+      await addAll(storedResponse('r1'), storedResponse('r2'), storedResponse('r3', { projectId: 'project2' }));
+      assert.deepEqual(
+        await store.contents(project, ['r1', 'r2', 'r3', 'r4']),
+        new Map([
+          ['r1', 'content of r1'],
+          ['r2', 'content of r2'],
+        ]),
+      );
+    });
+
+    it('finds responses by their items, unless they were deleted', async () => {
+      await addAll(
+        storedResponse('r1', { items: ['a', 'b'] }),
+        storedResponse('r2', { items: ['c'] }),
+        storedResponse('r3', { items: ['a'], projectId: 'project2' }),
+      );
+      assert.deepEqual(ids(await store.ofItems(project, ['b', 'c', 'd'])), ['r1', 'r2']);
+      assert.deepEqual(ids(await store.ofItems(project, ['a', 'b'])), ['r1']);
+      await store.markDeleted(project, 'r1');
+      assert.deepEqual(ids(await store.ofItems(project, ['a', 'c'])), ['r2']);
+    });
+
+    it('knows whether a response is needed by others than some', async () => {
+      await addAll(
+        storedResponse('r1'),
+        storedResponse('r2', { needs: ['r1'] }),
+        storedResponse('r3', { needs: ['r1', 'r2'] }),
+        storedResponse('r4', { needs: ['r4'], projectId: 'project2' }),
+      );
+      assert.equal(await store.isNeeded(project, 'r1', []), true);
+      assert.equal(await store.isNeeded(project, 'r1', ['r2']), true);
+      assert.equal(await store.isNeeded(project, 'r1', ['r2', 'r3']), false);
+      assert.equal(await store.isNeeded(project, 'r3', []), false);
+      assert.equal(await store.isNeeded(project, 'r4', []), false);
+      await store.remove(project, ['r2', 'r3']);
+      assert.equal(await store.isNeeded(project, 'r1', []), false);
+    });
+
+    it('keeps the content of a deleted response, and does not count it', async () => {
+      await addAll(storedResponse('r1'), storedResponse('r2', { at: 2_000, bytes: 5 }));
+      await store.markDeleted(project, 'r1');
+      await store.markDeleted(project, 'r1');
+      assert.equal((await store.find(project, 'r1'))?.isDeleted, true);
+      assert.deepEqual(await store.amountOf(project), { count: 1, bytes: 15, oldestAt: 2_000 });
+      await store.remove(project, ['r1']);
+      assert.deepEqual(await store.amountOf(project), { count: 1, bytes: 5, oldestAt: 2_000 });
+      assert.equal(await store.find(project, 'r1'), null);
+    });
+
+    it('lists the oldest responses of a project and of all', async () => {
+      await addAll(
+        storedResponse('r3', { at: 3_000 }),
+        storedResponse('r1', { at: 1_000 }),
+        storedResponse('r2', { at: 2_000, projectId: 'project2' }),
+        storedResponse('r0', { at: 500 }),
+      );
+      await store.markDeleted(project, 'r0');
+      assert.deepEqual(
+        (await store.oldest(null, 2)).map(({ id }) => id),
+        ['r1', 'r2'],
+      );
+      assert.deepEqual(
+        (await store.oldest(project, 9)).map(({ id }) => id),
+        ['r1', 'r3'],
+      );
+    });
+
+    it('adds the bytes by project', async () => {
+      assert.deepEqual(await store.bytesByProject(), new Map());
+      assert.deepEqual(await store.amountOf(project), { count: 0, bytes: 0, oldestAt: null });
+      await addAll(
+        storedResponse('r1'),
+        storedResponse('r2'),
+        storedResponse('r1', { projectId: 'project2', bytes: 7 }),
+      );
+      assert.deepEqual(
+        await store.bytesByProject(),
+        new Map([
+          [project, 20],
+          ['project2', 7],
+        ]),
+      );
+    });
+
+    it('removes all responses of a project alone', async () => {
+      await addAll(storedResponse('r1'), storedResponse('r2'), storedResponse('r1', { projectId: 'project2' }));
+      await store.removeProject(project);
+      assert.equal(await store.find(project, 'r1'), null);
+      assert.deepEqual(await store.bytesByProject(), new Map([['project2', 10]]));
+    });
+
+    it('has one subject for each project until it is forgotten', async () => {
+      const [one, same] = await Promise.all([store.subjectOf(project), store.subjectOf(project)]);
+      assert.equal(one, same);
+      assert.notEqual(await store.subjectOf('project2'), one);
+      await store.forgetSubject(project, 'another');
+      assert.equal(await store.subjectOf(project), one);
+      await store.forgetSubject(project, one);
+      assert.notEqual(await store.subjectOf(project), one);
+    });
+  });
+}

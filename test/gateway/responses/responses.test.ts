@@ -1,0 +1,858 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import type { Caller } from '#domain/shared/access.ts';
+import {
+  type Behaviour,
+  bytes,
+  chunk,
+  completion,
+  done,
+  error,
+  FakeProvider,
+  json,
+  reset,
+  role,
+  saying,
+  silence,
+  stop,
+  stream,
+  words,
+} from '#test/gateway/support/fake-provider.ts';
+import {
+  type GatewayService,
+  type GatewayServiceOptions,
+  startGateway,
+} from '#test/gateway/support/gateway-service.ts';
+import { eventsOfResponse, openAiResponse, outputMessage } from '#test/gateway/support/strict-responses.ts';
+import { goodKey, caller as someCaller } from '#test/http/support/fake-service.ts';
+import { inMemoryResponses } from '#test/support/fakes/in-memory-response-store.ts';
+
+const path = '/v1/responses';
+
+/** A stored or streamed response, as far as the tests read it. */
+interface Read {
+  readonly id: string;
+  readonly status: string;
+  readonly store: boolean;
+  readonly previous_response_id: string | null;
+  readonly output: ReadonlyArray<{
+    readonly id: string;
+    readonly type: string;
+    readonly content?: ReadonlyArray<{ readonly text: string }>;
+  }>;
+}
+
+interface StreamEvent {
+  readonly type: string;
+  readonly sequence_number: number;
+  readonly response?: Read;
+  readonly [member: string]: unknown;
+}
+
+function eventsIn(body: string): ReadonlyArray<StreamEvent> {
+  return body.split('\n\n').flatMap((frame) => {
+    const [, name, data] = /^event: (\S+)\ndata: (.*)$/s.exec(frame) ?? [];
+    if (name === undefined || data === undefined) return [];
+    const event: StreamEvent = JSON.parse(data);
+    assert.equal(event.type, name, 'the name of an event is its type');
+    return [event];
+  });
+}
+
+const textOf = ({ output }: Read) => output.flatMap(({ content = [] }) => content.map(({ text }) => text)).join('');
+const saidBy = (text: string) => openAiResponse([outputMessage(text)]);
+
+describe('Responses', () => {
+  let openai: FakeProvider;
+  let other: FakeProvider;
+  let service: GatewayService;
+
+  const timeouts = { connectMs: 300, headersMs: 300, firstContentMs: 400, idleMs: 300, totalMs: 30_000 };
+  const configuration = (model: object = {}, provider: object = {}) => {
+    const own = { provider: 'openai', model: 'gpt-x' };
+    const chat = { provider: 'other', model: 'gpt-y' };
+    return {
+      providers: {
+        openai: { kind: 'openai-compatible', baseUrl: openai.baseUrl, responses: true, ...provider },
+        other: {
+          kind: 'openai-compatible',
+          baseUrl: other.baseUrl,
+          ...((provider as { timeouts?: object }).timeouts && provider),
+        },
+      },
+      models: {
+        native: { targets: [own], fallbacks: [chat], ...model },
+        thinking: { targets: [{ ...own, reasoning: true }], ...model },
+        foreign: { targets: [chat], fallbacks: [own], ...model },
+        alone: { targets: [chat], ...model },
+      },
+      auto: { chat: { balanced: 'native' } },
+    };
+  };
+  const restart = async (options: GatewayServiceOptions, provider: object = {}) => {
+    await service.stop();
+    service = await startGateway(configuration({}, provider), options);
+  };
+
+  before(async () => {
+    [openai, other] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
+  });
+  after(() => Promise.all([openai.stop(), other.stop()]));
+  beforeEach(async () => {
+    openai.answers((res, seen) => json(saidBy('from OpenAI'))(res, seen));
+    other.answers(json(completion('from the other')));
+    service = await startGateway(configuration());
+  });
+  afterEach(() => service.stop());
+
+  const call = async (method: string, under: string, body?: unknown, headers: object = {}) => {
+    const answer = await fetch(service.url + path + under, {
+      method,
+      headers: { 'content-type': 'application/json', 'x-api-key': goodKey, ...headers },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, headers: answer.headers, text, body: () => JSON.parse(text) };
+  };
+  const send = (body: unknown, headers: object = {}) => call('POST', '', body, headers);
+  const create = async (body: object): Promise<Read> => {
+    const answer = await send(body);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.body();
+  };
+  const sentTo = (provider: FakeProvider) => JSON.parse(provider.seen.at(-1)?.body.toString() ?? '{}');
+
+  describe('to a target of the same protocol', () => {
+    it('pass byte for byte but for the model, if nothing is stored', async () => {
+      const answered = '{"id":"resp_1",  "output":[],"odd":1.50,"store":false,"status":"completed"}';
+      openai.answers(bytes(answered, { 'content-type': 'application/json' }));
+      const body = '{ "model" : "thinking","store":false,"odd":1.0,"input":"Gr\\u00fc\\u00df" }';
+      const answer = await send(body);
+      assert.equal(answer.text, answered);
+      assert.equal(openai.seen.at(-1)?.body.toString(), body.replace('"thinking"', '"gpt-x"'));
+      assert.equal(openai.seen.at(-1)?.path, '/v1/responses');
+    });
+
+    it('pass as a stream byte for byte, if nothing is stored', async () => {
+      const events = eventsOfResponse(saidBy('two pieces'));
+      openai.answers(stream(events));
+      const answer = await send({ model: 'native', store: false, stream: true, input: 'hi' });
+      assert.equal(answer.text, events.join(''));
+    });
+
+    it('are stored here and not at the provider, and say so', async () => {
+      const body = '{"model":"native", "input":"hi","odd":1.0}';
+      const answered = await send(body);
+      assert.equal(openai.seen.at(-1)?.body.toString(), '{"store":false,"model":"gpt-x", "input":"hi","odd":1.0}');
+      assert.deepEqual([answered.body().store, answered.body().previous_response_id], [true, null]);
+    });
+
+    it('ask for the opaque part of reasoning, of a model that reasons', async () => {
+      await create({ model: 'thinking', input: 'hi' });
+      assert.deepEqual(sentTo(openai).include, ['reasoning.encrypted_content']);
+      await create({ model: 'thinking', input: 'hi', include: ['file_search_call.results'] });
+      assert.deepEqual(sentTo(openai).include, ['file_search_call.results', 'reasoning.encrypted_content']);
+      await create({ model: 'thinking', input: 'hi', include: ['reasoning.encrypted_content'] });
+      assert.deepEqual(sentTo(openai).include, ['reasoning.encrypted_content']);
+      await create({ model: 'native', input: 'hi' });
+      assert.equal(sentTo(openai).include, undefined);
+    });
+
+    it('say in each event of a stream how they are stored, and nothing else is changed', async () => {
+      const first = await create({ model: 'native', input: 'hi' });
+      const events = eventsOfResponse(saidBy('two pieces'));
+      openai.answers(stream(events));
+      const answer = await send({ model: 'native', stream: true, input: 'more', previous_response_id: first.id });
+      const expected = events
+        .join('')
+        .replaceAll('"previous_response_id":null', `"previous_response_id":"${first.id}"`)
+        .replaceAll('"store":false', '"store":true');
+      assert.equal(answer.text, expected);
+    });
+
+    it('lose the tools that the target does not run, and the answer names them', async () => {
+      const tools = [
+        { type: 'web_search' },
+        { type: 'function', name: 'f', parameters: { n: 1 }, strict: false },
+        { type: 'file_search' },
+        { type: 'custom', name: 'c' },
+        { type: 'mcp', server_label: 'x' },
+      ];
+      const answer = await send({ model: 'native', store: false, input: 'hi', tools });
+      assert.deepEqual(sentTo(openai).tools, [tools[1], tools[3]]);
+      assert.equal(answer.headers.get('x-switchyard-ignored'), '/tools/*');
+      for (const some of [[tools[0]], [tools[0], tools[2]], [tools[1], tools[0]], [tools[0], tools[2], tools[1]]]) {
+        await send({ model: 'native', store: false, input: 'hi', tools: some });
+        assert.deepEqual(sentTo(openai).tools, some.includes(tools[1]) ? [tools[1]] : []);
+      }
+      const strict = await send({ model: 'native', input: 'hi', tools }, { prefer: 'handling=strict' });
+      assert.deepEqual([strict.status, strict.body().error.param], [400, 'tools[0]']);
+      const forced = await send({ model: 'native', input: 'hi', tools, tool_choice: { type: 'web_search' } });
+      assert.deepEqual([forced.status, forced.body().error.code], [400, 'unsupported_by_target']);
+    });
+
+    it('keep these tools where the provider runs them', async () => {
+      await restart({}, { hostedTools: true });
+      const tools = [{ type: 'web_search' }];
+      const answer = await send({ model: 'native', input: 'hi', tools, tool_choice: { type: 'web_search' } });
+      assert.deepEqual([answer.status, sentTo(openai).tools], [200, tools]);
+    });
+  });
+
+  describe('to a target of another protocol', () => {
+    it('have the members of the reference with their defaults', async () => {
+      const {
+        id,
+        created_at: createdAt,
+        completed_at: completedAt,
+        output,
+        ...others
+      } = (await send({ model: 'alone', input: 'hi' })).body();
+      assert.match(id, /^resp_[0-9a-f]{48}$/);
+      assert.ok(Math.abs(createdAt - Date.now() / 1_000) < 60 && completedAt >= createdAt);
+      assert.deepEqual(
+        output.map(({ id: itemId, ...item }: { id: string }) => [itemId.slice(0, 4), item]),
+        [
+          [
+            'msg_',
+            {
+              type: 'message',
+              status: 'completed',
+              role: 'assistant',
+              content: [{ type: 'output_text', annotations: [], logprobs: [], text: 'from the other' }],
+            },
+          ],
+        ],
+      );
+      assert.deepEqual(others, {
+        object: 'response',
+        status: 'completed',
+        background: false,
+        error: null,
+        incomplete_details: null,
+        instructions: null,
+        max_output_tokens: null,
+        max_tool_calls: null,
+        metadata: {},
+        model: 'gpt-y',
+        parallel_tool_calls: true,
+        previous_response_id: null,
+        prompt_cache_key: null,
+        reasoning: { effort: null, summary: null },
+        safety_identifier: null,
+        service_tier: 'default',
+        store: true,
+        temperature: 1,
+        text: { format: { type: 'text' } },
+        tool_choice: 'auto',
+        tools: [],
+        top_logprobs: 0,
+        top_p: 1,
+        truncation: 'disabled',
+        usage: {
+          input_tokens: 5,
+          input_tokens_details: { cached_tokens: 0 },
+          output_tokens: 7,
+          output_tokens_details: { reasoning_tokens: 0 },
+          total_tokens: 12,
+        },
+      });
+    });
+
+    it('repeat what the request says, and carry neither instructions nor tools over to the next turn', async () => {
+      const said = {
+        instructions: 'Be brief.',
+        max_output_tokens: 50,
+        metadata: { topic: 'demo' },
+        parallel_tool_calls: false,
+        temperature: 0.5,
+        top_p: 0.9,
+        tools: [{ type: 'function', name: 'f', parameters: { n: 1.5 }, strict: true }],
+        tool_choice: 'auto',
+        user: 'someone',
+      };
+      const first = await create({ model: 'alone', input: 'hi', ...said });
+      for (const [name, value] of Object.entries(said)) assert.deepEqual(first[name as keyof Read], value, name);
+      const second = await create({ model: 'alone', input: 'more', previous_response_id: first.id });
+      assert.deepEqual(
+        [second.previous_response_id, second['instructions' as keyof Read], second['tools' as keyof Read]],
+        [first.id, null, []],
+      );
+      assert.deepEqual(sentTo(other).messages, [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', content: 'from the other' },
+        { role: 'user', content: 'more' },
+      ]);
+    });
+
+    it('are translated with all that the neutral form knows', async () => {
+      const image = 'data:image/png;base64,AAAA';
+      await create({
+        model: 'alone',
+        instructions: 'Be brief.',
+        input: [
+          { role: 'developer', content: 'Be kind.' },
+          {
+            role: 'user',
+            content: [
+              { type: 'input_text', text: 'Look' },
+              { type: 'input_image', image_url: image, detail: 'auto' },
+            ],
+          },
+          { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{"a":1.0}' },
+          { type: 'custom_tool_call', call_id: 'c2', name: 'patch', input: 'free text' },
+          { type: 'function_call_output', call_id: 'c1', output: 'one' },
+          { type: 'custom_tool_call_output', call_id: 'c2', output: [{ type: 'input_text', text: 'two' }] },
+          {
+            role: 'user',
+            content: [{ type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,BBBB' }],
+          },
+        ],
+        tools: [
+          { type: 'function', name: 'f', parameters: { type: 'object', properties: { a: { const: 1.0 } } } },
+          { type: 'custom', name: 'patch' },
+        ],
+        tool_choice: { type: 'function', name: 'f' },
+        text: { format: { type: 'json_schema', name: 'answer', schema: { type: 'object' } } },
+        max_output_tokens: 9,
+      });
+      const sent = sentTo(other);
+      assert.deepEqual(sent.messages, [
+        { role: 'system', content: 'Be brief.\n\nBe kind.' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Look' },
+            { type: 'image_url', image_url: { url: image } },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [
+            { id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":1.0}' } },
+            { id: 'c2', type: 'function', function: { name: 'patch', arguments: '{"input":"free text"}' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: 'one' },
+        { role: 'tool', tool_call_id: 'c2', content: 'two' },
+        {
+          role: 'user',
+          content: [{ type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,BBBB' } }],
+        },
+      ]);
+      assert.deepEqual(
+        [sent.max_tokens, sent.tool_choice, sent.response_format.json_schema.name, sent.tools.length],
+        [9, { type: 'function', function: { name: 'f' } }, 'answer', 2],
+      );
+    });
+
+    it('get a call of a custom tool as a free text, whole and streamed', async () => {
+      const tools = [{ type: 'custom', name: 'patch' }];
+      const asked = { id: 'c1', type: 'function', function: { name: 'patch', arguments: '{"input":"a\\nb"}' } };
+      other.answers(
+        json({ ...completion(''), choices: [{ message: { tool_calls: [asked] }, finish_reason: 'tool_calls' }] }),
+      );
+      const whole = await create({ model: 'alone', input: 'hi', tools });
+      const { id: _, ...item } = whole.output[0] ?? assert.fail();
+      assert.deepEqual(item, {
+        type: 'custom_tool_call',
+        status: 'completed',
+        call_id: 'c1',
+        name: 'patch',
+        input: 'a\nb',
+      });
+      other.answers(stream([role, chunk({ tool_calls: [{ index: 0, ...asked }] }), chunk({}, 'tool_calls'), done]));
+      const events = eventsIn((await send({ model: 'alone', input: 'hi', tools, stream: true })).text);
+      assert.deepEqual(
+        events
+          .filter(({ type }) => type.startsWith('response.custom_tool'))
+          .map(({ type, delta, input }) => [type, delta ?? input]),
+        [
+          ['response.custom_tool_call_input.delta', 'a\nb'],
+          ['response.custom_tool_call_input.done', 'a\nb'],
+        ],
+      );
+    });
+
+    it('end as incomplete where the answer was cut', async () => {
+      other.answers(
+        json({ ...completion('Once'), choices: [{ message: { content: 'Once' }, finish_reason: 'length' }] }),
+      );
+      const cut = (await send({ model: 'alone', input: 'hi' })).body();
+      assert.deepEqual([cut.status, cut.incomplete_details], ['incomplete', { reason: 'max_output_tokens' }]);
+      other.answers(stream([role, ...words('Once'), chunk({}, 'content_filter'), done]));
+      const last = eventsIn((await send({ model: 'alone', input: 'hi', stream: true })).text).at(-1);
+      assert.equal(last?.type, 'response.incomplete');
+      assert.deepEqual((last?.response as { incomplete_details?: unknown })?.incomplete_details, {
+        reason: 'content_filter',
+      });
+    });
+
+    it('name what only tunes, and refuse what cannot be said', async () => {
+      const answer = await send({
+        model: 'alone',
+        input: 'hi',
+        truncation: 'auto',
+        text: { verbosity: 'low' },
+        reasoning: { effort: 'high', summary: 'auto' },
+        tools: [{ type: 'web_search' }],
+        prompt_cache_key: 'k',
+        include: ['reasoning.encrypted_content'],
+      });
+      assert.deepEqual((answer.headers.get('x-switchyard-ignored') ?? '').split(/[;,] */).sort(), [
+        '/prompt_cache_key',
+        '/reasoning/effort',
+        '/reasoning/summary',
+        '/text/verbosity',
+        '/tools/*',
+        '/truncation',
+      ]);
+      for (const [input, pointer] of [
+        [[{ type: 'computer_call', id: 'x', call_id: 'y' }], '/input/0'],
+        [[{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }], '/input/0/content/0'],
+      ] as const) {
+        const refused = await send({ model: 'alone', input });
+        assert.deepEqual([refused.status, refused.body().error.code], [400, 'unsupported_by_target']);
+        assert.ok(refused.body().error.message.includes(pointer), refused.text);
+      }
+    });
+  });
+
+  it('refuse what is not right, in OpenAI’s form with 400', async () => {
+    const cases: ReadonlyArray<readonly [unknown, RegExp]> = [
+      [{ input: 'hi' }, /model is required/],
+      [{ model: 'native' }, /input is required/],
+      [{ model: 'native', input: 5 }, /must be a string or a list of items/],
+      [{ model: 'native', input: ['hi'] }, /input\/0 must be an object|must be an object/],
+      [{ model: 'native', input: 'hi', store: 'no' }, /must be true or false/],
+      [{ model: 'native', input: 'hi', previous_response_id: 5 }, /must be a string/],
+      ['{"model":"native","input":"a","input":"b"}', /comes twice/],
+      ['{', /not JSON|JSON/],
+      [{ model: 'native', input: 'hi', background: true }, /background/],
+    ];
+    for (const [body, says] of cases) {
+      const answer = await send(body);
+      assert.equal(answer.status, 400, answer.text);
+      assert.match(JSON.stringify(answer.body()), says);
+      assert.equal(answer.body().error.type, 'invalid_request_error');
+    }
+  });
+
+  describe('that are stored', () => {
+    it('are read, listed with their items, replayed and deleted', async () => {
+      const first = await create({ model: 'native', input: 'one' });
+      openai.answers(json(saidBy('second')));
+      const second = await create({
+        model: 'native',
+        input: [{ role: 'user', content: 'two' }],
+        previous_response_id: first.id,
+      });
+      assert.deepEqual((await call('GET', `/${second.id}`)).body(), second);
+      const listed = (await call('GET', `/${second.id}/input_items?order=asc`)).body();
+      assert.deepEqual(
+        listed.data.map(({ role: who, content }: { role: string; content: ReadonlyArray<{ text: string }> }) => [
+          who,
+          content[0]?.text,
+        ]),
+        [
+          ['user', 'one'],
+          ['assistant', 'from OpenAI'],
+          ['user', 'two'],
+        ],
+      );
+      assert.equal(listed.has_more, false);
+      const page = (await call('GET', `/${second.id}/input_items?limit=2`)).body();
+      assert.deepEqual([page.data.length, page.has_more, page.first_id], [2, true, listed.last_id]);
+      const rest = (await call('GET', `/${second.id}/input_items?after=${page.last_id}`)).body();
+      assert.deepEqual([rest.data.length, rest.has_more], [1, false]);
+      const replayed = eventsIn((await call('GET', `/${second.id}?stream=true`)).text);
+      assert.deepEqual(
+        replayed.map(({ sequence_number: number }) => number),
+        replayed.map((_, index) => index),
+      );
+      assert.deepEqual(replayed.at(-1)?.response, second);
+      const later = eventsIn((await call('GET', `/${second.id}?stream=true&starting_after=2`)).text);
+      assert.deepEqual(later, replayed.slice(3));
+      const cancelled = await call('POST', `/${second.id}/cancel`);
+      assert.deepEqual([cancelled.status, cancelled.body().error.code], [400, 'response_not_in_background']);
+      assert.deepEqual((await call('DELETE', `/${first.id}`)).body(), {
+        id: first.id,
+        object: 'response',
+        deleted: true,
+      });
+      for (const [method, under] of [
+        ['GET', ''],
+        ['GET', '/input_items'],
+        ['DELETE', ''],
+        ['POST', '/cancel'],
+      ] as const)
+        assert.equal((await call(method, `/${first.id}${under}`)).status, 404);
+      // The second one needs the items of the first one still.
+      await create({ model: 'native', input: 'three', previous_response_id: second.id });
+      assert.deepEqual(sentTo(openai).input.length, 5);
+    });
+
+    it('are not stored if the client says so, or if the answer failed', async () => {
+      const { id } = await create({ model: 'native', input: 'hi', store: false });
+      assert.equal((await call('GET', `/${id}`)).status, 404);
+      openai.answers(json(openAiResponse([], { status: 'failed', error: { code: 'server_error', message: 'x' } })));
+      const failed = await create({ model: 'native', input: 'hi' });
+      assert.equal(failed.store, false);
+      assert.equal((await call('GET', `/${failed.id}`)).status, 404);
+    });
+
+    it('are answered with store: false if they cannot be stored', async () => {
+      const responses = inMemoryResponses();
+      await restart({ responses });
+      responses.add = () => Promise.reject(new Error('the disk is full'));
+      for (const model of ['native', 'alone']) {
+        assert.equal((await create({ model, input: 'hi' })).store, false);
+        if (model === 'native') openai.answers(stream(eventsOfResponse(saidBy('two'))));
+        else other.answers(stream(saying('two')));
+        const events = eventsIn((await send({ model, input: 'hi', stream: true })).text);
+        assert.deepEqual(
+          events.flatMap(({ response }) => response?.store ?? []),
+          [true, true, false],
+        );
+      }
+      assert.match(service.logged(), /could not be stored/);
+    });
+
+    it('are continued on another target, whatever the protocol', async () => {
+      const first = await create({ model: 'native', input: 'one' });
+      const second = await create({ model: 'alone', input: 'two', previous_response_id: first.id });
+      await create({ model: 'native', input: 'three', previous_response_id: second.id });
+      assert.deepEqual(
+        sentTo(openai).input.map(({ content }: { content: string | ReadonlyArray<{ text: string }> }) =>
+          typeof content === 'string' ? content : content[0]?.text,
+        ),
+        ['one', 'from OpenAI', 'two', 'from the other', 'three'],
+      );
+    });
+
+    it('are named item by item, also by items of earlier turns', async () => {
+      const first = await create({ model: 'native', input: 'one' });
+      const itemId = first.output[0]?.id;
+      const second = await create({
+        model: 'native',
+        input: [
+          { role: 'user', content: 'one' },
+          { type: 'item_reference', id: itemId },
+          { role: 'user', content: 'two' },
+        ],
+      });
+      assert.equal(textOf({ ...second, output: [sentTo(openai).input[1]] }), 'from OpenAI');
+      await create({ model: 'alone', input: 'three', previous_response_id: second.id });
+      assert.deepEqual(
+        sentTo(other).messages.map(({ content }: { content: string }) => content),
+        ['one', 'from OpenAI', 'two', 'from OpenAI', 'three'],
+      );
+      assert.equal((await call('DELETE', `/${first.id}`)).status, 200);
+      const gone = await send({ model: 'native', input: [{ type: 'item_reference', id: itemId }] });
+      assert.deepEqual([gone.status, gone.body().error.code], [404, 'response_item_not_found']);
+      // The second one still has what it names.
+      await create({ model: 'native', input: 'four', previous_response_id: second.id });
+    });
+
+    it('give reasoning back to the provider that made it, and to no other', async () => {
+      const thought = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'secret-of-openai' };
+      openai.answers(json(openAiResponse([thought, outputMessage('one')])));
+      const first = await create({ model: 'thinking', input: 'hi' });
+      await create({ model: 'thinking', input: 'more', previous_response_id: first.id });
+      assert.deepEqual(sentTo(openai).input[1], thought);
+      await create({ model: 'alone', input: 'more', previous_response_id: first.id });
+      assert.ok(!JSON.stringify(sentTo(other)).includes('secret-of-openai'));
+    });
+  });
+
+  describe('of two projects', () => {
+    const scopes: Caller['scopes'] = new Set(['gateway:read', 'gateway:write', 'files:read']);
+    const callers: Readonly<Record<string, Caller>> = {
+      one: { ...someCaller, scopes, projectId: 'cproject1', keyId: 'ckey1' },
+      two: { ...someCaller, scopes, projectId: 'cproject2', keyId: 'ckey2' },
+      blind: { ...someCaller, scopes: new Set(['gateway:write']), projectId: 'cproject1', keyId: 'ckey3' },
+    };
+    const file = (text: string, contentType: string) => ({
+      filename: 'a.txt',
+      contentType,
+      bytes: Buffer.byteLength(text),
+      open: async () => {
+        const { Readable } = await import('node:stream');
+        return Readable.from([Buffer.from(text.slice(0, 2)), Buffer.from(text.slice(2))]);
+      },
+    });
+    beforeEach(() =>
+      restart({
+        authenticate: async (key) => callers[key] ?? null,
+        findFile: async (id, projectId) => {
+          if (projectId !== 'cproject1') return null;
+          if (id === 'file-huge00000') return { ...file('x', 'text/plain'), bytes: 30 * 1024 * 1024 };
+          return id === 'file-one00000'
+            ? file('Hello', 'text/plain')
+            : id === 'file-pic00000'
+              ? file('png', 'image/png')
+              : null;
+        },
+      }),
+    );
+    const as = (key: string) => ({ 'x-api-key': key });
+
+    it('the ids of one are those of nothing for the other, in every place', async () => {
+      const first = (await send({ model: 'native', input: 'hi' }, as('one'))).body() as Read;
+      const item = first.output[0]?.id;
+      const tried = [
+        send({ model: 'native', input: 'hi', previous_response_id: first.id }, as('two')),
+        send({ model: 'native', input: [{ type: 'item_reference', id: item }] }, as('two')),
+        send({ model: 'native', input: [{ id: item }] }, as('two')),
+        call('GET', `/${first.id}`, undefined, as('two')),
+        call('GET', `/${first.id}?stream=true`, undefined, as('two')),
+        call('GET', `/${first.id}/input_items`, undefined, as('two')),
+        call('POST', `/${first.id}/cancel`, undefined, as('two')),
+        call('DELETE', `/${first.id}`, undefined, as('two')),
+        send(
+          { model: 'native', input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-one00000' }] }] },
+          as('two'),
+        ),
+        send(
+          {
+            model: 'native',
+            input: [
+              {
+                type: 'function_call_output',
+                call_id: 'c',
+                output: [{ type: 'input_image', file_id: 'file-pic00000' }],
+              },
+            ],
+          },
+          as('two'),
+        ),
+        ...[
+          { conversation: 'conv_1' },
+          { conversation: { id: 'conv_1' } },
+          { prompt: { id: 'pmpt_1' } },
+          { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] },
+          { tools: [{ type: 'code_interpreter', container: 'cntr_1' }] },
+          { tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['file-1'] } }] },
+        ].map((more) => send({ model: 'native', input: 'hi', ...more }, as('two'))),
+      ];
+      const seen = openai.seen.length;
+      for (const [index, answer] of (await Promise.all(tried)).entries())
+        assert.equal(answer.status, 404, `${index}: ${answer.text}`);
+      assert.equal(openai.seen.length, seen, 'no provider was asked');
+      assert.equal((await call('GET', `/${first.id}`, undefined, as('one'))).status, 200);
+    });
+
+    it('a file of the project is sent inside the call, again in each turn', async () => {
+      const input = [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_file', file_id: 'file-one00000' },
+            { type: 'input_image', detail: 'low', file_id: 'file-pic00000' },
+          ],
+        },
+      ];
+      const first = (await send({ model: 'native', input }, as('one'))).body() as Read;
+      const inlined = [
+        { type: 'input_file', filename: 'a.txt', file_data: `data:text/plain;base64,${btoa('Hello')}` },
+        { type: 'input_image', detail: 'low', image_url: `data:image/png;base64,${btoa('png')}` },
+      ];
+      assert.deepEqual(sentTo(openai).input[0].content, inlined);
+      await send({ model: 'native', input: 'more', previous_response_id: first.id }, as('one'));
+      assert.deepEqual(sentTo(openai).input[0].content, inlined);
+      const { data } = (await call('GET', `/${first.id}/input_items`, undefined, as('one'))).body();
+      assert.deepEqual(data[0].content, input[0]?.content, 'what is stored names the file');
+      const refused = await send({ model: 'native', input }, as('blind'));
+      assert.deepEqual([refused.status, refused.body().error.code], [403, 'scope_required']);
+      const huge = [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-huge00000' }] }];
+      assert.equal((await send({ model: 'native', input: huge }, as('one'))).status, 413);
+    });
+  });
+
+  for (const model of ['native', 'foreign'] as const)
+    describe(`streamed by a target whose protocol is ${model}`, () => {
+      const isNative = model === 'native';
+      const [primary, backup] = [() => (isNative ? openai : other), () => (isNative ? other : openai)];
+      const own = (text: string) => eventsOfResponse(saidBy(text));
+      /** Up to the first half of the text. */
+      const begun = own('Once upon').slice(0, 5);
+      const start = isNative ? begun.slice(0, 2) : [role];
+      const good = isNative ? stream(own('from the primary')) : stream(saying('from', ' the', ' primary'));
+      const rest = isNative ? stream(saying('from', ' the', ' backup')) : stream(own('from the backup'));
+      const streamed = { model, stream: true, input: 'hi' };
+      const inside = isNative
+        ? 'event: error\ndata: {"type":"error","code":"server_error","message":"busy","param":null,"sequence_number":5}\n\n'
+        : 'data: {"error":{"message":"busy"}}\n\n';
+      const half = isNative ? begun : [role, ...words('Once', ' upon')];
+      const failed = `event: response.failed\ndata: ${JSON.stringify({ type: 'response.failed', sequence_number: 5, response: openAiResponse([], { status: 'failed', error: { code: 'server_error', message: 'busy' } }) })}\n\n`;
+      const early = isNative ? failed : done;
+      const pinging: Behaviour = async (res, seen) => {
+        await stream(start, { after: 'stall' })(res, seen);
+        while (!res.destroyed) {
+          res.write(': ping\n\n');
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+      };
+
+      beforeEach(() => backup().answers(rest));
+
+      const before: ReadonlyArray<readonly [string, ReadonlyArray<Behaviour>, string]> = [
+        ['500 once', [error(500, 'x'), good], 'primary'],
+        ['reset once', [reset, good], 'primary'],
+        ['silence', [silence], 'backup'],
+        ['headers and then silence', [stream([], { after: 'stall' })], 'backup'],
+        ['a beginning and then silence', [stream(start, { after: 'stall' })], 'backup'],
+        ['pings and never content', [pinging], 'backup'],
+        ['a beginning and then the end', [stream(start)], 'backup'],
+        ['nothing but the end', [stream([early])], 'backup'],
+        ['an error inside a 200', [stream([...start, inside])], 'backup'],
+        ['a malformed event', [stream([...start, 'data: {"typ\n\n'])], 'backup'],
+        ['JSON instead of a stream', [json({ output: [] })], 'backup'],
+        [
+          'content and an error in one piece',
+          [bytes([...half, inside].join(''), { 'content-type': 'text/event-stream' })],
+          'backup',
+        ],
+        ['content and the end in one piece', [bytes(half.join(''), { 'content-type': 'text/event-stream' })], 'backup'],
+      ];
+      for (const [what, behaviours, from] of before)
+        it(`are served by another attempt before the first content: ${what}`, async () => {
+          if (/silence|never content/.test(what)) service.configure(configuration({}, { timeouts }));
+          primary().answers(...behaviours);
+          const events = eventsIn((await send(streamed)).text);
+          const last = events.at(-1);
+          assert.equal(last?.type, 'response.completed');
+          assert.equal(textOf(last?.response ?? assert.fail()), `from the ${from}`);
+          assert.deepEqual(
+            events.map(({ sequence_number: number }) => number),
+            events.map((_, index) => index),
+          );
+          assert.equal((await call('GET', `/${last?.response?.id}`)).status, 200);
+        });
+
+      const after: ReadonlyArray<readonly [string, (res: ServerResponse) => void]> = [
+        ['cut', (res) => res.destroy()],
+        ['ended without its finish', (res) => res.end()],
+        ['its end without its finish', (res) => res.end(early)],
+        ['stalled', () => undefined],
+        ['malformed', (res) => res.end(`data: {"choices":[{"delta":\n\n${stop}${done}`)],
+        ['an event without an end', (res) => void res.write(`data: ${'x'.repeat(1_100_000)}`)],
+        ['an error', (res) => res.end(inside)],
+      ];
+      for (const [what, then] of after)
+        it(`end with an error event of the next number after the first content, and are not stored: ${what}`, async () => {
+          if (what === 'stalled') service.configure(configuration({}, { timeouts }));
+          primary().answers(async (res, seen) => {
+            await stream(half, { after: 'stall' })(res, seen);
+            // The first content leaves in a turn of its own.
+            setTimeout(() => then(res), 50);
+          });
+          const events = eventsIn((await send(streamed)).text);
+          const last = events.at(-1);
+          assert.deepEqual([last?.type, last?.sequence_number], ['error', events.length - 1]);
+          assert.deepEqual(
+            events.map(({ sequence_number: number }) => number),
+            events.map((_, index) => index),
+          );
+          assert.ok(typeof last?.message === 'string' && last.message !== '');
+          assert.equal((await call('GET', `/${events[0]?.response?.id}`)).status, 404);
+        });
+    });
+
+  describe('the events of the reference', () => {
+    const never = {
+      audio: 'no target of the catalogue speaks in a response; audio has /v1/audio/speech',
+      hosted: 'a tool of OpenAI runs there alone: its events pass from a target with hostedTools as they come',
+      background: 'a response is not made in the background here',
+      annotation: 'the neutral form has no citations; those of a target of this protocol pass as they come',
+      reasoning: 'reasoning of another protocol comes as a summary; the text of a target of this protocol passes',
+      failure: 'a failure is an error event, before which another target may have answered',
+    };
+    /** Which answer has an event of a type, or why none of another protocol has. */
+    const table: Readonly<Record<string, string>> = {
+      'response.created': 'text',
+      'response.in_progress': 'text',
+      'response.completed': 'text',
+      'response.incomplete': 'cut',
+      'response.failed': never.failure,
+      'response.queued': never.background,
+      error: 'broken',
+      'response.output_item.added': 'text',
+      'response.output_item.done': 'text',
+      'response.content_part.added': 'text',
+      'response.content_part.done': 'text',
+      'response.output_text.delta': 'text',
+      'response.output_text.done': 'text',
+      'response.output_text.annotation.added': never.annotation,
+      'response.refusal.delta': 'refusal',
+      'response.refusal.done': 'refusal',
+      'response.function_call_arguments.delta': 'call',
+      'response.function_call_arguments.done': 'call',
+      'response.custom_tool_call_input.delta': 'free text',
+      'response.custom_tool_call_input.done': 'free text',
+      'response.reasoning_summary_part.added': 'reasoning',
+      'response.reasoning_summary_part.done': 'reasoning',
+      'response.reasoning_summary_text.delta': 'reasoning',
+      'response.reasoning_summary_text.done': 'reasoning',
+      'response.reasoning_text.delta': never.reasoning,
+      'response.reasoning_text.done': never.reasoning,
+    };
+    const reasons: ReadonlyArray<readonly [RegExp, string]> = [
+      [/^response\.audio/, never.audio],
+      [/^response\.(code_interpreter|file_search|web_search|image_generation|mcp|shell|compaction)/, never.hosted],
+    ];
+    const asked = (name: string, given: string) =>
+      chunk({ tool_calls: [{ index: 0, id: 'c1', function: { name, arguments: given } }] });
+    const answers: Readonly<Record<string, Behaviour>> = {
+      text: stream(saying('Once', ' upon')),
+      cut: stream([role, ...words('Once'), chunk({}, 'length'), done]),
+      refusal: stream([role, chunk({ refusal: 'No.' }), stop, done]),
+      reasoning: stream([role, chunk({ reasoning_content: 'Hm.' }), ...words('Once'), stop, done]),
+      call: stream([role, asked('f', '{}'), chunk({}, 'tool_calls'), done]),
+      'free text': stream([role, asked('c', '{"input":"x"}'), chunk({}, 'tool_calls'), done]),
+      broken: async (res, seen) => {
+        await stream([role, ...words('Once')], { after: 'stall' })(res, seen);
+        setTimeout(() => res.destroy(), 50);
+      },
+    };
+    /** The types that OpenAI’s client knows. */
+    const known = () => {
+      const text = readFileSync('node_modules/openai/resources/responses/responses.d.ts', 'utf8');
+      const union = /type ResponseStreamEvent = ([^;]+);/.exec(text)?.[1]?.split(' | ') ?? assert.fail();
+      return union.map((name) => {
+        const [, type] = new RegExp(`interface ${name} \\{[^]*?\\n    type: '([^']+)'`).exec(text) ?? [];
+        return type ?? assert.fail(`${name} has no type`);
+      });
+    };
+
+    it('are each produced by an answer, or the table says why not', async () => {
+      const types = known();
+      assert.ok(types.length > 50);
+      for (const type of types)
+        assert.ok(type in table || reasons.some(([pattern]) => pattern.test(type)), `${type} is not in the table`);
+      for (const type of Object.keys(table)) assert.ok(types.includes(type), `${type} is not in the reference`);
+    });
+
+    for (const [name, behaviour] of Object.entries(answers))
+      it(`come as the table says: ${name}`, async () => {
+        other.answers(behaviour);
+        const tools = [
+          { type: 'function', name: 'f' },
+          { type: 'custom', name: 'c' },
+        ];
+        service.configure(configuration({ retries: 0 }));
+        const events = eventsIn((await send({ model: 'alone', stream: true, input: 'hi', tools })).text);
+        const seen = new Set(events.map(({ type }) => type));
+        for (const [type, by] of Object.entries(table)) {
+          if (by === name) assert.ok(seen.has(type), `${type} is missing`);
+          if (Object.values(never).includes(by)) assert.ok(!seen.has(type), `${type} came`);
+        }
+        assert.deepEqual(
+          events.map(({ sequence_number: number }) => number),
+          events.map((_, index) => index),
+        );
+      });
+  });
+});

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { openMongoDbResponseStore } from '#responses/response-store.mongodb.ts';
+import { openSqliteResponseStore } from '#responses/response-store.sqlite.ts';
+import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
+import { responseStoreContract } from '#test/contract/response-store.ts';
+import { InMemoryResponseStore } from '#test/support/fakes/in-memory-response-store.ts';
+import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
+import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { temporaryFolder } from '#test/support/service/service-process.ts';
+
+responseStoreContract('SQLite', async () => {
+  const folder = temporaryFolder();
+  const writer = new SqliteWriter({ onFatal: assert.fail });
+  return {
+    store: openSqliteResponseStore({ file: join(folder.path, 'responses.db'), writer }),
+    dispose: async () => {
+      await writer.close();
+      rmSync(folder.path, { recursive: true });
+    },
+  };
+});
+
+describeOnMongoDb('the stored responses on MongoDB', (server) => {
+  responseStoreContract('MongoDB', async () => ({
+    store: openMongoDbResponseStore({ url: server.newUrl(), timeoutMs: patientTimeoutMs }),
+    dispose: async () => undefined,
+  }));
+});
+
+responseStoreContract('memory', async () => ({
+  store: new InMemoryResponseStore(),
+  dispose: async () => undefined,
+}));

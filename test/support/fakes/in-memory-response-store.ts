@@ -1,0 +1,111 @@
+import type { ResponseOutline, ResponseStore, StoredResponse } from '#responses/response-store.ts';
+import { StoredResponses } from '#responses/stored-responses.ts';
+import { InMemorySubjectKeys } from './in-memory-subject-keys.ts';
+
+/** A store of responses in memory. */
+export class InMemoryResponseStore implements ResponseStore {
+  readonly #responses = new Map<string, StoredResponse>();
+  readonly #subjects = new Map<string, string>();
+  #made = 0;
+
+  async add(response: StoredResponse): Promise<void> {
+    const key = `${response.projectId}/${response.id}`;
+    if (!this.#responses.has(key)) this.#responses.set(key, response);
+  }
+
+  async find(projectId: string, id: string): Promise<StoredResponse | null> {
+    return this.#responses.get(`${projectId}/${id}`) ?? null;
+  }
+
+  async outlines(projectId: string, conversation: string, maxDepth: number): Promise<ReadonlyArray<ResponseOutline>> {
+    return this.#of(projectId)
+      .filter((each) => each.conversation === conversation && each.depth <= maxDepth)
+      .map(outlineOf);
+  }
+
+  async contents(projectId: string, ids: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
+    const found = this.#of(projectId).filter(({ id }) => ids.includes(id));
+    return new Map(found.map(({ id, content }) => [id, content]));
+  }
+
+  async ofItems(projectId: string, items: ReadonlyArray<string>): Promise<ReadonlyArray<ResponseOutline>> {
+    return this.#of(projectId)
+      .filter((each) => !each.isDeleted && each.items.some((item) => items.includes(item)))
+      .map(outlineOf);
+  }
+
+  async isNeeded(projectId: string, id: string, except: ReadonlyArray<string>): Promise<boolean> {
+    return this.#of(projectId).some((each) => each.needs.includes(id) && !except.includes(each.id));
+  }
+
+  async markDeleted(projectId: string, id: string): Promise<void> {
+    const found = await this.find(projectId, id);
+    if (found !== null) this.#responses.set(`${projectId}/${id}`, { ...found, isDeleted: true });
+  }
+
+  async remove(projectId: string, ids: ReadonlyArray<string>): Promise<void> {
+    for (const id of ids) this.#responses.delete(`${projectId}/${id}`);
+  }
+
+  async oldest(projectId: string | null, limit: number): Promise<ReadonlyArray<ResponseOutline>> {
+    return [...this.#responses.values()]
+      .filter((each) => !each.isDeleted && (projectId === null || each.projectId === projectId))
+      .sort((one, other) => one.at - other.at)
+      .slice(0, limit)
+      .map(outlineOf);
+  }
+
+  async bytesByProject(): Promise<ReadonlyMap<string, number>> {
+    const sums = new Map<string, number>();
+    for (const { projectId, bytes } of this.#responses.values())
+      sums.set(projectId, (sums.get(projectId) ?? 0) + bytes);
+    return sums;
+  }
+
+  async amountOf(projectId: string) {
+    const all = this.#of(projectId);
+    const shown = all.filter(({ isDeleted }) => !isDeleted);
+    return {
+      count: shown.length,
+      bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+      oldestAt: shown.length === 0 ? null : Math.min(...shown.map(({ at }) => at)),
+    };
+  }
+
+  async subjectOf(projectId: string): Promise<string> {
+    this.#made += 1;
+    const subject = this.#subjects.get(projectId) ?? `subject-${this.#made}`;
+    this.#subjects.set(projectId, subject);
+    return subject;
+  }
+
+  async forgetSubject(projectId: string, subject: string): Promise<void> {
+    if (this.#subjects.get(projectId) === subject) this.#subjects.delete(projectId);
+  }
+
+  async removeProject(projectId: string): Promise<void> {
+    for (const { id } of this.#of(projectId)) this.#responses.delete(`${projectId}/${id}`);
+  }
+
+  async close(): Promise<void> {
+    // Nothing is open.
+  }
+
+  #of(projectId: string): ReadonlyArray<StoredResponse> {
+    return [...this.#responses.values()].filter((each) => each.projectId === projectId);
+  }
+}
+
+function outlineOf({ content: _, ...outline }: StoredResponse): ResponseOutline {
+  return outline;
+}
+
+/** Stored responses in memory. */
+export function inMemoryResponses(): StoredResponses {
+  return new StoredResponses({
+    store: new InMemoryResponseStore(),
+    keys: new InMemorySubjectKeys(),
+    ttlDays: 30,
+    quotaBytes: 1e9,
+  });
+}
