@@ -2,6 +2,9 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { ImagePart, Part, Source, Tuned, Turn, Unsupported } from '#gateway/neutral/conversation.ts';
 import type { Json } from '#shared/json/json.ts';
 
+/** Why a request is refused that must not lose anything. */
+export const leftOutMessage = 'the target does not get this, and the request prefers strict handling';
+
 /** Thrown while a request is parsed or written; `orUnsupported` catches it. */
 class UnsupportedError extends Error {
   readonly pointer: string;

@@ -96,8 +96,11 @@ export interface TextRequest {
   readonly isContinuable: boolean;
   /** Whether a target of the same protocol may refuse it as it is, because another protocol's answers are in it. */
   readonly mustTranslate: boolean;
-  /** Returns what it demands and a target of the same protocol cannot do; null if the target can do all. */
-  readonly unsupportedBy: (target: NativeTarget) => Unsupported | null;
+  /**
+   * Returns what it demands and a target of the same protocol cannot do; null if the target can do all.
+   * @param isStrict whether nothing may be left out
+   */
+  readonly unsupportedBy: (target: NativeTarget, isStrict: () => boolean) => Unsupported | null;
   /** Returns its bytes with changes; every other byte is as it came. */
   readonly changed: (changes: RequestChanges) => WrittenRequest;
   /** Makes the interpreter of one attempt's stream, which passes as it comes. */

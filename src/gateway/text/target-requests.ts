@@ -6,6 +6,7 @@ import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import type { GatewayCall } from '#gateway/gateway-call.ts';
 import type { Conversation, Unsupported } from '#gateway/neutral/conversation.ts';
 import { TranslatedStream } from '#gateway/protocols/neutral-stream.ts';
+import { leftOutMessage } from '#gateway/protocols/parsing.ts';
 import {
   type ClientProtocol,
   maxTranslatedValues,
@@ -114,10 +115,7 @@ export class TargetRequests {
   }
 
   #unsupportedNatively(provider: TextProvider, target: Target): Unsupported | null {
-    const unsupported = this.#request.unsupportedBy(nativeTarget(provider, target));
-    if (unsupported !== null || !isStrict(this.#call.headers)) return unsupported;
-    const strictly = this.#strictly(this.#changed(provider, target, null));
-    return E.isLeft(strictly) ? strictly.left : null;
+    return this.#request.unsupportedBy(nativeTarget(provider, target), () => isStrict(this.#call.headers));
   }
 
   async #translated(
@@ -197,7 +195,7 @@ export class TargetRequests {
   #strictly(written: WrittenRequest): E.Either<Unsupported, WrittenRequest> {
     const [pointer] = written.ignored;
     if (pointer === undefined || !isStrict(this.#call.headers)) return E.right(written);
-    return E.left({ pointer, message: 'the target does not get this, and the request prefers strict handling' });
+    return E.left({ pointer, message: leftOutMessage });
   }
 
   /** Whether every target would have to be asked in a protocol that cannot express the request. */

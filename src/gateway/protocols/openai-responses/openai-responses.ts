@@ -6,7 +6,7 @@ import { type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { parseResponses } from './parse-responses.ts';
 import { echoedMembers, newId, type ResponseFrame } from './response-object.ts';
 import { ResponsesAnswerWriter, writeResponsesAnswer } from './responses-answer-writer.ts';
-import { forcedHostedTool, responsesBody } from './responses-body.ts';
+import { responsesBody, unsupportedTool } from './responses-body.ts';
 import { type ResponsesRequest, readResponsesRequest } from './responses-request.ts';
 import { ResponsesStream, RewrittenResponsesStream } from './responses-stream.ts';
 import type { StorageMembers } from './rewrite-response.ts';
@@ -46,7 +46,7 @@ export function responsesTextRequest(request: ResponsesRequest, storage: Storage
     asksForUsage: true,
     isContinuable: false,
     mustTranslate: false,
-    unsupportedBy: (target) => forcedHostedTool(request, target),
+    unsupportedBy: (target, isStrict) => unsupportedTool(request, target, isStrict),
     changed: ({ target }) => responsesBody(request, target),
     watch: () => (storage === null ? new ResponsesStream() : new RewrittenResponsesStream(storage)),
     parse: (maxValues) => parseResponses(request.bytes, maxValues),

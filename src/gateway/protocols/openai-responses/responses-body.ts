@@ -1,6 +1,7 @@
 import { lastMember, type Place, scalarMember, scalarValue } from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
 import type { Unsupported } from '#gateway/neutral/conversation.ts';
+import { leftOutMessage } from '#gateway/protocols/parsing.ts';
 import type { NativeTarget, WrittenRequest } from '#gateway/protocols/protocol.ts';
 import { signatureIn } from './encrypted-content.ts';
 import type { ResponsesRequest } from './responses-request.ts';
@@ -34,13 +35,25 @@ export function responsesBody(request: ResponsesRequest, target: NativeTarget): 
   };
 }
 
-/** What a target without OpenAI's own tools cannot do: run one that is forced. */
-export function forcedHostedTool({ bytes, members }: ResponsesRequest, target: NativeTarget): Unsupported | null {
+/**
+ * What a target without OpenAI's own tools cannot do: run one that is forced, or any of them for a strict client.
+ * @param isStrict whether nothing may be left out
+ */
+export function unsupportedTool(
+  request: ResponsesRequest,
+  target: NativeTarget,
+  isStrict: () => boolean,
+): Unsupported | null {
+  if (target.hostedTools) return null;
+  if (isHostedForced(request)) return { pointer: '/tool_choice', message: 'the target does not run this tool' };
+  const [index] = hostedTools(request);
+  return index === undefined || !isStrict() ? null : { pointer: `/tools/${index}`, message: leftOutMessage };
+}
+
+function isHostedForced({ bytes, members }: ResponsesRequest): boolean {
   const inside = lastMember(members, 'tool_choice')?.inside ?? null;
-  if (target.hostedTools || inside === null) return null;
-  const type = scalarMember(bytes, inside, 'type');
-  if (typeof type !== 'string' || clientTools.has(type) || type === 'allowed_tools') return null;
-  return { pointer: '/tool_choice', message: 'the target does not run this tool' };
+  const type = inside === null ? null : scalarMember(bytes, inside, 'type');
+  return typeof type === 'string' && !clientTools.has(type) && type !== 'allowed_tools';
 }
 
 /** The indexes of the tools that do not run at the client. */
