@@ -2,7 +2,14 @@ import * as t from 'io-ts';
 import { enumeration, nullable, oneOf } from '#shared/codecs/choice.ts';
 
 /** The endpoints that a batch may call. */
-export const batchEndpoints = ['/v1/chat/completions', '/v1/audio/speech', '/v1/audio/transcriptions'] as const;
+export const batchEndpoints = [
+  '/v1/chat/completions',
+  '/v1/responses',
+  '/v1/messages',
+  '/v1/embeddings',
+  '/v1/audio/speech',
+  '/v1/audio/transcriptions',
+] as const;
 
 export const BatchEndpoint = enumeration('BatchEndpoint', ...batchEndpoints);
 

@@ -5,7 +5,7 @@ import { notFound } from '#application/operations/access-refusals.ts';
 import { type Failure, type FailureCode, failure } from '#domain/shared/failure.ts';
 import { type BodySource, MemoryBody } from '#exchange/body-source.ts';
 import { answersFull, type ByteBudget, type ByteReservation } from '#exchange/byte-budget.ts';
-import { openAiErrors } from '#exchange/error-form.ts';
+import { anthropicErrors, type ErrorForm, openAiErrors, openAiResponsesErrors } from '#exchange/error-form.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { scanJsonObject } from '#exchange/json-body.ts';
 import { errorCode } from '#exchange/openai-error.ts';
@@ -15,9 +15,13 @@ import { createTranscription } from '#gateway/audio/create-transcription.ts';
 import { MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import type { Gateway } from '#gateway/gateway.ts';
 import type { CallResult, GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
+import { anthropicMessages } from '#gateway/protocols/anthropic-messages/anthropic-messages.ts';
 import { openAiChat } from '#gateway/protocols/openai-chat/openai-chat.ts';
 import { gatewayErrorResponse, sendError } from '#gateway/response/error-response.ts';
+import { relayResponse } from '#gateway/responses/relay-response.ts';
 import { relayText } from '#gateway/text/relay-text.ts';
+import { embeddings } from '#gateway/whole/embeddings.ts';
+import { relayWhole } from '#gateway/whole/relay-whole.ts';
 import { formBody } from './form-body.ts';
 import { readLine } from './read-line.ts';
 
@@ -33,7 +37,7 @@ export interface LineCallerOptions {
 /** The most bytes of one answer: a speech or a long chat. */
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** Refusals by this node's limits, not because of the line. The batch retries such a line later. */
+/** Refusals by this node's limits or stores, not because of the line. The batch retries such a line later. */
 const passing: ReadonlySet<FailureCode> = new Set([
   'too-many-calls',
   'too-many-body-bytes',
@@ -43,6 +47,7 @@ const passing: ReadonlySet<FailureCode> = new Set([
   'too-many-spool-bytes',
   'spool-full',
   'disk-full',
+  'unavailable',
 ]);
 
 const laterMs = 250;
@@ -77,7 +82,7 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
             parameters: {},
             query: '',
             requestId,
-            errors: openAiErrors,
+            errors: formsOfErrors[request.endpoint] ?? openAiErrors,
             headers,
             body,
             bodyHold,
@@ -88,6 +93,7 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
         outcome = outcomeAfter(await answer(line, request, { gateway, limits }, ask), response, {
           signal,
           hold: responseHold,
+          errors: formsOfErrors[request.endpoint] ?? openAiErrors,
         });
         return outcome;
       } finally {
@@ -102,24 +108,34 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
   };
 }
 
-/** @param call its signal, and the hold of its response, which an answer releases when it is not needed any more */
+/** What is known of a call when it has ended. */
+interface AnsweredCall {
+  readonly signal: AbortSignal;
+  /** Of its response. An answer releases it when it is not needed any more. */
+  readonly hold: ByteReservation;
+  readonly errors: ErrorForm;
+}
+
 function outcomeAfter(
   result: CallResult,
   response: MemoryResponse,
-  { signal, hold }: { readonly signal: AbortSignal; readonly hold: ByteReservation },
+  { signal, hold, errors }: AnsweredCall,
 ): LineOutcome {
   if (response.lacksRoom || (E.isRight(result) && result.right.code === noRoomCode)) return later;
   const failed = E.isLeft(result) ? result.left : null;
   if (failed !== null && passing.has(failed.code)) {
     return { kind: 'later', afterMs: (failed.retryAfterSeconds ?? 0) * 1_000 || laterMs };
   }
-  if (failed !== null) sendError(response, gatewayErrorResponse(failed, lineErrors));
+  if (failed !== null) sendError(response, gatewayErrorResponse(failed, { errors, requestId: '' }));
   if (signal.aborted && !response.isComplete) return { kind: 'ended' };
-  return answerOf(response, () => hold.release());
+  return answerOf(response, errors, () => hold.release());
 }
 
-/** The line of an answer has an id of its own, next to the error. */
-const lineErrors = { errors: openAiErrors, requestId: '' };
+/** The endpoints whose clients do not read the form of chat completions. */
+const formsOfErrors: Readonly<Partial<Record<LineRequest['endpoint'], ErrorForm>>> = {
+  '/v1/responses': openAiResponsesErrors,
+  '/v1/messages': anthropicErrors,
+};
 
 type Ask = (headers: GatewayCall['headers'], body: BodySource) => GatewayCall;
 
@@ -143,6 +159,12 @@ async function answer(
   switch (endpoint) {
     case '/v1/chat/completions':
       return relayText({ operation: 'chat', protocol: openAiChat }, json(), limits);
+    case '/v1/responses':
+      return relayResponse(json(), limits);
+    case '/v1/messages':
+      return relayText({ operation: 'messages', protocol: anthropicMessages }, json(), limits);
+    case '/v1/embeddings':
+      return relayWhole(embeddings, json(), limits);
     case '/v1/audio/speech':
       return createSpeech(json(), limits);
     case '/v1/audio/transcriptions': {
@@ -178,14 +200,18 @@ function tooLarge(maxBytes: number): Failure {
 }
 
 /** @param release ends the counting of its bytes */
-function answerOf(response: MemoryResponse, release: () => void): LineOutcome {
+function answerOf(response: MemoryResponse, errors: ErrorForm, release: () => void): LineOutcome {
   const { headers } = response;
   const requestId = headers['x-switchyard-provider-request-id'] ?? randomUUID();
   if (response.isComplete && response.status !== null) {
     const contentType = headers['content-type'] ?? 'application/octet-stream';
     return { kind: 'answer', status: response.status, requestId, contentType, body: response.body, release };
   }
-  const broken = gatewayErrorResponse(response.isDisconnected ? answerTooLarge : brokenOff, lineErrors);
+  const broken = gatewayErrorResponse(response.isDisconnected ? answerTooLarge : brokenOff, {
+    errors,
+    // The line of an answer has an id of its own, next to the error.
+    requestId: '',
+  });
   return {
     kind: 'answer',
     status: 502,

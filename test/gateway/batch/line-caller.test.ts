@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { LineOutcome } from '#application/batches/line-calls.ts';
+import type { LineOutcome, LineRequest } from '#application/batches/line-calls.ts';
 import { defaultBodyByteLimits } from '#exchange/body-source.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
 import { createLineCaller } from '#gateway/batch/line-caller.ts';
@@ -29,6 +29,52 @@ describe('createLineCaller', () => {
       },
     );
   }
+
+  describe('endpoints', () => {
+    const line = (endpoint: LineRequest['endpoint'], body: object): Promise<LineOutcome> => {
+      const { gateway } = setting.service;
+      const budgets = { bodies: new ByteBudget(defaultBodyByteLimits), answers };
+      const request = { batchId: 'batch_1', caller, idempotencyKey: 'k', signal: new AbortController().signal };
+      const parsed = { customId: 'line', body: Buffer.from(JSON.stringify(body)) };
+      return createLineCaller({ gateway, limits: usualLimits, ...budgets }).call(parsed, { ...request, endpoint });
+    };
+    const bodyOf = (outcome: LineOutcome) => (outcome.kind === 'answer' ? JSON.parse(outcome.body.toString()) : null);
+    beforeEach(() => setting.primary.answers(json(completion('Hello'))));
+
+    it('answers a line of Responses, which is not stored', async () => {
+      const response = bodyOf(await line('/v1/responses', { model: 'large', input: 'hi' }));
+      assert.deepEqual([response.status, response.store], ['completed', false]);
+      const { responses } = setting.service.gateway;
+      assert.equal(await responses.find(caller.projectId, response.id), null);
+      const stored = await responses.add({
+        projectId: caller.projectId,
+        input: [{ type: 'message', role: 'user', content: 'before' }],
+        response: { id: 'resp_1', output: [] },
+        provider: null,
+        previous: null,
+        referenced: [],
+        itemIds: [],
+      });
+      assert.ok(stored);
+      await line('/v1/responses', { model: 'large', input: 'more', previous_response_id: 'resp_1' });
+      const sent = JSON.parse(setting.primary.seen.at(-1)?.body.toString() ?? '{}');
+      assert.match(JSON.stringify(sent.messages), /"before".*"more"/);
+    });
+
+    it('answers a line of Messages, and its errors in their form', async () => {
+      const message = bodyOf(await line('/v1/messages', { model: 'large', max_tokens: 9, messages }));
+      assert.deepEqual(message.content, [{ type: 'text', text: 'Hello' }]);
+      const refused = await line('/v1/messages', { model: 'large' });
+      assert.ok(refused.kind === 'answer' && refused.status === 400);
+      assert.equal(bodyOf(refused).type, 'error');
+    });
+
+    it('answers a line of embeddings', async () => {
+      setting.primary.answers(json({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }] }));
+      const answer = bodyOf(await line('/v1/embeddings', { model: 'large', input: 'hi' }));
+      assert.deepEqual(answer.data[0].embedding, [1]);
+    });
+  });
 
   it('counts the bytes of an answer until it is not needed any more', async () => {
     const outcome = await call();

@@ -37,7 +37,14 @@ const tones: Readonly<Record<string, Tone>> = {
   cancelling: 'idle',
 };
 const running: ReadonlySet<string> = new Set(['validating', 'in_progress', 'finalizing']);
-const endpoints = ['/v1/chat/completions', '/v1/audio/speech', '/v1/audio/transcriptions'];
+const endpoints = [
+  '/v1/chat/completions',
+  '/v1/responses',
+  '/v1/messages',
+  '/v1/embeddings',
+  '/v1/audio/speech',
+  '/v1/audio/transcriptions',
+];
 const refreshMs = 5_000;
 
 /** The batches of the key's project. */

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { ResponseRetention } from '#responses/response-retention.ts';
+import { type KeptTurn, type NewTurn, StoredResponses } from '#responses/stored-responses.ts';
+import { InMemoryResponseStore } from '#test/support/fakes/in-memory-response-store.ts';
+import { InMemorySubjectKeys } from '#test/support/fakes/in-memory-subject-keys.ts';
+
+const project = 'project1';
+const dayMs = 24 * 60 * 60 * 1_000;
+const noLimit = Number.MAX_SAFE_INTEGER;
+
+describe('StoredResponses', () => {
+  let store: InMemoryResponseStore;
+  let keys: InMemorySubjectKeys;
+  let now: number;
+  let responses: StoredResponses;
+
+  beforeEach(() => {
+    store = new InMemoryResponseStore();
+    keys = new InMemorySubjectKeys();
+    now = 1_000_000 * dayMs;
+    responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes: 10_000, now: () => now });
+  });
+
+  /** Stores a turn that says its id. */
+  async function turn(id: string, previousId: string | null = null, more: Partial<NewTurn> = {}): Promise<void> {
+    const previous = previousId === null ? null : ((await responses.find(project, previousId))?.outline ?? null);
+    const output = [{ id: `msg_${id}`, type: 'message', role: 'assistant', content: `answer ${id}` }];
+    const added = await responses.add({
+      projectId: project,
+      input: [{ id: `in_${id}`, type: 'message', role: 'user', content: `question ${id}` }],
+      response: { id, status: 'completed', output },
+      provider: null,
+      previous,
+      referenced: [],
+      itemIds: [`msg_${id}`, `in_${id}`],
+      ...more,
+    });
+    assert.ok(added);
+    now += 1;
+  }
+
+  const idsOf = (turns: ReadonlyArray<KeptTurn> | object | null) =>
+    Array.isArray(turns) ? turns.map(({ outline }: KeptTurn) => outline.id) : turns;
+  const isStored = async (id: string) => (await store.find(project, id)) !== null;
+
+  it('gives back what was stored, to its project alone', async () => {
+    await turn('r1');
+    const found = await responses.find(project, 'r1');
+    assert.deepEqual(found?.input, [{ id: 'in_r1', type: 'message', role: 'user', content: 'question r1' }]);
+    assert.equal(found?.response.id, 'r1');
+    assert.equal(await responses.find('project2', 'r1'), null);
+    assert.equal(await responses.conversation('project2', 'r1', noLimit), null);
+    assert.deepEqual(await responses.turnsOfItems('project2', ['msg_r1'], noLimit), []);
+  });
+
+  it('stores nothing readable but ids', async () => {
+    await turn('r1', null, { input: [{ id: 'in_r1', type: 'message', role: 'user', content: 'a canary' }] });
+    assert.doesNotMatch(JSON.stringify(await store.find(project, 'r1')), /canary|question|answer/);
+  });
+
+  it('reads the turns of a conversation in order, and of the right branch', async () => {
+    await turn('r1');
+    await turn('r2', 'r1');
+    await turn('r3', 'r2');
+    await turn('b2', 'r1');
+    await turn('b3', 'b2');
+    assert.deepEqual(idsOf(await responses.conversation(project, 'r3', noLimit)), ['r1', 'r2', 'r3']);
+    assert.deepEqual(idsOf(await responses.conversation(project, 'b3', noLimit)), ['r1', 'b2', 'b3']);
+    assert.deepEqual(idsOf(await responses.conversation(project, 'r1', noLimit)), ['r1']);
+    assert.equal(await responses.conversation(project, 'r4', noLimit), null);
+  });
+
+  it('does not read more than a limit', async () => {
+    await turn('r1');
+    await turn('r2', 'r1');
+    const { bytes } = await responses.amountOf(project);
+    assert.deepEqual(await responses.conversation(project, 'r2', bytes - 1), { bytes });
+    assert.deepEqual(await responses.turnsOfItems(project, ['msg_r1', 'msg_r2'], bytes - 1), { bytes });
+    assert.deepEqual(idsOf(await responses.conversation(project, 'r2', bytes)), ['r1', 'r2']);
+  });
+
+  it('does not store a turn that is too large for one document', async () => {
+    const input = [{ type: 'message', role: 'user', content: 'x'.repeat(9 * 1024 * 1024) }];
+    const large = {
+      projectId: project,
+      input,
+      response: { id: 'r1' },
+      provider: null,
+      previous: null,
+      referenced: [],
+      itemIds: [],
+    };
+    assert.equal(await responses.add(large), false);
+    assert.equal(await isStored('r1'), false);
+  });
+
+  it('costs as much storage for the last of many turns as for the first', async () => {
+    let before: string | null = null;
+    const sizes: number[] = [];
+    for (let number = 100; number < 300; number += 1) {
+      await turn(`r${number}`, before);
+      before = `r${number}`;
+      sizes.push((await store.find(project, before))?.bytes ?? 0);
+    }
+    assert.deepEqual(new Set(sizes).size, 1, `${Math.min(...sizes)} to ${Math.max(...sizes)} bytes`);
+  });
+
+  describe('a deleted response', () => {
+    it('is not there any more, and its items are removed with the last response that needs them', async () => {
+      await turn('r1');
+      await turn('r2', 'r1');
+      await turn('r3', 'r2');
+      assert.equal(await responses.delete(project, 'r1'), true);
+      assert.equal(await responses.delete(project, 'r1'), false);
+      assert.equal(await responses.find(project, 'r1'), null);
+      assert.equal(await responses.conversation(project, 'r1', noLimit), null);
+      assert.deepEqual(await responses.turnsOfItems(project, ['msg_r1'], noLimit), []);
+      assert.deepEqual(idsOf(await responses.conversation(project, 'r3', noLimit)), ['r1', 'r2', 'r3']);
+      await responses.delete(project, 'r2');
+      assert.ok(await isStored('r1'));
+      await responses.delete(project, 'r3');
+      for (const id of ['r1', 'r2', 'r3']) assert.equal(await isStored(id), false, id);
+    });
+
+    it('stays for another branch', async () => {
+      await turn('r1');
+      await turn('r2', 'r1');
+      await turn('b2', 'r1');
+      await responses.delete(project, 'r1');
+      await responses.delete(project, 'r2');
+      assert.deepEqual([await isStored('r1'), await isStored('r2')], [true, false]);
+      await responses.delete(project, 'b2');
+      assert.equal(await isStored('r1'), false);
+    });
+
+    it('stays for a conversation that names its items', async () => {
+      await turn('r1');
+      await turn('r2', null, { referenced: ['r1'] });
+      await responses.delete(project, 'r1');
+      assert.ok(await isStored('r1'));
+      await responses.delete(project, 'r2');
+      assert.equal(await isStored('r1'), false);
+    });
+  });
+
+  it('keeps a response for its days', async () => {
+    await turn('r1');
+    now += 29 * dayMs;
+    await turn('r2', 'r1');
+    now += 2 * dayMs;
+    assert.equal(await responses.find(project, 'r1'), null);
+    assert.deepEqual(idsOf(await responses.conversation(project, 'r2', noLimit)), ['r1', 'r2']);
+  });
+
+  it('erases a project so that no copy can be read, and stores again afterwards', async () => {
+    await turn('r1');
+    const copy = (await store.find(project, 'r1')) ?? assert.fail();
+    await responses.eraseProject(project);
+    assert.deepEqual(await responses.amountOf(project), { count: 0, bytes: 0, oldestAt: null });
+    await store.add(copy);
+    assert.equal(await responses.find(project, 'r1'), null, 'the copy cannot be opened');
+    await turn('r2');
+    assert.equal((await responses.find(project, 'r2'))?.response.id, 'r2');
+    await responses.eraseProject(project);
+    await responses.eraseProject(project);
+    assert.equal(await responses.find(project, 'r2'), null);
+  });
+
+  it('stores again after an erasure that was interrupted', async () => {
+    await turn('r1');
+    await keys.destroy(await store.subjectOf(project));
+    responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes: 10_000, now: () => now });
+    await turn('r2');
+    assert.equal((await responses.find(project, 'r2'))?.response.id, 'r2');
+    assert.equal(await responses.find(project, 'r1'), null);
+  });
+
+  describe('ResponseRetention', () => {
+    const removed: string[] = [];
+    const keepLimits = () =>
+      new ResponseRetention({ responses, onRemoved: (reason) => void removed.push(reason) }).keepLimits(
+        new AbortController().signal,
+      );
+    beforeEach(() => {
+      removed.length = 0;
+    });
+
+    it('removes what is too old, with the items that nothing needs', async () => {
+      await turn('r1');
+      await turn('s1');
+      now += 20 * dayMs;
+      await turn('r2', 'r1');
+      now += 11 * dayMs;
+      await keepLimits();
+      assert.deepEqual([await isStored('s1'), await isStored('r1'), await isStored('r2')], [false, true, true]);
+      assert.deepEqual(removed, ['age', 'age']);
+      now += 20 * dayMs;
+      await keepLimits();
+      assert.deepEqual(await responses.amountOf(project), { count: 0, bytes: 0, oldestAt: null });
+    });
+
+    it('removes the oldest of a project beyond its quota, and nothing of others', async () => {
+      await turn('other', null, { projectId: 'project2' });
+      const { bytes } = (await store.find('project2', 'other')) ?? assert.fail();
+      const fitting = Math.floor(10_000 / bytes);
+      for (let number = 0; number < fitting + 3; number += 1) await turn(`r${1_000 + number}`);
+      await keepLimits();
+      const amount = await responses.amountOf(project);
+      assert.ok(amount.bytes <= 10_000 && amount.count >= fitting - 1, JSON.stringify(amount));
+      assert.equal(await isStored('r1000'), false);
+      assert.ok(await isStored(`r${1_000 + fitting + 2}`));
+      assert.ok((await store.find('project2', 'other')) !== null);
+      assert.deepEqual(new Set(removed), new Set(['quota']));
+    });
+
+    it('ends a conversation beyond the quota only with its last response', async () => {
+      let before: string | null = null;
+      for (let number = 0; number < 40; number += 1) {
+        await turn(`r${1_000 + number}`, before);
+        before = `r${1_000 + number}`;
+      }
+      await turn('new');
+      await keepLimits();
+      assert.ok((await responses.amountOf(project)).bytes <= 10_000);
+      assert.equal(await isStored('r1039'), false);
+      assert.ok(await isStored('new'));
+    });
+  });
+});
