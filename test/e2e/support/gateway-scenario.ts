@@ -18,14 +18,25 @@ const timeouts = { connectMs: 2_000, headersMs: 5_000, firstContentMs: 5_000, id
 export class GatewayScenario {
   readonly primary: FakeProvider;
   readonly backup: FakeProvider;
-  readonly service: ServiceProcess;
   readonly #folder: TemporaryFolder;
+  readonly #environment: ServiceEnvironment;
+  #service: ServiceProcess;
 
-  private constructor(primary: FakeProvider, backup: FakeProvider, service: ServiceProcess, folder: TemporaryFolder) {
+  private constructor(
+    [primary, backup]: readonly [FakeProvider, FakeProvider],
+    service: ServiceProcess,
+    folder: TemporaryFolder,
+    environment: ServiceEnvironment,
+  ) {
     this.primary = primary;
     this.backup = backup;
-    this.service = service;
+    this.#service = service;
     this.#folder = folder;
+    this.#environment = environment;
+  }
+
+  get service(): ServiceProcess {
+    return this.#service;
   }
 
   /** @param stores the variables of the service's stores; by default embedded ones */
@@ -36,7 +47,13 @@ export class GatewayScenario {
     writeFileSync(file, JSON.stringify(configurationOf(primary, backup)));
     const environment = { ...stores, GATEWAY_CONFIG: file, PROVIDER_KEY: 'provider-secret' };
     const service = await startService({ dataDir: folder.path, environment });
-    return new GatewayScenario(primary, backup, service, folder);
+    return new GatewayScenario([primary, backup], service, folder, environment);
+  }
+
+  /** Starts the service again on the same stores, after it was killed. */
+  async restart(): Promise<void> {
+    await this.#service.kill();
+    this.#service = await startService({ dataDir: this.#folder.path, environment: this.#environment });
   }
 
   get baseURL(): string {
