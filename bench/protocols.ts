@@ -29,17 +29,28 @@ const messageOf = (model: string) => ({
   body: { ...settings, model, max_tokens: 500, system: system?.content, messages: asked },
 });
 
+const responseOf = (model: string, store: boolean) => ({
+  path: '/v1/responses',
+  body: { ...settings, model, instructions: system?.content, input: asked, store },
+});
+
 const chatToChat: Pair = { name: 'chat to chat', ...chatOf('bench-model') };
 const messagesToMessages: Pair = { name: 'Messages to Messages', ...messageOf('claude') };
 const translated: ReadonlyArray<Pair> = [
   { name: 'chat to Messages', ...chatOf('claude') },
   { name: 'Messages to chat', ...messageOf('bench-model') },
 ];
-const pairs: ReadonlyArray<Pair> = [chatToChat, messagesToMessages, ...translated];
+const responsesToResponses: Pair = { name: 'Responses to Responses', ...responseOf('responses', false) };
+const stored: ReadonlyArray<Pair> = [
+  { name: 'Responses to Responses, stored', ...responseOf('responses', true) },
+  { name: 'Responses to chat, stored', ...responseOf('bench-model', true) },
+];
+const pairs: ReadonlyArray<Pair> = [chatToChat, messagesToMessages, ...translated, responsesToResponses, ...stored];
 
 /**
  * `npm run bench -- protocols`: the processor time of a call, whole and as a stream of 200 events, for each pair of the
- * client's and the target's protocol, against a chat that passes as it comes.
+ * client's and the target's protocol, against a chat that passes as it comes. The time of the thread that stores
+ * responses counts.
  */
 export default async function protocols(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-protocols-'));
@@ -51,8 +62,19 @@ export default async function protocols(): Promise<void> {
     here,
     {},
     {
-      providers: { anthropic: { kind: 'anthropic', baseUrl: `${upstream.url}/v1`, apiKeyEnv: 'PROVIDER_KEY' } },
-      models: { claude: { targets: [{ provider: 'anthropic', model: 'claude' }], price: { inputPerMillion: 3 } } },
+      providers: {
+        anthropic: { kind: 'anthropic', baseUrl: `${upstream.url}/v1`, apiKeyEnv: 'PROVIDER_KEY' },
+        openai: {
+          kind: 'openai-compatible',
+          responses: true,
+          baseUrl: `${upstream.url}/v1`,
+          apiKeyEnv: 'PROVIDER_KEY',
+        },
+      },
+      models: {
+        claude: { targets: [{ provider: 'anthropic', model: 'claude' }], price: { inputPerMillion: 3 } },
+        responses: { targets: [{ provider: 'openai', model: 'gpt' }], price: { inputPerMillion: 3 } },
+      },
     },
   );
   giveOwnCore(switchyard.pid);
@@ -83,7 +105,11 @@ async function compare(
     required,
     aim: 1,
   });
-  return [result(messagesToMessages, 1.1), ...translated.map((pair) => result(pair, most))];
+  const asItComes = [messagesToMessages, responsesToResponses];
+  return [
+    ...asItComes.map((pair) => result(pair, 1.1)),
+    ...[...translated, ...stored].map((pair) => result(pair, most)),
+  ];
 }
 
 const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' };

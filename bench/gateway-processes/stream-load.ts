@@ -4,7 +4,7 @@ import { microseconds } from './pacing.ts';
 
 /** The load to send, passed as JSON in the first argument. */
 export interface StreamLoad {
-  /** The URL for chat completions, or for Messages. */
+  /** The URL for chat completions, Messages or Responses. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -41,8 +41,8 @@ const request = [
   body,
 ].join('\r\n');
 const success = 'HTTP/1.1 200 ';
-const firstContent = /"(?:content|text)":"(\d+) (\d+)"/;
-const endOfStream = /(?:data: \[DONE\]|"message_stop"\})\n\n(?:\r\n)?0\r\n\r\n$/;
+const firstContent = /"(?:content|text|delta)":"(\d+) (\d+)"/;
+const endOfStream = /(?:data: \[DONE\]|"message_stop"\}|\}\}|"sequence_number":\d+\})\n\n(?:\r\n)?0\r\n\r\n$/;
 
 const ways: number[] = [];
 let failed = 0;
@@ -84,7 +84,7 @@ class StreamConnection {
 
   #read(text: string): void {
     if (this.#beginning !== null) this.#readBeginning(this.#beginning + text);
-    this.#end = (this.#end + text).slice(-32);
+    this.#end = (this.#end + text).slice(-48);
     if (endOfStream.test(this.#end)) this.#settle?.(this.#beginning === null ? null : 'There was no content.');
   }
 

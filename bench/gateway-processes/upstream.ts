@@ -5,7 +5,7 @@ import { chatEvent, obfuscation } from './chat-events.ts';
 import { microseconds, type Pacing } from './pacing.ts';
 
 /**
- * The provider behind every measured gateway: whole and streamed chats and Messages, and transcriptions. `GET /met/{user}` returns
+ * The provider behind every measured gateway: whole and streamed chats, Messages and Responses, and transcriptions. `GET /met/{user}` returns
  * the times when the chat of a user arrived and when its connection closed before the end of the answer. Prints its
  * port.
  */
@@ -56,6 +56,27 @@ const stopped = {
 };
 const messageEnd = frame({ type: 'content_block_stop' }) + frame(stopped) + frame({ type: 'message_stop' });
 
+/** Each response has an id of its own, because a stored one keeps it. */
+let responses = 0;
+const nextResponse = () => {
+  responses += 1;
+  return `resp_${responses}`;
+};
+const responseOf = (status: string, texts: ReadonlyArray<string>) => ({
+  ...{ id: nextResponse(), object: 'response', created_at: 1_741_570_283, status, error: null },
+  ...{ incomplete_details: null, instructions: null, model: 'gpt-large-2026-01-01', parallel_tool_calls: true },
+  output: texts.map((text) => ({
+    ...{ id: `msg_${responses}`, type: 'message', status, role: 'assistant' },
+    content: [{ type: 'output_text', annotations: [], logprobs: [], text }],
+  })),
+  ...{ previous_response_id: null, store: false, temperature: 1, tool_choice: 'auto', tools: [], top_p: 1 },
+  usage: { input_tokens: 37, output_tokens: 86, total_tokens: 123 },
+});
+const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
+const textDelta = (delta: string, number: number) =>
+  frame({ type: 'response.output_text.delta', sequence_number: number, ...place, delta, logprobs: [] } as never);
+const someResponseWords = Array.from({ length: 200 }, (_, index) => textDelta(' hours', index + 3));
+
 interface Met {
   readonly at: number;
   closedAt: number | null;
@@ -70,7 +91,7 @@ const server = createServer((req, res) => {
   const receivedAt = microseconds();
   const chunks: Buffer[] = [];
   req.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const answer = url.includes('/messages') ? answerMessage : chat;
+  const answer = url.includes('/messages') ? answerMessage : url.includes('/responses') ? answerResponse : chat;
   req.on('end', () => answer(chunks.length === 1 ? String(chunks[0]) : String(Buffer.concat(chunks)), receivedAt, res));
 });
 
@@ -97,6 +118,21 @@ function answerMessage(body: string, receivedAt: number, res: ServerResponse): v
   res.write(messageDelta(`${receivedAt} ${microseconds()}`));
   for (let sent = 1; sent < burst.events; sent += 1) res.write(someMessageWords);
   res.end(messageEnd);
+}
+
+function answerResponse(body: string, receivedAt: number, res: ServerResponse): void {
+  if (!body.includes('"stream":true')) {
+    res.writeHead(200, ['Content-Type', 'application/json']).end(JSON.stringify(responseOf('completed', [said])));
+    return;
+  }
+  res.writeHead(200, ['Content-Type', 'text/event-stream']);
+  const begun = { type: 'response.created', sequence_number: 0, response: responseOf('in_progress', []) };
+  res.write(frame(begun));
+  res.write(textDelta(`${receivedAt} ${microseconds()}`, 2));
+  for (let sent = 1; sent < burst.events; sent += 1) res.write(someResponseWords[sent]);
+  const response = { ...responseOf('completed', [' hours'.repeat(burst.events)]), id: begun.response.id };
+  const ended = { type: 'response.completed', sequence_number: burst.events + 3, response };
+  res.end(frame(ended));
 }
 
 function meet(user: string, res: ServerResponse): void {

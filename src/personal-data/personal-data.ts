@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { erasedText, type PersonalText, type SealedText } from '#domain/shared/personal-data.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import { openText, sealText } from './sealed-text.ts';
 import { type SubjectKeys, subjectKeyBytes } from './subject-keys.ts';
 
 /** Decrypts a text of a subject. The field is the name with which the text was sealed. */
@@ -8,9 +9,6 @@ export type PersonalReader = (subject: string, field: string, text: PersonalText
 
 /** Replaces the keyed hash of an input whose subject's data was erased. */
 export const erasedHash = '';
-
-const nonceBytes = 12;
-const tagBytes = 16;
 
 /** The most subjects whose unreadable texts are logged, so that a lost store of keys does not fill the log. */
 const maxLogged = 100;
@@ -38,7 +36,7 @@ export class PersonalTexts {
     if (key === null) throw new Error(`the personal data of ${subject} was erased`);
     const sealed = Object.entries<string>(texts).map(([field, text]) => [
       field,
-      seal(key, placeOf(subject, field), text),
+      sealText(key, { subject, field }, text),
     ]);
     return Object.fromEntries(sealed) as Record<Field, SealedText>;
   }
@@ -55,12 +53,9 @@ export class PersonalTexts {
       if (typeof text === 'string') return text;
       const key = keys.get(subject);
       if (key === undefined) return erasedText;
-      try {
-        return open(key, placeOf(subject, field), text);
-      } catch {
-        this.#report(subject);
-        return erasedText;
-      }
+      const opened = openText(key, { subject, field }, text);
+      if (opened === null) this.#report(subject);
+      return opened ?? erasedText;
     };
   }
 
@@ -112,27 +107,6 @@ function reporterOf(log: Pick<Logger, 'error'> | null): (subject: string) => voi
     logged.add(subject);
     log?.error({ subject }, 'The key of a subject cannot open its personal data, which reads as erased');
   };
-}
-
-/** Returns the place of a text. Neither part contains a line break, so different places have different results. */
-function placeOf(subject: string, field: string): Buffer {
-  return Buffer.from(`${subject}\n${field}`);
-}
-
-function seal(key: Uint8Array, place: Buffer, text: string): SealedText {
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes }).setAAD(place);
-  const parts = [nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()];
-  return { ciphertext: Buffer.concat(parts).toString('base64url') };
-}
-
-function open(key: Uint8Array, place: Buffer, { ciphertext }: SealedText): string {
-  const bytes = Buffer.from(ciphertext, 'base64url');
-  const nonce = bytes.subarray(0, nonceBytes);
-  const tag = bytes.subarray(-tagBytes);
-  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes }).setAAD(place);
-  decipher.setAuthTag(tag);
-  return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
 }
 
 /**

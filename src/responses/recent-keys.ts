@@ -1,61 +1,53 @@
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
+import type { ResponseStore } from './response-store.ts';
 
-const maxKeys = 1_000;
+const maxProjects = 1_000;
 const keptMs = 10_000;
 
-interface KeptKey {
-  readonly key: Uint8Array;
+/** The subject of a project, and its key; null after the key was destroyed. */
+export interface ProjectKey {
+  readonly subject: string;
+  readonly key: Uint8Array | null;
+}
+
+interface KeptKey extends ProjectKey {
   readonly until: number;
 }
 
+export interface RecentKeysOptions {
+  readonly store: Pick<ResponseStore, 'subjectOf'>;
+  readonly keys: Pick<SubjectKeys, 'obtain'>;
+  /** In ms. */
+  readonly now: () => number;
+}
+
 /**
- * Keeps keys in memory for ten seconds, because every turn of a conversation needs the same one. A key that another node
- * destroys is forgotten after that time.
+ * The keys that seal the responses of projects. Each is kept in memory for ten seconds, because every turn of a
+ * conversation needs the same one. So a key that another node destroys is forgotten after that time.
  */
-export class RecentKeys implements Pick<SubjectKeys, 'obtain' | 'find'> {
-  readonly #keys: Pick<SubjectKeys, 'obtain' | 'find'>;
-  readonly #now: () => number;
+export class RecentKeys {
+  readonly #options: RecentKeysOptions;
   readonly #kept = new Map<string, KeptKey>();
 
-  /** @param now in ms */
-  constructor(keys: Pick<SubjectKeys, 'obtain' | 'find'>, now: () => number) {
-    this.#keys = keys;
-    this.#now = now;
+  constructor(options: RecentKeysOptions) {
+    this.#options = options;
   }
 
-  async obtain(subject: string): Promise<Uint8Array | null> {
-    const kept = this.#keyOf(subject);
-    if (kept !== null) return kept;
-    const key = await this.#keys.obtain(subject);
-    if (key !== null) this.#keep(subject, key);
-    return key;
-  }
-
-  async find(subjects: ReadonlyArray<string>): Promise<ReadonlyMap<string, Uint8Array>> {
-    const missing = subjects.filter((subject) => this.#keyOf(subject) === null);
-    const found = missing.length === 0 ? new Map<string, Uint8Array>() : await this.#keys.find(missing);
-    for (const [subject, key] of found) this.#keep(subject, key);
-    return new Map(
-      subjects.flatMap((subject) => {
-        const key = this.#keyOf(subject);
-        return key === null ? [] : [[subject, key] as const];
-      }),
-    );
-  }
-
-  forget(subject: string): void {
-    this.#kept.delete(subject);
-  }
-
-  #keyOf(subject: string): Uint8Array | null {
-    const kept = this.#kept.get(subject);
-    return kept === undefined || kept.until <= this.#now() ? null : kept.key;
-  }
-
-  #keep(subject: string, key: Uint8Array): void {
-    this.#kept.delete(subject);
-    this.#kept.set(subject, { key, until: this.#now() + keptMs });
+  /** Returns the key of a project, which is made if the project has none. @throws UnavailableError */
+  async keyOf(projectId: string): Promise<ProjectKey> {
+    const { store, keys, now } = this.#options;
+    const kept = this.#kept.get(projectId);
+    if (kept !== undefined && kept.until > now()) return kept;
+    const subject = await store.subjectOf(projectId);
+    const made = { subject, key: await keys.obtain(subject), until: now() + keptMs };
+    this.#kept.delete(projectId);
+    if (made.key !== null) this.#kept.set(projectId, made);
     const [oldest] = this.#kept.keys();
-    if (this.#kept.size > maxKeys && oldest !== undefined) this.#kept.delete(oldest);
+    if (this.#kept.size > maxProjects && oldest !== undefined) this.#kept.delete(oldest);
+    return made;
+  }
+
+  forget(projectId: string): void {
+    this.#kept.delete(projectId);
   }
 }

@@ -45,29 +45,29 @@ export class ResponseRetention {
   /** @throws UnavailableError */
   async keepLimits(signal: AbortSignal): Promise<void> {
     const { responses } = this.#options;
-    await this.#removeOldest(null, 'age', signal, ({ at }) => at < responses.expiredBefore);
     for (const [project, bytes] of await responses.store.bytesByProject()) {
       let over = bytes - responses.quotaBytes;
-      await this.#removeOldest(project, 'quota', signal, (_, freedBytes) => {
+      await this.#removeOldest(project, signal, ({ at }, freedBytes) => {
         over -= freedBytes;
-        return over > 0;
+        if (at < responses.expiredBefore) return 'age';
+        return over > 0 ? 'quota' : null;
       });
     }
   }
 
-  /** @param isDue whether a response is to be removed; it is asked with the bytes that the one before has freed */
+  /** @param reasonFor why a response is to be removed; it is asked with the bytes that the one before has freed */
   async #removeOldest(
-    project: string | null,
-    reason: RemovalReason,
+    project: string,
     signal: AbortSignal,
-    isDue: (response: ResponseOutline, freedBytes: number) => boolean,
+    reasonFor: (response: ResponseOutline, freedBytes: number) => RemovalReason | null,
   ): Promise<void> {
     const { responses, onRemoved } = this.#options;
     let freedBytes = 0;
     for (;;) {
       const found = await responses.store.oldest(project, foundAtOnce);
       for (const response of found) {
-        if (signal.aborted || !isDue(response, freedBytes)) return;
+        const reason = signal.aborted ? null : reasonFor(response, freedBytes);
+        if (reason === null) return;
         freedBytes = await responses.release(response);
         onRemoved(reason);
       }

@@ -33,7 +33,6 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
     { project: 1, conversation: 1, depth: 1 },
     { project: 1, needs: 1 },
     { project: 1, items: 1 },
-    { deleted: 1, at: 1 },
     // With the bytes, the sums by project read no document.
     { project: 1, deleted: 1, at: 1, bytes: 1 },
   ]);
@@ -81,9 +80,8 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
       await responses.call((all) => all.deleteMany({ _id: { $in: keys } }));
     },
     oldest: async (project, limit) => {
-      const filter = { deleted: false, ...(project === null ? {} : { project }) };
       const found = await responses.call((all) =>
-        all.find(filter, withoutContent).sort({ at: 1 }).limit(limit).toArray(),
+        all.find({ project, deleted: false }, withoutContent).sort({ at: 1 }).limit(limit).toArray(),
       );
       return found.map(outlineOf);
     },

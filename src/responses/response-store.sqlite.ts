@@ -3,31 +3,30 @@ import type { SQLOutputValue } from 'node:sqlite';
 import { SqliteFile, type SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
 import { newSubject, type ResponseOutline, type ResponseStore, type StoredResponse } from './response-store.ts';
 
+/** The content is the last column, so that outlines are read without it. */
 const schema = `
   CREATE TABLE IF NOT EXISTS responses (
-    number INTEGER PRIMARY KEY, project TEXT NOT NULL, id TEXT NOT NULL, conversation TEXT NOT NULL,
-    depth INTEGER NOT NULL, previous TEXT, at INTEGER NOT NULL, bytes INTEGER NOT NULL, deleted INTEGER NOT NULL,
-    needs TEXT NOT NULL, items TEXT NOT NULL, provider TEXT, UNIQUE (project, id)
+    project TEXT NOT NULL, id TEXT NOT NULL, conversation TEXT NOT NULL, depth INTEGER NOT NULL, previous TEXT,
+    at INTEGER NOT NULL, bytes INTEGER NOT NULL, deleted INTEGER NOT NULL, needs TEXT NOT NULL, items TEXT NOT NULL,
+    provider TEXT, content TEXT NOT NULL, UNIQUE (project, id)
   ) STRICT;
   CREATE INDEX IF NOT EXISTS responses_by_conversation ON responses (project, conversation, depth);
-  CREATE INDEX IF NOT EXISTS responses_by_time ON responses (at) WHERE deleted = 0;
-  CREATE INDEX IF NOT EXISTS responses_of_project_by_time ON responses (project, at) WHERE deleted = 0;
-  CREATE TABLE IF NOT EXISTS contents (number INTEGER PRIMARY KEY, content TEXT NOT NULL) STRICT;
+  CREATE INDEX IF NOT EXISTS responses_by_time ON responses (project, at) WHERE deleted = 0;
   CREATE TABLE IF NOT EXISTS needed (
-    project TEXT NOT NULL, id TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (project, id, number)
+    project TEXT NOT NULL, id TEXT NOT NULL, response TEXT NOT NULL, PRIMARY KEY (project, id, response)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS needed_by_number ON needed (number);
   CREATE TABLE IF NOT EXISTS items (
-    project TEXT NOT NULL, id TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (project, id, number)
+    project TEXT NOT NULL, id TEXT NOT NULL, response TEXT NOT NULL, PRIMARY KEY (project, id, response)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS items_by_number ON items (number);
   CREATE TABLE IF NOT EXISTS amounts (
     project TEXT PRIMARY KEY, count INTEGER NOT NULL, bytes INTEGER NOT NULL
-  ) STRICT;
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS subjects (project TEXT PRIMARY KEY, subject TEXT NOT NULL) STRICT;
+  CREATE TRIGGER IF NOT EXISTS needs_added AFTER INSERT ON responses WHEN new.needs <> '[]' BEGIN
+    INSERT INTO needed SELECT new.project, value, new.id FROM json_each(new.needs);
+  END;
   CREATE TRIGGER IF NOT EXISTS response_added AFTER INSERT ON responses BEGIN
-    INSERT INTO needed SELECT new.project, value, new.number FROM json_each(new.needs);
-    INSERT INTO items SELECT new.project, value, new.number FROM json_each(new.items);
+    INSERT INTO items SELECT new.project, value, new.id FROM json_each(new.items);
     INSERT INTO amounts (project, count, bytes) VALUES (new.project, 1, new.bytes)
       ON CONFLICT (project) DO UPDATE SET count = count + 1, bytes = bytes + excluded.bytes;
   END;
@@ -35,35 +34,28 @@ const schema = `
     UPDATE amounts SET count = count + old.deleted - new.deleted WHERE project = old.project;
   END;
   CREATE TRIGGER IF NOT EXISTS response_removed AFTER DELETE ON responses BEGIN
-    DELETE FROM contents WHERE number = old.number;
-    DELETE FROM needed WHERE number = old.number;
-    DELETE FROM items WHERE number = old.number;
+    DELETE FROM needed WHERE (project, id, response) IN (SELECT old.project, value, old.id FROM json_each(old.needs));
+    DELETE FROM items WHERE (project, id, response) IN (SELECT old.project, value, old.id FROM json_each(old.items));
     UPDATE amounts SET count = count - 1 + old.deleted, bytes = bytes - old.bytes WHERE project = old.project;
     DELETE FROM amounts WHERE project = old.project AND bytes <= 0;
   END;
 `;
 const columns = 'project, id, conversation, depth, previous, at, bytes, deleted, needs, items, provider';
 const insertSql = `
-  INSERT INTO responses (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (project, id) DO NOTHING`;
-const insertContentSql = `
-  INSERT INTO contents (number, content) SELECT number, ?3 FROM responses WHERE project = ?1 AND id = ?2
-  ON CONFLICT (number) DO NOTHING`;
-const findSql = `
-  SELECT ${columns}, content FROM responses JOIN contents USING (number) WHERE project = ? AND id = ?`;
+  INSERT INTO responses (${columns}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (project, id) DO NOTHING`;
+const findSql = `SELECT ${columns}, content FROM responses WHERE project = ? AND id = ?`;
 const outlinesSql = `SELECT ${columns} FROM responses WHERE project = ? AND conversation = ? AND depth <= ?`;
 const contentsSql = `
-  SELECT id, content FROM responses JOIN contents USING (number)
-  WHERE project = ? AND id IN (SELECT value FROM json_each(?))`;
+  SELECT id, content FROM responses WHERE project = ? AND id IN (SELECT value FROM json_each(?))`;
 const ofItemsSql = `
-  SELECT ${columns} FROM responses WHERE deleted = 0 AND number IN
-    (SELECT number FROM items WHERE project = ? AND id IN (SELECT value FROM json_each(?)))`;
+  SELECT ${columns} FROM responses WHERE deleted = 0 AND project = ?1 AND id IN
+    (SELECT response FROM items WHERE project = ?1 AND id IN (SELECT value FROM json_each(?2)))`;
 const neededSql = `
-  SELECT 1 FROM needed JOIN responses USING (number) WHERE needed.project = ? AND needed.id = ?
-    AND responses.id NOT IN (SELECT value FROM json_each(?)) LIMIT 1`;
+  SELECT 1 FROM needed WHERE project = ? AND id = ? AND response NOT IN (SELECT value FROM json_each(?)) LIMIT 1`;
 const markSql = 'UPDATE responses SET deleted = 1 WHERE project = ? AND id = ? AND deleted = 0';
 const removeSql = 'DELETE FROM responses WHERE project = ? AND id = ?';
-const oldestSql = `SELECT ${columns} FROM responses WHERE deleted = 0 ORDER BY at LIMIT ?`;
-const oldestOfProjectSql = `SELECT ${columns} FROM responses WHERE deleted = 0 AND project = ? ORDER BY at LIMIT ?`;
+const oldestSql = `SELECT ${columns} FROM responses WHERE deleted = 0 AND project = ? ORDER BY at LIMIT ?`;
 const oldestAtSql = 'SELECT min(at) AS oldest FROM responses WHERE deleted = 0 AND project = ?';
 const amountsSql = 'SELECT project, bytes FROM amounts';
 const amountSql = 'SELECT count, bytes FROM amounts WHERE project = ?';
@@ -78,20 +70,12 @@ const removeProjectSql = 'DELETE FROM responses WHERE project = ?';
  */
 export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseStore {
   const file = new SqliteFile({ ...options, contents: 'The stored responses', schema, isDurable: true });
-  const write = async (sql: string, ...rows: ReadonlyArray<ReadonlyArray<string | number>>) => {
+  const write = async (sql: string, ...rows: ReadonlyArray<ReadonlyArray<string | number | null>>) => {
     if (rows.length > 0) await file.write({ statements: [{ sql, rows }] });
   };
   const subjectIn = (projectId: string) => file.rows(subjectSql, projectId)[0]?.subject;
   return {
-    add: async (response) => {
-      const { projectId, id, content } = response;
-      await file.write({
-        statements: [
-          { sql: insertSql, rows: [rowOf(response)] },
-          { sql: insertContentSql, rows: [[projectId, id, content]] },
-        ],
-      });
-    },
+    add: (response) => write(insertSql, rowOf(response)),
     find: async (projectId, id) => file.rows(findSql, projectId, id).map(responseOf)[0] ?? null,
     outlines: async (projectId, conversation, maxDepth) =>
       file.rows(outlinesSql, projectId, conversation, maxDepth).map(outlineOf),
@@ -103,10 +87,7 @@ export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseSt
     isNeeded: async (projectId, id, except) => file.rows(neededSql, projectId, id, JSON.stringify(except)).length > 0,
     markDeleted: (projectId, id) => write(markSql, [projectId, id]),
     remove: (projectId, ids) => write(removeSql, ...ids.map((id) => [projectId, id])),
-    oldest: async (projectId, limit) => {
-      const rows = projectId === null ? file.rows(oldestSql, limit) : file.rows(oldestOfProjectSql, projectId, limit);
-      return rows.map(outlineOf);
-    },
+    oldest: async (projectId, limit) => file.rows(oldestSql, projectId, limit).map(outlineOf),
     bytesByProject: async () =>
       new Map(file.rows(amountsSql).map(({ project, bytes }) => [String(project), Number(bytes)])),
     amountOf: async (projectId) => {
@@ -133,9 +114,10 @@ export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseSt
 type Row = Readonly<Record<string, SQLOutputValue>>;
 
 function rowOf(response: StoredResponse): ReadonlyArray<string | number | null> {
-  const { projectId, id, conversation, depth, previous, at, bytes, isDeleted, needs, items, provider } = response;
+  const { projectId, id, conversation, depth, previous, at, bytes, isDeleted, needs, items, provider, content } =
+    response;
   const lists = [JSON.stringify(needs), JSON.stringify(items)];
-  return [projectId, id, conversation, depth, previous, at, bytes, isDeleted ? 1 : 0, ...lists, provider];
+  return [projectId, id, conversation, depth, previous, at, bytes, isDeleted ? 1 : 0, ...lists, provider, content];
 }
 
 function outlineOf(row: Row): ResponseOutline {

@@ -63,8 +63,8 @@ export interface ResponseStore {
   /** Marks a response as deleted. */
   readonly markDeleted: (projectId: string, id: string) => Promise<void>;
   readonly remove: (projectId: string, ids: ReadonlyArray<string>) => Promise<void>;
-  /** The oldest responses that were not deleted, of one project or of all, oldest first. */
-  readonly oldest: (projectId: string | null, limit: number) => Promise<ReadonlyArray<ResponseOutline>>;
+  /** The oldest responses of a project that were not deleted, oldest first. */
+  readonly oldest: (projectId: string, limit: number) => Promise<ReadonlyArray<ResponseOutline>>;
   /** The bytes of all content, by project. */
   readonly bytesByProject: () => Promise<ReadonlyMap<string, number>>;
   /** What is stored for one project. */

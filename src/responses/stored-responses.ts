@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { PersonalTexts } from '#personal-data/personal-data.ts';
+import { openText, sealText } from '#personal-data/sealed-text.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { RecentKeys } from './recent-keys.ts';
@@ -71,7 +71,6 @@ export class StoredResponses implements ResponseAmounts {
   readonly ttlDays: number;
   readonly #keys: SubjectKeys;
   readonly #recentKeys: RecentKeys;
-  readonly #texts: PersonalTexts;
   readonly #now: () => number;
 
   constructor({ store, keys, ttlDays, quotaBytes, now = Date.now }: StoredResponsesOptions) {
@@ -79,8 +78,7 @@ export class StoredResponses implements ResponseAmounts {
     this.ttlDays = ttlDays;
     this.quotaBytes = quotaBytes;
     this.#keys = keys;
-    this.#recentKeys = new RecentKeys(keys, now);
-    this.#texts = new PersonalTexts(this.#recentKeys, () => undefined);
+    this.#recentKeys = new RecentKeys({ store, keys, now });
     this.#now = now;
   }
 
@@ -217,7 +215,7 @@ export class StoredResponses implements ResponseAmounts {
   async eraseProject(projectId: string): Promise<void> {
     const subject = await this.store.subjectOf(projectId);
     await this.#keys.destroy(subject);
-    this.#recentKeys.forget(subject);
+    this.#recentKeys.forget(projectId);
     await this.store.removeProject(projectId);
     await this.store.forgetSubject(projectId, subject);
   }
@@ -261,24 +259,24 @@ export class StoredResponses implements ResponseAmounts {
   }
 
   async #seal(projectId: string, id: string, text: string): Promise<string> {
-    const subject = await this.store.subjectOf(projectId);
-    if ((await this.#recentKeys.obtain(subject)) === null) {
+    const { subject, key } = await this.#recentKeys.keyOf(projectId);
+    if (key === null) {
       // An erasure was interrupted after it had destroyed the key.
       await this.store.forgetSubject(projectId, subject);
       return this.#seal(projectId, id, text);
     }
-    return (await this.#texts.seal(subject, { [id]: text }))[id]?.ciphertext ?? '';
+    return sealText(key, { subject, field: id }, text).ciphertext;
   }
 
   /** Those that cannot be opened are left out: their key was destroyed. */
   async #opened(projectId: string, stored: ReadonlyArray<WithContent>): Promise<ReadonlyArray<KeptTurn>> {
     if (stored.length === 0) return [];
-    const subject = await this.store.subjectOf(projectId);
-    const read = await this.#texts.readerOf([subject]);
+    const { subject, key } = await this.#recentKeys.keyOf(projectId);
     const opened: KeptTurn[] = [];
     let openedBytes = 0;
     for (const { content, ...outline } of stored) {
-      const value = parsedJson(read(subject, outline.id, { ciphertext: content }));
+      const text = key === null ? null : openText(key, { subject, field: outline.id }, { ciphertext: content });
+      const value = text === null ? null : parsedJson(text);
       if (isObject(value)) opened.push(turnOf(value, outline));
       openedBytes += content.length;
       if (openedBytes < maxBytesOfTurn) continue;

@@ -134,7 +134,7 @@ export function responseStoreContract(name: string, open: OpenResponseStore): vo
       assert.equal(await store.find(project, 'r1'), null);
     });
 
-    it('lists the oldest responses of a project and of all', async () => {
+    it('lists the oldest responses of a project', async () => {
       await addAll(
         storedResponse('r3', { at: 3_000 }),
         storedResponse('r1', { at: 1_000 }),
@@ -143,8 +143,8 @@ export function responseStoreContract(name: string, open: OpenResponseStore): vo
       );
       await store.markDeleted(project, 'r0');
       assert.deepEqual(
-        (await store.oldest(null, 2)).map(({ id }) => id),
-        ['r1', 'r2'],
+        (await store.oldest(project, 1)).map(({ id }) => id),
+        ['r1'],
       );
       assert.deepEqual(
         (await store.oldest(project, 9)).map(({ id }) => id),

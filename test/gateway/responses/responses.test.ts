@@ -209,7 +209,7 @@ describe('Responses', () => {
         output,
         ...others
       } = (await send({ model: 'alone', input: 'hi' })).body();
-      assert.match(id, /^resp_[0-9a-f]{48}$/);
+      assert.match(id, /^resp_[0-9a-f]{32}$/);
       assert.ok(Math.abs(createdAt - Date.now() / 1_000) < 60 && completedAt >= createdAt);
       assert.deepEqual(
         output.map(({ id: itemId, ...item }: { id: string }) => [itemId.slice(0, 4), item]),

@@ -47,9 +47,9 @@ export class InMemoryResponseStore implements ResponseStore {
     for (const id of ids) this.#responses.delete(`${projectId}/${id}`);
   }
 
-  async oldest(projectId: string | null, limit: number): Promise<ReadonlyArray<ResponseOutline>> {
+  async oldest(projectId: string, limit: number): Promise<ReadonlyArray<ResponseOutline>> {
     return [...this.#responses.values()]
-      .filter((each) => !each.isDeleted && (projectId === null || each.projectId === projectId))
+      .filter((each) => !each.isDeleted && each.projectId === projectId)
       .sort((one, other) => one.at - other.at)
       .slice(0, limit)
       .map(outlineOf);

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { FinishReason } from '#gateway/neutral/answer-event.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
@@ -45,7 +45,7 @@ export interface ResponseEnd {
 
 /** Makes an id of a response or an item, in OpenAI's form. */
 export function newId(prefix: string): string {
-  return `${prefix}_${randomBytes(24).toString('hex')}`;
+  return `${prefix}_${randomUUID().replaceAll('-', '')}`;
 }
 
 /**
