@@ -27,16 +27,20 @@ describe('the examples in docs/clients.md', function () {
   it('are of all clients', () => {
     assert.deepEqual(examples.map(nameOf), [
       'openai',
+      'openai',
+      '@openai/agents, openai',
       '@anthropic-ai/sdk',
       '@ai-sdk/openai, ai',
+      '@ai-sdk/openai, ai',
       '@ai-sdk/anthropic, ai',
+      '@langchain/openai',
       '@langchain/openai',
       '@langchain/anthropic',
     ]);
   });
 
-  for (const code of examples)
-    it(`run as they are: ${nameOf(code)}`, async () => {
+  for (const [index, code] of examples.entries())
+    it(`run as they are: ${nameOf(code)} (${index + 1})`, async () => {
       const script = code.replaceAll('http://127.0.0.1:8080', service.url);
       const args = ['--input-type=module', '--eval', script];
       const env = { PATH: process.env.PATH, SWITCHYARD_API_KEY: goodKey };

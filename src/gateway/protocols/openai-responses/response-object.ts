@@ -96,7 +96,7 @@ const defaults = {
   truncation: 'disabled',
 } as const;
 
-/** A null stands for the default. */
+/** A null means the default. */
 function withoutNulls(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }
