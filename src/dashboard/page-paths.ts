@@ -11,6 +11,7 @@ const views = {
   files: false,
   batches: false,
   stores: true,
+  responses: false,
   'phone-numbers': false,
   'agent-profiles': false,
   customers: true,

@@ -33,6 +33,7 @@ const views: Readonly<Record<string, readonly [path: string, link?: string]>> = 
   customers: ['/customers'],
   audit: ['/audit'],
   projects: ['/projects'],
+  responses: ['/responses'],
   keys: ['/keys'],
   webhooks: ['/webhooks'],
   'webhook-endpoint': ['/webhooks', 'main tbody a'],

@@ -55,6 +55,7 @@ export class ModelCalls {
     if (client === undefined) return;
     const content = questions[number % questions.length] ?? '';
     if (number % 16 === 5) return speakAndListen(client, content);
+    if (number % 16 === 9) return converse(client, content);
     await ask(client, { model: models[number % models.length], content, stream: number % 3 !== 0 });
   }
 }
@@ -71,6 +72,13 @@ async function ask(client: PlatformClient, { model, content, stream = false }: Q
     { role: 'user', content },
   ];
   await client.callModel('/v1/chat/completions', { model, stream, messages });
+}
+
+/** Asks a question and the next one, in a conversation that is kept here. */
+async function converse(client: PlatformClient, input: string): Promise<void> {
+  const answer = await client.callModel('/v1/responses', { model: 'quick', input });
+  const { id } = JSON.parse(Buffer.from(answer).toString()) as { id: string };
+  await client.callModel('/v1/responses', { model: 'quick', input: questions[0], previous_response_id: id });
 }
 
 /** Has a text spoken, and transcribes what was said. */

@@ -175,10 +175,29 @@ describeInBrowser('resources of the gateway on the dashboard in a browser @long'
     assert.ok(await poll(async () => (await rows(page).count()) > 0, waitMs));
   });
 
+  it('holds a conversation in the playground, shows how much is stored, and erases it', async () => {
+    const page = await open('/gateway');
+    await page.locator('#playground').getByLabel('Model').selectOption('sandbox');
+    await page.locator('#playground').getByLabel('Protocol').selectOption('responses');
+    for (const [index, said] of ['Hello', 'Again'].entries()) {
+      await page.locator('#playground').getByLabel('Message').fill(said);
+      await press(page, 'Send');
+      const answers = page.locator('#playground .said').filter({ hasText: 'This is the Switchyard sandbox' });
+      assert.ok(await poll(async () => (await answers.count()) === index + 1, waitMs));
+      await page.locator('#playground').getByRole('button', { name: 'Clear' }).waitFor();
+    }
+    await goTo(page, '/responses');
+    await page.getByText('stored responses').waitFor();
+    assert.match(await page.locator('main').innerText(), /2\s+stored responses/);
+    await press(page, 'Erase all');
+    await confirm(page, 'Erase all');
+    await page.getByText('No conversations yet').waitFor();
+  });
+
   for (const { name, options } of screens)
     it(`is accessible and not wider than the screen (${name})`, async () => {
       const page = await open('', options);
-      for (const view of ['/projects', '/files', '/batches', '/stores', '/models']) {
+      for (const view of ['/projects', '/files', '/batches', '/stores', '/models', '/responses']) {
         await goTo(page, view);
         await assertAccessible(page, `${view}, ${name}`);
         await assertNotWider(page, `${view}, ${name}`);

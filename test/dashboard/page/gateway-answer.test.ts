@@ -94,19 +94,52 @@ describe('playground of the dashboard', () => {
       firstAnswer,
     );
     assert.deepEqual([text, model, tokens, pieces], ['Good day', 'claude-x', 3, 2]);
-    const call = { protocol: 'messages', model: 'auto', reasoning: 'fast', messages: [] } as const;
+    const call = { protocol: 'messages', model: 'auto', reasoning: 'fast', messages: [], previousId: null } as const;
     assert.deepEqual(chatBody(call), { model: 'auto', max_tokens: 1_024, messages: [], stream: true });
     assert.match(curlOf('http://127.0.0.1:8080', call), /^curl -N http:\/\/127\.0\.0\.1:8080\/v1\/messages /);
   });
 
+  it('reads an answer of Responses, and continues it by its id', () => {
+    const response = { id: 'resp_1', model: 'gpt-x', store: true };
+    const events = [
+      { type: 'response.created', response },
+      { type: 'response.output_item.added', item: {} },
+      { type: 'response.output_text.delta', delta: 'Good ' },
+      { type: 'response.output_text.delta', delta: 'day' },
+      { type: 'response.completed', response: { ...response, usage: { output_tokens: 3 } } },
+    ];
+    const answer = events.reduce((so, event, at) => nextAnswer(so, JSON.stringify(event), at), firstAnswer);
+    assert.deepEqual([answer.text, answer.model, answer.tokens, answer.id], ['Good day', 'gpt-x', 3, 'resp_1']);
+    const messages = [
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: 'Good day' },
+      { role: 'user', content: 'More' },
+    ] as const;
+    const call = { protocol: 'responses', model: 'auto', reasoning: 'fast', messages } as const;
+    const next = chatBody({ ...call, previousId: answer.id });
+    assert.deepEqual(next, { model: 'auto', input: [messages[2]], previous_response_id: 'resp_1', stream: true });
+    assert.deepEqual(chatBody({ ...call, previousId: null }), { model: 'auto', input: messages, stream: true });
+    const notStored = JSON.stringify({ type: 'response.completed', response: { ...response, store: false } });
+    assert.equal(nextAnswer(answer, notStored, 9).id, null);
+    const failed = '{"type":"error","message":"The provider left.","code":"provider_reset","sequence_number":4}';
+    assert.throws(() => nextAnswer(answer, failed, 9), /The provider left/);
+  });
+
   it('sends the hint only with the model auto, and shows the same call for a shell', () => {
     const messages = [{ role: 'user', content: "It’s me, isn't it?" }] as const;
-    assert.deepEqual(chatBody({ protocol: 'chat', model: 'small', reasoning: 'fast', messages }), {
+    const previousId = null;
+    assert.deepEqual(chatBody({ protocol: 'chat', model: 'small', reasoning: 'fast', messages, previousId }), {
       model: 'small',
       messages,
       stream: true,
     });
-    const line = curlOf('http://127.0.0.1:8080', { protocol: 'chat', model: 'auto', reasoning: 'fast', messages });
+    const line = curlOf('http://127.0.0.1:8080', {
+      protocol: 'chat',
+      model: 'auto',
+      reasoning: 'fast',
+      messages,
+      previousId,
+    });
     assert.match(line, /"reasoning":"fast"/);
     assert.ok(line.includes("isn'\\''t it?") && !line.includes('sy_live_'));
   });

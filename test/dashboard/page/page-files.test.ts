@@ -3,7 +3,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { type PageFiles, readPageFiles } from '#dashboard/page-files.ts';
 
 /** The maximum bytes of the page's scripts, in the larger of the two compressed forms. */
-const maxScriptBytes = 130_000;
+const maxScriptBytes = 133_000;
 
 describe('readPageFiles', () => {
   let page: PageFiles;
@@ -11,7 +11,7 @@ describe('readPageFiles', () => {
     page = await readPageFiles();
   });
 
-  it('serves scripts of less than 130 kB in all, compressed', () => {
+  it('serves scripts of less than 133 kB in all, compressed', () => {
     const scripts = page.files.filter(({ name }) => name.endsWith('.js'));
     assert.equal(scripts.length, 6);
     for (const compress of [brotliCompressSync, gzipSync]) {

@@ -34,6 +34,7 @@ const groups: ReadonlyArray<EntryGroup> = [
       { view: 'files', title: 'Files', letter: null },
       { view: 'batches', title: 'Batches', letter: 'b' },
       { view: 'stores', title: 'Stores', letter: null },
+      { view: 'responses', title: 'Conversations', letter: null },
     ],
   },
   {

@@ -9,6 +9,7 @@ export const viewNames = [
   'files',
   'batches',
   'stores',
+  'responses',
   'phone-numbers',
   'agent-profiles',
   'customers',

@@ -18,6 +18,7 @@ import { OverviewView } from '#dashboard/page/views/overview/overview-view.ts';
 import { AgentProfilesView } from '#dashboard/page/views/profiles/agent-profiles-view.ts';
 import { ProjectionsView } from '#dashboard/page/views/projections/projections-view.ts';
 import { ProjectsView } from '#dashboard/page/views/projects/projects-view.ts';
+import { ResponsesView } from '#dashboard/page/views/responses/responses-view.ts';
 import { StoreView } from '#dashboard/page/views/stores/store-view.ts';
 import { StoresView } from '#dashboard/page/views/stores/stores-view.ts';
 import { TemplatesView } from '#dashboard/page/views/templates/templates-view.ts';
@@ -46,6 +47,8 @@ export function ViewOf({ place }: { place: Place }): VNode {
       return html`<${BatchesView} search=${search} />`;
     case 'stores':
       return id === null ? html`<${StoresView} search=${search} />` : html`<${StoreView} id=${id} />`;
+    case 'responses':
+      return html`<${ResponsesView} />`;
     case 'phone-numbers':
       return html`<${PhoneNumbersView} search=${search} />`;
     case 'agent-profiles':

@@ -13,6 +13,7 @@ export interface Message {
 export const protocols = [
   { value: 'chat', text: 'Chat completions' },
   { value: 'messages', text: 'Messages' },
+  { value: 'responses', text: 'Responses (kept here)' },
 ] as const;
 
 export type Protocol = (typeof protocols)[number]['value'];
@@ -23,6 +24,8 @@ export interface ChatCall {
   readonly model: string;
   readonly reasoning: Reasoning;
   readonly messages: ReadonlyArray<Message>;
+  /** The stored response that the last message continues; null if the messages say all. Only of Responses. */
+  readonly previousId: string | null;
 }
 
 /** The part of an answer that has arrived. */
@@ -38,6 +41,8 @@ export interface ChatAnswer {
   /** The tokens of the answer; null if the provider does not send them. */
   readonly tokens: number | null;
   readonly isDone: boolean;
+  /** The id by which the next message continues it; null if it is not stored. */
+  readonly id: string | null;
 }
 
 export const firstAnswer: ChatAnswer = {
@@ -48,25 +53,43 @@ export const firstAnswer: ChatAnswer = {
   pieces: 0,
   tokens: null,
   isDone: false,
+  id: null,
 };
 
-/** The members of an event in either protocol. */
+/** The members of an event in any of the protocols. */
 interface Chunk {
   readonly model?: string;
-  readonly message?: { readonly model?: string };
-  readonly delta?: { readonly text?: string };
+  readonly message?: string | { readonly model?: string };
+  readonly delta?: string | { readonly text?: string };
+  readonly type?: string;
+  readonly response?: {
+    readonly id: string;
+    readonly store?: boolean;
+    readonly model?: string;
+    readonly usage?: { readonly output_tokens?: number } | null;
+  };
   readonly choices?: ReadonlyArray<{ readonly delta?: { readonly content?: string | null } }>;
   readonly usage?: { readonly completion_tokens?: number; readonly output_tokens?: number } | null;
   readonly error?: { readonly message?: string; readonly code?: string };
+  readonly code?: string | null;
 }
 
-const paths: Readonly<Record<Protocol, string>> = { chat: '/v1/chat/completions', messages: '/v1/messages' };
+const paths: Readonly<Record<Protocol, string>> = {
+  chat: '/v1/chat/completions',
+  messages: '/v1/messages',
+  responses: '/v1/responses',
+};
 
 /** Messages need a limit. */
 const maxTokens = 1_024;
 
 /** Makes the body of a call. Only the model `auto` of chat completions gets the hint. */
-export function chatBody({ protocol, model, reasoning, messages }: ChatCall): object {
+export function chatBody({ protocol, model, reasoning, messages, previousId }: ChatCall): object {
+  if (protocol === 'responses') {
+    const said =
+      previousId === null ? { input: messages } : { input: messages.slice(-1), previous_response_id: previousId };
+    return { model, ...said, stream: true };
+  }
   if (protocol === 'messages') return { model, max_tokens: maxTokens, messages, stream: true };
   return { model, messages, stream: true, ...(model === 'auto' ? { reasoning } : {}) };
 }
@@ -94,16 +117,10 @@ export async function* readChat(api: Api, call: ChatCall, signal: AbortSignal): 
 /** Adds an event to the answer. @param ms since the call began @throws ApiError if the event reports an error */
 export function nextAnswer(answer: ChatAnswer, data: string, ms: number): ChatAnswer {
   if (data === '[DONE]') return { ...answer, isDone: true };
-  const { model, message, delta, choices, usage, error } = JSON.parse(data) as Chunk;
-  if (error !== undefined)
-    throw new ApiError({
-      status: 200,
-      code: error.code ?? 'stream-failed',
-      detail: error.message ?? 'The answer ended too early.',
-    });
-  const content = choices?.[0]?.delta?.content ?? delta?.text ?? '';
-  const tokens = usage?.completion_tokens ?? usage?.output_tokens ?? answer.tokens;
-  const known = { ...answer, model: model ?? message?.model ?? answer.model, tokens };
+  const chunk = JSON.parse(data) as Chunk;
+  throwIfFailed(chunk);
+  const known = { ...answer, ...reportedIn(chunk, answer) };
+  const content = contentIn(chunk);
   if (content === '') return known;
   const firstContentMs = answer.firstContentMs ?? ms;
   return {
@@ -112,6 +129,31 @@ export function nextAnswer(answer: ChatAnswer, data: string, ms: number): ChatAn
     pieces: answer.pieces + 1,
     firstContentMs,
     contentMs: ms - firstContentMs,
+  };
+}
+
+function throwIfFailed({ type, error, message, code }: Chunk): void {
+  const failed = type === 'error' && typeof message === 'string' ? { message, code } : error;
+  if (failed === undefined) return;
+  throw new ApiError({
+    status: 200,
+    code: failed.code ?? 'stream-failed',
+    detail: failed.message ?? 'The answer ended too early.',
+  });
+}
+
+function contentIn({ choices, delta, type }: Chunk): string {
+  if (typeof delta === 'string') return type === 'response.output_text.delta' ? delta : '';
+  return choices?.[0]?.delta?.content ?? delta?.text ?? '';
+}
+
+/** What an event says of the model, the tokens and the storage. */
+function reportedIn({ model, message, usage, response }: Chunk, answer: ChatAnswer) {
+  const said = model ?? response?.model ?? (typeof message === 'object' ? message.model : undefined);
+  return {
+    model: said ?? answer.model,
+    tokens: usage?.completion_tokens ?? usage?.output_tokens ?? response?.usage?.output_tokens ?? answer.tokens,
+    id: response === undefined ? answer.id : response.store === true ? response.id : null,
   };
 }
 

@@ -36,6 +36,8 @@ export function Playground(): VNode {
   const [isCopied, setCopied] = useState(false);
   const running = useRef<AbortController | null>(null);
   const isRunning = answer !== null && !answer.isDone;
+  // An answer of another protocol has no id, so the next message says all.
+  const previousId = protocol === 'responses' ? (answer?.id ?? null) : null;
 
   const send = async () => {
     const content = text.trim();
@@ -52,7 +54,11 @@ export function Playground(): VNode {
     running.current = new AbortController();
     let last = firstAnswer;
     try {
-      for await (const part of readChat(api, { protocol, model, reasoning, messages: asked }, running.current.signal)) {
+      for await (const part of readChat(
+        api,
+        { protocol, model, reasoning, messages: asked, previousId },
+        running.current.signal,
+      )) {
         last = part;
         setAnswer(part);
       }
@@ -76,7 +82,10 @@ export function Playground(): VNode {
   };
   const copy = async () => {
     await navigator.clipboard.writeText(
-      curlOf(location.origin, { protocol, model, reasoning, messages: [...messages, { role: 'user', content: text }] }),
+      curlOf(location.origin, {
+        ...{ protocol, model, reasoning, previousId },
+        messages: [...messages, { role: 'user', content: text }],
+      }),
     );
     setCopied(true);
   };
