@@ -79,7 +79,7 @@ function formatOf({ name, schema }: NonNullable<Conversation['output']>): Writab
 
 function messagesOf({ role, parts }: Turn, ignored: Set<string>): ReadonlyArray<Message> {
   if (role === 'system') return [{ role, content: textIn(parts) }];
-  return role === 'assistant' ? [assistantMessage(parts, ignored)] : userMessages(parts, ignored);
+  return role === 'assistant' ? assistantMessages(parts, ignored) : userMessages(parts, ignored);
 }
 
 /** The texts of the system as one, which more providers take than several. */
@@ -87,7 +87,8 @@ function textIn(parts: ReadonlyArray<Part>): string {
   return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n\n');
 }
 
-function assistantMessage(parts: ReadonlyArray<Part>, ignored: Set<string>): Message {
+/** A turn of reasoning alone is left out with it: a message needs a content or a call. */
+function assistantMessages(parts: ReadonlyArray<Part>, ignored: Set<string>): ReadonlyArray<Message> {
   const texts: string[] = [];
   const calls: ToolCallPart[] = [];
   for (const part of parts) {
@@ -96,11 +97,9 @@ function assistantMessage(parts: ReadonlyArray<Part>, ignored: Set<string>): Mes
     else if (part.kind === 'reasoning') ignored.add(part.pointer);
     else refuse(part.pointer, 'this target takes only texts and calls of tools from an assistant');
   }
-  return {
-    role: 'assistant',
-    content: texts.length === 0 ? null : texts.join(''),
-    tool_calls: calls.length === 0 ? undefined : calls.map(callOf),
-  };
+  if (texts.length === 0 && calls.length === 0) return [];
+  const content = texts.length === 0 ? null : texts.join('');
+  return [{ role: 'assistant', content, tool_calls: calls.length === 0 ? undefined : calls.map(callOf) }];
 }
 
 function callOf({ id, name, arguments: given }: ToolCallPart): WritableJson {
