@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { chunk, done, FakeProvider, role, stop, stream, words } from '#test/gateway/support/fake-provider.ts';
+import { type GatewayService, startGateway } from '#test/gateway/support/gateway-service.ts';
+import { listOf, parsedBody, sendEvents } from '#test/gateway/support/strict-provider.ts';
+import { eventsOfResponse, openAiResponse, outputMessage } from '#test/gateway/support/strict-responses.ts';
+import { goodKey } from '#test/http/support/fake-service.ts';
+import { long } from '#test/support/run/long.ts';
+import { skipOptionalSuite } from '#test/support/run/skipped-suites.ts';
+
+/** The version that `.ci/codex` installs. */
+const version = '0.171.0';
+const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+const program = process.env.CODEX || join(caches, `switchyard/codex-${version}/node_modules/.bin/codex`);
+const title = `Codex ${long}`;
+const content = 'Open from nine to five.';
+const command = JSON.stringify({ cmd: 'cat hours.txt' });
+
+if (existsSync(program)) describe(title, suite);
+else skipOptionalSuite(title, 'run .ci/codex, or set CODEX to the program');
+
+function suite(this: Mocha.Suite): void {
+  this.timeout(120_000);
+  let openai: FakeProvider;
+  let chat: FakeProvider;
+  let service: GatewayService;
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'switchyard-codex-'));
+    await mkdir(join(folder, '.codex'));
+    await writeFile(join(folder, 'hours.txt'), content);
+    [openai, chat] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
+    openai.answers((res, seen) => sendEvents(res, eventsOfResponse(nextResponse(parsedBody(seen)))));
+    chat.answers((res, seen) => stream(nextChunks(parsedBody(seen)))(res, seen));
+    service = await startGateway({
+      providers: {
+        openai: { kind: 'openai-compatible', baseUrl: openai.baseUrl, responses: true },
+        chat: { kind: 'openai-compatible', baseUrl: chat.baseUrl },
+        sandbox: { kind: 'sandbox' },
+      },
+      models: {
+        native: { targets: [{ provider: 'openai', model: 'gpt-x' }] },
+        translated: { targets: [{ provider: 'chat', model: 'gpt-y' }] },
+        sandbox: { targets: [{ provider: 'sandbox', model: 'sandbox' }] },
+      },
+    });
+  });
+  after(async () => {
+    await service.stop();
+    await Promise.all([openai.stop(), chat.stop()]);
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Runs it with the lines of docs/clients.md. @returns the texts that it says */
+  const ask = async (model: string): Promise<ReadonlyArray<string>> => {
+    const lines = documentedLines().replaceAll('http://127.0.0.1:8080', service.url);
+    await writeFile(join(folder, '.codex/config.toml'), lines.replace('"sandbox"', JSON.stringify(model)));
+    const flags = ['--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '--json'];
+    const running = promisify(execFile)(program, ['exec', ...flags, 'When is it open?'], {
+      cwd: folder,
+      env: {
+        // No host but the gateway can be reached: nothing listens at the proxy.
+        ...{ HTTPS_PROXY: 'http://127.0.0.1:9', HTTP_PROXY: 'http://127.0.0.1:9', NO_PROXY: '127.0.0.1' },
+        ...{ PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: folder, SWITCHYARD_API_KEY: goodKey },
+      },
+    });
+    running.child.stdin?.end();
+    const events = (await running).stdout.split('\n').filter((line) => line.startsWith('{'));
+    return events.flatMap((line) => {
+      const { item } = JSON.parse(line) as { item?: { type: string; text?: string } };
+      return item?.type === 'agent_message' ? [item.text ?? ''] : [];
+    });
+  };
+
+  for (const model of ['native', 'translated'])
+    it(`runs a command with its tool, on a target that is ${model}`, async () => {
+      service.records.length = 0;
+      assert.deepEqual(await ask(model), [`The file says: ${content}`]);
+      assert.deepEqual(
+        service.records.map(({ operation, outcome }) => [operation, outcome]),
+        [
+          ['responses', 'served'],
+          ['responses', 'served'],
+        ],
+      );
+    });
+
+  it('works with the lines of docs/clients.md on the sandbox', async () => {
+    assert.match((await ask('sandbox')).join(), /You said: .*When is it open\?/s);
+  });
+}
+
+/** The lines of docs/clients.md that configure it. */
+function documentedLines(): string {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/clients.md'), 'utf8');
+  return /^```toml\n(.*?)^```/ms.exec(page)?.[1] ?? assert.fail('there are no lines');
+}
+
+/** Asks for the file, and then says what is in it. */
+function nextResponse({ input }: Readonly<Record<string, unknown>>) {
+  const outputs = listOf(input).filter(({ type }) => type === 'function_call_output');
+  if (outputs.length > 0) return openAiResponse([outputMessage(says(outputs))]);
+  const call = { id: 'fc_1', type: 'function_call', status: 'completed', call_id: 'call_1', name: 'exec_command' };
+  return openAiResponse([{ ...call, arguments: command }]);
+}
+
+function nextChunks({ messages }: Readonly<Record<string, unknown>>): ReadonlyArray<string> {
+  const results = listOf(messages).filter(({ role: of }) => of === 'tool');
+  if (results.length > 0) return [role, ...words(says(results)), stop, done];
+  const asked = { index: 0, id: 'call_1', function: { name: 'exec_command', arguments: command } };
+  return [role, chunk({ tool_calls: [asked] }), chunk({}, 'tool_calls'), done];
+}
+
+function says(results: ReadonlyArray<object>): string {
+  return JSON.stringify(results).includes(content) ? `The file says: ${content}` : 'Nothing.';
+}
