@@ -1,9 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openText, sealText } from '#personal-data/sealed-text.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
+import { FairSlots } from '#shared/async/fair-queue.ts';
 import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { RecentKeys } from './recent-keys.ts';
+import { RecentTurns } from './recent-turns.ts';
 import type { ResponseOutline, ResponseStore, StoredAmount, StoredResponse } from './response-store.ts';
+import type { KeptTurn, NewTurn } from './turn.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** The most bytes of one turn's own items: sealed, it must fit into one document of MongoDB. */
@@ -11,30 +14,14 @@ const maxTurnBytes = 8 * 1024 * 1024;
 /** The most items of one turn that can be found by their ids. */
 const maxFoundItems = 1_000;
 
+/** The characters of a large turn. */
+const largeTurnBytes = 64 * 1024;
+const maxWaitMs = 10_000;
+const largeWrites = { maxSlots: 2, maxWaiting: 32, maxWaitingOfOwner: 4, maxWaitMs };
+const smallWrites = { maxSlots: 256, maxSlotsOfOwner: 128, maxWaiting: 4_096, maxWaitingOfOwner: 1_024, maxWaitMs };
+
 /** How many bytes are opened in one turn of the event loop. */
 const maxBytesOfTurn = 1024 * 1024;
-
-/** What one turn adds to a conversation. */
-export interface Turn {
-  /** Its own input. An item that names one of another turn is a reference. */
-  readonly input: ReadonlyArray<JsonObject>;
-  readonly response: JsonObject;
-}
-
-/** A turn to store. */
-export interface NewTurn extends Turn, Pick<ResponseOutline, 'provider'> {
-  readonly projectId: string;
-  readonly previous: ResponseOutline | null;
-  /** The ids of the responses whose items its input names. */
-  readonly referenced: ReadonlyArray<string>;
-  /** The ids of the items that it has made, by which others can name them. */
-  readonly itemIds: ReadonlyArray<string>;
-}
-
-/** A turn that is stored. */
-export interface KeptTurn extends Turn {
-  readonly outline: ResponseOutline;
-}
 
 /** A conversation that is too long to be sent again. */
 export interface TooLong {
@@ -71,7 +58,10 @@ export class StoredResponses implements ResponseAmounts {
   readonly ttlDays: number;
   readonly #keys: SubjectKeys;
   readonly #recentKeys: RecentKeys;
+  readonly #recentTurns = new RecentTurns();
   readonly #now: () => number;
+  /** Projects write in turn, so that none fills the queue of the thread that writes for all. */
+  readonly #writes = { large: new FairSlots(largeWrites), small: new FairSlots(smallWrites) };
 
   constructor({ store, keys, ttlDays, quotaBytes, now = Date.now }: StoredResponsesOptions) {
     this.store = store;
@@ -89,14 +79,25 @@ export class StoredResponses implements ResponseAmounts {
 
   /**
    * Stores a turn.
-   * @returns false if it is too large
+   * @returns false if it is too large, or if too many others wait
    * @throws UnavailableError
    */
   async add(turn: NewTurn): Promise<boolean> {
-    const { projectId, previous, referenced, itemIds, input, response, provider } = turn;
-    const id = String(response.id);
+    const { projectId, input, response } = turn;
     const text = JSON.stringify({ input, response });
     if (text.length > maxTurnBytes || Buffer.byteLength(text) > maxTurnBytes) return false;
+    const leave = await this.#writes[text.length > largeTurnBytes ? 'large' : 'small'].enter(projectId);
+    if (typeof leave === 'string') return false;
+    try {
+      await this.#write(turn, text);
+      return true;
+    } finally {
+      leave();
+    }
+  }
+
+  async #write({ projectId, response, previous, referenced, itemIds, provider }: NewTurn, text: string): Promise<void> {
+    const id = String(response.id);
     const content = await this.#seal(projectId, id, text);
     await this.store.add({
       projectId,
@@ -112,7 +113,6 @@ export class StoredResponses implements ResponseAmounts {
       provider,
       content,
     });
-    return true;
   }
 
   /** Finds a response. @throws UnavailableError */
@@ -138,7 +138,7 @@ export class StoredResponses implements ResponseAmounts {
     const before = last.previous === null ? [] : await this.#chainBefore(last);
     const bytes = before.reduce((sum, each) => sum + each.bytes, last.bytes);
     if (bytes > maxBytes) return { bytes };
-    const opened = await this.#opened(projectId, [...(await this.#withContents(projectId, before)), last]);
+    const opened = [...(await this.#turnsOf(projectId, before)), ...(await this.#opened(projectId, [last]))];
     // A part may have been removed meanwhile, and the rest alone would be another conversation.
     return opened.length === last.depth + 1 ? opened : null;
   }
@@ -155,7 +155,7 @@ export class StoredResponses implements ResponseAmounts {
   ): Promise<ReadonlyArray<KeptTurn> | TooLong> {
     const found = (await this.store.ofItems(projectId, items)).filter((each) => this.#isThere(each));
     const bytes = found.reduce((sum, each) => sum + each.bytes, 0);
-    return bytes > maxBytes ? { bytes } : this.#opened(projectId, await this.#withContents(projectId, found));
+    return bytes > maxBytes ? { bytes } : this.#turnsOf(projectId, found);
   }
 
   /** Finds which provider has made some items, by their ids. @throws UnavailableError */
@@ -246,16 +246,19 @@ export class StoredResponses implements ResponseAmounts {
     return chain.reverse();
   }
 
-  async #withContents(
-    projectId: string,
-    outlines: ReadonlyArray<ResponseOutline>,
-  ): Promise<ReadonlyArray<WithContent>> {
-    const ids = outlines.map(({ id }) => id);
+  /** Opens turns, without those whose content is gone. */
+  async #turnsOf(projectId: string, outlines: ReadonlyArray<ResponseOutline>): Promise<ReadonlyArray<KeptTurn>> {
+    const { subject } = await this.#recentKeys.keyOf(projectId);
+    const missing = outlines.filter(({ id }) => this.#recentTurns.find({ subject, id }) === null);
+    const ids = missing.map(({ id }) => id);
     const contents = ids.length === 0 ? new Map<string, string>() : await this.store.contents(projectId, ids);
-    return outlines.flatMap((outline) => {
+    const opened = new Map<string, KeptTurn>();
+    const stored = missing.flatMap((outline) => {
       const content = contents.get(outline.id);
       return content === undefined ? [] : [{ ...outline, content }];
     });
+    for (const turn of await this.#opened(projectId, stored)) opened.set(turn.outline.id, turn);
+    return outlines.flatMap(({ id }) => opened.get(id) ?? this.#recentTurns.find({ subject, id }) ?? []);
   }
 
   async #seal(projectId: string, id: string, text: string): Promise<string> {
@@ -268,6 +271,11 @@ export class StoredResponses implements ResponseAmounts {
     return sealText(key, { subject, field: id }, text).ciphertext;
   }
 
+  #kept(subject: string, turn: KeptTurn, characters: number): KeptTurn {
+    this.#recentTurns.keep({ subject, id: turn.outline.id }, turn, characters);
+    return turn;
+  }
+
   /** Those that cannot be opened are left out: their key was destroyed. */
   async #opened(projectId: string, stored: ReadonlyArray<WithContent>): Promise<ReadonlyArray<KeptTurn>> {
     if (stored.length === 0) return [];
@@ -277,7 +285,7 @@ export class StoredResponses implements ResponseAmounts {
     for (const { content, ...outline } of stored) {
       const text = key === null ? null : openText(key, { subject, field: outline.id }, { ciphertext: content });
       const value = text === null ? null : parsedJson(text);
-      if (isObject(value)) opened.push(turnOf(value, outline));
+      if (isObject(value)) opened.push(this.#kept(subject, turnOf(value, outline), text?.length ?? 0));
       openedBytes += content.length;
       if (openedBytes < maxBytesOfTurn) continue;
       openedBytes = 0;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { ResponseRetention } from '#responses/response-retention.ts';
-import { type KeptTurn, type NewTurn, StoredResponses } from '#responses/stored-responses.ts';
+import { StoredResponses } from '#responses/stored-responses.ts';
+import type { KeptTurn, NewTurn } from '#responses/turn.ts';
 import { InMemoryResponseStore } from '#test/support/fakes/in-memory-response-store.ts';
 import { InMemorySubjectKeys } from '#test/support/fakes/in-memory-subject-keys.ts';
 
@@ -92,6 +93,29 @@ describe('StoredResponses', () => {
     };
     assert.equal(await responses.add(large), false);
     assert.equal(await isStored('r1'), false);
+  });
+
+  it('stores large turns of many calls one after the other, and not all of them', async () => {
+    let running = 0;
+    let most = 0;
+    const add = store.add.bind(store);
+    store.add = async (response) => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running -= 1;
+      await add(response);
+    };
+    const input = [{ type: 'message', role: 'user', content: 'x'.repeat(100_000) }];
+    const newTurn = (index: number, projectId = project): NewTurn => ({
+      ...{ projectId, input, response: { id: `r${index}` }, provider: null, previous: null },
+      ...{ referenced: [], itemIds: [] },
+    });
+    const mine = Array.from({ length: 20 }, (_, index) => responses.add(newTurn(index)));
+    const other = responses.add(newTurn(0, 'project2'));
+    const stored = (await Promise.all(mine)).filter((isStored) => isStored).length;
+    assert.ok(stored >= 4 && stored < 20, `${stored} of 20`);
+    assert.deepEqual([most, await other], [2, true], 'the other project waits only for its turn');
   });
 
   it('costs as much storage for the last of many turns as for the first', async () => {

@@ -12,7 +12,8 @@ import {
   readResponsesRequest,
 } from '#gateway/protocols/openai-responses/responses-request.ts';
 import type { ResponseOutline } from '#responses/response-store.ts';
-import type { KeptTurn, TooLong } from '#responses/stored-responses.ts';
+import type { TooLong } from '#responses/stored-responses.ts';
+import type { KeptTurn } from '#responses/turn.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { inlineFiles } from './inline-files.ts';

@@ -1,6 +1,6 @@
 import { encryptedContentOf, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
 import { newId } from '#gateway/protocols/openai-responses/response-object.ts';
-import type { KeptTurn } from '#responses/stored-responses.ts';
+import type { KeptTurn } from '#responses/turn.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
 /** Makes the items of a request's own input, each with a type and an id. */

@@ -3,7 +3,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { answeredHere, type CallResult, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import { writeReplay } from '#gateway/protocols/openai-responses/responses-answer-writer.ts';
-import type { KeptTurn } from '#responses/stored-responses.ts';
+import type { KeptTurn } from '#responses/turn.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { isReferenceItem, itemsOfTurn } from './input-items.ts';
 import { orUnavailable } from './relay-response.ts';

@@ -62,7 +62,7 @@ describe('create_batch', () => {
   it('accepts only the known endpoints and window, and metadata within its limits', () => {
     const long = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v']));
     for (const change of [
-      { endpoint: '/v1/embeddings' },
+      { endpoint: '/v1/moderations' },
       { completion_window: '48h' },
       { metadata: { a: 1 } },
       { metadata: { a: 'x'.repeat(513) } },

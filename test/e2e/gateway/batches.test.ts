@@ -131,7 +131,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
       '{"custom_id": "b"',
       chatLine('a'),
       chatLine('c').replace('POST', 'GET'),
-      chatLine('d').replace('/v1/chat/completions', '/v1/embeddings'),
+      chatLine('d').replace('/v1/chat/completions', '/v1/moderations'),
       JSON.stringify({ custom_id: 'e', method: 'POST', url: '/v1/chat/completions' }),
       '[]',
     ];
@@ -166,7 +166,7 @@ describeOnEngines('batches, by the official openai client', (engines) => {
           ...change,
         } as OpenAI.BatchCreateParams),
       );
-    assert.equal((await create({ endpoint: '/v1/embeddings' })).status, 422);
+    assert.equal((await create({ endpoint: '/v1/moderations' })).status, 422);
     assert.equal((await create({ completion_window: '1h' })).status, 422);
     assert.equal((await create({ input_file_id: 'file-unknown0000' })).status, 404);
     assert.equal((await create({ input_file_id: (await uploaded('x', 'user_data')).id })).status, 422);
