@@ -1,11 +1,11 @@
-import { delay } from '#shared/async/timed-waits.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { repeating } from '#shared/async/repeating.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { ResponseOutline } from './response-store.ts';
 import type { StoredResponses } from './stored-responses.ts';
 
 const intervalMs = 30_000;
+/** For messages. */
+const store = 'The store of responses, from which old ones are to be removed';
 const foundAtOnce = 100;
 
 /** Why a response was removed. */
@@ -30,16 +30,7 @@ export class ResponseRetention {
 
   /** Keeps the limits twice a minute until a signal aborts. Outages of the store are logged. */
   async run(signal: AbortSignal, log: Logger): Promise<void> {
-    const outage = new OutageLog(log, 'The store of responses, from which old ones are to be removed');
-    for (; !signal.aborted; await delay(intervalMs, signal)) {
-      try {
-        await this.keepLimits(signal);
-        outage.succeeded();
-      } catch (error) {
-        if (!(error instanceof UnavailableError)) throw error;
-        outage.failed(error);
-      }
-    }
+    await repeating(() => this.keepLimits(signal), { intervalMs, signal, log, store });
   }
 
   /** @throws UnavailableError */

@@ -23,10 +23,15 @@ const smallWrites = { maxSlots: 256, maxSlotsOfOwner: 128, maxWaiting: 4_096, ma
 /** How many bytes are opened in one turn of the event loop. */
 const maxBytesOfTurn = 1024 * 1024;
 
-/** A conversation that is too long to be sent again. */
-export interface TooLong {
-  readonly bytes: number;
+/** How much of what is stored may be read at once. */
+export interface ReadLimits {
+  readonly maxBytes: number;
+  /** Takes memory for it. @returns false if there is none */
+  readonly reserve: (bytes: number) => boolean;
 }
+
+/** Why turns are not read. */
+export type NotRead = 'too-long' | 'no-room';
 
 /** How much is stored for projects, and how much may be. */
 export interface ResponseAmounts {
@@ -124,20 +129,20 @@ export class StoredResponses implements ResponseAmounts {
 
   /**
    * Reads the turns of a conversation up to a response, in order.
-   * @param maxBytes the most bytes of all
    * @returns null if the response is not there
    * @throws UnavailableError
    */
   async conversation(
     projectId: string,
     id: string,
-    maxBytes: number,
-  ): Promise<ReadonlyArray<KeptTurn> | TooLong | null> {
+    limits: ReadLimits,
+  ): Promise<ReadonlyArray<KeptTurn> | NotRead | null> {
     const last = await this.store.find(projectId, id);
     if (last === null || !this.#isThere(last)) return null;
     const before = last.previous === null ? [] : await this.#chainBefore(last);
     const bytes = before.reduce((sum, each) => sum + each.bytes, last.bytes);
-    if (bytes > maxBytes) return { bytes };
+    const refused = whyNotRead(bytes, limits);
+    if (refused !== null) return refused;
     const opened = [...(await this.#turnsOf(projectId, before)), ...(await this.#opened(projectId, [last]))];
     // A part may have been removed meanwhile, and the rest alone would be another conversation.
     return opened.length === last.depth + 1 ? opened : null;
@@ -145,17 +150,16 @@ export class StoredResponses implements ResponseAmounts {
 
   /**
    * Finds the turns that have made some items.
-   * @param maxBytes the most bytes of all
    * @throws UnavailableError
    */
   async turnsOfItems(
     projectId: string,
     items: ReadonlyArray<string>,
-    maxBytes: number,
-  ): Promise<ReadonlyArray<KeptTurn> | TooLong> {
+    limits: ReadLimits,
+  ): Promise<ReadonlyArray<KeptTurn> | NotRead> {
     const found = (await this.store.ofItems(projectId, items)).filter((each) => this.#isThere(each));
     const bytes = found.reduce((sum, each) => sum + each.bytes, 0);
-    return bytes > maxBytes ? { bytes } : this.#turnsOf(projectId, found);
+    return whyNotRead(bytes, limits) ?? this.#turnsOf(projectId, found);
   }
 
   /** Finds which provider has made some items, by their ids. @throws UnavailableError */
@@ -296,6 +300,11 @@ export class StoredResponses implements ResponseAmounts {
 }
 
 type WithContent = ResponseOutline & Pick<StoredResponse, 'content'>;
+
+function whyNotRead(bytes: number, { maxBytes, reserve }: ReadLimits): NotRead | null {
+  if (bytes > maxBytes) return 'too-long';
+  return reserve(bytes) ? null : 'no-room';
+}
 
 function turnOf({ input, response }: JsonObject, outline: ResponseOutline): KeptTurn {
   return { outline, input: objectsIn(input), response: isObject(response) ? response : {} };

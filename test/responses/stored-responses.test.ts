@@ -7,7 +7,7 @@ import { InMemorySubjectKeys } from '#test/support/fakes/in-memory-subject-keys.
 
 const project = 'project1';
 const dayMs = 24 * 60 * 60 * 1_000;
-const noLimit = Number.MAX_SAFE_INTEGER;
+const noLimit = { maxBytes: Number.MAX_SAFE_INTEGER, reserve: () => true };
 
 describe('StoredResponses', () => {
   let store: InMemoryResponseStore;
@@ -40,7 +40,7 @@ describe('StoredResponses', () => {
     now += 1;
   }
 
-  const idsOf = (turns: ReadonlyArray<KeptTurn> | object | null) =>
+  const idsOf = (turns: ReadonlyArray<KeptTurn> | string | null) =>
     Array.isArray(turns) ? turns.map(({ outline }: KeptTurn) => outline.id) : turns;
   const isStored = async (id: string) => (await store.find(project, id)) !== null;
 
@@ -75,9 +75,20 @@ describe('StoredResponses', () => {
     await turn('r1');
     await turn('r2', 'r1');
     const { bytes } = await responses.amountOf(project);
-    assert.deepEqual(await responses.conversation(project, 'r2', bytes - 1), { bytes });
-    assert.deepEqual(await responses.turnsOfItems(project, ['msg_r1', 'msg_r2'], bytes - 1), { bytes });
-    assert.deepEqual(idsOf(await responses.conversation(project, 'r2', bytes)), ['r1', 'r2']);
+    const reserved: number[] = [];
+    const limits = (maxBytes: number, hasRoom = true) => ({
+      maxBytes,
+      reserve: (amount: number) => {
+        reserved.push(amount);
+        return hasRoom;
+      },
+    });
+    assert.equal(await responses.conversation(project, 'r2', limits(bytes - 1)), 'too-long');
+    assert.equal(await responses.turnsOfItems(project, ['msg_r1', 'msg_r2'], limits(bytes - 1)), 'too-long');
+    assert.deepEqual(reserved, []);
+    assert.equal(await responses.conversation(project, 'r2', limits(bytes, false)), 'no-room');
+    assert.deepEqual(idsOf(await responses.conversation(project, 'r2', limits(bytes))), ['r1', 'r2']);
+    assert.deepEqual(reserved, [bytes, bytes]);
   });
 
   it('does not store a turn that is too large for one document', async () => {

@@ -1,5 +1,14 @@
 import * as E from 'fp-ts/lib/Either.js';
-import type { ImagePart, Part, Source, Tuned, Turn, Unsupported } from '#gateway/neutral/conversation.ts';
+import {
+  type Effort,
+  efforts,
+  type ImagePart,
+  type Part,
+  type Source,
+  type Tuned,
+  type Turn,
+  type Unsupported,
+} from '#gateway/neutral/conversation.ts';
 import type { Json } from '#shared/json/json.ts';
 
 /** Why a request is refused that must not lose anything. */
@@ -69,6 +78,11 @@ export function numberOr(value: Json | undefined): number | null {
 /** A number that tunes an answer, with its place; null for anything else. */
 export function tunedOf(value: Json | undefined, pointer: string): Tuned | null {
   return typeof value === 'number' ? { value, pointer } : null;
+}
+
+/** OpenAI's name of an effort; one that is not known is between the others. */
+export function effortNamed(name: string): Effort {
+  return name === 'xhigh' ? 'high' : (efforts.find((each) => each === name) ?? 'medium');
 }
 
 /** A list, or an empty one. */

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { bodyShortageFailure, bodyTooLarge } from '#exchange/body-source.ts';
+import type { ByteShortage } from '#exchange/byte-budget.ts';
 import { lastMember, type Place, scalarValue } from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
 import type { GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
@@ -12,7 +13,7 @@ import {
   readResponsesRequest,
 } from '#gateway/protocols/openai-responses/responses-request.ts';
 import type { ResponseOutline } from '#responses/response-store.ts';
-import type { TooLong } from '#responses/stored-responses.ts';
+import type { NotRead, ReadLimits } from '#responses/stored-responses.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import type { JsonObject } from '#shared/json/json.ts';
@@ -67,6 +68,8 @@ class Expansion {
   readonly #call: GatewayCall;
   readonly #request: ResponsesRequest;
   readonly #limits: GatewayLimits;
+  /** Why there was no memory for what is stored. */
+  #shortage: ByteShortage | null = null;
 
   constructor(call: GatewayCall, request: ResponsesRequest, limits: GatewayLimits) {
     this.#call = call;
@@ -104,9 +107,9 @@ class Expansion {
   async #turnsBefore(id: string | null): Promise<E.Either<Failure, ReadonlyArray<KeptTurn>>> {
     if (id === null) return E.right([]);
     const { gateway, caller } = this.#call;
-    const turns = await gateway.responses.conversation(caller.projectId, id, this.#limits.maxJsonBytes);
+    const turns = await gateway.responses.conversation(caller.projectId, id, this.#readLimits);
     if (turns === null) return E.left(previousNotFound(id));
-    return isTooLong(turns) ? E.left(this.#tooLong()) : E.right(turns);
+    return typeof turns === 'string' ? E.left(this.#failureOf(turns)) : E.right(turns);
   }
 
   /** Finds the named items of this request and of the turns before it. */
@@ -121,8 +124,8 @@ class Expansion {
     const missing = [...wanted].filter((id) => !found.has(id));
     if (missing.length === 0) return E.right(found);
     const { gateway, caller } = this.#call;
-    const others = await gateway.responses.turnsOfItems(caller.projectId, missing, this.#limits.maxJsonBytes);
-    if (isTooLong(others)) return E.left(this.#tooLong());
+    const others = await gateway.responses.turnsOfItems(caller.projectId, missing, this.#readLimits);
+    if (typeof others === 'string') return E.left(this.#failureOf(others));
     takeNamed(found, wanted, others);
     return E.right(found);
   }
@@ -145,8 +148,21 @@ class Expansion {
     });
   }
 
-  #tooLong(): Failure {
-    return bodyTooLarge(this.#limits.maxJsonBytes);
+  /** What is read counts as a part of the body. */
+  get #readLimits(): ReadLimits {
+    return {
+      maxBytes: this.#limits.maxJsonBytes,
+      reserve: (bytes) => {
+        this.#shortage = this.#call.bodyHold.take(bytes);
+        return this.#shortage === null;
+      },
+    };
+  }
+
+  #failureOf(refused: NotRead): Failure {
+    return refused === 'too-long' || this.#shortage === null
+      ? bodyTooLarge(this.#limits.maxJsonBytes)
+      : bodyShortageFailure(this.#shortage);
   }
 
   #expandedBytes(
@@ -218,10 +234,6 @@ function textsOf(item: JsonObject, turn: KeptTurn, found: ReadonlyMap<string, Fo
 /** The bytes of a text in UTF-8, as the text that an edit writes. */
 function latin1(text: string): string {
   return Buffer.from(text).toString('latin1');
-}
-
-function isTooLong(found: ReadonlyArray<KeptTurn> | TooLong): found is TooLong {
-  return !Array.isArray(found);
 }
 
 function previousNotFound(id: string): Failure {

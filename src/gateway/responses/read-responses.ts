@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { answersFull } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { answeredHere, type CallResult, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import { writeReplay } from '#gateway/protocols/openai-responses/responses-answer-writer.ts';
@@ -13,6 +14,7 @@ export function getResponse(call: GatewayCall): Promise<CallResult> {
   return orUnavailable(async () => {
     const turn = await findTurn(call);
     if (E.isLeft(turn)) return turn;
+    if (!call.answerHold.takeBegun(turn.right.outline.bytes)) return E.left(answersFull);
     const query = new URLSearchParams(call.query);
     const { response } = turn.right;
     if (query.get('stream') !== 'true') return sendJson(call, response);
@@ -47,9 +49,13 @@ const maxLimit = 100;
 export function listInputItems(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
   return orUnavailable(async () => {
     const id = idIn(call);
-    const turns = await call.gateway.responses.conversation(call.caller.projectId, id, limits.maxJsonBytes);
+    const { gateway, caller, answerHold } = call;
+    const turns = await gateway.responses.conversation(caller.projectId, id, {
+      maxBytes: limits.maxJsonBytes,
+      reserve: (bytes) => answerHold.takeBegun(bytes),
+    });
     if (turns === null) return E.left(notFoundHere(id));
-    if ('bytes' in turns) return E.left(tooLong);
+    if (typeof turns === 'string') return E.left(turns === 'too-long' ? tooLong : answersFull);
     return pageOf(call, inputOf(turns));
   });
 }

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { delay } from '#shared/async/timed-waits.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { repeating } from '#shared/async/repeating.ts';
 import type { Logger } from '#shared/logging/logger.ts';
-import { OutageLog } from '#shared/logging/outage-log.ts';
 import { type CallLog, placeOfCall } from './call-log.ts';
 import { type CallOutline, planThinning } from './thinning.ts';
 
 const mebibyte = 1024 * 1024;
 const dayMs = 24 * 60 * 60 * 1_000;
 const intervalMs = 30_000;
+/** For messages. */
+const store = 'The store of the records of calls, which are to be thinned';
 const outlinesAtOnce = 1_000;
 
 /** How much the log of calls keeps. */
@@ -48,16 +48,7 @@ export class CallRetention {
 
   /** Keeps the limits twice a minute until a signal aborts. Outages of the store are logged. */
   async run(signal: AbortSignal, log: Logger): Promise<void> {
-    const outage = new OutageLog(log, 'The store of the records of calls, which are to be thinned');
-    for (; !signal.aborted; await delay(intervalMs, signal)) {
-      try {
-        await this.keepLimits(signal);
-        outage.succeeded();
-      } catch (error) {
-        if (!(error instanceof UnavailableError)) throw error;
-        outage.failed(error);
-      }
-    }
+    await repeating(() => this.keepLimits(signal), { intervalMs, signal, log, store });
   }
 
   /** @throws UnavailableError */

@@ -4,7 +4,6 @@ import { keptText, parseKeepingText } from '#gateway/framing/json-text.ts';
 import type {
   Conversation,
   DocumentPart,
-  Effort,
   ImagePart,
   OutputForm,
   Part,
@@ -16,9 +15,9 @@ import type {
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
-import { efforts } from '#gateway/neutral/conversation.ts';
 import { freeTextArguments, freeTextSchema } from '#gateway/protocols/free-text.ts';
 import {
+  effortNamed,
   joinTurns,
   listOr,
   numberOr,
@@ -116,8 +115,7 @@ function isTextModality(name: string, value: Json | undefined): boolean {
 
 function reasoningOf(effort: Json | undefined): Conversation['reasoning'] {
   if (typeof effort !== 'string') return null;
-  const known = effort === 'xhigh' ? 'high' : efforts.find((each) => each === effort);
-  return { effort: (known ?? 'medium') as Effort, budgetTokens: null, pointer: '/reasoning_effort' };
+  return { effort: effortNamed(effort), budgetTokens: null, pointer: '/reasoning_effort' };
 }
 
 function outputOf(format: Json | undefined): OutputForm | null {

@@ -4,7 +4,6 @@ import { keptText, parseKeepingText } from '#gateway/framing/json-text.ts';
 import type {
   Conversation,
   DocumentPart,
-  Effort,
   ImagePart,
   OutputForm,
   Part,
@@ -15,9 +14,9 @@ import type {
   Turn,
   Unsupported,
 } from '#gateway/neutral/conversation.ts';
-import { efforts } from '#gateway/neutral/conversation.ts';
 import { freeTextArguments, freeTextSchema } from '#gateway/protocols/free-text.ts';
 import {
+  effortNamed,
   joinTurns,
   listOr,
   numberOr,
@@ -117,8 +116,7 @@ function reasoningOf(reasoning: Json | undefined, ignored: Set<string>): Convers
     if (name !== 'effort' && !saysNothing(value)) ignored.add(`/reasoning/${name}`);
   const { effort } = reasoning;
   if (typeof effort !== 'string') return null;
-  const known = effort === 'xhigh' ? 'high' : efforts.find((each) => each === effort);
-  return { effort: (known ?? 'medium') as Effort, budgetTokens: null, pointer: '/reasoning/effort' };
+  return { effort: effortNamed(effort), budgetTokens: null, pointer: '/reasoning/effort' };
 }
 
 function outputOf(text: Json | undefined, ignored: Set<string>): OutputForm | null {
