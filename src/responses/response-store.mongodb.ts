@@ -26,6 +26,10 @@ interface SubjectDocument {
 
 const withoutContent = { projection: { content: 0 } } as const;
 
+/** The order of the index that has all that is summed, so that no content is read. */
+const inOrderOfIndex = { $sort: { project: 1, deleted: 1, at: 1, bytes: 1 } } as const;
+const sumByProject = { $group: { _id: '$project', bytes: { $sum: '$bytes' } } } as const;
+
 /** Opens stored responses on MongoDB, which all nodes share. */
 export function openMongoDbResponseStore(options: MongoDbConnectionOptions): ResponseStore {
   const connection = new MongoDbConnection(options);
@@ -86,19 +90,13 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
       return found.map(outlineOf);
     },
     bytesByProject: async () => {
-      const sums = await responses.call((all) =>
-        all.aggregate<Sum>([{ $group: { _id: '$project', bytes: { $sum: '$bytes' } } }]).toArray(),
-      );
+      const sums = await responses.call((all) => all.aggregate<Sum>([inOrderOfIndex, sumByProject]).toArray());
       return new Map(sums.map(({ _id, bytes }) => [_id, bytes]));
     },
     amountOf: async (project) => {
       const [count, sums, oldest] = await Promise.all([
         responses.call((all) => all.countDocuments({ project, deleted: false })),
-        responses.call((all) =>
-          all
-            .aggregate<Sum>([{ $match: { project } }, { $group: { _id: '$project', bytes: { $sum: '$bytes' } } }])
-            .toArray(),
-        ),
+        responses.call((all) => all.aggregate<Sum>([{ $match: { project } }, inOrderOfIndex, sumByProject]).toArray()),
         responses.call((all) =>
           all
             .find({ project, deleted: false }, { projection: { at: 1 } })

@@ -11,6 +11,8 @@ import type { KeptTurn, NewTurn } from './turn.ts';
 const dayMs = 24 * 60 * 60 * 1_000;
 /** The most bytes of one turn's own items: sealed, it must fit into one document of MongoDB. */
 const maxTurnBytes = 8 * 1024 * 1024;
+/** The most turns before one, because their outlines are read at once. */
+const maxTurns = 10_000;
 /** The most items of one turn that can be found by their ids. */
 const maxFoundItems = 1_000;
 
@@ -139,6 +141,7 @@ export class StoredResponses implements ResponseAmounts {
   ): Promise<ReadonlyArray<KeptTurn> | NotRead | null> {
     const last = await this.store.find(projectId, id);
     if (last === null || !this.#isThere(last)) return null;
+    if (last.depth > maxTurns) return 'too-long';
     const before = last.previous === null ? [] : await this.#chainBefore(last);
     const bytes = before.reduce((sum, each) => sum + each.bytes, last.bytes);
     const refused = whyNotRead(bytes, limits);

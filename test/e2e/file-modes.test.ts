@@ -49,6 +49,7 @@ describe('file modes', function () {
     'read.db',
     'subject-keys.db',
     'gateway-calls.db',
+    'responses.db',
     'digest-key.pem',
     'lock.sqlite',
     'owner.json',

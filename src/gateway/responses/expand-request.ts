@@ -2,6 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { bodyShortageFailure, bodyTooLarge } from '#exchange/body-source.ts';
 import type { ByteShortage } from '#exchange/byte-budget.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 import { lastMember, type Place, scalarValue } from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
 import type { GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
@@ -28,6 +29,13 @@ export interface ExpandedRequest {
   /** The ids of the responses whose items its input names. */
   readonly referenced: ReadonlyArray<string>;
 }
+
+/** The most items of one request that are looked up by their ids. */
+const maxReferences = 5_000;
+
+const tooManyReferences = invalidInput([
+  { pointer: '/input', message: `may name ${maxReferences} items by their ids at most` },
+]);
 
 /** An item that was found by its id. */
 interface FoundItem {
@@ -81,6 +89,7 @@ class Expansion {
     const request = this.#request;
     const { previousResponseId } = request;
     const references = request.items.filter(isReference).map(({ id }) => id as string);
+    if (references.length > maxReferences) return E.left(tooManyReferences);
     const foreign = await this.#reasoningEdits();
     if (previousResponseId === null && references.length === 0 && foreign.length === 0)
       return E.right({ request, previous: null, referenced: [] });
@@ -139,7 +148,7 @@ class Expansion {
     const sent = isStored ? items.flatMap((item) => reasoningIn(bytes, item)) : [];
     if (sent.length === 0) return [];
     const { gateway, caller } = this.#call;
-    const ids = sent.map(({ id }) => id);
+    const ids = sent.map(({ id }) => id).slice(0, maxReferences);
     const providers = await gateway.responses.providersOf(caller.projectId, ids);
     return sent.flatMap(({ id, place: { valueStart, end }, value }) => {
       const of = providers.get(id);

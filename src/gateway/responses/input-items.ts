@@ -34,7 +34,8 @@ const prefixes = new Map([
 
 /** Whether an item names another one by its id. */
 export function isReferenceItem({ type, id, role }: JsonObject): boolean {
-  return typeof id === 'string' && (type === 'item_reference' || (type === undefined && role === undefined));
+  const isUntyped = type === undefined || type === null;
+  return typeof id === 'string' && (type === 'item_reference' || (isUntyped && role === undefined));
 }
 
 /** The items of a turn as a later turn sees them: its own input, and the output. */

@@ -635,6 +635,18 @@ describe('Responses', () => {
           { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] },
           { tools: [{ type: 'code_interpreter', container: 'cntr_1' }] },
           { tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['file-1'] } }] },
+          { tools: [{ type: 'shell', environment: { type: 'container_reference', container_id: 'cntr_1' } }] },
+          { tools: [{ type: 'shell', environment: { type: 'container_auto', skills: [{ skill_id: 'skill_1' }] } }] },
+          { tools: [{ type: 'image_generation', input_image_mask: { file_id: 'file-1' } }] },
+          {
+            input: [
+              {
+                type: 'computer_call_output',
+                call_id: 'c',
+                output: { type: 'computer_screenshot', file_id: 'file-1' },
+              },
+            ],
+          },
         ].map((more) => send({ model: 'native', input: 'hi', ...more }, as('two'))),
       ];
       const seen = openai.seen.length;

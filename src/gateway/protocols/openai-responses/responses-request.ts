@@ -66,15 +66,23 @@ const tool = ['tools', '*'];
 const fileIdPatterns = [
   [...item, 'content', '*', 'file_id'],
   [...item, 'output', '*', 'file_id'],
+  [...item, 'output', 'file_id'],
 ];
 const encryptedContent = [...item, 'encrypted_content'];
-/** Where an id can be of what lives at the provider. */
-const vectorStore = [...tool, 'vector_store_ids', '*'];
 const container = [...tool, 'container'];
-const containerFile = [...container, 'file_ids', '*'];
+/** The kinds of what lives there, by where its id is. */
+const foreignIds: ReadonlyMap<ReadonlyArray<string>, string> = new Map([
+  [[...tool, 'vector_store_ids', '*'], 'vector store'],
+  [container, 'container'],
+  [[...container, 'file_ids', '*'], 'file'],
+  [[...tool, 'environment', 'container_id'], 'container'],
+  [[...tool, 'environment', 'file_ids', '*'], 'file'],
+  [[...tool, 'environment', 'skills', '*', 'skill_id'], 'skill'],
+  [[...tool, 'input_image_mask', 'file_id'], 'file'],
+]);
 const patterns = [
   ...[item, [...item, 'type'], [...item, 'id'], [...item, 'role'], encryptedContent, ...fileIdPatterns],
-  ...[tool, [...tool, 'type'], vectorStore, container, containerFile],
+  ...[tool, [...tool, 'type'], ...foreignIds.keys()],
 ];
 
 /** Members that the gateway changes, so that each must be there once. */
@@ -199,14 +207,14 @@ function foreignIdIn(bytes: Buffer, members: Members, places: ReadonlyArray<Foun
   }
   const place = places.find((each) => isForeign(bytes, each));
   if (place === undefined) return null;
-  return notHere(pointerOf(place), place.pattern === vectorStore ? 'vector store' : 'container');
+  return notHere(pointerOf(place), foreignIds.get(place.pattern) ?? 'resource');
 }
 
 /** A container of the type `auto` is an object, and is made for the call. */
 function isForeign(bytes: Buffer, place: FoundPlace): boolean {
   const { pattern } = place;
-  if (pattern === vectorStore || pattern === containerFile) return true;
-  return pattern === container && typeof scalarValue(bytes, place) === 'string';
+  if (pattern !== container) return foreignIds.has(pattern) && scalarValue(bytes, place) !== null;
+  return typeof scalarValue(bytes, place) === 'string';
 }
 
 function notHere(pointer: string, kind: string): Failure {
