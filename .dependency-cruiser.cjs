@@ -55,6 +55,7 @@ const roomed = [
       'response',
       'relay',
       'text',
+      'responses',
       'audio',
       'whole',
       'batch',
