@@ -198,7 +198,7 @@ const responseCreation = {
   name: 'create_response',
   summary: 'Create a response',
   description:
-    'As OpenAI’s, on any model: `model` is a tag of the catalogue, or `auto`. The response and its items are stored for this project, for 30 days, unless `store` is false; `previous_response_id` continues it on any model. The provider never stores it. A `file_id` names a file of this project and needs `files:read`.',
+    'As OpenAI’s, on any model: `model` is a tag of the catalogue, or `auto`. The response and its items are stored for this project, for 30 days, unless `store` is false; `previous_response_id` continues it on any model. The provider never stores it, unless it makes it in the background (`background`, only on a target with `hostedTools`). A `file_id` names a file of this project and needs `files:read`.',
   http: post('/v1/responses'),
   input: t.intersection([
     t.type({ model: t.string }),
@@ -208,6 +208,7 @@ const responseCreation = {
       previous_response_id: nullable(t.string),
       store: nullable(t.boolean),
       stream: nullable(t.boolean),
+      background: nullable(t.boolean),
       tools: t.array(jsonObject),
       max_output_tokens: nullable(integer(1, Number.MAX_SAFE_INTEGER)),
     }),
@@ -219,6 +220,7 @@ const responseCreation = {
     'unsupported-by-target',
     'provider-resource-not-found',
     'response-not-found',
+    'response-not-finished',
     'response-item-not-found',
     'file-not-found',
     'scope-required',
@@ -227,18 +229,24 @@ const responseCreation = {
   example: { input: { model: 'auto', input: 'Hello' }, output: exampleResponse },
 } as const;
 
+/** Those of a response that is made in the background, which its provider is asked for. */
+const backgroundFailures: ReadonlyArray<FailureCode> = relayFailures.filter(
+  (code) => code !== 'body-too-slow' && code !== 'model-not-found',
+);
+
 const responseId = { responseId: t.string };
 
 const responseReading = {
   ...ofConversations,
   name: 'get_response',
   summary: 'Get a stored response',
-  description: 'With `stream=true` as the stream of its events, after `starting_after` where it is given.',
+  description:
+    'With `stream=true` as the stream of its events, after `starting_after` where it is given. One that is made in the background is the provider’s until it is finished; its end is stored when it is first read.',
   http: get('/v1/responses/:responseId'),
   input: t.intersection([t.type(responseId), t.partial({ stream: t.boolean, starting_after: integer(0, 1e9) })]),
   output: Response,
   produces: ['text/event-stream'],
-  failures: ['response-not-found', 'unavailable'],
+  failures: ['response-not-found', 'unavailable', ...backgroundFailures],
   example: { output: exampleResponse },
 } as const;
 
@@ -286,11 +294,12 @@ const responseDeletion = {
   ...ofConversations,
   name: 'delete_response',
   summary: 'Delete a stored response',
-  description: 'Its items are removed at once, or with the last response that needs them.',
+  description:
+    'Its items are removed at once, or with the last response that needs them. The provider deletes one that it still makes in the background.',
   http: remove('/v1/responses/:responseId', 200),
   input: t.type(responseId),
   output: t.type({ id: t.string, object: t.literal('response'), deleted: t.literal(true) }, 'DeletedResponse'),
-  failures: ['response-not-found', 'unavailable'],
+  failures: ['response-not-found', 'unavailable', ...backgroundFailures],
   example: { output: { id: 'resp_1', object: 'response', deleted: true } },
 } as const;
 
@@ -298,11 +307,11 @@ const responseCancelling = {
   ...ofConversations,
   name: 'cancel_response',
   summary: 'Cancel a response that is made in the background',
-  description: 'Responses are not made in the background here, so a stored one is refused.',
+  description: 'One that has ended stays as it is. One that was not asked for with `background` is refused.',
   http: post('/v1/responses/:responseId/cancel'),
   input: t.type(responseId),
   output: Response,
-  failures: ['response-not-found', 'response-not-in-background', 'unavailable'],
+  failures: ['response-not-found', 'response-not-in-background', 'unavailable', ...backgroundFailures],
   example: { output: exampleResponse },
 } as const;
 

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { LogCollection, type LogDocument } from '#mongodb/log-collection.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { isDuplicateKey } from '#mongodb/mongodb-failure.ts';
-import { newSubject, type ResponseOutline, type ResponseStore, type StoredResponse } from './response-store.ts';
+import {
+  type BackgroundTarget,
+  newSubject,
+  type ResponseOutline,
+  type ResponseStore,
+  type StoredResponse,
+} from './response-store.ts';
 
 interface ResponseDocument extends LogDocument {
   readonly project: string;
@@ -15,6 +21,7 @@ interface ResponseDocument extends LogDocument {
   readonly needs: ReadonlyArray<string>;
   readonly items: ReadonlyArray<string>;
   readonly provider: string | null;
+  readonly background: BackgroundTarget | null;
   readonly content: string;
 }
 
@@ -48,6 +55,13 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
   };
   return {
     add: (response) => responses.insert([documentOf(response)]),
+    finish: async ({ projectId, id, ...finished }) => {
+      const filter = { _id: keyOf(projectId, id), background: { $ne: null } };
+      const { modifiedCount } = await responses.call((all) =>
+        all.updateOne(filter, { $set: { ...finished, background: null } }),
+      );
+      return modifiedCount === 1;
+    },
     find: async (projectId, id) => {
       const found = await responses.call((all) => all.findOne({ _id: keyOf(projectId, id) }));
       return found === null ? null : responseOf(found);

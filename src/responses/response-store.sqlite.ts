@@ -8,7 +8,7 @@ const schema = `
   CREATE TABLE IF NOT EXISTS responses (
     project TEXT NOT NULL, id TEXT NOT NULL, conversation TEXT NOT NULL, depth INTEGER NOT NULL, previous TEXT,
     at INTEGER NOT NULL, bytes INTEGER NOT NULL, deleted INTEGER NOT NULL, needs TEXT NOT NULL, items TEXT NOT NULL,
-    provider TEXT, content TEXT NOT NULL, UNIQUE (project, id)
+    provider TEXT, background TEXT, content TEXT NOT NULL, UNIQUE (project, id)
   ) STRICT;
   CREATE INDEX IF NOT EXISTS responses_by_conversation ON responses (project, conversation, depth);
   CREATE INDEX IF NOT EXISTS responses_by_time ON responses (project, at) WHERE deleted = 0;
@@ -33,6 +33,10 @@ const schema = `
   CREATE TRIGGER IF NOT EXISTS response_deleted AFTER UPDATE OF deleted ON responses BEGIN
     UPDATE amounts SET count = count + old.deleted - new.deleted WHERE project = old.project;
   END;
+  CREATE TRIGGER IF NOT EXISTS response_finished AFTER UPDATE OF content ON responses BEGIN
+    INSERT OR IGNORE INTO items SELECT new.project, value, new.id FROM json_each(new.items);
+    UPDATE amounts SET bytes = bytes - old.bytes + new.bytes WHERE project = old.project;
+  END;
   CREATE TRIGGER IF NOT EXISTS response_removed AFTER DELETE ON responses BEGIN
     DELETE FROM needed WHERE (project, id, response) IN (SELECT old.project, value, old.id FROM json_each(old.needs));
     DELETE FROM items WHERE (project, id, response) IN (SELECT old.project, value, old.id FROM json_each(old.items));
@@ -40,10 +44,14 @@ const schema = `
     DELETE FROM amounts WHERE project = old.project AND bytes <= 0;
   END;
 `;
-const columns = 'project, id, conversation, depth, previous, at, bytes, deleted, needs, items, provider';
+const columns = 'project, id, conversation, depth, previous, at, bytes, deleted, needs, items, provider, background';
 const insertSql = `
-  INSERT INTO responses (${columns}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  INSERT INTO responses (${columns}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (project, id) DO NOTHING`;
+const finishSql = `
+  UPDATE responses SET background = NULL, bytes = ?, items = ?, content = ? WHERE project = ? AND id = ?`;
+const isFinishedSql = `SELECT 1 WHERE NOT EXISTS
+  (SELECT 1 FROM responses WHERE project = ? AND id = ? AND background IS NOT NULL)`;
 const findSql = `SELECT ${columns}, content FROM responses WHERE project = ? AND id = ?`;
 const outlinesSql = `SELECT ${columns} FROM responses WHERE project = ? AND conversation = ? AND depth <= ?`;
 const contentsSql = `
@@ -76,6 +84,11 @@ export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseSt
   const subjectIn = (projectId: string) => file.rows(subjectSql, projectId)[0]?.subject;
   return {
     add: (response) => write(insertSql, rowOf(response)),
+    finish: async ({ projectId, id, bytes, items, content }) => {
+      const row = [bytes, JSON.stringify(items), content, projectId, id];
+      const unless = { sql: isFinishedSql, values: [projectId, id] };
+      return (await file.write({ statements: [{ sql: finishSql, rows: [row] }], unless })) === 'done';
+    },
     find: async (projectId, id) => file.rows(findSql, projectId, id).map(responseOf)[0] ?? null,
     outlines: async (projectId, conversation, maxDepth) =>
       file.rows(outlinesSql, projectId, conversation, maxDepth).map(outlineOf),
@@ -114,10 +127,11 @@ export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseSt
 type Row = Readonly<Record<string, SQLOutputValue>>;
 
 function rowOf(response: StoredResponse): ReadonlyArray<string | number | null> {
-  const { projectId, id, conversation, depth, previous, at, bytes, isDeleted, needs, items, provider, content } =
-    response;
+  const { projectId, id, conversation, depth, previous, at, bytes, isDeleted, provider, content } = response;
+  const { needs, items, background } = response;
   const lists = [JSON.stringify(needs), JSON.stringify(items)];
-  return [projectId, id, conversation, depth, previous, at, bytes, isDeleted ? 1 : 0, ...lists, provider, content];
+  const made = [provider, background === null ? null : JSON.stringify(background)];
+  return [projectId, id, conversation, depth, previous, at, bytes, isDeleted ? 1 : 0, ...lists, ...made, content];
 }
 
 function outlineOf(row: Row): ResponseOutline {
@@ -133,6 +147,7 @@ function outlineOf(row: Row): ResponseOutline {
     needs: JSON.parse(String(row.needs)),
     items: JSON.parse(String(row.items)),
     provider: row.provider === null ? null : String(row.provider),
+    background: row.background === null ? null : JSON.parse(String(row.background)),
   };
 }
 

@@ -1,3 +1,11 @@
+/** What makes a response in the background. */
+export interface BackgroundTarget {
+  /** The model of the catalogue. */
+  readonly model: string;
+  /** `provider/model`. */
+  readonly target: string;
+}
+
 /** A response that is stored, without its content. */
 export interface ResponseOutline {
   readonly projectId: string;
@@ -21,6 +29,8 @@ export interface ResponseOutline {
   readonly items: ReadonlyArray<string>;
   /** The provider that answered in the client's protocol; null if the answer was translated. */
   readonly provider: string | null;
+  /** What still makes it in the background; null if it is finished. */
+  readonly background: BackgroundTarget | null;
 }
 
 /** A stored response. */
@@ -28,6 +38,9 @@ export interface StoredResponse extends ResponseOutline {
   /** Its own input and the response, sealed. */
   readonly content: string;
 }
+
+/** What the end of a response that was made in the background changes. */
+export type FinishedResponse = Pick<StoredResponse, 'projectId' | 'id' | 'bytes' | 'items' | 'content'>;
 
 /** What is stored for a project. */
 export interface StoredAmount {
@@ -46,6 +59,11 @@ export interface StoredAmount {
 export interface ResponseStore {
   /** Stores a response. One of the same id and project stays as it is. */
   readonly add: (response: StoredResponse) => Promise<void>;
+  /**
+   * Replaces the content and the items of a response that is made in the background: it is finished.
+   * @returns false if it is not there, or was finished before
+   */
+  readonly finish: (finished: FinishedResponse) => Promise<boolean>;
   /** Finds a response, deleted or not. */
   readonly find: (projectId: string, id: string) => Promise<StoredResponse | null>;
   /** The outlines of a conversation up to a depth, in any order. */

@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/j
 import { RecentKeys } from './recent-keys.ts';
 import { RecentTurns } from './recent-turns.ts';
 import type { ResponseOutline, ResponseStore, StoredAmount, StoredResponse } from './response-store.ts';
-import type { KeptTurn, NewTurn } from './turn.ts';
+import type { FinishedTurn, KeptTurn, NewTurn } from './turn.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** The most bytes of one turn's own items: sealed, it must fit into one document of MongoDB. */
@@ -92,7 +92,7 @@ export class StoredResponses implements ResponseAmounts {
   async add(turn: NewTurn): Promise<boolean> {
     const { projectId, input, response } = turn;
     const text = JSON.stringify({ input, response });
-    if (text.length > maxTurnBytes || Buffer.byteLength(text) > maxTurnBytes) return false;
+    if (isTooLarge(text)) return false;
     const leave = await this.#writes[text.length > largeTurnBytes ? 'large' : 'small'].enter(projectId);
     if (typeof leave === 'string') return false;
     try {
@@ -103,7 +103,22 @@ export class StoredResponses implements ResponseAmounts {
     }
   }
 
-  async #write({ projectId, response, previous, referenced, itemIds, provider }: NewTurn, text: string): Promise<void> {
+  /**
+   * Stores the end of a response that was made in the background.
+   * @returns `before` if another call has stored it, or has deleted the response
+   * @throws UnavailableError
+   */
+  async finish({ projectId, input, response, itemIds }: FinishedTurn): Promise<'stored' | 'before' | 'too-large'> {
+    const id = String(response.id);
+    const text = JSON.stringify({ input, response });
+    if (isTooLarge(text)) return 'too-large';
+    const content = await this.#seal(projectId, id, text);
+    const items = foundItems(itemIds);
+    return (await this.store.finish({ projectId, id, bytes: content.length, items, content })) ? 'stored' : 'before';
+  }
+
+  async #write(turn: NewTurn, text: string): Promise<void> {
+    const { projectId, response, previous, referenced, itemIds, provider, background = null } = turn;
     const id = String(response.id);
     const content = await this.#seal(projectId, id, text);
     await this.store.add({
@@ -116,8 +131,9 @@ export class StoredResponses implements ResponseAmounts {
       bytes: content.length,
       isDeleted: false,
       needs: [...new Set([...(previous === null ? [] : [previous.id]), ...referenced])],
-      items: [...new Set(itemIds)].slice(0, maxFoundItems),
+      items: foundItems(itemIds),
       provider,
+      background,
       content,
     });
   }
@@ -279,7 +295,8 @@ export class StoredResponses implements ResponseAmounts {
   }
 
   #kept(subject: string, turn: KeptTurn, characters: number): KeptTurn {
-    this.#recentTurns.keep({ subject, id: turn.outline.id }, turn, characters);
+    // Another node may finish a response that is made in the background.
+    if (turn.outline.background === null) this.#recentTurns.keep({ subject, id: turn.outline.id }, turn, characters);
     return turn;
   }
 
@@ -303,6 +320,14 @@ export class StoredResponses implements ResponseAmounts {
 }
 
 type WithContent = ResponseOutline & Pick<StoredResponse, 'content'>;
+
+function isTooLarge(text: string): boolean {
+  return text.length > maxTurnBytes || Buffer.byteLength(text) > maxTurnBytes;
+}
+
+function foundItems(ids: ReadonlyArray<string>): ReadonlyArray<string> {
+  return [...new Set(ids)].slice(0, maxFoundItems);
+}
 
 function whyNotRead(bytes: number, { maxBytes, reserve }: ReadLimits): NotRead | null {
   if (bytes > maxBytes) return 'too-long';

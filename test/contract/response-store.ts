@@ -17,6 +17,7 @@ export function storedResponse(id: string, other: Partial<StoredResponse> = {}):
     needs: [],
     items: [`item-of-${id}`],
     provider: null,
+    background: null,
     content: `content of ${id}`,
     ...other,
   };
@@ -62,6 +63,24 @@ export function responseStoreContract(name: string, open: OpenResponseStore): vo
     it('keeps the first response of an id', async () => {
       await addAll(storedResponse('r1'), storedResponse('r1', { content: 'other', bytes: 99 }));
       assert.equal((await store.find(project, 'r1'))?.content, 'content of r1');
+      assert.deepEqual(await store.amountOf(project), { count: 1, bytes: 10, oldestAt: 1_000 });
+    });
+
+    it('finishes a response that is made in the background, once', async () => {
+      const background = { model: 'fast', target: 'openai/gpt-x' };
+      const pending = storedResponse('r1', { background, provider: 'openai', items: ['a'] });
+      await addAll(pending, storedResponse('r2'), storedResponse('r1', { projectId: 'project2' }));
+      assert.deepEqual(await store.find(project, 'r1'), pending);
+      const finished = { projectId: project, id: 'r1', bytes: 25, items: ['a', 'b'], content: 'finished' };
+      assert.equal(await store.finish(finished), true);
+      assert.deepEqual(await store.find(project, 'r1'), { ...pending, ...finished, background: null });
+      assert.deepEqual(ids(await store.ofItems(project, ['b'])), ['r1']);
+      assert.deepEqual(await store.amountOf(project), { count: 2, bytes: 35, oldestAt: 1_000 });
+      assert.equal(await store.finish({ ...finished, content: 'again' }), false);
+      assert.equal((await store.find(project, 'r1'))?.content, 'finished');
+      for (const id of ['r2', 'r3']) assert.equal(await store.finish({ ...finished, id }), false);
+      await store.remove(project, ['r1']);
+      assert.deepEqual(ids(await store.ofItems(project, ['a', 'b'])), []);
       assert.deepEqual(await store.amountOf(project), { count: 1, bytes: 10, oldestAt: 1_000 });
     });
 

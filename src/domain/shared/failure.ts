@@ -18,7 +18,13 @@ export const failures = {
   'response-not-in-background': {
     status: 400,
     title: 'The response is not made in the background',
-    solution: 'Close the connection of its request to end a response.',
+    solution:
+      'Close the connection of its request to end a response; send `background: true` for one that can be cancelled.',
+  },
+  'response-not-finished': {
+    status: 400,
+    title: 'The response is not finished',
+    solution: 'Repeat `GET /v1/responses/{responseId}` until `status` is neither `queued` nor `in_progress`.',
   },
   'bad-request': {
     status: 400,

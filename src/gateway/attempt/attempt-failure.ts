@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Failure } from '#domain/shared/failure.ts';
+import { answersFull } from '#exchange/byte-budget.ts';
 import type { Timeouts } from '#gateway/config/configuration.ts';
 import { type ProviderError, providerErrorIn } from '#gateway/neutral/provider-report.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
@@ -19,8 +21,8 @@ export type AttemptFailure =
    * the answer ended early. `too-large`: the answer exceeds the limit.
    */
   | { readonly kind: 'broken'; readonly how: 'unreachable' | 'reset' | 'malformed' | 'unfinished' | 'too-large' }
-  /** The node has no room to hold the answer until it is whole. */
-  | { readonly kind: 'no-room' }
+  /** This node could not take the answer: the target has not failed. */
+  | { readonly kind: 'here'; readonly failure: Failure }
   | ProviderRefusal;
 
 /** The provider refused: by its status, or by an error inside an answer that began as a success. */
@@ -43,7 +45,7 @@ export const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 /** An answer that exceeds a limit. */
 export const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
 /** An answer for which the node has no room. */
-export const noRoom: AttemptFailure = { kind: 'no-room' };
+export const noRoom: AttemptFailure = { kind: 'here', failure: answersFull };
 
 /** The most bytes of a refusal that are read. */
 export const maxRefusalBytes = 1024 * 1024;

@@ -3,6 +3,7 @@ import type { Transport, UpstreamRequest } from '#gateway/transport/transport.ts
 import {
   ownHeaders,
   type Provider,
+  type ProviderBackgroundRequest,
   type ProviderRequest,
   type ProviderSpeech,
   type ProviderText,
@@ -56,6 +57,12 @@ export class OpenAiCompatible implements Provider {
     return { path: this.#textPaths[protocol], headers, body, streams };
   }
 
+  backgroundResponse({ action, id, query, streams }: ProviderBackgroundRequest): UpstreamRequest {
+    const under = `/responses/${encodeURIComponent(id)}${action === 'cancel' ? '/cancel' : ''}`;
+    const headers = streams ? this.#chatStreamHeaders : this.#chatHeaders;
+    return { ...methods[action], path: this.#path(under, query), headers, body: noBody, streams };
+  }
+
   whole({ path, body, forwarded }: ProviderWhole): ProviderRequest {
     return asItCame({
       path: this.#path(path),
@@ -75,14 +82,19 @@ export class OpenAiCompatible implements Provider {
     return asItCame({ path: this.#path('/audio/transcriptions'), headers, body, streams });
   }
 
-  #path(under: string): string {
-    return this.#base.pathname.replace(/\/$/, '') + under + this.#base.search;
+  /** @param query that of the client, with its question mark */
+  #path(under: string, query = ''): string {
+    const { pathname, search } = this.#base;
+    return pathname.replace(/\/$/, '') + under + (search === '' ? query : `${search}${query.replace('?', '&')}`);
   }
 
   #headersFor(contentType: string, accept: string): ReadonlyArray<string> {
     return [...this.#headers, 'content-type', contentType, 'accept', accept];
   }
 }
+
+const noBody = Buffer.alloc(0);
+const methods = { get: { method: 'GET' }, delete: { method: 'DELETE' }, cancel: {} } as const;
 
 function asItCame(request: ProviderRequest['request']): ProviderRequest {
   return { request, translator: null };

@@ -24,6 +24,16 @@ export interface ProviderText {
   readonly forwarded: ReadonlyArray<string>;
 }
 
+/** A request about a response that the provider makes in the background. */
+export interface ProviderBackgroundRequest {
+  readonly action: 'get' | 'cancel' | 'delete';
+  /** The id of the response. */
+  readonly id: string;
+  /** The query with its question mark; empty without one. */
+  readonly query: string;
+  readonly streams: boolean;
+}
+
 /** A request of an operation that is relayed whole: OpenAI's JSON, with the provider's model in it. */
 export interface ProviderWhole {
   /** One of the provider's `wholePaths`. */
@@ -132,6 +142,8 @@ export interface Provider {
   /** Whether its models want the limit of tokens as `max_completion_tokens`. */
   readonly takesCompletionTokens?: boolean;
   readonly text?: (text: ProviderText) => UpstreamRequest;
+  /** Missing if it makes no responses in the background. */
+  readonly backgroundResponse?: (request: ProviderBackgroundRequest) => UpstreamRequest;
   /** The paths, below the base URL, that requests may be relayed to whole: `/embeddings`. */
   readonly wholePaths?: ReadonlyArray<string>;
   readonly whole?: (whole: ProviderWhole) => ProviderRequest;

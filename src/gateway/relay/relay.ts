@@ -163,11 +163,13 @@ class Relay {
     this.#recorder.start();
     const servedBy = [...this.#servedBy(target), ...(ignored === undefined ? [] : [ignoredHeader, ignored])];
     const costOfHead = this.#costHeaderAt(target);
+    const { provider } = target;
+    const servedFrom = { model: this.#call.route.name, target: target.id };
     let consumer: BodyConsumer | null = null;
     const attempt: Attempt = new Attempt(target.timeouts, (status, headers, control) => {
       const observed = this.#recorder.closeCircuitOnContent(target, control);
       consumer = responseHandler.receive(
-        { status, headers, provider: target.provider, servedBy, costHeader: costOfHead, translator },
+        { status, headers, provider, servedFrom, servedBy, costHeader: costOfHead, translator },
         observed,
       );
       return consumer;

@@ -33,7 +33,7 @@ const backOffLimits = { firstMs: 200, maxMs: 4_000 };
  */
 export function nextStep(failure: AttemptFailure, state: RetryState, random: number): NextStep {
   const elsewhere = state.hasOther ? other : giveUp;
-  if (failure.kind === 'no-room') return giveUp;
+  if (failure.kind === 'here') return giveUp;
   if (failure.kind === 'limit') return failure.limit === 'total' ? giveUp : elsewhere;
   if (failure.kind === 'broken')
     return failure.how === 'too-large' ? elsewhere : retryOr(elsewhere, null, state, random);
@@ -69,7 +69,7 @@ function retryOr(elsewhere: NextStep, retryAfterMs: number | null, state: RetryS
  * @param mayRetry whether the configuration allowed a retry
  */
 export function isLeftToClient(failure: AttemptFailure, mayRetry: boolean): boolean {
-  if (failure.kind === 'no-room') return true;
+  if (failure.kind === 'here') return true;
   if (failure.kind === 'limit') return false;
   if (failure.kind === 'broken') return !mayRetry && failure.how !== 'too-large';
   switch (classifyRefusal(failure)) {
@@ -91,7 +91,7 @@ export function countsAgainst(failure: AttemptFailure): boolean {
       return failure.limit !== 'total';
     case 'broken':
       return failure.how !== 'too-large';
-    case 'no-room':
+    case 'here':
       return false;
     case 'refused': {
       const refusal = classifyRefusal(failure);

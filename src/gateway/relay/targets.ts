@@ -146,7 +146,7 @@ export class AttemptRecorder {
   recordFailure(target: Target, failure: AttemptFailure, { status, isLast }: FailedAttempt): void {
     this.#add(target, 'failed', status, failure);
     // The fault of this node says nothing about the target.
-    if (failure.kind === 'no-room') {
+    if (failure.kind === 'here') {
       this.#reportAttempt(target, 'abandoned', null);
       return;
     }

@@ -1,5 +1,4 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { answersFull } from '#exchange/byte-budget.ts';
 import type { ErrorForm } from '#exchange/error-form.ts';
 import { type ErrorObject, errorCode, errorType } from '#exchange/openai-error.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
@@ -142,8 +141,8 @@ function failureOf(failed: AttemptFailure): Failure {
       return failure('provider-timeout', limitMessages[failed.limit]);
     case 'broken':
       return brokenFailure(failed.how);
-    case 'no-room':
-      return answersFull;
+    case 'here':
+      return failed.failure;
     case 'refused':
       return refusedFailure(failed);
   }

@@ -19,6 +19,7 @@ import { errorEvent, errorOf, type RefusedCall } from './error-response.ts';
 import {
   createResponseHeaders,
   type FinishAnswer,
+  type PrepareAnswer,
   type ResponseHandler,
   type ResponseHead,
   writePaced,
@@ -36,6 +37,8 @@ export interface EventStreamResponseOptions {
   readonly isHeldWhole: boolean;
   /** Whether another target may continue the text so far. Default: false. */
   readonly canContinue?: boolean;
+  /** Missing if nothing is to be done before the first event is sent. */
+  readonly prepare?: PrepareAnswer;
   /** Missing if the last event is sent at once. */
   readonly finish?: FinishAnswer;
 }
@@ -144,6 +147,9 @@ class StreamConsumer implements BodyConsumer {
   #held: Buffer[] = [];
   #heldBytes = 0;
   #hasContent = false;
+  /** Settles when the answer may begin; null before its first event, and if nothing is to be done for it. */
+  #preparing: Promise<void> | null = null;
+  #isPrepared: boolean;
   #isOver = false;
 
   constructor(
@@ -162,6 +168,7 @@ class StreamConsumer implements BodyConsumer {
     this.#attempt = attempt;
     this.#interpreter = interpreter;
     this.#isContinuation = stream.hasBegun;
+    this.#isPrepared = stream.options.prepare === undefined;
     if (/^text\/event-stream\b/i.test(contentType) && isPlain(head.headers)) return;
     this.#isOver = true;
     queueMicrotask(() => attempt.fail(malformed));
@@ -196,9 +203,19 @@ class StreamConsumer implements BodyConsumer {
   readonly #flush = (): void => {
     this.#take();
     // The first content waits for the end of its turn. If a failure came with it, another target can still answer.
-    if (this.#hasContent && this.#held.length > 0 && !this.#isOver && !this.#stream.options.isHeldWhole)
-      this.#write(noBytes);
+    if (!this.#hasContent || this.#held.length === 0 || this.#isOver || this.#stream.options.isHeldWhole) return;
+    if (this.#isPrepared) this.#write(noBytes);
+    else this.#preparing ??= this.#prepare();
   };
+
+  async #prepare(): Promise<void> {
+    this.#attempt.pause();
+    const failure = await this.#stream.options.prepare?.(Buffer.concat(this.#held), this.#head);
+    this.#isPrepared = true;
+    if (failure !== undefined && failure !== null) return this.#fail(failure);
+    this.#attempt.resume();
+    this.#flush();
+  }
 
   #take(): void {
     const arrived = this.#arrived;
@@ -315,7 +332,11 @@ class StreamConsumer implements BodyConsumer {
     const last = endMark === '' ? noBytes : Buffer.from(endMark);
     const { finish } = this.#stream.options;
     if (finish === undefined) this.#end(last);
-    else this.#stream.lastEvent = async () => this.#end(await finish(last, this.#head));
+    else
+      this.#stream.lastEvent = async () => {
+        await this.#preparing;
+        this.#end(await finish(last, this.#head));
+      };
     this.#attempt.complete();
   }
 

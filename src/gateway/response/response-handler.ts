@@ -14,6 +14,8 @@ export interface ResponseHead {
   readonly translator: ResponseTranslator | null;
   /** The name of the provider. */
   readonly provider: string;
+  /** The catalogue's model, and the target that answers: `provider/model`. */
+  readonly servedFrom: { readonly model: string; readonly target: string };
   /** Headers that name the target to the client, names and values in turn. */
   readonly servedBy: ReadonlyArray<string>;
   /**
@@ -40,6 +42,14 @@ export interface ResponseHandler {
   /** Delivers what waits for `FinishAnswer` after a completed attempt. Missing if nothing waits. Never rejects. */
   readonly deliver?: () => Promise<void>;
 }
+
+/**
+ * Does what must be done before the client has any byte of an answer. Never rejects.
+ * @param first the first events of a stream, or the whole answer
+ * @param head of the provider's response
+ * @returns why the client must not have it; null if it may
+ */
+export type PrepareAnswer = (first: Buffer, head: ResponseHead) => Promise<AttemptFailure | null>;
 
 /**
  * Does what must be done with a complete answer before the client has all of it. Never rejects.

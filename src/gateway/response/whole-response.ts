@@ -16,6 +16,7 @@ import {
   createResponseHeaders,
   type FinishAnswer,
   heldContent,
+  type PrepareAnswer,
   type ResponseHandler,
   type ResponseHead,
 } from './response-handler.ts';
@@ -26,6 +27,8 @@ export interface WholeResponseOptions {
   readonly answerHold: ByteReservation;
   /** The member that a JSON answer must have; null if the answer may be of any kind. */
   readonly requiredMember: string | null;
+  /** Missing if nothing is to be done before it is sent. */
+  readonly prepare?: PrepareAnswer;
   /** Missing if the answer is sent at once. */
   readonly finish?: FinishAnswer;
 }
@@ -54,10 +57,19 @@ export class WholeResponse implements ResponseHandler {
   }
 
   receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
-    const { answerHold } = this.#options;
+    const { answerHold, prepare } = this.#options;
     const chunks: Buffer[] = [];
     let bytes = 0;
+    let isOver = false;
     const checked: CheckedAnswer = { reported: nothingReported, parsed: null };
+    const settle = (failure: AttemptFailure | null): void => {
+      if (isOver) return;
+      this.hasBegun = failure === null;
+      if (failure !== null) this.#waiting = null;
+      if (this.#waiting === null) answerHold.resize(0);
+      if (failure === null) attempt.complete();
+      else attempt.fail(failure);
+    };
     return {
       get reported() {
         return checked.reported;
@@ -72,11 +84,15 @@ export class WholeResponse implements ResponseHandler {
       onEnd: () => {
         const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes);
         const failure = this.#take(head, body, checked);
-        if (this.#waiting === null) answerHold.resize(0);
-        if (failure === null) attempt.complete();
-        else attempt.fail(failure);
+        if (failure !== null || prepare === undefined) return settle(failure);
+        attempt.pause();
+        void prepare(body, head).then(settle);
       },
-      onAbort: () => answerHold.resize(0),
+      onAbort: () => {
+        isOver = true;
+        this.#waiting = null;
+        answerHold.resize(0);
+      },
     };
   }
 
@@ -103,7 +119,6 @@ export class WholeResponse implements ResponseHandler {
     const translate = head.translator?.translate;
     const translated = translate === undefined ? { contentType, body } : translate(body, checked.parsed);
     if (translated === null) return malformed;
-    this.hasBegun = true;
     const headers = [
       ...createResponseHeaders(head, translated.contentType),
       ...(head.costHeader?.(checked.reported) ?? []),

@@ -4,12 +4,15 @@ import { bodyShortageFailure, bodyTooLarge } from '#exchange/body-source.ts';
 import type { ByteShortage } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { lastMember, type Place, scalarValue } from '#gateway/framing/json-members.ts';
+import { pointerOf } from '#gateway/framing/json-places.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
 import type { GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
 import { encryptedContentOf, ownPrefix, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
+import type { NamedContainer } from '#gateway/protocols/openai-responses/responses-body.ts';
 import {
   isReference,
   type ListedObject,
+  notHere,
   type ResponsesRequest,
   readResponsesRequest,
 } from '#gateway/protocols/openai-responses/responses-request.ts';
@@ -19,7 +22,7 @@ import type { KeptTurn } from '#responses/turn.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { inlineFiles } from './inline-files.ts';
-import { isReferenceItem, itemsOfTurn, sentAgain } from './input-items.ts';
+import { containerName, isReferenceItem, itemsOfTurn, sentAgain } from './input-items.ts';
 
 /** A request with all items of its conversation in it. */
 export interface ExpandedRequest {
@@ -28,6 +31,8 @@ export interface ExpandedRequest {
   readonly previous: ResponseOutline | null;
   /** The ids of the responses whose items its input names. */
   readonly referenced: ReadonlyArray<string>;
+  /** The containers that it names. */
+  readonly containers: ReadonlyArray<NamedContainer>;
 }
 
 /** The most items of one request that are looked up by their ids. */
@@ -90,9 +95,11 @@ class Expansion {
     const { previousResponseId } = request;
     const references = request.items.filter(isReference).map(({ id }) => id as string);
     if (references.length > maxReferences) return E.left(tooManyReferences);
+    const containers = await this.#containersNamed();
+    if (E.isLeft(containers)) return containers;
     const foreign = await this.#reasoningEdits();
     if (previousResponseId === null && references.length === 0 && foreign.length === 0)
-      return E.right({ request, previous: null, referenced: [] });
+      return E.right({ request, previous: null, referenced: [], containers: containers.right });
     const turns = await this.#turnsBefore(previousResponseId);
     if (E.isLeft(turns)) return turns;
     const items = await this.#itemsNamed(references, turns.right);
@@ -110,6 +117,7 @@ class Expansion {
       request: expanded.right,
       previous,
       referenced: [...new Set(named)].filter((id) => !inTurns.has(id)),
+      containers: containers.right,
     });
   }
 
@@ -118,7 +126,27 @@ class Expansion {
     const { gateway, caller } = this.#call;
     const turns = await gateway.responses.conversation(caller.projectId, id, this.#readLimits);
     if (turns === null) return E.left(previousNotFound(id));
-    return typeof turns === 'string' ? E.left(this.#failureOf(turns)) : E.right(turns);
+    if (typeof turns === 'string') return E.left(this.#failureOf(turns));
+    return turns.at(-1)?.outline.background === null ? E.right(turns) : E.left(previousUnfinished(id));
+  }
+
+  /** Finds which providers have the named containers: only what an answer to this project has named is there for it. */
+  async #containersNamed(): Promise<E.Either<Failure, ReadonlyArray<NamedContainer>>> {
+    const { bytes, containers } = this.#request;
+    if (containers.length === 0) return E.right([]);
+    if (containers.length > maxReferences) return E.left(tooManyReferences);
+    const named = containers.map((place) => ({ place, name: containerName(String(scalarValue(bytes, place))) }));
+    const { gateway, caller } = this.#call;
+    const providers = await gateway.responses.providersOf(caller.projectId, [
+      ...new Set(named.map(({ name }) => name)),
+    ]);
+    const found: NamedContainer[] = [];
+    for (const { place, name } of named) {
+      const provider = providers.get(name);
+      if (provider === undefined) return E.left(notHere(pointerOf(place), 'container'));
+      found.push({ pointer: pointerOf(place), provider });
+    }
+    return E.right(found);
   }
 
   /** Finds the named items of this request and of the turns before it. */
@@ -248,6 +276,13 @@ function latin1(text: string): string {
 function previousNotFound(id: string): Failure {
   return failure('response-not-found', `There is no response ${quoted(id)} that this key can access.`, {
     errors: [{ pointer: '/previous_response_id', message: 'must be the id of a stored response' }],
+  });
+}
+
+function previousUnfinished(id: string): Failure {
+  const detail = `The response ${quoted(id)} is not finished, or its end has not been read yet. Get it until its status says that it is finished.`;
+  return failure('response-not-finished', detail, {
+    errors: [{ pointer: '/previous_response_id', message: 'must be the id of a finished response' }],
   });
 }
 

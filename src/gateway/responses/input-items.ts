@@ -44,6 +44,30 @@ export function itemsOfTurn({ input, response }: KeptTurn): ReadonlyArray<JsonOb
   return [...input, ...output];
 }
 
+/** Begins the names of containers. No item has such a name. */
+const containerPrefix = 'container:';
+
+/** The name by which the container of a provider is found. */
+export function containerName(id: string): string {
+  return containerPrefix + id;
+}
+
+/** The names by which later turns find what a turn has made: its items, and the containers of the provider. */
+export function namesOf(input: ReadonlyArray<JsonObject>, { output }: JsonObject): ReadonlyArray<string> {
+  const made = Array.isArray(output) ? output.filter(isObject) : [];
+  const containers = made.flatMap(containerIn).map(containerName);
+  const items = [...made, ...input.filter((item) => !isReferenceItem(item))].flatMap(({ id }) =>
+    typeof id === 'string' && !id.startsWith(containerPrefix) ? [id] : [],
+  );
+  return [...containers, ...items];
+}
+
+/** The container in which the code of an item ran. */
+function containerIn({ container_id: id, environment }: JsonObject): ReadonlyArray<string> {
+  if (typeof id === 'string') return [id];
+  return isObject(environment) && typeof environment.container_id === 'string' ? [environment.container_id] : [];
+}
+
 /**
  * Makes an item as it is sent again. The opaque part of reasoning gets the name of the provider that made it. Reasoning
  * without one cannot be sent again.

@@ -6,39 +6,51 @@ import { answeredHere, type CallResult, type GatewayCall, type GatewayLimits } f
 import { writeReplay } from '#gateway/protocols/openai-responses/responses-answer-writer.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import { deleteAtProvider, relayBackground, sendRefusal } from './background-response.ts';
 import { isReferenceItem, itemsOfTurn } from './input-items.ts';
 import { orUnavailable } from './relay-response.ts';
 
-/** Answers with a stored response, whole or as the stream of its events. */
+/**
+ * Answers with a stored response, whole or as the stream of its events. One that is still made in the background is the
+ * provider's.
+ */
 export function getResponse(call: GatewayCall): Promise<CallResult> {
   return orUnavailable(async () => {
     const turn = await findTurn(call);
     if (E.isLeft(turn)) return turn;
     if (!call.answerHold.takeBegun(turn.right.outline.bytes)) return E.left(answersFull);
     const query = new URLSearchParams(call.query);
-    const { response } = turn.right;
-    if (query.get('stream') !== 'true') return sendJson(call, response);
+    const { response, outline } = turn.right;
+    const isStreamed = query.get('stream') === 'true';
     const after = Number(query.get('starting_after') ?? -1);
     if (!Number.isSafeInteger(after)) return E.left(notANumber('starting_after'));
+    if (outline.background !== null) return relayBackground(call, turn.right, { action: 'get', isStreamed });
+    if (!isStreamed) return sendJson(call, response);
     call.response.send(200, ['Content-Type', 'text/event-stream'], writeReplay(response, after < 0 ? null : after));
     return answeredHere;
   });
 }
 
-/** Deletes a stored response. */
+/** Deletes a stored response, and the provider's copy of one that is still made in the background. */
 export function deleteResponse(call: GatewayCall): Promise<CallResult> {
   return orUnavailable(async () => {
     const id = idIn(call);
+    const background = (await call.gateway.responses.find(call.caller.projectId, id))?.outline.background ?? null;
+    const refused = background === null ? null : await deleteAtProvider(call, background, id);
+    if (background !== null && refused !== null) return sendRefusal(call, background, refused);
     if (!(await call.gateway.responses.delete(call.caller.projectId, id))) return E.left(notFoundHere(id));
     return sendJson(call, { id, object: 'response', deleted: true });
   });
 }
 
-/** Refuses to cancel a stored response, because it is complete. */
+/** Cancels a response that is made in the background. One that has ended there stays as it is. */
 export function cancelResponse(call: GatewayCall): Promise<CallResult> {
   return orUnavailable(async () => {
     const turn = await findTurn(call);
-    return E.isLeft(turn) ? turn : E.left(notInBackground);
+    if (E.isLeft(turn)) return turn;
+    const { outline, response } = turn.right;
+    if (outline.background !== null) return relayBackground(call, turn.right, { action: 'cancel', isStreamed: false });
+    return response.background === true ? sendJson(call, response) : E.left(notInBackground);
   });
 }
 
@@ -111,7 +123,7 @@ function notFoundHere(id: string): Failure {
 
 const notInBackground = failure(
   'response-not-in-background',
-  'Only a response that is made in the background can be cancelled, and this one is complete.',
+  'Only a response that was asked for with `background: true` can be cancelled.',
 );
 
 const tooLong = failure('body-too-large', 'The conversation is too long to be listed.');

@@ -1,23 +1,30 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { invalidInput } from '#exchange/input-errors.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
+import { malformed } from '#gateway/attempt/attempt-failure.ts';
 import { lastMember } from '#gateway/framing/json-members.ts';
 import type { CallResult, GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
 import { openAiResponses, responsesTextRequest } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import { type ResponsesRequest, readResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
 import {
+  firstDataIn,
+  lastDataIn,
+  responseIn,
   rewriteEvent,
   rewriteResponse,
   type StorageMembers,
 } from '#gateway/protocols/openai-responses/rewrite-response.ts';
 import { maxTranslatedValues } from '#gateway/protocols/protocol.ts';
-import type { FinishAnswer, ResponseHead } from '#gateway/response/response-handler.ts';
+import type { FinishAnswer, PrepareAnswer, ResponseHead } from '#gateway/response/response-handler.ts';
 import { relayRequest } from '#gateway/text/relay-text.ts';
+import type { BackgroundTarget } from '#responses/response-store.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { cancelAtProvider, deleteAtProvider, isFinished } from './background-response.ts';
 import { type ExpandedRequest, expandRequest } from './expand-request.ts';
-import { ownItems } from './input-items.ts';
+import { namesOf, ownItems } from './input-items.ts';
 
 /** Answers a request of Responses: with the turns before it, and so that a later one can continue it. */
 export async function relayResponse(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
@@ -25,21 +32,30 @@ export async function relayResponse(call: GatewayCall, limits: GatewayLimits): P
   if (E.isLeft(bytes)) return bytes;
   const request = await readResponsesRequest(bytes.right, limits.maxJsonValues);
   if (E.isLeft(request)) return request;
+  if (request.right.isInBackground && call.batchId !== null) return E.left(noBackgroundInBatch);
   const expanded = await orUnavailable(() => expandRequest(call, request.right, limits));
   if (E.isLeft(expanded)) return expanded;
-  const { isStored, previousResponseId } = request.right;
+  const { isStored, isInBackground, previousResponseId } = request.right;
   // The answers of a batch are files.
   const storage = { isStored: isStored && call.batchId === null, previousResponseId };
   const isAsItCame = !isStored && previousResponseId === null;
-  const text = responsesTextRequest(expanded.right.request, isAsItCame ? null : storage);
+  const { request: whole, containers } = expanded.right;
+  const text = responsesTextRequest(whole, isAsItCame ? null : storage, containers);
   const keeper = new ResponseKeeper(call, request.right, expanded.right, storage);
-  return relayRequest({
+  const result = await relayRequest({
     endpoint: { operation: 'responses', protocol: openAiResponses },
     call,
     request: text,
+    ...(isInBackground ? { prepare: keeper.prepare } : {}),
     ...(isAsItCame ? {} : { finish: keeper.finish }),
   });
+  await keeper.deleteElsewhere();
+  return result;
 }
+
+const noBackgroundInBatch = invalidInput([
+  { pointer: '/background', message: 'must not be true in a batch, which waits for each answer' },
+]);
 
 /** Does what needs the stored responses. */
 export async function orUnavailable<Result>(
@@ -57,12 +73,16 @@ const storeUnavailable = failure('unavailable', 'The stored responses cannot be 
   retryAfterSeconds: 1,
 });
 
-/** Stores the response of one call before its last bytes leave. */
+/** Stores the response of one call: before its last bytes leave, or before the first ones if it is made in the background. */
 class ResponseKeeper {
   readonly #call: GatewayCall;
   readonly #request: ResponsesRequest;
   readonly #expanded: ExpandedRequest;
   readonly #storage: StorageMembers;
+  /** The id of the response that is stored while it is made in the background; null for none. */
+  #unfinishedId: string | null = null;
+  /** What has made a response in the background whose end is stored; null for none. */
+  #finished: { readonly by: BackgroundTarget; readonly id: string } | null = null;
 
   /** @param request as the client sent it */
   constructor(call: GatewayCall, request: ResponsesRequest, expanded: ExpandedRequest, storage: StorageMembers) {
@@ -72,10 +92,24 @@ class ResponseKeeper {
     this.#storage = storage;
   }
 
+  /** Stores whose response is made in the background. One that cannot be stored is cancelled, for nobody could read it. */
+  readonly prepare: PrepareAnswer = async (first, head) => {
+    const response = responseIn(this.#request.isStreamed ? firstDataIn(first) : first.toString());
+    if (response === null) return malformed;
+    if (isFinished(response)) return null;
+    const id = String(response.id);
+    if (await this.#add(response, head, head.servedFrom)) {
+      this.#unfinishedId = id;
+      return null;
+    }
+    await cancelAtProvider(this.#call, head.servedFrom, id);
+    return { kind: 'here', failure: storeUnavailable };
+  };
+
   readonly finish: FinishAnswer = async (last, head) => {
     const answer = this.#request.isStreamed ? last : rewriteResponse(last, this.#storage);
     if (!this.#storage.isStored) return answer;
-    const text = this.#request.isStreamed ? dataIn(answer) : answer.toString();
+    const text = this.#request.isStreamed ? lastDataIn(answer) : answer.toString();
     const response = responseIn(text);
     if (response !== null && (await this.#store(response, head))) return answer;
     const notStored = { ...this.#storage, isStored: false };
@@ -83,27 +117,62 @@ class ResponseKeeper {
     return Buffer.from(answer.toString().replace(text, () => rewriteEvent(text, notStored)));
   };
 
+  /** Deletes the provider's copy of a response that was made in the background and is stored here. */
+  async deleteElsewhere(): Promise<void> {
+    if (this.#finished !== null) await deleteAtProvider(this.#call, this.#finished.by, this.#finished.id);
+  }
+
   /** @returns whether it is stored: an answer that nobody has, or that failed, is not */
   async #store(response: JsonObject, head: ResponseHead): Promise<boolean> {
-    const { gateway, caller, response: sink } = this.#call;
-    if (sink.isDisconnected || (response.status !== 'completed' && response.status !== 'incomplete')) return false;
+    if (this.#request.isInBackground) return this.#storeBackground(response, head);
+    if (response.status !== 'completed' && response.status !== 'incomplete') return false;
+    return !this.#call.response.isDisconnected && this.#add(response, head);
+  }
+
+  async #storeBackground(response: JsonObject, head: ResponseHead): Promise<boolean> {
+    const isUnfinished = this.#unfinishedId === response.id;
+    if (!isFinished(response)) return isUnfinished;
+    const isStored = isUnfinished ? await this.#finish(response) : await this.#add(response, head);
+    if (isStored) this.#finished = { by: head.servedFrom, id: String(response.id) };
+    return isStored || isUnfinished;
+  }
+
+  async #add(response: JsonObject, head: ResponseHead, background?: BackgroundTarget): Promise<boolean> {
+    const { gateway, caller } = this.#call;
     const input = await this.#ownInput();
     if (input === null) return false;
     const { previous, referenced } = this.#expanded;
-    const output = Array.isArray(response.output) ? response.output.filter(isObject) : [];
-    const made = [...output, ...input.filter(({ type }) => type !== 'item_reference')];
-    try {
-      return await gateway.responses.add({
+    return this.#orLogged(() =>
+      gateway.responses.add({
         projectId: caller.projectId,
         input,
         response,
         provider: head.translator === null ? head.provider : null,
         previous,
         referenced,
-        itemIds: made.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])),
-      });
+        itemIds: namesOf(input, response),
+        ...(background === undefined ? {} : { background }),
+      }),
+    );
+  }
+
+  async #finish(response: JsonObject): Promise<boolean> {
+    const { gateway, caller } = this.#call;
+    const input = await this.#ownInput();
+    if (input === null) return false;
+    const { projectId } = caller;
+    return this.#orLogged(
+      async () =>
+        (await gateway.responses.finish({ projectId, input, response, itemIds: namesOf(input, response) })) ===
+        'stored',
+    );
+  }
+
+  async #orLogged(work: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await work();
     } catch (error) {
-      gateway.log.warn({ error: String(error) }, 'A response could not be stored');
+      this.#call.gateway.log.warn({ error: String(error) }, 'A response could not be stored');
       return false;
     }
   }
@@ -117,20 +186,4 @@ class ResponseKeeper {
     if (input.end - input.valueStart > largeBodyBytes) await heavyWork.take(1);
     return ownItems(parsedJson(bytes.subarray(input.valueStart, input.end)));
   }
-}
-
-const dataLine = '\ndata: ';
-
-/** The data of the last event. A line feed is in no JSON text, so none is inside of it. */
-function dataIn(events: Buffer): string {
-  const text = events.toString();
-  return text.slice(text.lastIndexOf(dataLine) + dataLine.length).trimEnd();
-}
-
-/** The response in an answer, or in an event. */
-function responseIn(text: string): JsonObject | null {
-  const value = parsedJson(text);
-  if (!isObject(value)) return null;
-  const response = isObject(value.response) ? value.response : value;
-  return typeof response.id === 'string' ? response : null;
 }

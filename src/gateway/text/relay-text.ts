@@ -6,7 +6,7 @@ import type { ClientProtocol, TextRequest } from '#gateway/protocols/protocol.ts
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { relay } from '#gateway/relay/relay.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
-import type { FinishAnswer, ResponseHandler } from '#gateway/response/response-handler.ts';
+import type { FinishAnswer, PrepareAnswer, ResponseHandler } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
 import { TargetRequests } from './target-requests.ts';
 
@@ -34,6 +34,8 @@ export interface CheckedRequest {
   readonly endpoint: TextEndpoint;
   readonly call: GatewayCall;
   readonly request: TextRequest;
+  /** What is done before the client has any of its answer; missing for nothing. */
+  readonly prepare?: PrepareAnswer;
   /** What is done with its answer before the client has all of it; missing for nothing. */
   readonly finish?: FinishAnswer;
 }
@@ -69,14 +71,14 @@ export async function relayRequest(checked: CheckedRequest): Promise<CallResult>
 }
 
 function createResponseHandler(
-  { endpoint, call, request, finish }: CheckedRequest,
+  { endpoint, call, request, prepare, finish }: CheckedRequest,
   { onStreamFailure, askUsage }: ModelRoute,
 ): ResponseHandler {
   const { response, answerHold } = call;
-  const finishing = finish === undefined ? {} : { finish };
+  const hooks = { ...(prepare === undefined ? {} : { prepare }), ...(finish === undefined ? {} : { finish }) };
   if (!request.isStreamed) {
     const { requiredMember } = endpoint.protocol;
-    return new WholeResponse({ response, answerHold, requiredMember, ...finishing });
+    return new WholeResponse({ response, answerHold, requiredMember, ...hooks });
   }
   const canContinue = onStreamFailure === 'continue' && request.isContinuable;
   const takesUsageOut = askUsage && !request.asksForUsage;
@@ -87,6 +89,6 @@ function createResponseHandler(
     createInterpreter: () => request.watch({ keepsText: canContinue, takesUsageOut }),
     isHeldWhole: onStreamFailure === 'whole',
     canContinue,
-    ...finishing,
+    ...hooks,
   });
 }

@@ -96,9 +96,9 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
 
   readonly start = (): void => {
     if (this.#over) return;
-    const { path, headers, body } = this.#request;
+    const { method = 'POST', path, headers, body } = this.#request;
     if (Buffer.isBuffer(body)) {
-      this.#connections.pool.dispatch({ method: 'POST', path, headers: headers as string[], body }, this);
+      this.#connections.pool.dispatch({ method, path, headers: headers as string[], body }, this);
       return;
     }
     const stored = body.open();
@@ -108,7 +108,7 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     stored.on('error', () => undefined);
     stored.pause();
     const all = [...headers, 'content-length', String(body.bytes)];
-    this.#connections.pool.dispatch({ method: 'POST', path, headers: all, body: stored }, this);
+    this.#connections.pool.dispatch({ method, path, headers: all, body: stored }, this);
     if (this.#over) stored.destroy();
   };
 

@@ -10,6 +10,8 @@ export interface StoredBody {
 
 /** A call to a provider. */
 export interface UpstreamRequest {
+  /** Default POST. */
+  readonly method?: 'GET' | 'DELETE';
   /** The path with its query. */
   readonly path: string;
   /** Names and values in turn; without length and host. */

@@ -777,7 +777,7 @@ describe('Responses', () => {
     const never = {
       audio: 'no target of the catalogue speaks in a response; audio has /v1/audio/speech',
       hosted: 'a tool of OpenAI runs there alone: its events pass from a target with hostedTools as they come',
-      background: 'a response is not made in the background here',
+      background: 'only a target with hostedTools makes a response in the background: its events pass as they come',
       annotation: 'the neutral form has no citations; those of a target of this protocol pass as they come',
       reasoning: 'reasoning of another protocol comes as a summary; the text of a target of this protocol passes',
       failure: 'a failure is an error event, before which another target may have answered',

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 /** A request that a provider received, and its outcome. */
 export interface SeenRequest {
+  readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -76,6 +77,7 @@ export class FakeProvider {
       return;
     }
     const seen: SeenRequest = {
+      method: req.method ?? '',
       path: req.url ?? '',
       headers: req.headers,
       body: Buffer.concat(chunks),

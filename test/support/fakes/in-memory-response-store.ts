@@ -1,4 +1,4 @@
-import type { ResponseOutline, ResponseStore, StoredResponse } from '#responses/response-store.ts';
+import type { FinishedResponse, ResponseOutline, ResponseStore, StoredResponse } from '#responses/response-store.ts';
 import { StoredResponses } from '#responses/stored-responses.ts';
 import { InMemorySubjectKeys } from './in-memory-subject-keys.ts';
 
@@ -11,6 +11,13 @@ export class InMemoryResponseStore implements ResponseStore {
   async add(response: StoredResponse): Promise<void> {
     const key = `${response.projectId}/${response.id}`;
     if (!this.#responses.has(key)) this.#responses.set(key, response);
+  }
+
+  async finish({ projectId, id, ...finished }: FinishedResponse): Promise<boolean> {
+    const found = await this.find(projectId, id);
+    if (found === null || found.background === null) return false;
+    this.#responses.set(`${projectId}/${id}`, { ...found, ...finished, background: null });
+    return true;
   }
 
   async find(projectId: string, id: string): Promise<StoredResponse | null> {

@@ -6,7 +6,7 @@ import { type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { parseResponses } from './parse-responses.ts';
 import { echoedMembers, newId, type ResponseFrame } from './response-object.ts';
 import { ResponsesAnswerWriter, writeResponsesAnswer } from './responses-answer-writer.ts';
-import { responsesBody, unsupportedTool } from './responses-body.ts';
+import { type NamedContainer, responsesBody, unsupportedByTarget } from './responses-body.ts';
 import { type ResponsesRequest, readResponsesRequest } from './responses-request.ts';
 import { ResponsesStream, RewrittenResponsesStream } from './responses-stream.ts';
 import type { StorageMembers } from './rewrite-response.ts';
@@ -29,8 +29,13 @@ export const openAiResponses: ClientProtocol = {
 /**
  * Makes the request of a client whose items are all in it.
  * @param storage what its response says of its storage; null for a response that is not stored and continues no other
+ * @param containers the containers that it names
  */
-export function responsesTextRequest(request: ResponsesRequest, storage: StorageMembers | null): TextRequest {
+export function responsesTextRequest(
+  request: ResponsesRequest,
+  storage: StorageMembers | null,
+  containers: ReadonlyArray<NamedContainer> = [],
+): TextRequest {
   const frameOf = ({ model }: WriterOptions): ResponseFrame => ({
     id: newId('resp'),
     model,
@@ -46,9 +51,10 @@ export function responsesTextRequest(request: ResponsesRequest, storage: Storage
     asksForUsage: true,
     isContinuable: false,
     mustTranslate: false,
-    unsupportedBy: (target, isStrict) => unsupportedTool(request, target, isStrict),
+    unsupportedBy: (target, isStrict) => unsupportedByTarget(request, containers, target, isStrict),
     changed: ({ target }) => responsesBody(request, target),
-    watch: () => (storage === null ? new ResponsesStream() : new RewrittenResponsesStream(storage)),
+    watch: () =>
+      storage === null ? new ResponsesStream() : new RewrittenResponsesStream(storage, request.isInBackground),
     parse: (maxValues) => parseResponses(request.bytes, maxValues),
     createWriter: (options) => new ResponsesAnswerWriter(frameOf(options), options.freeTextTools),
     writeWhole: (answer, options) => writeResponsesAnswer(frameOf(options), answer, options.freeTextTools),

@@ -30,6 +30,7 @@ import {
 import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { signatureIn } from './encrypted-content.ts';
+import { noBackground } from './responses-body.ts';
 
 /** Schemas are moved as JSON text. */
 const keptTexts = [
@@ -74,6 +75,7 @@ export async function parseResponses(
 }
 
 function parsedOf(body: JsonObject): ParsedRequest {
+  if (body.background === true) refuse(noBackground.pointer, noBackground.message);
   const ignored = new Set<string>();
   for (const [name, value] of Object.entries(body))
     if (!known.has(name) && !saysNothing(value) && !isDefault(name, value)) ignored.add(`/${name}`);

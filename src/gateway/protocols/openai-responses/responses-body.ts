@@ -18,10 +18,12 @@ const clientTools = new Set(['function', 'custom']);
  * Every other byte is unchanged.
  */
 export function responsesBody(request: ResponsesRequest, target: NativeTarget): WrittenRequest {
-  const { bytes, members, isStored } = request;
+  const { bytes, members, isStored, isInBackground } = request;
+  // Without its own copy, a provider could not make a response in the background.
+  const isKeptHereAlone = isStored && !isInBackground;
   const edits = editsOf(members, {
-    replace: { model: asciiJson(target.model), ...(isStored ? { store: 'false' } : {}) },
-    add: isStored ? ['store'] : [],
+    replace: { model: asciiJson(target.model), ...(isKeptHereAlone ? { store: 'false' } : {}) },
+    add: isKeptHereAlone ? ['store'] : [],
   });
   const cut = target.hostedTools ? [] : hostedTools(request);
   const more = [
@@ -35,20 +37,39 @@ export function responsesBody(request: ResponsesRequest, target: NativeTarget): 
   };
 }
 
+/** A container that a request names. */
+export interface NamedContainer {
+  readonly pointer: string;
+  /** The provider at which it lives. */
+  readonly provider: string;
+}
+
 /**
- * What a target without OpenAI's own tools cannot do: run one that is forced, or any of them for a strict client.
+ * What a target without OpenAI's own tools cannot do: answer in the background, run a tool that is forced, or any of
+ * them for a strict client. One with these tools has no containers of another provider.
  * @param isStrict whether nothing may be left out
  */
-export function unsupportedTool(
+export function unsupportedByTarget(
   request: ResponsesRequest,
+  containers: ReadonlyArray<NamedContainer>,
   target: NativeTarget,
   isStrict: () => boolean,
 ): Unsupported | null {
-  if (target.hostedTools) return null;
+  if (target.hostedTools) {
+    const elsewhere = containers.find(({ provider }) => provider !== target.provider);
+    return elsewhere === undefined ? null : { pointer: elsewhere.pointer, message: 'another provider has it' };
+  }
+  if (request.isInBackground) return noBackground;
   if (isHostedForced(request)) return { pointer: '/tool_choice', message: 'the target does not run this tool' };
   const [index] = hostedTools(request);
   return index === undefined || !isStrict() ? null : { pointer: `/tools/${index}`, message: leftOutMessage };
 }
+
+/** Why a target cannot answer in the background. */
+export const noBackground: Unsupported = {
+  pointer: '/background',
+  message: 'the target makes no responses in the background',
+};
 
 function isHostedForced({ bytes, members }: ResponsesRequest): boolean {
   const inside = lastMember(members, 'tool_choice')?.inside ?? null;

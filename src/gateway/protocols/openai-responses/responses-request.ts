@@ -35,12 +35,16 @@ export interface ResponsesRequest extends JsonRequest {
   readonly isStreamed: boolean;
   /** Whether the response is to be stored, as it is if the client does not say otherwise. */
   readonly isStored: boolean;
+  /** Whether the provider makes it in the background, after it has answered. */
+  readonly isInBackground: boolean;
   readonly previousResponseId: string | null;
   /** The items of a list; empty for a text. */
   readonly items: ReadonlyArray<ListedObject>;
   readonly tools: ReadonlyArray<ListedObject>;
   /** The ids of files in the items. */
   readonly fileIds: ReadonlyArray<FoundPlace>;
+  /** The ids of containers, which live at a provider. */
+  readonly containers: ReadonlyArray<FoundPlace>;
 }
 
 const none: ReadonlyArray<string> = [];
@@ -70,28 +74,32 @@ const fileIdPatterns = [
 ];
 const encryptedContent = [...item, 'encrypted_content'];
 const container = [...tool, 'container'];
+/** An item of code that ran names its container, and a tool of the type `auto` uses that one again. */
+const containerPatterns = [
+  container,
+  [...tool, 'environment', 'container_id'],
+  [...item, 'container_id'],
+  [...item, 'environment', 'container_id'],
+];
 /** The kinds of what lives there, by where its id is. */
 const foreignIds: ReadonlyMap<ReadonlyArray<string>, string> = new Map([
   [[...tool, 'vector_store_ids', '*'], 'vector store'],
-  [container, 'container'],
   [[...container, 'file_ids', '*'], 'file'],
-  [[...tool, 'environment', 'container_id'], 'container'],
   [[...tool, 'environment', 'file_ids', '*'], 'file'],
   [[...tool, 'environment', 'skills', '*', 'skill_id'], 'skill'],
   [[...tool, 'input_image_mask', 'file_id'], 'file'],
 ]);
 const patterns = [
   ...[item, [...item, 'type'], [...item, 'id'], [...item, 'role'], encryptedContent, ...fileIdPatterns],
-  ...[tool, [...tool, 'type'], ...foreignIds.keys()],
+  ...[tool, [...tool, 'type'], ...containerPatterns, ...foreignIds.keys()],
 ];
 
-/** Members that the gateway changes, so that each must be there once. */
-const changedMembers = ['input', 'tools', 'store', 'include', 'previous_response_id'];
+/** Members that the gateway changes or obeys, so that each must be there once. */
+const changedMembers = ['input', 'tools', 'store', 'include', 'previous_response_id', 'background'];
 
 /**
  * Reads and checks a request of Responses: the members that the gateway needs, and the kinds of items and tools.
- * @returns invalid input; unsupported for a response in the background; or not found for an id of what lives at a
- *   provider, because all tenants share one account there
+ * @returns invalid input; or not found for an id of what lives at a provider, because all tenants share one account there
  */
 export async function readResponsesRequest(
   bytes: Buffer,
@@ -111,12 +119,14 @@ export async function readResponsesRequest(
     ...checkFlag('/stream', said('stream')),
     ...checkFlag('/store', said('store')),
     ...checkFlag('/background', said('background')),
+    ...(said('background') === true && said('store') === false ? [unstoredBackground] : []),
     ...checkOptionalText('/previous_response_id', said('previous_response_id')),
   ];
   if (faults.length > 0) return E.left(invalidInput(faults));
   // What was not looked at might name what lives at a provider.
   if (listener.places.isOverflown) return E.left(tooManyItems);
-  if (said('background') === true) return E.left(noBackground);
+  const placesOf = (wanted: ReadonlyArray<ReadonlyArray<string>>) =>
+    listener.places.found.filter(({ pattern }) => wanted.includes(pattern));
   const foreign = foreignIdIn(bytes, members, listener.places.found);
   if (foreign !== null) return E.left(foreign);
   return E.right({
@@ -124,22 +134,22 @@ export async function readResponsesRequest(
     model: said('model') as string,
     isStreamed: said('stream') === true,
     isStored: said('store') !== false,
+    isInBackground: said('background') === true,
     previousResponseId: (said('previous_response_id') ?? null) as string | null,
     items,
     tools,
-    fileIds: listener.places.found.filter(
-      (place) => fileIdPatterns.includes(place.pattern as string[]) && scalarValue(bytes, place) !== null,
-    ),
+    fileIds: placesOf(fileIdPatterns).filter((place) => scalarValue(bytes, place) !== null),
+    // A container of the type `auto` is an object, and is made for the call.
+    containers: placesOf(containerPatterns).filter((place) => typeof scalarValue(bytes, place) === 'string'),
   });
 }
 
 const tooManyItems = invalidInput([{ pointer: '/input', message: 'has too many items' }]);
 
-const noBackground = failure(
-  'unsupported-by-target',
-  'No target of this model can do what the request asks: /background: responses are not made in the background here.',
-  { errors: [{ pointer: '/background', message: 'must not be true' }] },
-);
+const unstoredBackground = {
+  pointer: '/store',
+  message: 'must not be false for a response in the background, because its end could not be read',
+};
 
 function checkOptionalText(pointer: string, value: Json | undefined): ReadonlyArray<InputError> {
   return value === undefined || value === null || typeof value === 'string'
@@ -205,19 +215,13 @@ function foreignIdIn(bytes: Buffer, members: Members, places: ReadonlyArray<Foun
     const member = lastMember(members, name);
     if (member !== undefined && scalarValue(bytes, member) !== null) return notHere(`/${name}`, name);
   }
-  const place = places.find((each) => isForeign(bytes, each));
+  const place = places.find(({ pattern, ...each }) => foreignIds.has(pattern) && scalarValue(bytes, each) !== null);
   if (place === undefined) return null;
   return notHere(pointerOf(place), foreignIds.get(place.pattern) ?? 'resource');
 }
 
-/** A container of the type `auto` is an object, and is made for the call. */
-function isForeign(bytes: Buffer, place: FoundPlace): boolean {
-  const { pattern } = place;
-  if (pattern !== container) return foreignIds.has(pattern) && scalarValue(bytes, place) !== null;
-  return typeof scalarValue(bytes, place) === 'string';
-}
-
-function notHere(pointer: string, kind: string): Failure {
+/** The refusal of an id of what lives at a provider. */
+export function notHere(pointer: string, kind: string): Failure {
   const detail = `${pointer} names a ${kind} at the provider, which this key cannot access. Leave it out.`;
   return failure('provider-resource-not-found', detail, { errors: [{ pointer, message: 'must be left out' }] });
 }

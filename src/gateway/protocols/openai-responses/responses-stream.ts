@@ -64,17 +64,29 @@ export class ResponsesStream implements StreamInterpreter {
   }
 }
 
+/** The types of events that have an unfinished response. */
+const begunTypes = new Set(['response.created', 'response.queued', 'response.in_progress']);
+
 const unnamed = { message: 'The provider reported an error without a message.', type: null, code: null, param: null };
 
 /** The same, with what its responses say of their storage replaced. */
 export class RewrittenResponsesStream extends ResponsesStream {
   readonly #storage: StorageMembers;
+  readonly #isInBackground: boolean;
   #written: string[] = [];
   #last = '';
 
-  constructor(storage: StorageMembers) {
+  /** @param isInBackground whether the response may wait long for its content, so that its first events do not */
+  constructor(storage: StorageMembers, isInBackground: boolean) {
     super();
     this.#storage = storage;
+    this.#isInBackground = isInBackground;
+  }
+
+  override classify(data: string | null): EventClassification {
+    const classification = super.classify(data);
+    const isEvent = data !== null && data !== '';
+    return this.#isInBackground && isEvent && classification.kind === 'no-content' ? content : classification;
   }
 
   /** The events for the client since the last call, but for the last one of the stream. */
@@ -90,7 +102,7 @@ export class RewrittenResponsesStream extends ResponsesStream {
   }
 
   protected override take(type: string, data: string, { kind }: EventClassification): void {
-    const hasResponse = kind === 'end' || type === 'response.created' || type === 'response.in_progress';
+    const hasResponse = kind === 'end' || begunTypes.has(type);
     const text = `event: ${type}\ndata: ${hasResponse ? rewriteEvent(data, this.#storage) : data}\n\n`;
     if (kind === 'end') this.#last = text;
     else if (kind !== 'error') this.#written.push(text);

@@ -1,5 +1,6 @@
 import { lastMember, MemberCollector, type Members, wantedNames } from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
+import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 
 /** What a response says of its storage here, in place of what the provider says. */
@@ -34,4 +35,27 @@ function rewritten(bytes: Buffer, members: Members, { isStored, previousResponse
   const previous = previousResponseId === null ? 'null' : asciiJson(previousResponseId);
   const replace = { store: String(isStored), previous_response_id: previous };
   return applyEdits(bytes, editsOf(members, { replace, add: ['store', 'previous_response_id'] }));
+}
+
+const dataLine = '\ndata: ';
+
+/** The data of the first event. A line feed is in no JSON text, so none is inside of it. */
+export function firstDataIn(events: Buffer): string {
+  const text = events.toString();
+  const start = text.indexOf(dataLine) + dataLine.length;
+  return text.slice(start, text.indexOf('\n', start));
+}
+
+/** The data of the last event. */
+export function lastDataIn(events: Buffer): string {
+  const text = events.toString();
+  return text.slice(text.lastIndexOf(dataLine) + dataLine.length).trimEnd();
+}
+
+/** The response in an answer, or in an event; null without one. */
+export function responseIn(text: string): JsonObject | null {
+  const value = parsedJson(text);
+  if (!isObject(value)) return null;
+  const response = isObject(value.response) ? value.response : value;
+  return typeof response.id === 'string' ? response : null;
 }

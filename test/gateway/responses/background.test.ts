@@ -1,0 +1,349 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import OpenAI from 'openai';
+import {
+  type Behaviour,
+  completion,
+  error,
+  FakeProvider,
+  json,
+  type SeenRequest,
+  silence,
+} from '#test/gateway/support/fake-provider.ts';
+import {
+  type GatewayService,
+  type GatewayServiceOptions,
+  startGateway,
+} from '#test/gateway/support/gateway-service.ts';
+import { eventsOfResponse, openAiResponse, outputMessage } from '#test/gateway/support/strict-responses.ts';
+import { goodKey, caller as someCaller } from '#test/http/support/fake-service.ts';
+import { inMemoryResponses } from '#test/support/fakes/in-memory-response-store.ts';
+import { eventually } from '#test/support/run/eventually.ts';
+
+type Made = Record<string, unknown> & { readonly id: string };
+
+const path = '/v1/responses';
+const asked = { model: 'native', input: 'think long', background: true };
+
+const responseOf = (more: object): Made =>
+  openAiResponse([], { background: true, store: true, usage: null, ...more }) as Made;
+const finishedAs = (response: Made, more: object = {}): Made => ({
+  ...openAiResponse([outputMessage('a long answer')], { background: true, store: true, ...more }),
+  id: response.id,
+});
+
+describe('Responses in the background', () => {
+  let openai: FakeProvider;
+  let other: FakeProvider;
+  let service: GatewayService;
+
+  const configuration = (hostedTools = true) => ({
+    providers: {
+      openai: { kind: 'openai-compatible', baseUrl: openai.baseUrl, responses: true, hostedTools },
+      account2: { kind: 'openai-compatible', baseUrl: other.baseUrl, responses: true, hostedTools },
+      other: { kind: 'openai-compatible', baseUrl: other.baseUrl },
+    },
+    models: {
+      native: {
+        targets: [{ provider: 'other', model: 'gpt-y' }],
+        fallbacks: [{ provider: 'openai', model: 'gpt-x' }],
+      },
+      foreign: { targets: [{ provider: 'other', model: 'gpt-y' }] },
+      second: { targets: [{ provider: 'account2', model: 'gpt-x' }] },
+    },
+  });
+  const restart = async (options: GatewayServiceOptions = {}, hostedTools = true) => {
+    await service.stop();
+    service = await startGateway(configuration(hostedTools), options);
+  };
+
+  before(async () => {
+    [openai, other] = await Promise.all([FakeProvider.start(), FakeProvider.start()]);
+  });
+  after(() => Promise.all([openai.stop(), other.stop()]));
+  beforeEach(async () => {
+    other.answers(json(completion('from the other')));
+    service = await startGateway(configuration());
+  });
+  afterEach(() => service.stop());
+
+  const call = async (method: string, under = '', body?: unknown, key = goodKey) => {
+    const answer = await fetch(service.url + path + under, {
+      method,
+      headers: { 'content-type': 'application/json', 'x-api-key': key },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, text, body: () => JSON.parse(text) };
+  };
+  const requests = () => openai.seen.map(({ method, path: where }) => `${method} ${where}`);
+  const begin = async (more: object = {}): Promise<Made> => {
+    const queued = responseOf({ status: 'queued' });
+    openai.answers(json(queued));
+    const answer = await call('POST', '', { ...asked, ...more });
+    assert.deepEqual(answer.body(), { ...queued, previous_response_id: null });
+    return queued;
+  };
+  const areRequested = (...expected: ReadonlyArray<string>) =>
+    eventually(() => isDeepStrictEqual(requests(), expected), `the requests ${expected}`);
+  /** Ends the response at the provider, which then deletes it when it is asked to. */
+  const end = (response: Made, more: object = {}) =>
+    openai.answers(json(finishedAs(response, more)), json({ id: response.id, deleted: true }));
+
+  it('are asked for with the provider’s own copy, and only where OpenAI’s tools run', async () => {
+    await begin();
+    assert.deepEqual(JSON.parse(openai.seen[0]?.body.toString() ?? ''), { ...asked, model: 'gpt-x' });
+    assert.equal(other.seen.length, 0);
+    for (const [model, hostedTools] of [
+      ['foreign', true],
+      ['native', false],
+    ] as const) {
+      await restart({}, hostedTools);
+      const refused = await call('POST', '', { ...asked, model });
+      const { code, param } = refused.body().error;
+      assert.deepEqual([refused.status, code, param], [400, 'unsupported_by_target', 'background']);
+    }
+    const unstored = await call('POST', '', { ...asked, store: false });
+    assert.deepEqual([unstored.status, unstored.body().error.param], [400, 'store']);
+    assert.equal(openai.seen.length, 1);
+  });
+
+  it('are the provider’s until they are finished, and stored here when their end is first read', async () => {
+    const queued = await begin();
+    openai.answers(json({ ...queued, status: 'in_progress' }));
+    for (let read = 0; read < 2; read += 1)
+      assert.equal((await call('GET', `/${queued.id}`)).body().status, 'in_progress');
+    const early = await call('POST', '', { model: 'foreign', input: 'more', previous_response_id: queued.id });
+    assert.deepEqual([early.status, early.body().error.code], [400, 'response_not_finished']);
+    const { data } = (await call('GET', `/${queued.id}/input_items`)).body();
+    assert.equal(data[0].content[0].text, 'think long');
+
+    end(queued);
+    const first = await call('GET', `/${queued.id}?include[]=reasoning.encrypted_content`);
+    const { status, store, output } = first.body();
+    assert.deepEqual([status, store, output[0].content[0].text], ['completed', true, 'a long answer']);
+    await areRequested(`GET ${path}/${queued.id}?include[]=reasoning.encrypted_content`, `DELETE ${path}/${queued.id}`);
+    assert.deepEqual((await call('GET', `/${queued.id}`)).body(), first.body());
+    assert.match((await call('GET', `/${queued.id}?stream=true`)).text, /event: response\.completed/);
+    assert.equal(openai.seen.length, 2, 'the provider is not asked again');
+    await call('POST', '', { model: 'foreign', input: 'more', previous_response_id: queued.id });
+    assert.deepEqual(
+      JSON.parse(other.seen.at(-1)?.body.toString() ?? '').messages.map(({ content }: { content: string }) => content),
+      ['think long', 'a long answer', 'more'],
+    );
+  });
+
+  it('are counted once: when they are asked for, and with their usage when their end is read', async () => {
+    const queued = await begin();
+    openai.answers(json({ ...queued, status: 'in_progress' }));
+    await call('GET', `/${queued.id}`);
+    end(queued);
+    await Promise.all([call('GET', `/${queued.id}`), call('GET', `/${queued.id}`)]);
+    await call('GET', `/${queued.id}`);
+    assert.deepEqual(
+      service.records.map(({ operation, model, target, tokens }) => [operation, model, target, tokens?.input ?? null]),
+      [
+        ['responses', 'native', 'openai/gpt-x', null],
+        ['responses', 'native', 'openai/gpt-x', 15],
+      ],
+    );
+  });
+
+  it('continue a conversation that is kept here', async () => {
+    openai.answers(json(openAiResponse([outputMessage('one')])));
+    other.answers(error(400, 'bad'), json(completion('one')));
+    const before = (await call('POST', '', { model: 'foreign', input: 'first' })).status;
+    assert.equal(before, 400);
+    const first = (await call('POST', '', { model: 'foreign', input: 'first' })).body();
+    const queued = responseOf({ status: 'queued' });
+    openai.answers(json(queued));
+    const answer = (await call('POST', '', { ...asked, previous_response_id: first.id })).body();
+    assert.equal(answer.previous_response_id, first.id);
+    const sent = JSON.parse(openai.seen[0]?.body.toString() ?? '');
+    assert.deepEqual([sent.input.length, sent.previous_response_id, sent.store], [3, undefined, undefined]);
+    end(queued);
+    assert.equal((await call('GET', `/${queued.id}`)).body().previous_response_id, first.id);
+  });
+
+  it('are cancelled at the provider, and stay as they ended', async () => {
+    const queued = await begin();
+    openai.answers(json({ ...queued, status: 'cancelled' }), json({}));
+    assert.equal((await call('POST', `/${queued.id}/cancel`)).body().status, 'cancelled');
+    await areRequested(`POST ${path}/${queued.id}/cancel`, `DELETE ${path}/${queued.id}`);
+    assert.equal((await call('POST', `/${queued.id}/cancel`)).body().status, 'cancelled');
+    assert.equal((await call('GET', `/${queued.id}`)).body().status, 'cancelled');
+    assert.equal(openai.seen.length, 2);
+  });
+
+  it('are deleted at the provider too', async () => {
+    const gone = await begin();
+    openai.answers(error(404, 'not_found'));
+    assert.equal((await call('DELETE', `/${gone.id}`)).body().deleted, true);
+    await areRequested(`DELETE ${path}/${gone.id}`);
+    const kept = await begin();
+    openai.answers(error(400, 'busy'));
+    const refused = await call('DELETE', `/${kept.id}`);
+    assert.deepEqual([refused.status, refused.body().error.code], [400, 'busy']);
+    end(kept);
+    assert.equal((await call('GET', `/${kept.id}`)).status, 200);
+    assert.equal((await call('DELETE', `/${kept.id}`)).status, 200);
+    assert.equal(openai.seen.length, 2);
+  });
+
+  it('are kept here after they have failed, and a provider that fails says so', async () => {
+    const queued = await begin();
+    openai.answers(error(404, 'not_found'));
+    assert.equal((await call('GET', `/${queued.id}`)).status, 404);
+    end(queued, { status: 'failed', output: [], error: { code: 'server_error', message: 'It broke.' } });
+    assert.equal((await call('GET', `/${queued.id}`)).body().error.message, 'It broke.');
+    assert.equal((await call('GET', `/${queued.id}`)).body().status, 'failed');
+    const deleted = await begin();
+    service.configure({ ...configuration(), models: { foreign: configuration().models.foreign } });
+    const lost = await call('GET', `/${deleted.id}`);
+    assert.deepEqual([lost.status, lost.body().error.code], [502, 'no_provider']);
+    assert.equal((await call('DELETE', `/${deleted.id}`)).status, 200);
+  });
+
+  it('are stored before the first event of a stream leaves, and read after its client has left', async () => {
+    const made = responseOf({ status: 'queued' });
+    const events = eventsOfResponse(finishedAs(made));
+    const begun = `event: response.created\ndata: ${JSON.stringify({ type: 'response.created', sequence_number: 0, response: made })}\n\n`;
+    openai.answers((res) => void res.writeHead(200, { 'content-type': 'text/event-stream' }).write(begun));
+    const leaving = new AbortController();
+    const answer = await fetch(service.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': goodKey },
+      body: JSON.stringify({ ...asked, stream: true }),
+      signal: leaving.signal,
+    });
+    const { value } = (await answer.body?.getReader().read()) ?? {};
+    assert.match(Buffer.from(value ?? []).toString(), /"status":"queued".*"store":true/);
+    leaving.abort();
+    await eventually(() => openai.seen[0]?.closedAt !== null, 'the end of the call');
+    const streamed: Behaviour = (res) =>
+      void res.writeHead(200, { 'content-type': 'text/event-stream' }).end(events.slice(3).join(''));
+    openai.answers(streamed, json({}));
+    const resumed = await call('GET', `/${made.id}?stream=true&starting_after=2`);
+    assert.match(resumed.text, /^event: response\.content_part\.added.*event: response\.completed/s);
+    await areRequested(`GET ${path}/${made.id}?stream=true&starting_after=2`, `DELETE ${path}/${made.id}`);
+    assert.equal((await call('GET', `/${made.id}`)).body().status, 'completed');
+  });
+
+  it('that are streamed to their end are stored as they ended', async () => {
+    const made = responseOf({ status: 'queued' });
+    for (const gapMs of [0, 5]) {
+      openai.answers(async (res) => {
+        res.writeHead(200, { 'content-type': 'text/event-stream' });
+        for (const event of eventsOfResponse(finishedAs(made))) {
+          res.write(event);
+          if (gapMs > 0) await new Promise((resolve) => setTimeout(resolve, gapMs));
+        }
+        res.end();
+      }, json({}));
+      const streamed = await call('POST', '', { ...asked, stream: true });
+      assert.match(streamed.text, /"store":true.*event: response\.completed/s);
+      await areRequested(`POST ${path}`, `DELETE ${path}/${made.id}`);
+      assert.equal((await call('GET', `/${made.id}`)).body().status, 'completed');
+      assert.equal((await call('DELETE', `/${made.id}`)).status, 200);
+      assert.equal(openai.seen.length, 2);
+    }
+  });
+
+  for (const stream of [false, true])
+    it(`are cancelled and refused if they cannot be stored${stream ? ', as a stream' : ''}`, async () => {
+      const responses = inMemoryResponses();
+      await restart({ responses });
+      responses.add = () => Promise.reject(new Error('the disk is full'));
+      const made = responseOf({ status: 'queued' });
+      const [begun = ''] = eventsOfResponse(made);
+      const answer: Behaviour = stream
+        ? (res) => void res.writeHead(200, { 'content-type': 'text/event-stream' }).write(begun)
+        : json(made);
+      openai.answers(answer, json(made));
+      const refused = await call('POST', '', { ...asked, stream });
+      assert.deepEqual([refused.status, refused.body().error.code], [503, 'unavailable']);
+      await areRequested(`POST ${path}`, `POST ${path}/${made.id}/cancel`);
+    });
+
+  it('ends with an error where the provider does not answer', async () => {
+    const queued = await begin();
+    const slow = configuration();
+    const timeouts = { connectMs: 100, headersMs: 100, firstContentMs: 100, idleMs: 100, totalMs: 400 };
+    service.configure({ ...slow, providers: { ...slow.providers, openai: { ...slow.providers.openai, timeouts } } });
+    openai.answers(silence);
+    for (const method of ['GET', 'DELETE'])
+      assert.equal((await call(method, `/${queued.id}`)).body().error.code, 'provider_timeout');
+  });
+
+  it('are nothing for another project, in every place', async () => {
+    const callers = { one: someCaller, two: { ...someCaller, projectId: 'cproject2', keyId: 'ckey2' } };
+    await restart({ authenticate: async (key) => callers[key as 'one'] ?? null });
+    const queued = responseOf({ status: 'queued' });
+    openai.answers(json(queued));
+    assert.equal((await call('POST', '', asked, 'one')).status, 200);
+    const tried = await Promise.all([
+      call('GET', `/${queued.id}`, undefined, 'two'),
+      call('GET', `/${queued.id}?stream=true`, undefined, 'two'),
+      call('GET', `/${queued.id}/input_items`, undefined, 'two'),
+      call('POST', `/${queued.id}/cancel`, undefined, 'two'),
+      call('DELETE', `/${queued.id}`, undefined, 'two'),
+      call('POST', '', { ...asked, previous_response_id: queued.id }, 'two'),
+    ]);
+    for (const { status } of tried) assert.equal(status, 404);
+    assert.equal(openai.seen.length, 1);
+  });
+
+  it('works with the official client', async () => {
+    const client = new OpenAI({ apiKey: goodKey, baseURL: `${service.url}/v1`, maxRetries: 0 });
+    const queued = responseOf({ status: 'queued' });
+    openai.answers(json(queued));
+    const made = await client.responses.create({ model: 'native', input: 'think long', background: true });
+    assert.equal(made.status, 'queued');
+    end(queued);
+    assert.equal((await client.responses.retrieve(made.id)).output_text, 'a long answer');
+    assert.equal((await client.responses.cancel(made.id)).status, 'completed');
+    await client.responses.delete(made.id);
+    await assert.rejects(client.responses.retrieve(made.id), { status: 404 });
+  });
+
+  describe('and containers', () => {
+    const ran = (id: string) => ({ id: 'ci_1', type: 'code_interpreter_call', status: 'completed', container_id: id });
+    const using = (id: string) => ({
+      model: 'native',
+      input: 'again',
+      tools: [{ type: 'code_interpreter', container: id }],
+    });
+    const answering = (response: object) => (res: Parameters<Behaviour>[0], seen: SeenRequest) =>
+      json(response)(res, seen);
+
+    it('pass if an answer to this project has named them, to the provider that has them', async () => {
+      const callers = { one: someCaller, two: { ...someCaller, projectId: 'cproject2', keyId: 'ckey2' } };
+      await restart({ authenticate: async (key) => callers[key as 'one'] ?? null });
+      const auto = { ...using(''), tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] };
+      openai.answers(answering(openAiResponse([ran('cntr_1')])));
+      const strict = { ...auto, tool_choice: { type: 'code_interpreter' } };
+      assert.equal((await call('POST', '', strict, 'one')).status, 200);
+      const again = { ...using('cntr_1'), tool_choice: { type: 'code_interpreter' } };
+      assert.equal((await call('POST', '', again, 'one')).status, 200);
+      assert.deepEqual(JSON.parse(openai.seen.at(-1)?.body.toString() ?? '').tools, again.tools);
+      const elsewhere = await call('POST', '', { ...again, model: 'second' }, 'one');
+      assert.deepEqual([elsewhere.status, elsewhere.body().error.code], [400, 'unsupported_by_target']);
+      const seen = openai.seen.length;
+      const places = [
+        again,
+        { ...asked, tools: [{ type: 'shell', environment: { type: 'container_reference', container_id: 'cntr_1' } }] },
+        { ...auto, input: [ran('cntr_1'), { role: 'user', content: 'hi' }] },
+        {
+          ...auto,
+          input: [{ type: 'shell_call', environment: { type: 'container_reference', container_id: 'cntr_1' } }],
+        },
+        // An item of a client's own does not make a container known.
+        { model: 'native', input: [{ id: 'container:cntr_1', role: 'user', content: 'hi' }] },
+      ];
+      for (const [index, body] of places.entries())
+        assert.equal((await call('POST', '', body, 'two')).status, index === 4 ? 200 : 404, `${index}`);
+      assert.equal((await call('POST', '', again, 'two')).status, 404);
+      assert.equal(openai.seen.length, seen);
+    });
+  });
+});
