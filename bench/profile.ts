@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { here } from './beside/checkout.ts';
-import { chatLoad } from './gateway-processes/chats.ts';
-import { startSwitchyard } from './gateway-processes/contestants.ts';
+import { chatLoad, responseLoad } from './gateway-processes/chats.ts';
+import { startSwitchyard, type Way } from './gateway-processes/contestants.ts';
 import { getLoad, postLoad } from './http/flow-load.ts';
 import { flowIds, onCopy } from './http/prepared-service.ts';
 import type { Load } from './http-processes/load.ts';
@@ -21,7 +21,8 @@ const profiles: Readonly<Record<string, () => Promise<void>>> = {
   get: () => ofFlows('GET of a flow', (service, ids) => getLoad(service, ids)),
   post: () => ofFlows('POST of a version, many flows', (service, ids) => postLoad(service, ids)),
   'post-to-one': () => ofFlows('POST of a version, one flow', (service, ids) => postLoad(service, ids.slice(0, 1))),
-  chat: ofChats,
+  chat: () => ofTexts('chat', (way) => chatLoad(way)),
+  response: () => ofTexts('stored response of another protocol', (way) => responseLoad(way)),
 };
 
 /**
@@ -43,12 +44,12 @@ function ofFlows(what: string, loadOf: (service: ServiceServer, ids: ReadonlyArr
   });
 }
 
-async function ofChats(): Promise<void> {
+async function ofTexts(what: string, loadOf: (way: Way) => Load): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   const upstream = await startPrintingPort(join(import.meta.dirname, 'gateway-processes/upstream.ts'));
   const service = await startSwitchyard(folder, upstream.url, here, environment);
   try {
-    await printProfile('chat', service, chatLoad({ ...service, headers: { authorization: `Bearer ${adminKey}` } }));
+    await printProfile(what, service, loadOf({ ...service, headers: { authorization: `Bearer ${adminKey}` } }));
   } finally {
     await service.stop();
     await upstream.stop();

@@ -39,6 +39,13 @@ export function chatLoad(way: Way): Load {
   };
 }
 
+/** The same of responses, which are stored. */
+export function responseLoad(way: Way): Load {
+  const { messages, ...others } = chat;
+  const body = JSON.stringify({ ...others, input: messages });
+  return { ...chatLoad(way), paths: ['/v1/responses'], body };
+}
+
 /** Sends streams from a separate process. @throws Error when one of them fails */
 export async function sendStreams(
   way: Way,

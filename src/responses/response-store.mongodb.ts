@@ -79,9 +79,11 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
       );
       return new Map(found.map(({ response, content }) => [response, content]));
     },
-    ofItems: async (project, items) => {
+    ofItems: async (project, items, ids) => {
+      const made = { items: { $in: [...items] } };
+      const named = { _id: { $in: ids.map((id) => keyOf(project, id)) } };
       const found = await responses.call((all) =>
-        all.find({ project, deleted: false, items: { $in: [...items] } }, withoutContent).toArray(),
+        all.find({ project, deleted: false, $or: [made, named] }, withoutContent).toArray(),
       );
       return found.map(outlineOf);
     },

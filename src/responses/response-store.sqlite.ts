@@ -10,7 +10,7 @@ const schema = `
     at INTEGER NOT NULL, bytes INTEGER NOT NULL, deleted INTEGER NOT NULL, needs TEXT NOT NULL, items TEXT NOT NULL,
     provider TEXT, background TEXT, content TEXT NOT NULL, UNIQUE (project, id)
   ) STRICT;
-  CREATE INDEX IF NOT EXISTS responses_by_conversation ON responses (project, conversation, depth);
+  CREATE INDEX IF NOT EXISTS responses_by_conversation ON responses (project, conversation, depth) WHERE depth > 0;
   CREATE INDEX IF NOT EXISTS responses_by_time ON responses (project, at) WHERE deleted = 0;
   CREATE TABLE IF NOT EXISTS needed (
     project TEXT NOT NULL, id TEXT NOT NULL, response TEXT NOT NULL, PRIMARY KEY (project, id, response)
@@ -25,8 +25,10 @@ const schema = `
   CREATE TRIGGER IF NOT EXISTS needs_added AFTER INSERT ON responses WHEN new.needs <> '[]' BEGIN
     INSERT INTO needed SELECT new.project, value, new.id FROM json_each(new.needs);
   END;
-  CREATE TRIGGER IF NOT EXISTS response_added AFTER INSERT ON responses BEGIN
+  CREATE TRIGGER IF NOT EXISTS items_added AFTER INSERT ON responses WHEN new.items <> '[]' BEGIN
     INSERT INTO items SELECT new.project, value, new.id FROM json_each(new.items);
+  END;
+  CREATE TRIGGER IF NOT EXISTS response_added AFTER INSERT ON responses BEGIN
     INSERT INTO amounts (project, count, bytes) VALUES (new.project, 1, new.bytes)
       ON CONFLICT (project) DO UPDATE SET count = count + 1, bytes = bytes + excluded.bytes;
   END;
@@ -53,12 +55,16 @@ const finishSql = `
 const isFinishedSql = `SELECT 1 WHERE NOT EXISTS
   (SELECT 1 FROM responses WHERE project = ? AND id = ? AND background IS NOT NULL)`;
 const findSql = `SELECT ${columns}, content FROM responses WHERE project = ? AND id = ?`;
-const outlinesSql = `SELECT ${columns} FROM responses WHERE project = ? AND conversation = ? AND depth <= ?`;
+/** Only later responses are in the index: most have none after them, and the first has the id of its conversation. */
+const outlinesSql = `
+  SELECT ${columns} FROM responses WHERE project = ?1 AND id = ?2 UNION ALL
+  SELECT ${columns} FROM responses WHERE project = ?1 AND conversation = ?2 AND depth > 0 AND depth <= ?3`;
 const contentsSql = `
   SELECT id, content FROM responses WHERE project = ? AND id IN (SELECT value FROM json_each(?))`;
 const ofItemsSql = `
   SELECT ${columns} FROM responses WHERE deleted = 0 AND project = ?1 AND id IN
-    (SELECT response FROM items WHERE project = ?1 AND id IN (SELECT value FROM json_each(?2)))`;
+    (SELECT response FROM items WHERE project = ?1 AND id IN (SELECT value FROM json_each(?2))
+     UNION SELECT value FROM json_each(?3))`;
 const neededSql = `
   SELECT 1 FROM needed WHERE project = ? AND id = ? AND response NOT IN (SELECT value FROM json_each(?)) LIMIT 1`;
 const markSql = 'UPDATE responses SET deleted = 1 WHERE project = ? AND id = ? AND deleted = 0';
@@ -96,7 +102,8 @@ export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseSt
       const rows = file.rows(contentsSql, projectId, JSON.stringify(ids));
       return new Map(rows.map(({ id, content }) => [String(id), String(content)]));
     },
-    ofItems: async (projectId, items) => file.rows(ofItemsSql, projectId, JSON.stringify(items)).map(outlineOf),
+    ofItems: async (projectId, items, ids) =>
+      file.rows(ofItemsSql, projectId, JSON.stringify(items), JSON.stringify(ids)).map(outlineOf),
     isNeeded: async (projectId, id, except) => file.rows(neededSql, projectId, id, JSON.stringify(except)).length > 0,
     markDeleted: (projectId, id) => write(markSql, [projectId, id]),
     remove: (projectId, ids) => write(removeSql, ...ids.map((id) => [projectId, id])),

@@ -25,7 +25,7 @@ export interface ResponseOutline {
   readonly isDeleted: boolean;
   /** The ids of the responses whose items it needs, each once. */
   readonly needs: ReadonlyArray<string>;
-  /** The ids of the items that it has made, each once. */
+  /** The names of the items that it has made, each once. An id that names its response needs no other name. */
   readonly items: ReadonlyArray<string>;
   /** The provider that answered in the client's protocol; null if the answer was translated. */
   readonly provider: string | null;
@@ -74,8 +74,12 @@ export interface ResponseStore {
   ) => Promise<ReadonlyArray<ResponseOutline>>;
   /** The contents of responses, by id. Those that are not there are missing. */
   readonly contents: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyMap<string, string>>;
-  /** The outlines of the responses that were not deleted and have made some of these items. */
-  readonly ofItems: (projectId: string, items: ReadonlyArray<string>) => Promise<ReadonlyArray<ResponseOutline>>;
+  /** The outlines of the responses that were not deleted and have made some of these items, or have one of these ids. */
+  readonly ofItems: (
+    projectId: string,
+    items: ReadonlyArray<string>,
+    ids: ReadonlyArray<string>,
+  ) => Promise<ReadonlyArray<ResponseOutline>>;
   /** Whether a response needs the items of another one. @param except the responses that do not count */
   readonly isNeeded: (projectId: string, id: string, except: ReadonlyArray<string>) => Promise<boolean>;
   /** Marks a response as deleted. */

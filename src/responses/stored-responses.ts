@@ -169,21 +169,22 @@ export class StoredResponses implements ResponseAmounts {
 
   /**
    * Finds the turns that have made some items.
+   * @param ids the ids of the responses that ids of items name
    * @throws UnavailableError
    */
   async turnsOfItems(
     projectId: string,
-    items: ReadonlyArray<string>,
+    { items, ids }: { readonly items: ReadonlyArray<string>; readonly ids: ReadonlyArray<string> },
     limits: ReadLimits,
   ): Promise<ReadonlyArray<KeptTurn> | NotRead> {
-    const found = (await this.store.ofItems(projectId, items)).filter((each) => this.#isThere(each));
+    const found = (await this.store.ofItems(projectId, items, ids)).filter((each) => this.#isThere(each));
     const bytes = found.reduce((sum, each) => sum + each.bytes, 0);
     return whyNotRead(bytes, limits) ?? this.#turnsOf(projectId, found);
   }
 
   /** Finds which provider has made some items, by their ids. @throws UnavailableError */
   async providersOf(projectId: string, items: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
-    const found = await this.store.ofItems(projectId, items);
+    const found = await this.store.ofItems(projectId, items, []);
     return new Map(
       found.flatMap(({ items: made, provider }) =>
         provider === null ? [] : made.map((id) => [id, provider] as const),

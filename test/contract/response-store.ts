@@ -74,13 +74,13 @@ export function responseStoreContract(name: string, open: OpenResponseStore): vo
       const finished = { projectId: project, id: 'r1', bytes: 25, items: ['a', 'b'], content: 'finished' };
       assert.equal(await store.finish(finished), true);
       assert.deepEqual(await store.find(project, 'r1'), { ...pending, ...finished, background: null });
-      assert.deepEqual(ids(await store.ofItems(project, ['b'])), ['r1']);
+      assert.deepEqual(ids(await store.ofItems(project, ['b'], [])), ['r1']);
       assert.deepEqual(await store.amountOf(project), { count: 2, bytes: 35, oldestAt: 1_000 });
       assert.equal(await store.finish({ ...finished, content: 'again' }), false);
       assert.equal((await store.find(project, 'r1'))?.content, 'finished');
       for (const id of ['r2', 'r3']) assert.equal(await store.finish({ ...finished, id }), false);
       await store.remove(project, ['r1']);
-      assert.deepEqual(ids(await store.ofItems(project, ['a', 'b'])), []);
+      assert.deepEqual(ids(await store.ofItems(project, ['a', 'b'], [])), []);
       assert.deepEqual(await store.amountOf(project), { count: 1, bytes: 10, oldestAt: 1_000 });
     });
 
@@ -120,10 +120,11 @@ export function responseStoreContract(name: string, open: OpenResponseStore): vo
         storedResponse('r2', { items: ['c'] }),
         storedResponse('r3', { items: ['a'], projectId: 'project2' }),
       );
-      assert.deepEqual(ids(await store.ofItems(project, ['b', 'c', 'd'])), ['r1', 'r2']);
-      assert.deepEqual(ids(await store.ofItems(project, ['a', 'b'])), ['r1']);
+      assert.deepEqual(ids(await store.ofItems(project, ['b', 'c', 'd'], [])), ['r1', 'r2']);
+      assert.deepEqual(ids(await store.ofItems(project, ['a', 'b'], [])), ['r1']);
+      assert.deepEqual(ids(await store.ofItems(project, ['c'], ['r1', 'r2', 'r3', 'r9'])), ['r1', 'r2']);
       await store.markDeleted(project, 'r1');
-      assert.deepEqual(ids(await store.ofItems(project, ['a', 'c'])), ['r2']);
+      assert.deepEqual(ids(await store.ofItems(project, ['a', 'c'], ['r1'])), ['r2']);
     });
 
     it('knows whether a response is needed by others than some', async () => {

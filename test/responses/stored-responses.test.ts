@@ -51,7 +51,7 @@ describe('StoredResponses', () => {
     assert.equal(found?.response.id, 'r1');
     assert.equal(await responses.find('project2', 'r1'), null);
     assert.equal(await responses.conversation('project2', 'r1', noLimit), null);
-    assert.deepEqual(await responses.turnsOfItems('project2', ['msg_r1'], noLimit), []);
+    assert.deepEqual(await responses.turnsOfItems('project2', { items: ['msg_r1'], ids: [] }, noLimit), []);
   });
 
   it('stores nothing readable but ids', async () => {
@@ -84,7 +84,10 @@ describe('StoredResponses', () => {
       },
     });
     assert.equal(await responses.conversation(project, 'r2', limits(bytes - 1)), 'too-long');
-    assert.equal(await responses.turnsOfItems(project, ['msg_r1', 'msg_r2'], limits(bytes - 1)), 'too-long');
+    assert.equal(
+      await responses.turnsOfItems(project, { items: ['msg_r1', 'msg_r2'], ids: [] }, limits(bytes - 1)),
+      'too-long',
+    );
     assert.deepEqual(reserved, []);
     assert.equal(await responses.conversation(project, 'r2', limits(bytes, false)), 'no-room');
     assert.deepEqual(idsOf(await responses.conversation(project, 'r2', limits(bytes))), ['r1', 'r2']);
@@ -149,7 +152,7 @@ describe('StoredResponses', () => {
       assert.equal(await responses.delete(project, 'r1'), false);
       assert.equal(await responses.find(project, 'r1'), null);
       assert.equal(await responses.conversation(project, 'r1', noLimit), null);
-      assert.deepEqual(await responses.turnsOfItems(project, ['msg_r1'], noLimit), []);
+      assert.deepEqual(await responses.turnsOfItems(project, { items: ['msg_r1'], ids: [] }, noLimit), []);
       assert.deepEqual(idsOf(await responses.conversation(project, 'r3', noLimit)), ['r1', 'r2', 'r3']);
       await responses.delete(project, 'r2');
       assert.ok(await isStored('r1'));

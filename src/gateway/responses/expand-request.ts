@@ -8,6 +8,7 @@ import { pointerOf } from '#gateway/framing/json-places.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
 import type { GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
 import { encryptedContentOf, ownPrefix, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
+import { responseIdNamedBy } from '#gateway/protocols/openai-responses/response-ids.ts';
 import type { NamedContainer } from '#gateway/protocols/openai-responses/responses-body.ts';
 import {
   isReference,
@@ -161,7 +162,8 @@ class Expansion {
     const missing = [...wanted].filter((id) => !found.has(id));
     if (missing.length === 0) return E.right(found);
     const { gateway, caller } = this.#call;
-    const others = await gateway.responses.turnsOfItems(caller.projectId, missing, this.#readLimits);
+    const ids = [...new Set(missing.flatMap((id) => responseIdNamedBy(id) ?? []))];
+    const others = await gateway.responses.turnsOfItems(caller.projectId, { items: missing, ids }, this.#readLimits);
     if (typeof others === 'string') return E.left(this.#failureOf(others));
     takeNamed(found, wanted, others);
     return E.right(found);

@@ -1,26 +1,26 @@
 import { encryptedContentOf, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
-import { newId } from '#gateway/protocols/openai-responses/response-object.ts';
+import { type ItemPlace, itemIdOf, responseIdNamedBy } from '#gateway/protocols/openai-responses/response-ids.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
 /** Makes the items of a request's own input, each with a type and an id. */
-export function ownItems(input: Json | undefined): ReadonlyArray<JsonObject> {
-  if (typeof input === 'string') return [messageOf('user', input)];
-  return (Array.isArray(input) ? input.filter(isObject) : []).map(itemOf);
+export function ownItems(input: Json | undefined, responseId: string): ReadonlyArray<JsonObject> {
+  const list = typeof input === 'string' ? [{ role: 'user', content: input }] : Array.isArray(input) ? input : [];
+  return list.filter(isObject).map((item, index) => itemOf(item, { responseId, list: 'input', index }));
 }
 
-function itemOf(item: JsonObject): JsonObject {
+function itemOf(item: JsonObject, at: ItemPlace): JsonObject {
   const { type, role, content, id } = item;
   if (isReferenceItem(item)) return { type: 'item_reference', id };
   if ((type === undefined || type === 'message') && typeof role === 'string' && typeof content === 'string')
-    return { ...item, ...messageOf(role, content), ...(typeof id === 'string' ? { id } : {}) };
+    return { ...item, ...messageOf(role, content, typeof id === 'string' ? id : itemIdOf('msg', at)) };
   const named = type === undefined || type === null ? { ...item, type: 'message' } : item;
-  return typeof id === 'string' ? named : { ...named, id: newId(prefixes.get(String(named.type)) ?? 'item') };
+  return typeof id === 'string' ? named : { ...named, id: itemIdOf(prefixes.get(String(named.type)) ?? 'item', at) };
 }
 
-function messageOf(role: string, text: string): JsonObject {
+function messageOf(role: string, text: string, id: string): JsonObject {
   const part = role === 'assistant' ? { type: 'output_text', annotations: [], text } : { type: 'input_text', text };
-  return { type: 'message', id: newId('msg'), status: 'completed', role, content: [part] };
+  return { type: 'message', id, status: 'completed', role, content: [part] };
 }
 
 const prefixes = new Map([
@@ -52,12 +52,18 @@ export function containerName(id: string): string {
   return containerPrefix + id;
 }
 
-/** The names by which later turns find what a turn has made: its items, and the containers of the provider. */
-export function namesOf(input: ReadonlyArray<JsonObject>, { output }: JsonObject): ReadonlyArray<string> {
+/**
+ * The names by which later turns find what a turn has made: the containers of the provider, and its items, but for those
+ * whose ids name their response.
+ */
+export function namesOf(
+  input: ReadonlyArray<JsonObject>,
+  { id: responseId, output }: JsonObject,
+): ReadonlyArray<string> {
   const made = Array.isArray(output) ? output.filter(isObject) : [];
   const containers = made.flatMap(containerIn).map(containerName);
   const items = [...made, ...input.filter((item) => !isReferenceItem(item))].flatMap(({ id }) =>
-    typeof id === 'string' && !id.startsWith(containerPrefix) ? [id] : [],
+    typeof id === 'string' && !id.startsWith(containerPrefix) && responseIdNamedBy(id) !== responseId ? [id] : [],
   );
   return [...containers, ...items];
 }

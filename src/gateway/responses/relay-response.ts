@@ -139,7 +139,7 @@ class ResponseKeeper {
 
   async #add(response: JsonObject, head: ResponseHead, background?: BackgroundTarget): Promise<boolean> {
     const { gateway, caller } = this.#call;
-    const input = await this.#ownInput();
+    const input = await this.#ownInput(String(response.id));
     if (input === null) return false;
     const { previous, referenced } = this.#expanded;
     return this.#orLogged(() =>
@@ -158,7 +158,7 @@ class ResponseKeeper {
 
   async #finish(response: JsonObject): Promise<boolean> {
     const { gateway, caller } = this.#call;
-    const input = await this.#ownInput();
+    const input = await this.#ownInput(String(response.id));
     if (input === null) return false;
     const { projectId } = caller;
     return this.#orLogged(
@@ -178,12 +178,12 @@ class ResponseKeeper {
   }
 
   /** The items of the request itself; null for more than can be read in one turn of the event loop. */
-  async #ownInput(): Promise<ReadonlyArray<JsonObject> | null> {
+  async #ownInput(responseId: string): Promise<ReadonlyArray<JsonObject> | null> {
     const { bytes, members, values } = this.#request;
     const input = lastMember(members, 'input');
     if (input === undefined) return [];
     if (values > maxTranslatedValues) return null;
     if (input.end - input.valueStart > largeBodyBytes) await heavyWork.take(1);
-    return ownItems(parsedJson(bytes.subarray(input.valueStart, input.end)));
+    return ownItems(parsedJson(bytes.subarray(input.valueStart, input.end)), responseId);
   }
 }

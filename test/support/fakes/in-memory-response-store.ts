@@ -35,9 +35,14 @@ export class InMemoryResponseStore implements ResponseStore {
     return new Map(found.map(({ id, content }) => [id, content]));
   }
 
-  async ofItems(projectId: string, items: ReadonlyArray<string>): Promise<ReadonlyArray<ResponseOutline>> {
+  async ofItems(
+    projectId: string,
+    items: ReadonlyArray<string>,
+    ids: ReadonlyArray<string>,
+  ): Promise<ReadonlyArray<ResponseOutline>> {
     return this.#of(projectId)
-      .filter((each) => !each.isDeleted && each.items.some((item) => items.includes(item)))
+      .filter((each) => !each.isDeleted)
+      .filter((each) => ids.includes(each.id) || each.items.some((item) => items.includes(item)))
       .map(outlineOf);
   }
 

@@ -4,7 +4,8 @@ import { lastMember } from '#gateway/framing/json-members.ts';
 import type { ClientProtocol, TextRequest, WriterOptions } from '#gateway/protocols/protocol.ts';
 import { type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { parseResponses } from './parse-responses.ts';
-import { echoedMembers, newId, type ResponseFrame } from './response-object.ts';
+import { newResponseId } from './response-ids.ts';
+import { echoedMembers, type ResponseFrame } from './response-object.ts';
 import { ResponsesAnswerWriter, writeResponsesAnswer } from './responses-answer-writer.ts';
 import { type NamedContainer, responsesBody, unsupportedByTarget } from './responses-body.ts';
 import { type ResponsesRequest, readResponsesRequest } from './responses-request.ts';
@@ -37,7 +38,7 @@ export function responsesTextRequest(
   containers: ReadonlyArray<NamedContainer> = [],
 ): TextRequest {
   const frameOf = ({ model }: WriterOptions): ResponseFrame => ({
-    id: newId('resp'),
+    id: newResponseId(),
     model,
     createdAt: Math.floor(Date.now() / 1_000),
     ...(storage ?? notStored),

@@ -2,10 +2,21 @@ import type { Signature } from '#gateway/neutral/conversation.ts';
 import { freeTextIn } from '#gateway/protocols/free-text.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { encryptedContentOf } from './encrypted-content.ts';
-import { newId } from './response-object.ts';
+import { itemIdOf } from './response-ids.ts';
 
 /** Emits an event of a stream. */
 export type Emit = (type: string, members: JsonObject) => void;
+
+/** Where an item is in the output, and where its events go. */
+export interface OutputPlace {
+  readonly responseId: string;
+  readonly index: number;
+  readonly emit: Emit;
+}
+
+function idAt(prefix: string, { responseId, index }: OutputPlace): string {
+  return itemIdOf(prefix, { responseId, list: 'output', index });
+}
 
 /** Whether an item is complete: the answer may have ended inside it. */
 export type ItemStatus = 'completed' | 'incomplete';
@@ -48,13 +59,15 @@ function emitPartEnd(emit: Emit, kind: PartKind, place: PartPlace, text: string,
 export class MessageItem implements OpenItem {
   readonly index: number;
   readonly #emit: Emit;
-  readonly #id = newId('msg');
+  readonly #id: string;
   readonly #content: JsonObject[] = [];
   #open: { readonly kind: PartKind; readonly pieces: string[] } | null = null;
 
-  constructor(index: number, emit: Emit) {
+  constructor(at: OutputPlace) {
+    const { index, emit } = at;
     this.index = index;
     this.#emit = emit;
+    this.#id = idAt('msg', at);
     emit('response.output_item.added', { output_index: index, item: this.#item('in_progress') });
   }
 
@@ -98,13 +111,15 @@ export class MessageItem implements OpenItem {
 export class ReasoningItem implements OpenItem {
   readonly index: number;
   readonly #emit: Emit;
-  readonly #id = newId('rs');
+  readonly #id: string;
   #pieces: string[] | null = null;
   #encryptedContent: string | null = null;
 
-  constructor(index: number, emit: Emit) {
+  constructor(at: OutputPlace) {
+    const { index, emit } = at;
     this.index = index;
     this.#emit = emit;
+    this.#id = idAt('rs', at);
     emit('response.output_item.added', { output_index: index, item: this.#item() });
   }
 
@@ -159,14 +174,14 @@ export class CallItem implements OpenItem {
   readonly #pieces: string[] = [];
 
   constructor(
-    index: number,
-    emit: Emit,
+    at: OutputPlace,
     { id: callId, name }: { readonly id: string; readonly name: string },
     isFreeText: boolean,
   ) {
+    const { index, emit } = at;
     this.index = index;
     this.#emit = emit;
-    this.#id = newId(isFreeText ? 'ctc' : 'fc');
+    this.#id = idAt(isFreeText ? 'ctc' : 'fc', at);
     this.#callId = callId;
     this.#name = name;
     this.#isFreeText = isFreeText;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { FinishReason } from '#gateway/neutral/answer-event.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
@@ -41,11 +40,6 @@ export interface ResponseEnd {
   readonly output: ReadonlyArray<JsonObject>;
   readonly reason: FinishReason;
   readonly tokens: Tokens | null;
-}
-
-/** Makes an id of a response or an item, in OpenAI's form. */
-export function newId(prefix: string): string {
-  return `${prefix}_${randomUUID().replaceAll('-', '')}`;
 }
 
 /**

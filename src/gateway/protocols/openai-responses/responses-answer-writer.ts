@@ -10,6 +10,7 @@ import {
   type ItemStatus,
   MessageItem,
   type OpenItem,
+  type OutputPlace,
   ReasoningItem,
 } from './output-items.ts';
 import { incompleteReason, type ResponseFrame, responseObject } from './response-object.ts';
@@ -45,6 +46,7 @@ export function errorMembers(error: JsonObject): JsonObject {
 
 /** Collects the items of an answer, one after the other. Calls of tools may be open together. */
 class OutputItems {
+  readonly #responseId: string;
   readonly #emit: Emit;
   readonly #freeTextTools: ReadonlySet<string>;
   readonly #items: JsonObject[] = [];
@@ -52,19 +54,20 @@ class OutputItems {
   #open: MessageItem | ReasoningItem | null = null;
   #begun = 0;
 
-  constructor(emit: Emit, freeTextTools: ReadonlySet<string>) {
+  constructor({ id }: ResponseFrame, emit: Emit, freeTextTools: ReadonlySet<string>) {
+    this.#responseId = id;
     this.#emit = emit;
     this.#freeTextTools = freeTextTools;
   }
 
   message(): MessageItem {
     if (this.#open instanceof MessageItem) return this.#open;
-    return this.#begin(new MessageItem(this.#next(), this.#emit));
+    return this.#begin(new MessageItem(this.#next()));
   }
 
   reasoning(): ReasoningItem {
     if (this.#open instanceof ReasoningItem) return this.#open;
-    return this.#begin(new ReasoningItem(this.#next(), this.#emit));
+    return this.#begin(new ReasoningItem(this.#next()));
   }
 
   /** Ends the reasoning, or is all that there is of it. */
@@ -75,7 +78,7 @@ class OutputItems {
 
   call(index: number, id: string, name: string): void {
     this.#endOpen('completed');
-    this.#calls.set(index, new CallItem(this.#next(), this.#emit, { id, name }, this.#freeTextTools.has(name)));
+    this.#calls.set(index, new CallItem(this.#next(), { id, name }, this.#freeTextTools.has(name)));
   }
 
   arguments(index: number, text: string): void {
@@ -90,10 +93,10 @@ class OutputItems {
     return this.#items;
   }
 
-  #next(): number {
+  #next(): OutputPlace {
     this.#endOpen('completed');
     this.#begun += 1;
-    return this.#begun - 1;
+    return { responseId: this.#responseId, index: this.#begun - 1, emit: this.#emit };
   }
 
   #begin<Item extends MessageItem | ReasoningItem>(item: Item): Item {
@@ -124,7 +127,7 @@ export class ResponsesAnswerWriter implements AnswerWriter {
   /** @param freeTextTools the names of the tools for which the client takes a free text */
   constructor(frame: ResponseFrame, freeTextTools: ReadonlySet<string>) {
     this.#frame = frame;
-    this.#items = new OutputItems(this.#frames.emit, freeTextTools);
+    this.#items = new OutputItems(frame, this.#frames.emit, freeTextTools);
   }
 
   write(event: AnswerEvent): string {
@@ -186,7 +189,7 @@ export function writeResponsesAnswer(
   { parts, reason, tokens }: Answer,
   freeTextTools: ReadonlySet<string>,
 ): Buffer {
-  const items = new OutputItems(() => undefined, freeTextTools);
+  const items = new OutputItems(frame, () => undefined, freeTextTools);
   for (const [index, part] of parts.entries()) {
     if (part.kind === 'tool-call') {
       items.call(index, part.id, part.name);
@@ -198,6 +201,11 @@ export function writeResponsesAnswer(
   }
   const output = items.end(incompleteReason(reason) === null ? 'completed' : 'incomplete');
   return Buffer.from(JSON.stringify(responseObject(frame, { output, reason, tokens })));
+}
+
+/** The last event of a response. One that was cancelled in the background has none of its own. */
+function endOf({ status }: JsonObject): 'completed' | 'incomplete' | 'failed' {
+  return status === 'completed' || status === 'incomplete' ? status : 'failed';
 }
 
 /**
@@ -223,6 +231,6 @@ export function writeReplay(response: JsonObject, after: number | null): string 
   emit('response.in_progress', { response: begun });
   const output = Array.isArray(response.output) ? (response.output as ReadonlyArray<JsonObject>) : [];
   for (const [index, item] of output.entries()) emitWholeItem(emit, index, item);
-  emit(response.status === 'incomplete' ? 'response.incomplete' : 'response.completed', { response });
+  emit(`response.${endOf(response)}`, { response });
   return events.join('');
 }
