@@ -2,11 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openText, sealText } from '#personal-data/sealed-text.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
-import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { RecentKeys } from './recent-keys.ts';
 import { RecentTurns } from './recent-turns.ts';
 import type { ResponseOutline, ResponseStore, StoredAmount, StoredResponse } from './response-store.ts';
 import type { FinishedTurn, KeptTurn, NewTurn } from './turn.ts';
+import { ownItems } from './turn-items.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** The most bytes of one turn's own items: sealed, it must fit into one document of MongoDB. */
@@ -90,8 +91,8 @@ export class StoredResponses implements ResponseAmounts {
    * @throws UnavailableError
    */
   async add(turn: NewTurn): Promise<boolean> {
-    const { projectId, input, response } = turn;
-    const text = JSON.stringify({ input, response });
+    const { projectId } = turn;
+    const text = contentOf(turn);
     if (isTooLarge(text)) return false;
     const leave = await this.#writes[text.length > largeTurnBytes ? 'large' : 'small'].enter(projectId);
     if (typeof leave === 'string') return false;
@@ -108,18 +109,17 @@ export class StoredResponses implements ResponseAmounts {
    * @returns `before` if another call has stored it, or has deleted the response
    * @throws UnavailableError
    */
-  async finish({ projectId, input, response, itemIds }: FinishedTurn): Promise<'stored' | 'before' | 'too-large'> {
-    const id = String(response.id);
-    const text = JSON.stringify({ input, response });
+  async finish(turn: FinishedTurn): Promise<'stored' | 'before' | 'too-large'> {
+    const { projectId, id, names } = turn;
+    const text = contentOf(turn);
     if (isTooLarge(text)) return 'too-large';
     const content = await this.#seal(projectId, id, text);
-    const items = foundItems(itemIds);
+    const items = foundItems(names);
     return (await this.store.finish({ projectId, id, bytes: content.length, items, content })) ? 'stored' : 'before';
   }
 
   async #write(turn: NewTurn, text: string): Promise<void> {
-    const { projectId, response, previous, referenced, itemIds, provider, background = null } = turn;
-    const id = String(response.id);
+    const { projectId, id, previous, referenced, names, provider, background = null } = turn;
     const content = await this.#seal(projectId, id, text);
     await this.store.add({
       projectId,
@@ -131,7 +131,7 @@ export class StoredResponses implements ResponseAmounts {
       bytes: content.length,
       isDeleted: false,
       needs: [...new Set([...(previous === null ? [] : [previous.id]), ...referenced])],
-      items: foundItems(itemIds),
+      items: foundItems(names),
       provider,
       background,
       content,
@@ -326,6 +326,10 @@ function isTooLarge(text: string): boolean {
   return text.length > maxTurnBytes || Buffer.byteLength(text) > maxTurnBytes;
 }
 
+function contentOf({ inputText, responseText }: Pick<NewTurn, 'inputText' | 'responseText'>): string {
+  return `{"input":${inputText},"response":${responseText}}`;
+}
+
 function foundItems(ids: ReadonlyArray<string>): ReadonlyArray<string> {
   return [...new Set(ids)].slice(0, maxFoundItems);
 }
@@ -336,9 +340,5 @@ function whyNotRead(bytes: number, { maxBytes, reserve }: ReadLimits): NotRead |
 }
 
 function turnOf({ input, response }: JsonObject, outline: ResponseOutline): KeptTurn {
-  return { outline, input: objectsIn(input), response: isObject(response) ? response : {} };
-}
-
-function objectsIn(list: Json | undefined): ReadonlyArray<JsonObject> {
-  return Array.isArray(list) ? list.filter(isObject) : [];
+  return { outline, input: ownItems(input, outline.id), response: isObject(response) ? response : {} };
 }

@@ -3,25 +3,28 @@ import type { BackgroundTarget, ResponseOutline } from './response-store.ts';
 
 /** What one turn adds to a conversation. */
 export interface Turn {
-  /** Its own input. An item that names one of another turn is a reference. */
+  /** Its own input, each item with a type and an id. An item that names one of another turn is a reference. */
   readonly input: ReadonlyArray<JsonObject>;
   readonly response: JsonObject;
 }
 
-/** A turn to store. */
-export interface NewTurn extends Turn, Pick<ResponseOutline, 'provider'> {
-  readonly projectId: string;
+/** A turn to store. Its texts are stored as they are. */
+export interface NewTurn extends Pick<ResponseOutline, 'projectId' | 'id' | 'provider'> {
+  /** The JSON text of its own input: a list of items, or a string. */
+  readonly inputText: string;
+  /** The JSON text of its response. */
+  readonly responseText: string;
   readonly previous: ResponseOutline | null;
   /** The ids of the responses whose items its input names. */
   readonly referenced: ReadonlyArray<string>;
-  /** The ids of the items that it has made, by which others can name them. */
-  readonly itemIds: ReadonlyArray<string>;
+  /** The names of its items, by which others can find them. */
+  readonly names: ReadonlyArray<string>;
   /** What makes it in the background; missing if it is finished. */
   readonly background?: BackgroundTarget;
 }
 
 /** The end of a turn whose response was made in the background. */
-export type FinishedTurn = Pick<NewTurn, 'projectId' | 'input' | 'response' | 'itemIds'>;
+export type FinishedTurn = Pick<NewTurn, 'projectId' | 'id' | 'inputText' | 'responseText' | 'names'>;
 
 /** A turn that is stored. */
 export interface KeptTurn extends Turn {

@@ -9,7 +9,7 @@ interface OpenFile {
   readonly statements: Map<string, StatementSync>;
 }
 
-/** The most writes that are answered together, so that the first one does not wait long. */
+/** With so many writes no further ones are answered together, so that the first one does not wait long. */
 const maxWritesTogether = 500;
 const busyTimeoutMs = 5_000;
 
@@ -17,21 +17,17 @@ const files = new Map<string, OpenFile>();
 
 parentPort?.on('message', handle);
 
-/** Handles a message. A write is handled together with the waiting ones after it. */
-function handle(message: ToSqliteWriter): void {
-  if (message.kind === 'close') {
-    close();
-    return;
-  }
-  const waiting = [message];
-  let behind: ToSqliteWriter | undefined;
+/** Handles messages, together with the waiting ones after them. */
+function handle(messages: ReadonlyArray<ToSqliteWriter>): void {
+  const waiting = [...messages];
   while (waiting.length < maxWritesTogether) {
-    behind = nextMessage();
-    if (behind?.kind !== 'write') break;
-    waiting.push(behind);
+    const behind = nextMessages();
+    if (behind === undefined) break;
+    waiting.push(...behind);
   }
-  answer(writeAll(waiting));
-  if (behind?.kind === 'close') close();
+  const writes = waiting.filter((message) => message.kind === 'write');
+  if (writes.length > 0) answer(writeAll(writes));
+  if (writes.length < waiting.length) close();
 }
 
 /** Writes what waits for each file in one transaction. @returns the answers, in the order of the messages */
@@ -106,7 +102,7 @@ function failed(error: unknown): WriteAnswer {
   return { kind: 'failed', detail: error instanceof Error ? error.message : String(error) };
 }
 
-function nextMessage(): ToSqliteWriter | undefined {
+function nextMessages(): ReadonlyArray<ToSqliteWriter> | undefined {
   return parentPort === null ? undefined : receiveMessageOnPort(parentPort)?.message;
 }
 

@@ -47,6 +47,8 @@ export class SqliteWriter {
   /** In the order of the messages, as the answers are. */
   readonly #pending: PendingWrite[] = [];
   #pendingBytes = 0;
+  /** The messages of this turn of the event loop. A message to a thread costs much more than what is in it. */
+  #outgoing: ToSqliteWriter[] = [];
   /** Why no more writes are accepted; null while they are. */
   #stopped: string | null = null;
   #closing: Promise<void> | null = null;
@@ -115,8 +117,14 @@ export class SqliteWriter {
   }
 
   #post(message: ToSqliteWriter): void {
-    this.#thread.postMessage(message);
+    if (this.#outgoing.push(message) === 1) setImmediate(this.#flush);
   }
+
+  readonly #flush = (): void => {
+    const outgoing = this.#outgoing;
+    this.#outgoing = [];
+    this.#thread.postMessage(outgoing);
+  };
 
   #receive(answers: FromSqliteWriter): void {
     for (const [index, write] of this.#removeOldest(answers.length).entries())

@@ -26,14 +26,16 @@ describe('StoredResponses', () => {
   async function turn(id: string, previousId: string | null = null, more: Partial<NewTurn> = {}): Promise<void> {
     const previous = previousId === null ? null : ((await responses.find(project, previousId))?.outline ?? null);
     const output = [{ id: `msg_${id}`, type: 'message', role: 'assistant', content: `answer ${id}` }];
+    const input = [{ id: `in_${id}`, type: 'message', role: 'user', content: `question ${id}` }];
     const added = await responses.add({
       projectId: project,
-      input: [{ id: `in_${id}`, type: 'message', role: 'user', content: `question ${id}` }],
-      response: { id, status: 'completed', output },
+      id,
+      inputText: JSON.stringify(input),
+      responseText: JSON.stringify({ id, status: 'completed', output }),
       provider: null,
       previous,
       referenced: [],
-      itemIds: [`msg_${id}`, `in_${id}`],
+      names: [`msg_${id}`, `in_${id}`],
       ...more,
     });
     assert.ok(added);
@@ -47,7 +49,8 @@ describe('StoredResponses', () => {
   it('gives back what was stored, to its project alone', async () => {
     await turn('r1');
     const found = await responses.find(project, 'r1');
-    assert.deepEqual(found?.input, [{ id: 'in_r1', type: 'message', role: 'user', content: 'question r1' }]);
+    const content = [{ type: 'input_text', text: 'question r1' }];
+    assert.deepEqual(found?.input, [{ id: 'in_r1', type: 'message', status: 'completed', role: 'user', content }]);
     assert.equal(found?.response.id, 'r1');
     assert.equal(await responses.find('project2', 'r1'), null);
     assert.equal(await responses.conversation('project2', 'r1', noLimit), null);
@@ -55,7 +58,9 @@ describe('StoredResponses', () => {
   });
 
   it('stores nothing readable but ids', async () => {
-    await turn('r1', null, { input: [{ id: 'in_r1', type: 'message', role: 'user', content: 'a canary' }] });
+    await turn('r1', null, {
+      inputText: JSON.stringify([{ id: 'in_r1', type: 'message', role: 'user', content: 'a canary' }]),
+    });
     assert.doesNotMatch(JSON.stringify(await store.find(project, 'r1')), /canary|question|answer/);
   });
 
@@ -98,12 +103,13 @@ describe('StoredResponses', () => {
     const input = [{ type: 'message', role: 'user', content: 'x'.repeat(9 * 1024 * 1024) }];
     const large = {
       projectId: project,
-      input,
-      response: { id: 'r1' },
+      id: 'r1',
+      inputText: JSON.stringify(input),
+      responseText: '{"id":"r1"}',
       provider: null,
       previous: null,
       referenced: [],
-      itemIds: [],
+      names: [],
     };
     assert.equal(await responses.add(large), false);
     assert.equal(await isStored('r1'), false);
@@ -122,8 +128,8 @@ describe('StoredResponses', () => {
     };
     const input = [{ type: 'message', role: 'user', content: 'x'.repeat(100_000) }];
     const newTurn = (index: number, projectId = project): NewTurn => ({
-      ...{ projectId, input, response: { id: `r${index}` }, provider: null, previous: null },
-      ...{ referenced: [], itemIds: [] },
+      ...{ projectId, id: `r${index}`, inputText: JSON.stringify(input), responseText: '{}' },
+      ...{ provider: null, previous: null, referenced: [], names: [] },
     });
     const mine = Array.from({ length: 20 }, (_, index) => responses.add(newTurn(index)));
     const other = responses.add(newTurn(0, 'project2'));

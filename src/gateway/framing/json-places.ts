@@ -36,10 +36,12 @@ export class PlaceFinder implements JsonListener {
   constructor(bytes: Buffer, patterns: ReadonlyArray<PathPattern>) {
     this.#bytes = bytes;
     this.#patterns = patterns;
-    this.maxLevel = Math.max(0, ...patterns.map(({ length }) => length));
-    this.#alive = Array.from({ length: this.maxLevel + 1 }, () => 0);
-    this.#indexes = Array.from({ length: this.maxLevel + 1 }, () => -1);
-    this.#open = Array.from({ length: this.maxLevel + 1 }, () => null);
+    let maxLevel = 0;
+    for (const { length } of patterns) if (length > maxLevel) maxLevel = length;
+    this.maxLevel = maxLevel;
+    this.#alive = new Array(maxLevel + 1).fill(0);
+    this.#indexes = new Array(maxLevel + 1).fill(-1);
+    this.#open = new Array(maxLevel + 1).fill(null);
     this.#alive[0] = (1 << patterns.length) - 1;
   }
 

@@ -18,7 +18,7 @@ import { WholeResponse } from '#gateway/response/whole-response.ts';
 import type { BackgroundTarget } from '#responses/response-store.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
-import { namesOf } from './input-items.ts';
+import { outputNames } from './item-names.ts';
 
 /** What makes a response in the background, by the current configuration. */
 interface BackgroundMaker {
@@ -128,22 +128,24 @@ class BackgroundRelay {
 
   readonly #finishWhole: FinishAnswer = async (body) => {
     const answer = rewriteResponse(body, this.#storage);
-    await this.#store(responseIn(answer.toString()));
+    await this.#store(answer.toString());
     return answer;
   };
 
   readonly #finishStream: FinishAnswer = async (last) => {
-    await this.#store(responseIn(lastDataIn(last)));
+    await this.#store(lastDataIn(last));
     return last;
   };
 
-  async #store(response: JsonObject | null): Promise<void> {
-    const { projectId, id } = this.#turn.outline;
+  async #store(text: string): Promise<void> {
+    const response = responseIn(text);
+    const { projectId, id, items } = this.#turn.outline;
     if (response === null || response.id !== id || !isFinished(response)) return;
-    const { input } = this.#turn;
+    const [inputText, responseText] = [JSON.stringify(this.#turn.input), JSON.stringify(response)];
+    const names = [...outputNames(response), ...items];
     const { gateway } = this.#call;
     try {
-      this.#stored = await gateway.responses.finish({ projectId, input, response, itemIds: namesOf(input, response) });
+      this.#stored = await gateway.responses.finish({ projectId, id, inputText, responseText, names });
     } catch (error) {
       gateway.log.warn(
         { error: String(error) },

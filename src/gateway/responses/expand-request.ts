@@ -8,7 +8,6 @@ import { pointerOf } from '#gateway/framing/json-places.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
 import type { GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
 import { encryptedContentOf, ownPrefix, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
-import { responseIdNamedBy } from '#gateway/protocols/openai-responses/response-ids.ts';
 import type { NamedContainer } from '#gateway/protocols/openai-responses/responses-body.ts';
 import {
   isReference,
@@ -17,13 +16,15 @@ import {
   type ResponsesRequest,
   readResponsesRequest,
 } from '#gateway/protocols/openai-responses/responses-request.ts';
+import { responseIdNamedBy } from '#responses/response-ids.ts';
 import type { ResponseOutline } from '#responses/response-store.ts';
 import type { NotRead, ReadLimits } from '#responses/stored-responses.ts';
 import type { KeptTurn } from '#responses/turn.ts';
+import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { inlineFiles } from './inline-files.ts';
-import { containerName, isReferenceItem, itemsOfTurn, sentAgain } from './input-items.ts';
+import { containerName } from './item-names.ts';
 
 /** A request with all items of its conversation in it. */
 export interface ExpandedRequest {
@@ -268,6 +269,19 @@ function textsOf(item: JsonObject, turn: KeptTurn, found: ReadonlyMap<string, Fo
   const named = isReferenceItem(item) ? found.get(String(item.id)) : { item, turn };
   const sent = named === undefined ? null : sentAgain(named.item, named.turn.outline.provider);
   return sent === null ? [] : [JSON.stringify(sent)];
+}
+
+/**
+ * Makes an item as it is sent again. The opaque part of reasoning gets the name of the provider that made it. Reasoning
+ * without one cannot be sent again.
+ * @returns null if it is left out
+ */
+function sentAgain(item: JsonObject, provider: string | null): JsonObject | null {
+  if (item.type !== 'reasoning') return item;
+  const { encrypted_content: value } = item;
+  if (typeof value !== 'string' || value === '') return null;
+  if (provider === null || signatureIn(value) !== null) return item;
+  return { ...item, encrypted_content: encryptedContentOf({ of: provider, value, isRedacted: false }) };
 }
 
 /** The bytes of a text in UTF-8, as the text that an edit writes. */

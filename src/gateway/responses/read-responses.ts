@@ -5,9 +5,9 @@ import { invalidInput } from '#exchange/input-errors.ts';
 import { answeredHere, type CallResult, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import { writeReplay } from '#gateway/protocols/openai-responses/responses-answer-writer.ts';
 import type { KeptTurn } from '#responses/turn.ts';
+import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { deleteAtProvider, relayBackground, sendRefusal } from './background-response.ts';
-import { isReferenceItem, itemsOfTurn } from './input-items.ts';
 import { orUnavailable } from './relay-response.ts';
 
 /**

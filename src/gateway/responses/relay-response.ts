@@ -19,12 +19,12 @@ import { maxTranslatedValues } from '#gateway/protocols/protocol.ts';
 import type { FinishAnswer, PrepareAnswer, ResponseHead } from '#gateway/response/response-handler.ts';
 import { relayRequest } from '#gateway/text/relay-text.ts';
 import type { BackgroundTarget } from '#responses/response-store.ts';
-import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import type { FinishedTurn } from '#responses/turn.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { type JsonObject, parsedJson } from '#shared/json/json.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 import { cancelAtProvider, deleteAtProvider, isFinished } from './background-response.ts';
 import { type ExpandedRequest, expandRequest } from './expand-request.ts';
-import { namesOf, ownItems } from './input-items.ts';
+import { inputNames, outputNames } from './item-names.ts';
 
 /** Answers a request of Responses: with the turns before it, and so that a later one can continue it. */
 export async function relayResponse(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
@@ -97,21 +97,21 @@ class ResponseKeeper {
     const response = responseIn(this.#request.isStreamed ? firstDataIn(first) : first.toString());
     if (response === null) return malformed;
     if (isFinished(response)) return null;
-    const id = String(response.id);
-    if (await this.#add(response, head, head.servedFrom)) {
-      this.#unfinishedId = id;
+    const turn = this.#turnOf(response, JSON.stringify(response));
+    if (turn !== null && (await this.#add(turn, head, head.servedFrom))) {
+      this.#unfinishedId = turn.id;
       return null;
     }
-    await cancelAtProvider(this.#call, head.servedFrom, id);
+    await cancelAtProvider(this.#call, head.servedFrom, String(response.id));
     return { kind: 'here', failure: storeUnavailable };
   };
 
   readonly finish: FinishAnswer = async (last, head) => {
-    const answer = this.#request.isStreamed ? last : rewriteResponse(last, this.#storage);
+    const isAsWritten = this.#request.isStreamed || head.translator !== null;
+    const answer = isAsWritten ? last : rewriteResponse(last, this.#storage);
     if (!this.#storage.isStored) return answer;
     const text = this.#request.isStreamed ? lastDataIn(answer) : answer.toString();
-    const response = responseIn(text);
-    if (response !== null && (await this.#store(response, head))) return answer;
+    if (await this.#store(text, head)) return answer;
     const notStored = { ...this.#storage, isStored: false };
     if (!this.#request.isStreamed) return rewriteResponse(answer, notStored);
     return Buffer.from(answer.toString().replace(text, () => rewriteEvent(text, notStored)));
@@ -123,49 +123,34 @@ class ResponseKeeper {
   }
 
   /** @returns whether it is stored: an answer that nobody has, or that failed, is not */
-  async #store(response: JsonObject, head: ResponseHead): Promise<boolean> {
-    if (this.#request.isInBackground) return this.#storeBackground(response, head);
+  async #store(text: string, head: ResponseHead): Promise<boolean> {
+    const response = responseIn(text);
+    if (response === null) return false;
+    const turn = this.#turnOf(response, this.#request.isStreamed ? JSON.stringify(response) : text);
+    if (turn === null) return false;
+    if (this.#request.isInBackground) return this.#storeBackground(response, turn, head);
     if (response.status !== 'completed' && response.status !== 'incomplete') return false;
-    return !this.#call.response.isDisconnected && this.#add(response, head);
+    return !this.#call.response.isDisconnected && this.#add(turn, head);
   }
 
-  async #storeBackground(response: JsonObject, head: ResponseHead): Promise<boolean> {
-    const isUnfinished = this.#unfinishedId === response.id;
+  async #storeBackground(response: JsonObject, turn: FinishedTurn, head: ResponseHead): Promise<boolean> {
+    const isUnfinished = this.#unfinishedId === turn.id;
     if (!isFinished(response)) return isUnfinished;
-    const isStored = isUnfinished ? await this.#finish(response) : await this.#add(response, head);
-    if (isStored) this.#finished = { by: head.servedFrom, id: String(response.id) };
+    const isStored = isUnfinished ? await this.#finish(turn) : await this.#add(turn, head);
+    if (isStored) this.#finished = { by: head.servedFrom, id: turn.id };
     return isStored || isUnfinished;
   }
 
-  async #add(response: JsonObject, head: ResponseHead, background?: BackgroundTarget): Promise<boolean> {
-    const { gateway, caller } = this.#call;
-    const input = await this.#ownInput(String(response.id));
-    if (input === null) return false;
+  async #add(turn: FinishedTurn, head: ResponseHead, background?: BackgroundTarget): Promise<boolean> {
+    const { gateway } = this.#call;
     const { previous, referenced } = this.#expanded;
-    return this.#orLogged(() =>
-      gateway.responses.add({
-        projectId: caller.projectId,
-        input,
-        response,
-        provider: head.translator === null ? head.provider : null,
-        previous,
-        referenced,
-        itemIds: namesOf(input, response),
-        ...(background === undefined ? {} : { background }),
-      }),
-    );
+    const provider = head.translator === null ? head.provider : null;
+    const more = background === undefined ? {} : { background };
+    return this.#orLogged(() => gateway.responses.add({ ...turn, provider, previous, referenced, ...more }));
   }
 
-  async #finish(response: JsonObject): Promise<boolean> {
-    const { gateway, caller } = this.#call;
-    const input = await this.#ownInput(String(response.id));
-    if (input === null) return false;
-    const { projectId } = caller;
-    return this.#orLogged(
-      async () =>
-        (await gateway.responses.finish({ projectId, input, response, itemIds: namesOf(input, response) })) ===
-        'stored',
-    );
+  async #finish(turn: FinishedTurn): Promise<boolean> {
+    return this.#orLogged(async () => (await this.#call.gateway.responses.finish(turn)) === 'stored');
   }
 
   async #orLogged(work: () => Promise<boolean>): Promise<boolean> {
@@ -177,13 +162,17 @@ class ResponseKeeper {
     }
   }
 
-  /** The items of the request itself; null for more than can be read in one turn of the event loop. */
-  async #ownInput(responseId: string): Promise<ReadonlyArray<JsonObject> | null> {
+  /** The turn to store; null for an input with more values than can be parsed in one turn of the event loop. */
+  #turnOf(response: JsonObject, responseText: string): FinishedTurn | null {
     const { bytes, members, values } = this.#request;
-    const input = lastMember(members, 'input');
-    if (input === undefined) return [];
     if (values > maxTranslatedValues) return null;
-    if (input.end - input.valueStart > largeBodyBytes) await heavyWork.take(1);
-    return ownItems(parsedJson(bytes.subarray(input.valueStart, input.end)), responseId);
+    const input = lastMember(members, 'input');
+    return {
+      projectId: this.#call.caller.projectId,
+      id: String(response.id),
+      inputText: input === undefined ? '[]' : bytes.toString('utf8', input.valueStart, input.end),
+      responseText,
+      names: [...outputNames(response), ...inputNames(this.#request)],
+    };
   }
 }

@@ -48,12 +48,13 @@ describe('createLineCaller', () => {
       assert.equal(await responses.find(caller.projectId, response.id), null);
       const stored = await responses.add({
         projectId: caller.projectId,
-        input: [{ type: 'message', role: 'user', content: 'before' }],
-        response: { id: 'resp_1', output: [] },
+        id: 'resp_1',
+        inputText: '"before"',
+        responseText: '{"id":"resp_1","output":[]}',
         provider: null,
         previous: null,
         referenced: [],
-        itemIds: [],
+        names: [],
       });
       assert.ok(stored);
       await line('/v1/responses', { model: 'large', input: 'more', previous_response_id: 'resp_1' });

@@ -1,8 +1,8 @@
 import type { Signature } from '#gateway/neutral/conversation.ts';
 import { freeTextIn } from '#gateway/protocols/free-text.ts';
+import { itemIdOf } from '#responses/response-ids.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { encryptedContentOf } from './encrypted-content.ts';
-import { itemIdOf } from './response-ids.ts';
 
 /** Emits an event of a stream. */
 export type Emit = (type: string, members: JsonObject) => void;

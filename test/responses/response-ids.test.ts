@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { itemIdOf, newResponseId, responseIdNamedBy } from '#gateway/protocols/openai-responses/response-ids.ts';
+import { itemIdOf, newResponseId, responseIdNamedBy } from '#responses/response-ids.ts';
 
 describe('the ids of items', () => {
   for (const list of ['input', 'output'] as const)

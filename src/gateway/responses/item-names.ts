@@ -1,0 +1,39 @@
+import { isReference, type ResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
+import { responseIdNamedBy } from '#responses/response-ids.ts';
+import { outputOf } from '#responses/turn-items.ts';
+import { isObject, type JsonObject } from '#shared/json/json.ts';
+
+/** Begins the names of containers. No item has such a name. */
+const containerPrefix = 'container:';
+
+/** The name by which the container of a provider is found. */
+export function containerName(id: string): string {
+  return containerPrefix + id;
+}
+
+/** The names that the items of a request's own input have from its client. */
+export function inputNames({ items }: Pick<ResponsesRequest, 'items'>): ReadonlyArray<string> {
+  return items.flatMap((item) => (item.id === null || isReference(item) || !isName(item.id) ? [] : [item.id]));
+}
+
+/**
+ * The names by which later turns find what a response has made: the containers of its provider, and the items, but for
+ * those whose ids name the response.
+ */
+export function outputNames(response: JsonObject): ReadonlyArray<string> {
+  const made = outputOf(response);
+  const items = made.flatMap(({ id }) =>
+    typeof id === 'string' && isName(id) && responseIdNamedBy(id) !== response.id ? [id] : [],
+  );
+  return [...made.flatMap(containerIn).map(containerName), ...items];
+}
+
+function isName(id: string): boolean {
+  return !id.startsWith(containerPrefix);
+}
+
+/** The container in which the code of an item ran. */
+function containerIn({ container_id: id, environment }: JsonObject): ReadonlyArray<string> {
+  if (typeof id === 'string') return [id];
+  return isObject(environment) && typeof environment.container_id === 'string' ? [environment.container_id] : [];
+}
