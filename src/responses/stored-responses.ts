@@ -158,11 +158,13 @@ export class StoredResponses implements ResponseAmounts {
     const last = await this.store.find(projectId, id);
     if (last === null || !this.#isThere(last)) return null;
     if (last.depth > maxTurns) return 'too-long';
-    const before = last.previous === null ? [] : await this.#chainBefore(last);
+    const kept = await this.#keptBefore(last);
+    const before = kept?.map(({ outline }) => outline) ?? (await this.#chainBefore(last));
     const bytes = before.reduce((sum, each) => sum + each.bytes, last.bytes);
     const refused = whyNotRead(bytes, limits);
     if (refused !== null) return refused;
-    const opened = [...(await this.#turnsOf(projectId, before)), ...(await this.#opened(projectId, [last]))];
+    const turnsBefore = kept ?? (await this.#turnsOf(projectId, before));
+    const opened = [...turnsBefore, ...(await this.#opened(projectId, [last]))];
     // A part may have been removed meanwhile, and the rest alone would be another conversation.
     return opened.length === last.depth + 1 ? opened : null;
   }
@@ -250,6 +252,22 @@ export class StoredResponses implements ResponseAmounts {
 
   #isThere({ isDeleted, at }: ResponseOutline): boolean {
     return !isDeleted && at >= this.expiredBefore;
+  }
+
+  /**
+   * The turns before one, if all of them are kept in memory. They exist as long as it does: what it needs is removed with
+   * it.
+   */
+  async #keptBefore({ projectId, previous }: ResponseOutline): Promise<ReadonlyArray<KeptTurn> | null> {
+    const { subject } = await this.#recentKeys.keyOf(projectId);
+    const turns: KeptTurn[] = [];
+    for (let id = previous; id !== null; ) {
+      const turn = this.#recentTurns.find({ subject, id });
+      if (turn === null) return null;
+      turns.push(turn);
+      id = turn.outline.previous;
+    }
+    return turns.reverse();
   }
 
   async #chainBefore({

@@ -3,12 +3,12 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { bodyShortageFailure, bodyTooLarge } from '#exchange/body-source.ts';
 import type { ByteShortage } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
-import { lastMember, type Place, scalarValue } from '#gateway/framing/json-members.ts';
+import { type Place, scalarValue } from '#gateway/framing/json-members.ts';
 import { pointerOf } from '#gateway/framing/json-places.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
 import type { GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
 import { encryptedContentOf, ownPrefix, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
-import type { NamedContainer } from '#gateway/protocols/openai-responses/responses-body.ts';
+import { inputEdits, type NamedContainer } from '#gateway/protocols/openai-responses/responses-body.ts';
 import {
   isReference,
   type ListedObject,
@@ -25,6 +25,7 @@ import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { inlineFiles } from './inline-files.ts';
 import { containerName } from './item-names.ts';
+import { type FoundItem, ItemsOfTurns, latin1, markedAgain, referencesIn } from './items-before.ts';
 
 /** A request with all items of its conversation in it. */
 export interface ExpandedRequest {
@@ -44,12 +45,6 @@ const tooManyReferences = invalidInput([
   { pointer: '/input', message: `may name ${maxReferences} items by their ids at most` },
 ]);
 
-/** An item that was found by its id. */
-interface FoundItem {
-  readonly item: JsonObject;
-  readonly turn: KeptTurn;
-}
-
 /**
  * Puts into a request what it only names: the turns before it, items, and files of its project.
  * @returns not found for what this project does not have; too large for more than a body may have
@@ -62,11 +57,12 @@ export async function expandRequest(
 ): Promise<E.Either<Failure, ExpandedRequest>> {
   const expanded = await new Expansion(call, request, limits).expand();
   if (E.isLeft(expanded)) return expanded;
-  const inlined = await inlineFiles(call, expanded.right.request);
+  const { request: whole } = expanded.right;
+  const inlined = await inlineFiles(call, whole);
   if (E.isLeft(inlined)) return inlined;
   if (inlined.right === null) return expanded;
   const read = await readAgain(call, inlined.right, limits);
-  return E.isLeft(read) ? read : E.right({ ...expanded.right, request: read.right });
+  return E.isLeft(read) ? read : E.right({ ...expanded.right, request: { ...read.right, before: whole.before } });
 }
 
 async function readAgain(
@@ -108,9 +104,9 @@ class Expansion {
     if (E.isLeft(items)) return items;
     const missing = references.find((id) => !items.right.has(id));
     if (missing !== undefined) return E.left(itemNotFound(missing));
-    const size = turns.right.reduce((sum, { outline }) => sum + outline.bytes, request.bytes.length);
-    if (size > largeBodyBytes) await heavyWork.take(1);
-    const expanded = await readAgain(this.#call, this.#expandedBytes(turns.right, items.right, foreign), this.#limits);
+    const before = turns.right.length === 0 ? null : new ItemsOfTurns(turns.right, items.right);
+    if (request.bytes.length + (before?.size ?? 0) > largeBodyBytes) await heavyWork.take(1);
+    const expanded = await this.#withItems(before, items.right, foreign);
     if (E.isLeft(expanded)) return expanded;
     const previous = turns.right.at(-1)?.outline ?? null;
     const inTurns = new Set(turns.right.map(({ outline }) => outline.id));
@@ -157,8 +153,8 @@ class Expansion {
     turns: ReadonlyArray<KeptTurn>,
   ): Promise<E.Either<Failure, ReadonlyMap<string, FoundItem>>> {
     const found = new Map<string, FoundItem>();
-    const ofTurns = turns.flatMap(({ input }) => input.filter(isReferenceItem)).map(({ id }) => String(id));
-    const wanted = new Set([...references, ...ofTurns]);
+    const wanted = new Set([...references, ...turns.flatMap(referencesIn)]);
+    if (wanted.size === 0) return E.right(found);
     takeNamed(found, wanted, turns);
     const missing = [...wanted].filter((id) => !found.has(id));
     if (missing.length === 0) return E.right(found);
@@ -205,20 +201,26 @@ class Expansion {
       : bodyShortageFailure(this.#shortage);
   }
 
-  #expandedBytes(
-    turns: ReadonlyArray<KeptTurn>,
+  /** Puts the named items into the request, and the turns before it. Those that name files are put into its input. */
+  async #withItems(
+    before: ItemsOfTurns | null,
     found: ReadonlyMap<string, FoundItem>,
     foreign: ReadonlyArray<Edit>,
-  ): Buffer {
-    const { bytes, members, items } = this.#request;
-    const before = turns.flatMap((turn) => itemsOfTurn(turn).flatMap((item) => textsOf(item, turn, found)));
+  ): Promise<E.Either<Failure, ResponsesRequest>> {
+    const request = this.#request;
+    const { bytes, members, items } = request;
+    const isInInput = before?.hasFiles === true;
     const edits = [
-      ...editsOf(members, { remove: ['previous_response_id'] }),
-      ...this.#inputEdits(before),
       ...foreign,
       ...items.filter(isReference).map((item) => this.#referenceEdit(item, found)),
+      ...(isInInput ? inputEdits(request, textOf(before.items), items.length > 0) : []),
     ];
-    return applyEdits(bytes, inPlace(edits));
+    const shortage = before === null || isInInput ? null : this.#call.bodyHold.take(before.size);
+    if (shortage !== null) return E.left(bodyShortageFailure(shortage));
+    if (edits.length === 0) return E.right({ ...request, before });
+    const removal = editsOf(members, { remove: ['previous_response_id'] });
+    const read = await readAgain(this.#call, applyEdits(bytes, inPlace([...edits, ...removal])), this.#limits);
+    return E.isLeft(read) ? read : E.right({ ...read.right, before: isInInput ? null : before });
   }
 
   #referenceEdit(
@@ -226,22 +228,8 @@ class Expansion {
     found: ReadonlyMap<string, FoundItem>,
   ): Edit {
     const named = found.get(id ?? '');
-    const item = named === undefined ? null : sentAgain(named.item, named.turn.outline.provider);
+    const item = named === undefined ? null : markedAgain(named.item, named.turn.outline.provider);
     return { start: valueStart, end, text: latin1(JSON.stringify(item ?? emptyReasoning)) };
-  }
-
-  #inputEdits(before: ReadonlyArray<string>): ReadonlyArray<Edit> {
-    if (before.length === 0) return [];
-    const { bytes, members } = this.#request;
-    const texts = latin1(before.join(','));
-    const input = lastMember(members, 'input');
-    if (input === undefined) return [{ start: members.open + 1, end: members.open + 1, text: `"input":[${texts}],` }];
-    const { valueStart, end, size } = input;
-    if (typeof scalarValue(bytes, input) === 'string') {
-      const text = bytes.toString('latin1', valueStart, end);
-      return [{ start: valueStart, end, text: `[${texts},{"type":"message","role":"user","content":${text}}]` }];
-    }
-    return [{ start: valueStart + 1, end: valueStart + 1, text: size === 0 ? texts : `${texts},` }];
   }
 }
 
@@ -264,29 +252,8 @@ function takeNamed(found: Map<string, FoundItem>, wanted: ReadonlySet<string>, t
   }
 }
 
-/** The texts of an item that is sent again; none if it is left out. */
-function textsOf(item: JsonObject, turn: KeptTurn, found: ReadonlyMap<string, FoundItem>): ReadonlyArray<string> {
-  const named = isReferenceItem(item) ? found.get(String(item.id)) : { item, turn };
-  const sent = named === undefined ? null : sentAgain(named.item, named.turn.outline.provider);
-  return sent === null ? [] : [JSON.stringify(sent)];
-}
-
-/**
- * Makes an item as it is sent again. The opaque part of reasoning gets the name of the provider that made it. Reasoning
- * without one cannot be sent again.
- * @returns null if it is left out
- */
-function sentAgain(item: JsonObject, provider: string | null): JsonObject | null {
-  if (item.type !== 'reasoning') return item;
-  const { encrypted_content: value } = item;
-  if (typeof value !== 'string' || value === '') return null;
-  if (provider === null || signatureIn(value) !== null) return item;
-  return { ...item, encrypted_content: encryptedContentOf({ of: provider, value, isRedacted: false }) };
-}
-
-/** The bytes of a text in UTF-8, as the text that an edit writes. */
-function latin1(text: string): string {
-  return Buffer.from(text).toString('latin1');
+function textOf(items: ReadonlyArray<JsonObject>): string {
+  return latin1(items.map((item) => JSON.stringify(item)).join(','));
 }
 
 function previousNotFound(id: string): Failure {

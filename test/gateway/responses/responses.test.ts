@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import type { Caller } from '#domain/shared/access.ts';
+import { encryptedContentOf } from '#gateway/protocols/openai-responses/encrypted-content.ts';
 import {
   type Behaviour,
   bytes,
@@ -59,6 +60,9 @@ function eventsIn(body: string): ReadonlyArray<StreamEvent> {
     return [event];
   });
 }
+
+/** An opaque part of reasoning that no target of these tests has made. */
+const signed = { of: 'elsewhere', value: 'secret', isRedacted: false };
 
 const textOf = ({ output }: Read) => output.flatMap(({ content = [] }) => content.map(({ text }) => text)).join('');
 const saidBy = (text: string) => openAiResponse([outputMessage(text)]);
@@ -122,6 +126,8 @@ describe('Responses', () => {
     return answer.body();
   };
   const sentTo = (provider: FakeProvider) => JSON.parse(provider.seen.at(-1)?.body.toString() ?? '{}');
+  const typesSentTo = (provider: FakeProvider) =>
+    sentTo(provider).input.map(({ type = 'message' }: { type?: string }) => type);
 
   describe('to a target of the same protocol', () => {
     it('pass byte for byte but for the model, if nothing is stored', async () => {
@@ -564,6 +570,39 @@ describe('Responses', () => {
       assert.deepEqual(sentTo(openai).input[1], thought);
       await create({ model: 'alone', input: 'more', previous_response_id: first.id });
       assert.ok(!JSON.stringify(sentTo(other)).includes('secret-of-openai'));
+      // The same account under another name is another provider.
+      const two = configuration();
+      const providers = { ...two.providers, second: two.providers.openai };
+      service.configure({
+        ...two,
+        providers,
+        models: { ...two.models, second: { targets: [{ provider: 'second', model: 'gpt-x' }] } },
+      });
+      await create({ model: 'second', input: 'more', previous_response_id: first.id });
+      assert.deepEqual(typesSentTo(openai), ['message', 'message', 'message']);
+    });
+
+    it('are continued by an input of which a target gets nothing, or by none', async () => {
+      const first = await create({ model: 'native', input: 'one' });
+      const foreign = { type: 'reasoning', summary: [], encrypted_content: encryptedContentOf(signed) };
+      for (const input of [[foreign], [], undefined]) {
+        await create({ model: 'native', input, previous_response_id: first.id });
+        assert.deepEqual(typesSentTo(openai), ['message', 'message']);
+        assert.equal(sentTo(openai).previous_response_id, undefined);
+      }
+      await create({
+        model: 'native',
+        input: [foreign, { role: 'user', content: 'x' }, foreign],
+        previous_response_id: first.id,
+      });
+      assert.deepEqual(sentTo(openai).input.length, 3);
+      const thought = { id: 'rs_1', type: 'reasoning', summary: [] };
+      openai.answers(json(openAiResponse([thought])));
+      const unreadable = await create({ model: 'native', input: [{ ...thought, id: 'rs_2' }] });
+      for (const input of ['two', undefined]) {
+        await create({ model: 'native', input, previous_response_id: unreadable.id });
+        assert.deepEqual(sentTo(openai).input, input ?? []);
+      }
     });
   });
 

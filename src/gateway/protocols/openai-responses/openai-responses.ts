@@ -45,7 +45,7 @@ export function responsesTextRequest(
     echo: echoOf(request),
   });
   return {
-    size: request.bytes.length,
+    size: request.bytes.length + (request.before?.size ?? 0),
     model: request.model,
     hint: 'balanced',
     isStreamed: request.isStreamed,
@@ -56,7 +56,7 @@ export function responsesTextRequest(
     changed: ({ target }) => responsesBody(request, target),
     watch: () =>
       storage === null ? new ResponsesStream() : new RewrittenResponsesStream(storage, request.isInBackground),
-    parse: (maxValues) => parseResponses(request.bytes, maxValues),
+    parse: (maxValues) => parseResponses(request, maxValues),
     createWriter: (options) => new ResponsesAnswerWriter(frameOf(options), options.freeTextTools),
     writeWhole: (answer, options) => writeResponsesAnswer(frameOf(options), answer, options.freeTextTools),
   };

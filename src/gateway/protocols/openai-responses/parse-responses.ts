@@ -31,6 +31,7 @@ import type { ParsedRequest } from '#gateway/protocols/protocol.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { signatureIn } from './encrypted-content.ts';
 import { noBackground } from './responses-body.ts';
+import type { ItemsBefore, ResponsesRequest } from './responses-request.ts';
 
 /** Schemas are moved as JSON text. */
 const keptTexts = [
@@ -63,15 +64,21 @@ const foreignReasoning = 'openai-responses';
 
 /**
  * Parses a request of Responses to the neutral form.
- * @param maxValues the most values in it
+ * @param maxValues the most values in it and in the items before it
  */
 export async function parseResponses(
-  bytes: Buffer,
+  { bytes, before }: Pick<ResponsesRequest, 'bytes' | 'before'>,
   maxValues: number,
 ): Promise<E.Either<Unsupported | Failure, ParsedRequest>> {
-  const body = await parseKeepingText(bytes, keptTexts, maxValues);
+  const body = await parseKeepingText(bytes, keptTexts, Math.max(1, maxValues - (before?.values ?? 0)));
   if (E.isLeft(body)) return body;
-  return orUnsupported(() => parsedOf(body.right));
+  return orUnsupported(() => parsedOf(before === null ? body.right : withItems(body.right, before)));
+}
+
+function withItems(body: JsonObject, { items }: ItemsBefore): JsonObject {
+  const { input } = body;
+  const own = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : listOr(input);
+  return { ...body, input: [...items, ...own] };
 }
 
 function parsedOf(body: JsonObject): ParsedRequest {

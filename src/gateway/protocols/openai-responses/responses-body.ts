@@ -1,6 +1,6 @@
 import { lastMember, type Place, scalarMember, scalarValue } from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
-import type { Unsupported } from '#gateway/neutral/conversation.ts';
+import type { Signature, Unsupported } from '#gateway/neutral/conversation.ts';
 import { leftOutMessage } from '#gateway/protocols/parsing.ts';
 import type { NativeTarget, WrittenRequest } from '#gateway/protocols/protocol.ts';
 import { signatureIn } from './encrypted-content.ts';
@@ -18,18 +18,23 @@ const clientTools = new Set(['function', 'custom']);
  * Every other byte is unchanged.
  */
 export function responsesBody(request: ResponsesRequest, target: NativeTarget): WrittenRequest {
-  const { bytes, members, isStored, isInBackground } = request;
+  const { bytes, members, before, isStored, isInBackground } = request;
   // Without its own copy, a provider could not make a response in the background.
   const isKeptHereAlone = isStored && !isInBackground;
   const edits = editsOf(members, {
     replace: { model: asciiJson(target.model), ...(isKeptHereAlone ? { store: 'false' } : {}) },
     add: isKeptHereAlone ? ['store'] : [],
+    remove: before === null ? [] : ['previous_response_id'],
   });
   const cut = target.hostedTools ? [] : hostedTools(request);
+  const foreign = foreignReasoning(request, target);
+  const keepsInput = request.items.length > foreign.size;
   const more = [
+    ...(before === null ? [] : inputEdits(request, before.textFor(target.provider), keepsInput)),
     ...(isStored && target.reasoning ? includeEdits(request) : []),
     ...removals(request.tools, new Set(cut)),
     ...reasoningEdits(request, target),
+    ...removals(request.items, foreign),
   ];
   return {
     body: applyEdits(bytes, more.length === 0 ? edits : inPlace([...edits, ...more])),
@@ -93,19 +98,48 @@ function includeEdits({ bytes, members }: ResponsesRequest): ReadonlyArray<Edit>
   return [{ start: end - 1, end: end - 1, text: size === 0 ? wanted : `,${wanted}` }];
 }
 
-/** Gives the opaque part of reasoning back to the provider that made it, and takes other reasoning of the gateway out. */
-function reasoningEdits({ bytes, items }: ResponsesRequest, { provider }: NativeTarget): ReadonlyArray<Edit> {
-  const foreign = new Set<number>();
-  const edits: Edit[] = [];
-  for (const [index, { encryptedContent }] of items.entries()) {
-    const value = encryptedContent === null ? null : scalarValue(bytes, encryptedContent);
-    const signature = typeof value === 'string' ? signatureIn(value) : null;
-    if (signature === null || encryptedContent === null) continue;
-    if (signature.of !== provider) foreign.add(index);
-    else
-      edits.push({ start: encryptedContent.valueStart, end: encryptedContent.end, text: asciiJson(signature.value) });
+/**
+ * The edits that put items before the input.
+ * @param texts the JSON texts of the items, with commas between them; empty for none
+ * @param keepsInput whether the input keeps some of its items
+ */
+export function inputEdits(
+  { bytes, members }: ResponsesRequest,
+  texts: string,
+  keepsInput: boolean,
+): ReadonlyArray<Edit> {
+  const input = lastMember(members, 'input');
+  if (input === undefined) return [{ start: members.open + 1, end: members.open + 1, text: `"input":[${texts}],` }];
+  if (texts === '') return [];
+  const { valueStart, end } = input;
+  if (typeof scalarValue(bytes, input) === 'string') {
+    const text = bytes.toString('latin1', valueStart, end);
+    return [{ start: valueStart, end, text: `[${texts},{"type":"message","role":"user","content":${text}}]` }];
   }
-  return [...edits, ...removals(items, foreign)];
+  return [{ start: valueStart + 1, end: valueStart + 1, text: keepsInput ? `${texts},` : texts }];
+}
+
+/** Gives the opaque part of reasoning back to the provider that made it. */
+function reasoningEdits({ bytes, items }: ResponsesRequest, { provider }: NativeTarget): ReadonlyArray<Edit> {
+  return items.flatMap(({ encryptedContent: place }) => {
+    const signature = signatureAt(bytes, place);
+    if (signature === null || place === null || signature.of !== provider) return [];
+    return [{ start: place.valueStart, end: place.end, text: asciiJson(signature.value) }];
+  });
+}
+
+/** The indexes of the items with reasoning that this provider cannot read. */
+function foreignReasoning({ bytes, items }: ResponsesRequest, { provider }: NativeTarget): ReadonlySet<number> {
+  const foreign = items.flatMap(({ encryptedContent }, index) => {
+    const signature = signatureAt(bytes, encryptedContent);
+    return signature === null || signature.of === provider ? [] : [index];
+  });
+  return new Set(foreign);
+}
+
+function signatureAt(bytes: Buffer, place: Place | null): Signature | null {
+  const value = place === null ? null : scalarValue(bytes, place);
+  return typeof value === 'string' ? signatureIn(value) : null;
 }
 
 /** Removes some items of a list, each with one comma. */

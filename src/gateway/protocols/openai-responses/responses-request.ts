@@ -13,7 +13,7 @@ import {
 import { type FoundPlace, PlaceFinder, pointerOf } from '#gateway/framing/json-places.ts';
 import { type JsonRequest, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
-import type { Json } from '#shared/json/json.ts';
+import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { echoedMembers } from './response-object.ts';
 
@@ -27,6 +27,18 @@ export interface ListedObject extends Place {
   readonly hasRole: boolean;
   /** The place of the opaque part of reasoning; null without one. */
   readonly encryptedContent: Place | null;
+}
+
+/** The items of the turns before a request, which targets get before its own. */
+export interface ItemsBefore {
+  /** About how many bytes their texts have. */
+  readonly size: number;
+  /** How many JSON values they have. */
+  readonly values: number;
+  /** Reasoning in them names the provider that can read its opaque part. */
+  readonly items: ReadonlyArray<JsonObject>;
+  /** Their JSON texts for a provider, with commas between them: UTF-8, each byte as a character. */
+  readonly textFor: (provider: string) => string;
 }
 
 /** The parts of a request of Responses that the gateway reads. */
@@ -45,6 +57,8 @@ export interface ResponsesRequest extends JsonRequest {
   readonly fileIds: ReadonlyArray<FoundPlace>;
   /** The ids of containers, which live at a provider. */
   readonly containers: ReadonlyArray<FoundPlace>;
+  /** Null if it continues no conversation, or if its input has all items. */
+  readonly before: ItemsBefore | null;
 }
 
 const none: ReadonlyArray<string> = [];
@@ -141,6 +155,7 @@ export async function readResponsesRequest(
     fileIds: placesOf(fileIdPatterns).filter((place) => scalarValue(bytes, place) !== null),
     // A container of the type `auto` is an object, and is made for the call.
     containers: placesOf(containerPatterns).filter((place) => typeof scalarValue(bytes, place) === 'string'),
+    before: null,
   });
 }
 
