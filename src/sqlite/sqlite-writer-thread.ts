@@ -9,7 +9,7 @@ interface OpenFile {
   readonly statements: Map<string, StatementSync>;
 }
 
-/** With so many writes no further ones are answered together, so that the first one does not wait long. */
+/** At this number of writes the thread answers before it takes further ones, so that the first one does not wait long. */
 const maxWritesTogether = 500;
 const busyTimeoutMs = 5_000;
 
