@@ -20,7 +20,7 @@ import type {
   Lookup,
   RelatedStateLoader,
 } from './command.ts';
-import { createNewIds, createNewSecrets, deriveNewIds, type NewIds, type NewSecrets } from './new-values.ts';
+import { deriveNewIds, type NewIds, type NewSecrets, RandomIds, RandomSecrets } from './new-values.ts';
 
 /** The dependencies of commands. */
 export interface CommandDependencies {
@@ -67,7 +67,7 @@ export async function beginAttempt(
   key: string | null,
   number: number,
 ): Promise<CommandAttempt> {
-  const newIds = key === null ? createNewIds() : deriveNewIds(number === 0 ? key : `${key}\n${number}`);
+  const newIds = key === null ? new RandomIds() : deriveNewIds(number === 0 ? key : `${key}\n${number}`);
   const id =
     command.creates?.id?.(input as never, newIds) ?? request.parameters[command.access.subject?.parameter ?? ''] ?? '';
   const { newKeys, personalTexts } = runtime.personalData.beginAttempt();
@@ -80,7 +80,7 @@ export async function beginAttempt(
     subject,
     id,
     newIds,
-    newSecrets: createNewSecrets(),
+    newSecrets: new RandomSecrets(),
     idempotency: key === null ? null : { key, body },
     newKeys,
     personalTexts,

@@ -17,31 +17,32 @@ export interface NewIds {
   readonly secondId: string;
 }
 
-/** Random ids. */
-export function createNewIds(): NewIds {
-  return {
-    get id() {
-      return once(this, 'id', `c${idTail()}`);
-    },
-    get secondId() {
-      return once(this, 'secondId', `c${idTail()}`);
-    },
-    get suffix() {
-      return once(this, 'suffix', randomSuffix());
-    },
-  };
+/** Random ids, each created at its first use, because ids are expensive and most commands need none. */
+export class RandomIds implements NewIds {
+  #id: string | null = null;
+  #secondId: string | null = null;
+  #suffix: string | null = null;
+
+  get id(): string {
+    this.#id ??= `c${idTail()}`;
+    return this.#id;
+  }
+
+  get secondId(): string {
+    this.#secondId ??= `c${idTail()}`;
+    return this.#secondId;
+  }
+
+  get suffix(): string {
+    this.#suffix ??= randomSuffix();
+    return this.#suffix;
+  }
 }
 
 /** Ids that derive from a hash, so that a repeated request finds the resources of the first one. */
 export function deriveNewIds(seed: string): NewIds {
   const derive = (label: string, length: number) => derivedCharacters(`${label}\n${seed}`, length);
   return { id: `c${derive('id', 23)}`, secondId: `c${derive('second', 23)}`, suffix: derive('suffix', suffixLength) };
-}
-
-/** Creates each id at its first use, because ids are expensive and most commands need none. */
-function once(ids: object, name: string, value: string): string {
-  Object.defineProperty(ids, name, { value });
-  return value;
 }
 
 /**
@@ -78,18 +79,18 @@ export interface NewSecrets {
   readonly webhookSecret: string;
 }
 
-/** Creates each secret at its first use, because few commands need one. */
-export function createNewSecrets(): NewSecrets {
-  let apiKey: string | undefined;
-  let webhookSecret: string | undefined;
-  return {
-    get apiKey() {
-      apiKey ??= generateKey();
-      return apiKey;
-    },
-    get webhookSecret() {
-      webhookSecret ??= generateWebhookSecret();
-      return webhookSecret;
-    },
-  };
+/** Random secrets, each created at its first use, because few commands need one. */
+export class RandomSecrets implements NewSecrets {
+  #apiKey: string | null = null;
+  #webhookSecret: string | null = null;
+
+  get apiKey(): string {
+    this.#apiKey ??= generateKey();
+    return this.#apiKey;
+  }
+
+  get webhookSecret(): string {
+    this.#webhookSecret ??= generateWebhookSecret();
+    return this.#webhookSecret;
+  }
 }

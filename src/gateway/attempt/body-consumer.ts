@@ -29,8 +29,8 @@ export interface BodyConsumer {
   readonly onEnd: () => void;
   /** Called before the attempt fails, to handle the bytes that have arrived. It may still call `complete`. */
   readonly onAbort?: () => void;
-  /** What the provider has reported in the bytes so far; undefined if such bodies report nothing. */
-  readonly reported?: ReportedConsumption;
+  /** Returns what the provider has reported in the bytes so far; missing if such bodies report nothing. */
+  readonly reported?: () => ReportedConsumption;
 }
 
 /** Makes the consumer for the body of a successful response. */

@@ -1,16 +1,20 @@
+import { UnorderedList, type UnorderedListItem } from '#shared/memory/unordered-list.ts';
+
 /** How often deadlines are checked, in ms. A deadline fires at most this long after its time. */
 const tickMs = 20;
 
-const watched = new Set<Deadline>();
+const watched = new UnorderedList<Deadline>();
 let ticking: NodeJS.Timeout | null = null;
 
 /**
  * A timeout that each step of a call sets again and that rarely fires. One timer checks all deadlines, because a Node
  * timer for each would be the most expensive part of a call.
  */
-export class Deadline {
+export class Deadline implements UnorderedListItem {
   readonly #onOver: () => void;
   #at = 0;
+  /** Null while it is not set. */
+  listIndex: number | null = null;
 
   /** @param onOver called each time that the deadline fires */
   constructor(onOver: () => void) {
@@ -29,13 +33,13 @@ export class Deadline {
 
   /** Removes the deadline. */
   clear(): void {
-    watched.delete(this);
+    watched.remove(this);
   }
 
   /** Fires the deadline if its time has come. */
   look(now: number): void {
     if (now < this.#at) return;
-    watched.delete(this);
+    this.clear();
     this.#onOver();
   }
 }
@@ -47,5 +51,5 @@ function tick(): void {
     return;
   }
   const now = performance.now();
-  for (const deadline of watched) deadline.look(now);
+  watched.visit((deadline) => deadline.look(now));
 }

@@ -91,9 +91,9 @@ export interface TextRequest {
   readonly hint: ReasoningHint;
   readonly isStreamed: boolean;
   /** Whether the client asks for the usage of a stream itself, or always gets it. */
-  readonly asksForUsage: boolean;
+  readonly asksForUsage: () => boolean;
   /** Whether another target may continue a part of the answer. */
-  readonly isContinuable: boolean;
+  readonly isContinuable: () => boolean;
   /** Whether a target of the same protocol may refuse it as it is, because another protocol's answers are in it. */
   readonly mustTranslate: boolean;
   /**

@@ -181,7 +181,7 @@ class Relay {
     return attempt.outcome.then((outcome) => {
       this.#attempt = null;
       this.#status = attempt.status;
-      this.#reported = consumer?.reported ?? nothingReported;
+      this.#reported = consumer?.reported?.() ?? nothingReported;
       if (isFirstAnswer) this.#times = attempt.times;
       if (outcome.kind === 'completed' && responseHandler.deliver !== undefined)
         return responseHandler.deliver().then(() => outcome);

@@ -174,7 +174,7 @@ class StreamConsumer implements BodyConsumer {
     queueMicrotask(() => attempt.fail(malformed));
   }
 
-  get reported(): ReportedConsumption {
+  reported(): ReportedConsumption {
     return { tokens: this.#interpreter.tokens, audioSeconds: null };
   }
 
@@ -322,7 +322,7 @@ class StreamConsumer implements BodyConsumer {
   #begin(): void {
     this.#stream.hasBegun = true;
     // The usage of an answer that is passed on as it arrives comes after its head.
-    const reported = this.#stream.options.isHeldWhole ? this.reported : nothingReported;
+    const reported = this.#stream.options.isHeldWhole ? this.reported() : nothingReported;
     this.#response.start(this.#status, [...this.#headers, ...(this.#head.costHeader?.(reported) ?? [])]);
   }
 

@@ -47,9 +47,7 @@ export class PartlyHeldResponse implements ResponseHandler {
     const reader = new JsonMemberReader(['usage', 'error'], [requiredMember]);
     const isEncoded = (head.headers['content-encoding'] ?? 'identity') !== 'identity';
     return {
-      get reported() {
-        return reportedIn(reader);
-      },
+      reported: () => reportedIn(reader),
       onData: (chunk) => {
         attempt.markContent();
         if (!isEncoded) reader.feed(chunk);

@@ -71,9 +71,7 @@ export class WholeResponse implements ResponseHandler {
       else attempt.fail(failure);
     };
     return {
-      get reported() {
-        return checked.reported;
-      },
+      reported: () => checked.reported,
       onData: (chunk) => {
         attempt.markContent();
         chunks.push(chunk);

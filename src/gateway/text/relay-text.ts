@@ -80,8 +80,8 @@ function createResponseHandler(
     const { requiredMember } = endpoint.protocol;
     return new WholeResponse({ response, answerHold, requiredMember, ...hooks });
   }
-  const canContinue = onStreamFailure === 'continue' && request.isContinuable;
-  const takesUsageOut = askUsage && !request.asksForUsage;
+  const canContinue = onStreamFailure === 'continue' && request.isContinuable();
+  const takesUsageOut = askUsage && !request.asksForUsage();
   return new EventStreamResponse({
     response,
     call,

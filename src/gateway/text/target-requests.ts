@@ -55,7 +55,7 @@ export class TargetRequests {
     this.#protocol = protocol;
     this.#request = request;
     this.#asksUsage = request.isStreamed && route.askUsage;
-    this.#keepsText = route.onStreamFailure === 'continue' && request.isContinuable;
+    this.#keepsText = route.onStreamFailure === 'continue' && request.isContinuable();
     this.#forwarded = forwardedHeaders(call.headers, call.caller.projectId);
     this.#ways = waysOf(call, protocol, request, route);
   }

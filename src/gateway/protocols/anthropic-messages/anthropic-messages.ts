@@ -34,10 +34,8 @@ function textRequestOf(request: MessagesRequest): TextRequest {
     model: request.model,
     hint: 'balanced',
     isStreamed: request.isStreamed,
-    asksForUsage: true,
-    get isContinuable() {
-      return isContinuable(request);
-    },
+    asksForUsage: () => true,
+    isContinuable: () => isContinuable(request),
     mustTranslate: request.hasForeignReasoning,
     unsupportedBy: () => null,
     changed: ({ target: { model }, continueFrom }) => ({

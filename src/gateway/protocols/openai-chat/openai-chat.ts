@@ -31,12 +31,8 @@ function textRequestOf(request: ChatRequest): TextRequest {
     model: request.model,
     hint: request.hint,
     isStreamed: request.stream,
-    get asksForUsage() {
-      return asksForUsage(request);
-    },
-    get isContinuable() {
-      return isContinuable(request);
-    },
+    asksForUsage: () => asksForUsage(request),
+    isContinuable: () => isContinuable(request),
     mustTranslate: false,
     unsupportedBy: () => null,
     changed: ({ target: { model }, asksUsage, continueFrom }) => ({
