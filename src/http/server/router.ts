@@ -22,26 +22,33 @@ export interface RequestRouter {
 const options = { strict: true, sensitive: true } as const;
 
 /**
- * Routes by a table: each method and shape of path (first two segments and number of segments) has a short list of routes,
- * whose segments are compared. A path with an escaped character is left to @koa/router, which decodes it.
+ * Routes by two tables. One has the routes whose path is fixed. In the other each method and shape of path (first two
+ * segments and number of segments) has a short list of routes, whose segments are compared. A path with an escaped
+ * character is left to @koa/router, which decodes it.
  * @throws Error when a path has a parameter among its first two segments
  */
 export function createRouter(lines: ReadonlyArray<Route>): RequestRouter {
   const everything = new Router(options);
   const table = new Map<string, TableRoute[]>();
+  const fixed = new Map<string, Map<string, FoundRoute>>();
   for (const { method, path, handler } of lines) {
     const shape = `${method} ${shapeOf(path)}`;
     if (shape.includes(':')) throw new Error(`The first two segments of ${path} must be fixed`);
     table.set(shape, [...(table.get(shape) ?? []), tableRoute(path, handler)]);
+    const ofMethod = fixed.get(method) ?? new Map<string, FoundRoute>();
+    fixed.set(method, ofMethod);
+    // An earlier route with a parameter comes first, as in @koa/router.
+    const first = findRoute(table.get(shape) ?? [], path);
+    if (first !== null && !path.includes(':')) ofMethod.set(path, first);
     everything.register(path, [method], (ctx: RouterContext) => handler(ctx, ctx.params));
   }
   const routeEscaped = everything.routes();
 
   return {
     handle: async (ctx, path) => {
-      const method = ctx.req.method === 'HEAD' ? 'GET' : ctx.req.method;
+      const method = ctx.req.method === 'HEAD' ? 'GET' : (ctx.req.method ?? '');
       if (!path.includes('%')) {
-        const found = findRoute(table.get(`${method} ${shapeOf(path)}`) ?? [], path);
+        const found = fixed.get(method)?.get(path) ?? findRoute(table.get(`${method} ${shapeOf(path)}`) ?? [], path);
         if (found === null) return false;
         await found.handler(ctx, found.parameters);
         return true;

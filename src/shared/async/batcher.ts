@@ -1,10 +1,11 @@
-const defaultDelayMs = 50;
+/** Shorter than the time between two collections of the young generation under load, so that items die in it. */
+const defaultDelayMs = 10;
 /** More would delay other work of the turn. */
 const defaultMaxItemsAtOnce = 100;
 const maxWaiting = 10_000;
 
 export interface BatcherOptions {
-  /** How long the first item of a batch waits. Default 50 ms. */
+  /** How long the first item of a batch waits. Default 10 ms. */
   readonly delayMs?: number;
   /** The most items that are handled in one turn of the event loop. Default 100. */
   readonly maxItemsAtOnce?: number;
