@@ -3,11 +3,11 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { bodyShortageFailure, bodyTooLarge } from '#exchange/body-source.ts';
 import type { ByteShortage } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
-import { type Place, scalarValue } from '#gateway/framing/json-members.ts';
+import { scalarValue } from '#gateway/framing/json-members.ts';
 import { pointerOf } from '#gateway/framing/json-places.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
 import type { GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
-import { encryptedContentOf, ownPrefix, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
+import { encryptedContentOf, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
 import { inputEdits, type NamedContainer } from '#gateway/protocols/openai-responses/responses-body.ts';
 import {
   isReference,
@@ -22,10 +22,10 @@ import type { NotRead, ReadLimits } from '#responses/stored-responses.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
-import type { JsonObject } from '#shared/json/json.ts';
 import { inlineFiles } from './inline-files.ts';
 import { containerName } from './item-names.ts';
-import { type FoundItem, ItemsOfTurns, latin1, markedAgain, referencesIn } from './items-before.ts';
+import { ItemsOfTurns, referencesIn } from './items-before.ts';
+import { NamedItem, textOf } from './sent-item.ts';
 
 /** A request with all items of its conversation in it. */
 export interface ExpandedRequest {
@@ -151,8 +151,8 @@ class Expansion {
   async #itemsNamed(
     references: ReadonlyArray<string>,
     turns: ReadonlyArray<KeptTurn>,
-  ): Promise<E.Either<Failure, ReadonlyMap<string, FoundItem>>> {
-    const found = new Map<string, FoundItem>();
+  ): Promise<E.Either<Failure, ReadonlyMap<string, NamedItem>>> {
+    const found = new Map<string, NamedItem>();
     const wanted = new Set([...references, ...turns.flatMap(referencesIn)]);
     if (wanted.size === 0) return E.right(found);
     takeNamed(found, wanted, turns);
@@ -204,37 +204,46 @@ class Expansion {
   /** Puts the named items into the request, and the turns before it. Those that name files are put into its input. */
   async #withItems(
     before: ItemsOfTurns | null,
-    found: ReadonlyMap<string, FoundItem>,
+    found: ReadonlyMap<string, NamedItem>,
     foreign: ReadonlyArray<Edit>,
   ): Promise<E.Either<Failure, ResponsesRequest>> {
     const request = this.#request;
     const { bytes, members, items } = request;
+    const edits = [...foreign, ...items.filter(isReference).map((item) => referenceEdit(item, found))];
     const isInInput = before?.hasFiles === true;
-    const edits = [
-      ...foreign,
-      ...items.filter(isReference).map((item) => this.#referenceEdit(item, found)),
-      ...(isInInput ? inputEdits(request, textOf(before.items), items.length > 0) : []),
-    ];
-    const shortage = before === null || isInInput ? null : this.#call.bodyHold.take(before.size);
-    if (shortage !== null) return E.left(bodyShortageFailure(shortage));
-    if (edits.length === 0) return E.right({ ...request, before });
+    const isChanged = edits.length > 0 || isInInput;
+    const refused = await this.#checkSize(edits, before, isChanged);
+    if (refused !== null) return E.left(refused);
+    if (!isChanged) return E.right({ ...request, before });
+    if (isInInput) edits.push(...inputEdits(request, before.items.map(textOf).join(','), items.length > 0));
     const removal = editsOf(members, { remove: ['previous_response_id'] });
-    const read = await readAgain(this.#call, applyEdits(bytes, inPlace([...edits, ...removal])), this.#limits);
+    const changed = applyEdits(bytes, inPlace([...edits, ...removal]));
+    const read = await readResponsesRequest(changed, this.#limits.maxJsonValues);
     return E.isLeft(read) ? read : E.right({ ...read.right, before: isInInput ? null : before });
   }
 
-  #referenceEdit(
-    { id, valueStart, end }: Place & { readonly id: string | null },
-    found: ReadonlyMap<string, FoundItem>,
-  ): Edit {
-    const named = found.get(id ?? '');
-    const item = named === undefined ? null : markedAgain(named.item, named.turn.outline.provider);
-    return { start: valueStart, end, text: latin1(JSON.stringify(item ?? emptyReasoning)) };
+  /** Counts all that is put into the request, and takes memory for it, before a new body is made. */
+  async #checkSize(
+    edits: ReadonlyArray<Edit>,
+    before: ItemsOfTurns | null,
+    isChanged: boolean,
+  ): Promise<Failure | null> {
+    const { maxJsonBytes } = this.#limits;
+    const editedBytes = edits.reduce((sum, { start, end, text }) => sum + text.length - (end - start), 0);
+    const addedBytes = editedBytes + (before?.size ?? 0);
+    if (addedBytes > maxJsonBytes) return bodyTooLarge(maxJsonBytes);
+    const bodyBytes = isChanged ? this.#request.bytes.length : 0;
+    const shortage = this.#call.bodyHold.take(bodyBytes + addedBytes);
+    if (shortage !== null) return bodyShortageFailure(shortage);
+    if (editedBytes > largeBodyBytes) await heavyWork.take(1);
+    return null;
   }
 }
 
-/** What a reference becomes whose reasoning cannot be sent again: it says nothing, and every target leaves it out. */
-const emptyReasoning = { type: 'reasoning', summary: [], encrypted_content: `${ownPrefix}nobody:0:` };
+/** Puts an item in place of its id. */
+function referenceEdit({ id, valueStart, end }: ListedObject, found: ReadonlyMap<string, NamedItem>): Edit {
+  return { start: valueStart, end, text: found.get(id ?? '')?.text ?? '{}' };
+}
 
 /** Reasoning that a client sends with the opaque part of a provider. */
 function reasoningIn(bytes: Buffer, { id, encryptedContent: place }: ListedObject) {
@@ -243,17 +252,13 @@ function reasoningIn(bytes: Buffer, { id, encryptedContent: place }: ListedObjec
   return [{ id, place, value }];
 }
 
-function takeNamed(found: Map<string, FoundItem>, wanted: ReadonlySet<string>, turns: ReadonlyArray<KeptTurn>): void {
+function takeNamed(found: Map<string, NamedItem>, wanted: ReadonlySet<string>, turns: ReadonlyArray<KeptTurn>): void {
   for (const turn of turns) {
     for (const item of itemsOfTurn(turn)) {
       const { id } = item;
-      if (typeof id === 'string' && wanted.has(id) && !isReferenceItem(item)) found.set(id, { item, turn });
+      if (typeof id === 'string' && wanted.has(id) && !isReferenceItem(item)) found.set(id, new NamedItem(item, turn));
     }
   }
-}
-
-function textOf(items: ReadonlyArray<JsonObject>): string {
-  return latin1(items.map((item) => JSON.stringify(item)).join(','));
 }
 
 function previousNotFound(id: string): Failure {

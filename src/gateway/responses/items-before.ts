@@ -1,31 +1,29 @@
-import { encryptedContentOf, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
 import type { ItemsBefore } from '#gateway/protocols/openai-responses/responses-request.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { markedAgain, type NamedItem, sentTo, textOf, valuesIn } from './sent-item.ts';
 
-/** An item that was found by its id. */
-export interface FoundItem {
-  readonly item: JsonObject;
-  readonly turn: KeptTurn;
-}
-
-/** The items of the turns before a request. What is made of a turn is kept as long as the turn, because each later one needs it. */
+/**
+ * The items of the turns before a request. What is made of a turn is kept as long as the turn, because each later one
+ * needs it.
+ */
 export class ItemsOfTurns implements ItemsBefore {
-  /** About as many bytes as are stored of the turns. */
+  /** About as many bytes as are stored of the turns, and those of each item that they name. */
   readonly size: number;
   readonly #turns: ReadonlyArray<SentTurn>;
-  readonly #found: ReadonlyMap<string, FoundItem>;
+  readonly #found: ReadonlyMap<string, NamedItem>;
 
   /** @param found the items that the turns name by their ids */
-  constructor(turns: ReadonlyArray<KeptTurn>, found: ReadonlyMap<string, FoundItem>) {
-    this.size = turns.reduce((sum, { outline }) => sum + outline.bytes, 0);
+  constructor(turns: ReadonlyArray<KeptTurn>, found: ReadonlyMap<string, NamedItem>) {
     this.#turns = turns.map(sentTurnOf);
     this.#found = found;
+    const storedBytes = turns.reduce((sum, { outline }) => sum + outline.bytes, 0);
+    this.size = storedBytes + this.#sumOfNamed(({ text }) => text.length);
   }
 
   get values(): number {
-    return this.#turns.reduce((sum, turn) => sum + turn.values, 0);
+    return this.#turns.reduce((sum, turn) => sum + turn.values, 0) + this.#sumOfNamed(({ values }) => values);
   }
 
   /** Whether some of them name files. */
@@ -39,6 +37,15 @@ export class ItemsOfTurns implements ItemsBefore {
 
   get items(): ReadonlyArray<JsonObject> {
     return this.#turns.flatMap((turn) => turn.marked(this.#found));
+  }
+
+  /** Adds up what the named items have, each as often as it is named. */
+  #sumOfNamed(amountOf: (item: NamedItem) => number): number {
+    const named = this.#turns.flatMap(({ references }) => references);
+    return named.reduce((sum, id) => {
+      const item = this.#found.get(id);
+      return item === undefined ? sum : sum + amountOf(item);
+    }, 0);
   }
 }
 
@@ -76,7 +83,7 @@ class SentTurn {
     return this.#hasFiles;
   }
 
-  marked(found: ReadonlyMap<string, FoundItem>): ReadonlyArray<JsonObject> {
+  marked(found: ReadonlyMap<string, NamedItem>): ReadonlyArray<JsonObject> {
     if (this.#marked !== null) return this.#marked;
     const marked = this.#resolved(found)
       .map(([item, provider]) => markedAgain(item, provider))
@@ -85,17 +92,21 @@ class SentTurn {
     return marked;
   }
 
-  textFor(provider: string, found: ReadonlyMap<string, FoundItem>): string {
+  textFor(provider: string, found: ReadonlyMap<string, NamedItem>): string {
     const known = this.#texts.get(provider);
     if (known !== undefined) return known;
-    const items = this.#resolved(found).flatMap(([item, madeBy]) => sentTo(provider, item, madeBy) ?? []);
-    const text = latin1(items.map((item) => JSON.stringify(item)).join(','));
+    const texts = this.#items.map((item) => {
+      if (isReferenceItem(item)) return found.get(String(item.id))?.textFor(provider) ?? null;
+      const sent = sentTo(provider, item, this.#provider);
+      return sent === null ? null : textOf(sent);
+    });
+    const text = texts.filter((each) => each !== null).join(',');
     if (this.#references.length === 0) this.#texts.set(provider, text);
     return text;
   }
 
   /** Its items, each with the provider that has made it, and others in place of their ids. */
-  #resolved(found: ReadonlyMap<string, FoundItem>): ReadonlyArray<readonly [JsonObject, string | null]> {
+  #resolved(found: ReadonlyMap<string, NamedItem>): ReadonlyArray<readonly [JsonObject, string | null]> {
     return this.#items.flatMap((item) => {
       if (!isReferenceItem(item)) return [[item, this.#provider] as const];
       const named = found.get(String(item.id));
@@ -115,37 +126,4 @@ function sentTurnOf(turn: KeptTurn): SentTurn {
 /** The ids of the items of other turns that a turn has. */
 export function referencesIn(turn: KeptTurn): ReadonlyArray<string> {
   return sentTurnOf(turn).references;
-}
-
-/**
- * Makes an item as it is sent again. The opaque part of reasoning gets the name of the provider that made it. Reasoning
- * without one cannot be sent again.
- * @returns null if it is left out
- */
-export function markedAgain(item: JsonObject, provider: string | null): JsonObject | null {
-  if (item.type !== 'reasoning') return item;
-  const { encrypted_content: value } = item;
-  if (typeof value !== 'string' || value === '') return null;
-  if (provider === null || signatureIn(value) !== null) return item;
-  return { ...item, encrypted_content: encryptedContentOf({ of: provider, value, isRedacted: false }) };
-}
-
-/** The same for a target of this protocol: the opaque part as its provider made it, and no reasoning of others. */
-function sentTo(provider: string, item: JsonObject, madeBy: string | null): JsonObject | null {
-  if (item.type !== 'reasoning') return item;
-  const { encrypted_content: value } = item;
-  if (typeof value !== 'string' || value === '') return null;
-  const signature = signatureIn(value);
-  if (signature !== null) return signature.of === provider ? { ...item, encrypted_content: signature.value } : null;
-  return madeBy === null || madeBy === provider ? item : null;
-}
-
-function valuesIn(value: Json | undefined): number {
-  if (typeof value !== 'object' || value === null) return 1;
-  return Object.values(value).reduce<number>((sum, each) => sum + valuesIn(each), 1);
-}
-
-/** The bytes of a text in UTF-8, as the text that an edit writes. */
-export function latin1(text: string): string {
-  return Buffer.from(text).toString('latin1');
 }

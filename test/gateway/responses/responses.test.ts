@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import type { Caller } from '#domain/shared/access.ts';
+import { defaultBodyByteLimits } from '#exchange/body-source.ts';
+import { ByteBudget } from '#exchange/byte-budget.ts';
 import { encryptedContentOf } from '#gateway/protocols/openai-responses/encrypted-content.ts';
 import {
   type Behaviour,
@@ -560,6 +562,60 @@ describe('Responses', () => {
       assert.deepEqual([gone.status, gone.body().error.code], [404, 'response_item_not_found']);
       // The second one still has what it names.
       await create({ model: 'native', input: 'four', previous_response_id: second.id });
+    });
+
+    describe('and name one item often', () => {
+      const mebibyte = 1024 * 1024;
+      const references = (id: string | undefined, count: number) =>
+        Array.from({ length: count }, () => ({ type: 'item_reference', id }));
+      /** Stores an item, and returns its id. */
+      const storedItem = async (item: Readonly<Record<string, unknown>>) => {
+        openai.answers(json(openAiResponse([item])), (res, seen) => json(saidBy('from OpenAI'))(res, seen));
+        return (await create({ model: 'native', input: 'hi' })).output[0]?.id;
+      };
+
+      it('are refused before a body of more than the most bytes is made', async () => {
+        await restart({ limits: { maxJsonBytes: 4 * mebibyte } });
+        const id = await storedItem(outputMessage('x'.repeat(mebibyte)));
+        const refused = await send({ model: 'native', input: references(id, 5_000) });
+        assert.deepEqual([refused.status, refused.body().error.code], [413, 'body_too_large']);
+        const second = await create({ model: 'native', input: references(id, 2) });
+        const continued = { model: 'native', previous_response_id: second.id };
+        await create({ ...continued, input: references(id, 1) });
+        for (const input of [references(id, 2), references(id, 5_000)])
+          assert.equal((await send({ ...continued, input })).status, 413);
+        const third = await create({ ...continued, input: references(id, 1) });
+        assert.equal(
+          (await send({ ...continued, previous_response_id: third.id, input: references(id, 1) })).status,
+          413,
+        );
+      });
+
+      it('hold memory for each time, in later turns too', async () => {
+        const bodies = new ByteBudget(defaultBodyByteLimits);
+        await restart({ bodies });
+        const id = await storedItem(outputMessage('x'.repeat(mebibyte)));
+        const isHeld: boolean[] = [];
+        openai.answers((res, seen) => {
+          isHeld.push(bodies.bytes >= seen.body.length && seen.body.length > 5 * mebibyte);
+          json(saidBy('from OpenAI'))(res, seen);
+        });
+        const second = await create({ model: 'native', input: references(id, 5) });
+        await create({ model: 'native', input: 'more', previous_response_id: second.id });
+        assert.deepEqual(isHeld, [true, true]);
+      });
+
+      it('count its values each time where they are translated', async () => {
+        const content = Array.from({ length: 10_000 }, () => ({ type: 'output_text', text: '', annotations: [] }));
+        const id = await storedItem({ type: 'message', id: 'msg_many', role: 'assistant', content });
+        const [few, many] = [
+          await create({ model: 'native', input: references(id, 2) }),
+          await create({ model: 'native', input: references(id, 3) }),
+        ];
+        const translated = await send({ model: 'alone', input: 'more', previous_response_id: few.id });
+        assert.equal(translated.status, 200, translated.text);
+        assert.equal((await send({ model: 'alone', input: 'more', previous_response_id: many.id })).status, 400);
+      });
     });
 
     it('give reasoning back to the provider that made it, and to no other', async () => {
