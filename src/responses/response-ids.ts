@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 
 /** The beginning of the ids of responses. */
 const responsePrefix = 'resp_';
@@ -15,20 +15,32 @@ export interface ItemPlace {
   readonly index: number;
 }
 
-/** What ids of responses may have after their prefix, so that an id with it has at most the 64 characters that OpenAI takes. */
-const nameable = /^resp_([0-9A-Za-z]{1,48})$/;
-const named = /^[a-z]{2,6}_([0-9A-Za-z]{1,48})_i?\d{1,6}$/;
+/**
+ * What ids of responses may have after their prefix: OpenAI's have 50 characters, and an id of an item with them has at
+ * most the 64 that OpenAI takes.
+ */
+const nameable = /^resp_([0-9A-Za-z]{1,50})$/;
+const named = /^[a-z]{2,6}_([0-9A-Za-z]{1,50})_i?\d{1,6}$/;
 
 /**
- * Makes the id of an item. It names its response, so that no index has to.
+ * Makes the id of an item, which is the same each time. It names its response, so that no index has to.
  * @param prefix the kind of the item: `msg`
  */
 export function itemIdOf(prefix: string, { responseId, list, index }: ItemPlace): string {
-  const [, name = randomUUID().replaceAll('-', '')] = nameable.exec(responseId) ?? [];
+  const [, name = hashOf(responseId)] = nameable.exec(responseId) ?? [];
   return `${prefix}_${name}_${list === 'input' ? 'i' : ''}${index}`;
 }
 
-/** Returns the id of the response that the id of an item names; null for an id that the gateway has not made. */
+/** The id by which items name a response whose own id does not fit into theirs; null if it does. */
+export function aliasOf(responseId: string): string | null {
+  return nameable.test(responseId) ? null : responsePrefix + hashOf(responseId);
+}
+
+function hashOf(responseId: string): string {
+  return createHash('sha256').update(responseId).digest('hex').slice(0, 32);
+}
+
+/** Returns the id of the response that the id of an item names, or its alias; null for an id that the gateway has not made. */
 export function responseIdNamedBy(itemId: string): string | null {
   const [, name] = named.exec(itemId) ?? [];
   return name === undefined ? null : responsePrefix + name;

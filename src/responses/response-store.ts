@@ -25,7 +25,10 @@ export interface ResponseOutline {
   readonly isDeleted: boolean;
   /** The ids of the responses whose items it needs, each once. */
   readonly needs: ReadonlyArray<string>;
-  /** The names of the items that it has made, each once. An id that names its response needs no other name. */
+  /**
+   * The names of the items that it has made, each once. An id that names its response needs no other name, and a response
+   * that its items name by an alias has this one.
+   */
   readonly items: ReadonlyArray<string>;
   /** The provider that answered in the client's protocol; null if the answer was translated. */
   readonly provider: string | null;

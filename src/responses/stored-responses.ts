@@ -5,6 +5,7 @@ import { FairSlots } from '#shared/async/fair-queue.ts';
 import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { RecentKeys } from './recent-keys.ts';
 import { RecentTurns } from './recent-turns.ts';
+import { aliasOf } from './response-ids.ts';
 import type { ResponseOutline, ResponseStore, StoredAmount, StoredResponse } from './response-store.ts';
 import type { FinishedTurn, KeptTurn, NewTurn } from './turn.ts';
 import { ownItems } from './turn-items.ts';
@@ -114,7 +115,7 @@ export class StoredResponses implements ResponseAmounts {
     const text = contentOf(turn);
     if (isTooLarge(text)) return 'too-large';
     const content = await this.#seal(projectId, id, text);
-    const items = foundItems(names);
+    const items = foundItems(id, names);
     return (await this.store.finish({ projectId, id, bytes: content.length, items, content })) ? 'stored' : 'before';
   }
 
@@ -131,7 +132,7 @@ export class StoredResponses implements ResponseAmounts {
       bytes: content.length,
       isDeleted: false,
       needs: [...new Set([...(previous === null ? [] : [previous.id]), ...referenced])],
-      items: foundItems(names),
+      items: foundItems(id, names),
       provider,
       background,
       content,
@@ -171,7 +172,7 @@ export class StoredResponses implements ResponseAmounts {
 
   /**
    * Finds the turns that have made some items.
-   * @param ids the ids of the responses that ids of items name
+   * @param ids the ids of the responses that ids of items name, or their aliases
    * @throws UnavailableError
    */
   async turnsOfItems(
@@ -179,7 +180,8 @@ export class StoredResponses implements ResponseAmounts {
     { items, ids }: { readonly items: ReadonlyArray<string>; readonly ids: ReadonlyArray<string> },
     limits: ReadLimits,
   ): Promise<ReadonlyArray<KeptTurn> | NotRead> {
-    const found = (await this.store.ofItems(projectId, items, ids)).filter((each) => this.#isThere(each));
+    const outlines = await this.store.ofItems(projectId, [...items, ...ids], ids);
+    const found = outlines.filter((each) => this.#isThere(each));
     const bytes = found.reduce((sum, each) => sum + each.bytes, 0);
     return whyNotRead(bytes, limits) ?? this.#turnsOf(projectId, found);
   }
@@ -348,8 +350,10 @@ function contentOf({ inputText, responseText }: Pick<NewTurn, 'inputText' | 'res
   return `{"input":${inputText},"response":${responseText}}`;
 }
 
-function foundItems(ids: ReadonlyArray<string>): ReadonlyArray<string> {
-  return [...new Set(ids)].slice(0, maxFoundItems);
+/** The names by which a turn is found: those of its items, and its alias, which other items name. */
+function foundItems(id: string, names: ReadonlyArray<string>): ReadonlyArray<string> {
+  const alias = aliasOf(id);
+  return [...new Set(alias === null ? names : [alias, ...names])].slice(0, maxFoundItems);
 }
 
 function whyNotRead(bytes: number, { maxBytes, reserve }: ReadLimits): NotRead | null {

@@ -89,6 +89,7 @@ function pageOf(call: GatewayCall, items: ReadonlyArray<JsonObject>): CallResult
   const ordered = query.get('order') === 'asc' ? items : items.toReversed();
   const after = query.get('after');
   const from = after === null ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
+  if (after !== null && from === 0) return E.left(notListed);
   const data = ordered.slice(from, from + limit);
   return sendJson(call, {
     object: 'list',
@@ -127,6 +128,10 @@ const notInBackground = failure(
 );
 
 const tooLong = failure('body-too-large', 'The conversation is too long to be listed.');
+
+const notListed = invalidInput([
+  { pointer: '/after', parameter: 'after', message: 'must be the id of an item of this list' },
+]);
 
 function notANumber(parameter: 'limit' | 'starting_after'): Failure {
   const message = parameter === 'limit' ? `must be a whole number from 1 to ${maxLimit}` : 'must be a whole number';

@@ -618,6 +618,32 @@ describe('Responses', () => {
       });
     });
 
+    for (const id of [`resp_${'0bc0c'.repeat(10)}`, '0f8fad5b-d9cb-469f-a165-70867728950e'])
+      it(`have the same ids of items at each reading, by which they are listed and named: ${id}`, async () => {
+        openai.answers(json({ ...saidBy('one'), id }));
+        const input = Array.from({ length: 25 }, (_, index) => ({ role: 'user', content: `message ${index}` }));
+        await create({ model: 'native', input });
+        const ids: string[] = [];
+        for (let after = ''; ids.length <= 25; ) {
+          const page = (await call('GET', `/${id}/input_items?limit=10&order=asc${after}`)).body();
+          ids.push(...page.data.map((item: { id: string }) => item.id));
+          after = `&after=${page.last_id}`;
+          if (!page.has_more) break;
+        }
+        assert.deepEqual([ids.length, new Set(ids).size], [25, 25]);
+        openai.answers(json(saidBy('two')));
+        const named = await create({ model: 'native', input: [{ type: 'item_reference', id: ids[7] }] });
+        assert.equal(sentTo(openai).input[0].content[0].text, 'message 7');
+        await create({ model: 'alone', input: [], previous_response_id: named.id });
+        assert.equal(sentTo(other).messages[0].content, 'message 7');
+      });
+
+    it('are not listed after an item that they do not have', async () => {
+      const { id } = await create({ model: 'native', input: 'one' });
+      const refused = await call('GET', `/${id}/input_items?after=msg_unknown`);
+      assert.deepEqual([refused.status, refused.body().error.param], [400, 'after']);
+    });
+
     it('give reasoning back to the provider that made it, and to no other', async () => {
       const thought = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'secret-of-openai' };
       openai.answers(json(openAiResponse([thought, outputMessage('one')])));
