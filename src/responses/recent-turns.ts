@@ -2,6 +2,7 @@ import type { KeptTurn } from './turn.ts';
 
 /** What a turn is known by: its content under another key, or of another project, is another one. */
 interface TurnPlace {
+  readonly projectId: string;
   readonly subject: string;
   readonly id: string;
 }
@@ -11,6 +12,7 @@ const maxCharacters = 8 * 1024 * 1024;
 const maxCharactersOfTurn = 64 * 1024;
 
 interface Kept {
+  readonly subject: string;
   readonly turn: KeptTurn;
   readonly characters: number;
 }
@@ -24,25 +26,44 @@ export class RecentTurns {
   #characters = 0;
 
   /** Returns a turn; null if it is not kept. */
-  find({ subject, id }: TurnPlace): KeptTurn | null {
-    const key = `${subject}/${id}`;
+  find({ projectId, subject, id }: TurnPlace): KeptTurn | null {
+    const key = keyOf(projectId, id);
     const kept = this.#kept.get(key);
-    if (kept === undefined) return null;
+    if (kept?.subject !== subject) return null;
     this.#kept.delete(key);
     this.#kept.set(key, kept);
     return kept.turn;
   }
 
   /** @param characters of its text */
-  keep({ subject, id }: TurnPlace, turn: KeptTurn, characters: number): void {
-    const key = `${subject}/${id}`;
-    if (characters > maxCharactersOfTurn || this.#kept.has(key)) return;
-    this.#kept.set(key, { turn, characters });
+  keep({ projectId, subject, id }: TurnPlace, turn: KeptTurn, characters: number): void {
+    const key = keyOf(projectId, id);
+    if (characters > maxCharactersOfTurn || this.#kept.get(key)?.subject === subject) return;
+    this.#drop(key);
+    this.#kept.set(key, { subject, turn, characters });
     this.#characters += characters;
-    for (const [oldest, { characters: freed }] of this.#kept) {
+    for (const oldest of this.#kept.keys()) {
       if (this.#characters <= maxCharacters) return;
-      this.#kept.delete(oldest);
-      this.#characters -= freed;
+      this.#drop(oldest);
     }
   }
+
+  /** Drops turns that are removed. */
+  drop(projectId: string, ids: ReadonlyArray<string>): void {
+    for (const id of ids) this.#drop(keyOf(projectId, id));
+  }
+
+  /** Drops all turns of a project. */
+  dropProject(projectId: string): void {
+    for (const key of this.#kept.keys()) if (key.startsWith(keyOf(projectId, ''))) this.#drop(key);
+  }
+
+  #drop(key: string): void {
+    this.#characters -= this.#kept.get(key)?.characters ?? 0;
+    this.#kept.delete(key);
+  }
+}
+
+function keyOf(projectId: string, id: string): string {
+  return `${projectId}/${id}`;
 }

@@ -54,7 +54,17 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
     return found?.subject ?? null;
   };
   return {
-    add: (response) => responses.insert([documentOf(response)]),
+    add: async (response) => {
+      const { projectId, id, needs, content } = response;
+      await responses.insert([documentOf(response)]);
+      if (needs.length === 0) return true;
+      // After the insertion, so that a removal at the same time sees the response, or is seen.
+      const keys = needs.map((each) => keyOf(projectId, each));
+      const found = await responses.call((all) => all.countDocuments({ _id: { $in: keys } }));
+      if (found === keys.length) return true;
+      await responses.call((all) => all.deleteOne({ _id: keyOf(projectId, id), content }));
+      return false;
+    },
     finish: async ({ projectId, id, ...finished }) => {
       const filter = { _id: keyOf(projectId, id), background: { $ne: null } };
       const { modifiedCount } = await responses.call((all) =>
@@ -94,10 +104,13 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
     markDeleted: async (projectId, id) => {
       await responses.call((all) => all.updateOne({ _id: keyOf(projectId, id) }, { $set: { deleted: true } }));
     },
-    remove: async (projectId, ids) => {
-      if (ids.length === 0) return;
-      const keys = ids.map((id) => keyOf(projectId, id));
-      await responses.call((all) => all.deleteMany({ _id: { $in: keys } }));
+    remove: async (project, ids) => {
+      const needing = { project, needs: { $in: [...ids] }, response: { $nin: [...ids] } };
+      const found = await responses.call((all) => all.findOne(needing, { projection: { _id: 1 } }));
+      if (found !== null) return false;
+      await responses.call((all) => all.deleteMany({ _id: { $in: ids.map((id) => keyOf(project, id)) } }));
+      await responses.call((all) => all.deleteMany(needing));
+      return true;
     },
     oldest: async (project, limit) => {
       const found = await responses.call((all) =>

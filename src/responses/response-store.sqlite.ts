@@ -50,6 +50,8 @@ const columns = 'project, id, conversation, depth, previous, at, bytes, deleted,
 const insertSql = `
   INSERT INTO responses (${columns}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (project, id) DO NOTHING`;
+const lacksNeededSql = `
+  SELECT 1 FROM json_each(?2) WHERE NOT EXISTS (SELECT 1 FROM responses WHERE project = ?1 AND id = value) LIMIT 1`;
 const finishSql = `
   UPDATE responses SET background = NULL, bytes = ?, items = ?, content = ? WHERE project = ? AND id = ?`;
 const isFinishedSql = `SELECT 1 WHERE NOT EXISTS
@@ -67,6 +69,9 @@ const ofItemsSql = `
      UNION SELECT value FROM json_each(?3))`;
 const neededSql = `
   SELECT 1 FROM needed WHERE project = ? AND id = ? AND response NOT IN (SELECT value FROM json_each(?)) LIMIT 1`;
+const anyNeededSql = `
+  SELECT 1 FROM needed WHERE project = ?1 AND id IN (SELECT value FROM json_each(?2))
+    AND response NOT IN (SELECT value FROM json_each(?2)) LIMIT 1`;
 const markSql = 'UPDATE responses SET deleted = 1 WHERE project = ? AND id = ? AND deleted = 0';
 const removeSql = 'DELETE FROM responses WHERE project = ? AND id = ?';
 const oldestSql = `SELECT ${columns} FROM responses WHERE deleted = 0 AND project = ? ORDER BY at LIMIT ?`;
@@ -89,7 +94,12 @@ export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseSt
   };
   const subjectIn = (projectId: string) => file.rows(subjectSql, projectId)[0]?.subject;
   return {
-    add: (response) => write(insertSql, rowOf(response)),
+    add: async (response) => {
+      const { projectId, needs } = response;
+      const unless = { sql: lacksNeededSql, values: [projectId, JSON.stringify(needs)] };
+      const statements = [{ sql: insertSql, rows: [rowOf(response)] }];
+      return (await file.write(needs.length === 0 ? { statements } : { statements, unless })) === 'done';
+    },
     finish: async ({ projectId, id, bytes, items, content }) => {
       const row = [bytes, JSON.stringify(items), content, projectId, id];
       const unless = { sql: isFinishedSql, values: [projectId, id] };
@@ -106,7 +116,11 @@ export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseSt
       file.rows(ofItemsSql, projectId, JSON.stringify(items), JSON.stringify(ids)).map(outlineOf),
     isNeeded: async (projectId, id, except) => file.rows(neededSql, projectId, id, JSON.stringify(except)).length > 0,
     markDeleted: (projectId, id) => write(markSql, [projectId, id]),
-    remove: (projectId, ids) => write(removeSql, ...ids.map((id) => [projectId, id])),
+    remove: async (projectId, ids) => {
+      const unless = { sql: anyNeededSql, values: [projectId, JSON.stringify(ids)] };
+      const statements = [{ sql: removeSql, rows: ids.map((id) => [projectId, id]) }];
+      return (await file.write({ statements, unless })) === 'done';
+    },
     oldest: async (projectId, limit) => file.rows(oldestSql, projectId, limit).map(outlineOf),
     bytesByProject: async () =>
       new Map(file.rows(amountsSql).map(({ project, bytes }) => [String(project), Number(bytes)])),

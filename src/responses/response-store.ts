@@ -60,8 +60,11 @@ export interface StoredAmount {
  * What was answered is on the disk.
  */
 export interface ResponseStore {
-  /** Stores a response. One of the same id and project stays as it is. */
-  readonly add: (response: StoredResponse) => Promise<void>;
+  /**
+   * Stores a response. One of the same id and project stays as it is.
+   * @returns false if a response that it needs is not there: it is not stored
+   */
+  readonly add: (response: StoredResponse) => Promise<boolean>;
   /**
    * Replaces the content and the items of a response that is made in the background: it is finished.
    * @returns false if it is not there, or was finished before
@@ -87,7 +90,11 @@ export interface ResponseStore {
   readonly isNeeded: (projectId: string, id: string, except: ReadonlyArray<string>) => Promise<boolean>;
   /** Marks a response as deleted. */
   readonly markDeleted: (projectId: string, id: string) => Promise<void>;
-  readonly remove: (projectId: string, ids: ReadonlyArray<string>) => Promise<void>;
+  /**
+   * Removes responses. Where one is added at the same time that needs one of them, it is removed too or they stay.
+   * @returns false if another response needs one of them: all stay
+   */
+  readonly remove: (projectId: string, ids: ReadonlyArray<string>) => Promise<boolean>;
   /** The oldest responses of a project that were not deleted, oldest first. */
   readonly oldest: (projectId: string, limit: number) => Promise<ReadonlyArray<ResponseOutline>>;
   /** The bytes of all content, by project. */

@@ -88,7 +88,7 @@ export class StoredResponses implements ResponseAmounts {
 
   /**
    * Stores a turn.
-   * @returns false if it is too large, or if too many others wait
+   * @returns false if it is too large, if too many others wait, or if one that it needs was deleted meanwhile
    * @throws UnavailableError
    */
   async add(turn: NewTurn): Promise<boolean> {
@@ -98,8 +98,7 @@ export class StoredResponses implements ResponseAmounts {
     const leave = await this.#writes[text.length > largeTurnBytes ? 'large' : 'small'].enter(projectId);
     if (typeof leave === 'string') return false;
     try {
-      await this.#write(turn, text);
-      return true;
+      return await this.#write(turn, text);
     } finally {
       leave();
     }
@@ -119,10 +118,10 @@ export class StoredResponses implements ResponseAmounts {
     return (await this.store.finish({ projectId, id, bytes: content.length, items, content })) ? 'stored' : 'before';
   }
 
-  async #write(turn: NewTurn, text: string): Promise<void> {
+  async #write(turn: NewTurn, text: string): Promise<boolean> {
     const { projectId, id, previous, referenced, names, provider, background = null } = turn;
     const content = await this.#seal(projectId, id, text);
-    await this.store.add({
+    return this.store.add({
       projectId,
       id,
       conversation: previous?.conversation ?? id,
@@ -230,7 +229,9 @@ export class StoredResponses implements ResponseAmounts {
       freedBytes += needed.bytes;
       waiting.push(...needed.needs);
     }
-    await this.store.remove(projectId, [...removed]);
+    // Another response may have begun to need one of them.
+    if (!(await this.store.remove(projectId, [...removed]))) return this.release(response);
+    this.#recentTurns.drop(projectId, [...removed]);
     return freedBytes;
   }
 
@@ -244,6 +245,7 @@ export class StoredResponses implements ResponseAmounts {
     const subject = await this.store.subjectOf(projectId);
     await this.#keys.destroy(subject);
     this.#recentKeys.forget(projectId);
+    this.#recentTurns.dropProject(projectId);
     await this.store.removeProject(projectId);
     await this.store.forgetSubject(projectId, subject);
   }
@@ -257,14 +259,14 @@ export class StoredResponses implements ResponseAmounts {
   }
 
   /**
-   * The turns before one, if all of them are kept in memory. They exist as long as it does: what it needs is removed with
-   * it.
+   * The turns before one, if all of them are kept in memory. They exist as long as it does: no response is stored without
+   * what it needs, and what it needs is removed with it.
    */
   async #keptBefore({ projectId, previous }: ResponseOutline): Promise<ReadonlyArray<KeptTurn> | null> {
     const { subject } = await this.#recentKeys.keyOf(projectId);
     const turns: KeptTurn[] = [];
     for (let id = previous; id !== null; ) {
-      const turn = this.#recentTurns.find({ subject, id });
+      const turn = this.#recentTurns.find({ projectId, subject, id });
       if (turn === null) return null;
       turns.push(turn);
       id = turn.outline.previous;
@@ -293,7 +295,7 @@ export class StoredResponses implements ResponseAmounts {
   /** Opens turns, without those whose content is gone. */
   async #turnsOf(projectId: string, outlines: ReadonlyArray<ResponseOutline>): Promise<ReadonlyArray<KeptTurn>> {
     const { subject } = await this.#recentKeys.keyOf(projectId);
-    const missing = outlines.filter(({ id }) => this.#recentTurns.find({ subject, id }) === null);
+    const missing = outlines.filter(({ id }) => this.#recentTurns.find({ projectId, subject, id }) === null);
     const ids = missing.map(({ id }) => id);
     const contents = ids.length === 0 ? new Map<string, string>() : await this.store.contents(projectId, ids);
     const opened = new Map<string, KeptTurn>();
@@ -302,7 +304,7 @@ export class StoredResponses implements ResponseAmounts {
       return content === undefined ? [] : [{ ...outline, content }];
     });
     for (const turn of await this.#opened(projectId, stored)) opened.set(turn.outline.id, turn);
-    return outlines.flatMap(({ id }) => opened.get(id) ?? this.#recentTurns.find({ subject, id }) ?? []);
+    return outlines.flatMap(({ id }) => opened.get(id) ?? this.#recentTurns.find({ projectId, subject, id }) ?? []);
   }
 
   async #seal(projectId: string, id: string, text: string): Promise<string> {
@@ -317,7 +319,8 @@ export class StoredResponses implements ResponseAmounts {
 
   #kept(subject: string, turn: KeptTurn, characters: number): KeptTurn {
     // Another node may finish a response that is made in the background.
-    if (turn.outline.background === null) this.#recentTurns.keep({ subject, id: turn.outline.id }, turn, characters);
+    const { projectId, id, background } = turn.outline;
+    if (background === null) this.#recentTurns.keep({ projectId, subject, id }, turn, characters);
     return turn;
   }
 

@@ -47,7 +47,7 @@ export function responseStoreContract(name: string, open: OpenResponseStore): vo
     });
 
     const addAll = async (...responses: ReadonlyArray<StoredResponse>) => {
-      for (const response of responses) await store.add(response);
+      for (const response of responses) assert.equal(await store.add(response), true);
     };
     const ids = (found: ReadonlyArray<{ readonly id: string }>) => found.map(({ id }) => id).sort();
 
@@ -132,15 +132,47 @@ export function responseStoreContract(name: string, open: OpenResponseStore): vo
         storedResponse('r1'),
         storedResponse('r2', { needs: ['r1'] }),
         storedResponse('r3', { needs: ['r1', 'r2'] }),
-        storedResponse('r4', { needs: ['r4'], projectId: 'project2' }),
+        storedResponse('r4', { projectId: 'project2' }),
+        storedResponse('r5', { needs: ['r4'], projectId: 'project2' }),
       );
       assert.equal(await store.isNeeded(project, 'r1', []), true);
       assert.equal(await store.isNeeded(project, 'r1', ['r2']), true);
       assert.equal(await store.isNeeded(project, 'r1', ['r2', 'r3']), false);
       assert.equal(await store.isNeeded(project, 'r3', []), false);
       assert.equal(await store.isNeeded(project, 'r4', []), false);
-      await store.remove(project, ['r2', 'r3']);
+      assert.equal(await store.remove(project, ['r2', 'r3']), true);
       assert.equal(await store.isNeeded(project, 'r1', []), false);
+    });
+
+    it('adds no response that needs one that is gone', async () => {
+      await addAll(storedResponse('r1'), storedResponse('r2'), storedResponse('r9', { projectId: 'project2' }));
+      await store.markDeleted(project, 'r2');
+      await addAll(storedResponse('r3', { needs: ['r1', 'r2'] }));
+      for (const needs of [['r9'], ['r1', 'r9']])
+        assert.equal(await store.add(storedResponse('r4', { needs, items: ['a'] })), false);
+      assert.equal(await store.find(project, 'r4'), null);
+      assert.deepEqual(await store.ofItems(project, ['a'], []), []);
+      assert.equal(await store.isNeeded(project, 'r9', []), false);
+      assert.deepEqual(await store.amountOf(project), { count: 2, bytes: 30, oldestAt: 1_000 });
+    });
+
+    it('keeps a response that cannot be added again because it needs one that is gone', async () => {
+      await addAll(storedResponse('r1'));
+      assert.equal(await store.add(storedResponse('r1', { needs: ['r9'], content: 'other' })), false);
+      assert.deepEqual(await store.find(project, 'r1'), storedResponse('r1'));
+    });
+
+    it('removes none of some responses if another one needs one of them', async () => {
+      await addAll(
+        storedResponse('r1'),
+        storedResponse('r2', { needs: ['r1'] }),
+        storedResponse('r3', { needs: ['r2'] }),
+      );
+      assert.equal(await store.remove(project, ['r1', 'r2']), false);
+      assert.notEqual(await store.find(project, 'r1'), null);
+      assert.equal(await store.remove(project, ['r1', 'r2', 'r3']), true);
+      assert.equal(await store.find(project, 'r1'), null);
+      assert.equal(await store.remove(project, ['r1']), true);
     });
 
     it('keeps the content of a deleted response, and does not count it', async () => {

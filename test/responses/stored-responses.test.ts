@@ -124,7 +124,7 @@ describe('StoredResponses', () => {
       most = Math.max(most, running);
       await new Promise((resolve) => setTimeout(resolve, 5));
       running -= 1;
-      await add(response);
+      return add(response);
     };
     const input = [{ type: 'message', role: 'user', content: 'x'.repeat(100_000) }];
     const newTurn = (index: number, projectId = project): NewTurn => ({
@@ -174,6 +174,44 @@ describe('StoredResponses', () => {
       await responses.delete(project, 'r2');
       assert.deepEqual([await isStored('r1'), await isStored('r2')], [true, false]);
       await responses.delete(project, 'b2');
+      assert.equal(await isStored('r1'), false);
+    });
+
+    it('is not continued by a turn that has begun before, nor named by it', async () => {
+      const late = { projectId: project, id: 'r2', inputText: '[]', responseText: '{}', provider: null, names: [] };
+      for (const continues of [true, false]) {
+        await turn('r1');
+        const previous = continues ? ((await responses.find(project, 'r1'))?.outline ?? null) : null;
+        await responses.delete(project, 'r1');
+        assert.equal(await responses.add({ ...late, previous, referenced: continues ? [] : ['r1'] }), false);
+        assert.equal(await responses.conversation(project, 'r2', noLimit), null);
+      }
+    });
+
+    it('is read from no memory, even if the store has a turn that continues it', async () => {
+      await turn('r1');
+      await turn('r2', 'r1');
+      const second = (await store.find(project, 'r2')) ?? assert.fail();
+      await responses.conversation(project, 'r2', noLimit);
+      await responses.delete(project, 'r2');
+      await responses.delete(project, 'r1');
+      await store.add({ ...second, needs: [] });
+      assert.equal(await responses.conversation(project, 'r2', noLimit), null);
+    });
+
+    it('stays if a turn that continues it is stored while it is deleted', async () => {
+      await turn('r1');
+      const { isNeeded } = store;
+      store.isNeeded = async (...given) => {
+        const wasNeeded = await isNeeded.apply(store, given);
+        store.isNeeded = isNeeded;
+        await turn('r2', 'r1');
+        return wasNeeded;
+      };
+      assert.equal(await responses.delete(project, 'r1'), true);
+      assert.equal(await responses.find(project, 'r1'), null);
+      assert.deepEqual(idsOf(await responses.conversation(project, 'r2', noLimit)), ['r1', 'r2']);
+      assert.equal(await responses.delete(project, 'r2'), true);
       assert.equal(await isStored('r1'), false);
     });
 

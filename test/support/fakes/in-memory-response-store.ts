@@ -8,9 +8,12 @@ export class InMemoryResponseStore implements ResponseStore {
   readonly #subjects = new Map<string, string>();
   #made = 0;
 
-  async add(response: StoredResponse): Promise<void> {
-    const key = `${response.projectId}/${response.id}`;
+  async add(response: StoredResponse): Promise<boolean> {
+    const { projectId, id, needs } = response;
+    if (!needs.every((each) => this.#responses.has(`${projectId}/${each}`))) return false;
+    const key = `${projectId}/${id}`;
     if (!this.#responses.has(key)) this.#responses.set(key, response);
+    return true;
   }
 
   async finish({ projectId, id, ...finished }: FinishedResponse): Promise<boolean> {
@@ -55,8 +58,11 @@ export class InMemoryResponseStore implements ResponseStore {
     if (found !== null) this.#responses.set(`${projectId}/${id}`, { ...found, isDeleted: true });
   }
 
-  async remove(projectId: string, ids: ReadonlyArray<string>): Promise<void> {
+  async remove(projectId: string, ids: ReadonlyArray<string>): Promise<boolean> {
+    const others = this.#of(projectId).filter(({ id }) => !ids.includes(id));
+    if (others.some(({ needs }) => needs.some((id) => ids.includes(id)))) return false;
     for (const id of ids) this.#responses.delete(`${projectId}/${id}`);
+    return true;
   }
 
   async oldest(projectId: string, limit: number): Promise<ReadonlyArray<ResponseOutline>> {
