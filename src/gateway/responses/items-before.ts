@@ -2,7 +2,7 @@ import type { ItemsBefore } from '#gateway/protocols/openai-responses/responses-
 import type { KeptTurn } from '#responses/turn.ts';
 import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { markedAgain, type NamedItem, sentTo, textOf, valuesIn } from './sent-item.ts';
+import { hasFilesIn, markedAgain, type NamedItem, sentTo, textOf, valuesIn } from './sent-item.ts';
 
 /**
  * The items of the turns before a request. What is made of a turn is kept as long as the turn, because each later one
@@ -19,16 +19,16 @@ export class ItemsOfTurns implements ItemsBefore {
     this.#turns = turns.map(sentTurnOf);
     this.#found = found;
     const storedBytes = turns.reduce((sum, { outline }) => sum + outline.bytes, 0);
-    this.size = storedBytes + this.#sumOfNamed(({ text }) => text.length);
+    this.size = this.#named.reduce((sum, { text }) => sum + text.length, storedBytes);
   }
 
   get values(): number {
-    return this.#turns.reduce((sum, turn) => sum + turn.values, 0) + this.#sumOfNamed(({ values }) => values);
+    return [...this.#turns, ...this.#named].reduce((sum, { values }) => sum + values, 0);
   }
 
-  /** Whether some of them name files. */
+  /** Whether some of them name files, also items of other conversations. */
   get hasFiles(): boolean {
-    return this.#turns.some((turn) => turn.hasFiles);
+    return this.#turns.some((turn) => turn.hasFiles) || this.#named.some(({ hasFiles }) => hasFiles);
   }
 
   textFor(provider: string): string {
@@ -39,17 +39,11 @@ export class ItemsOfTurns implements ItemsBefore {
     return this.#turns.flatMap((turn) => turn.marked(this.#found));
   }
 
-  /** Adds up what the named items have, each as often as it is named. */
-  #sumOfNamed(amountOf: (item: NamedItem) => number): number {
-    const named = this.#turns.flatMap(({ references }) => references);
-    return named.reduce((sum, id) => {
-      const item = this.#found.get(id);
-      return item === undefined ? sum : sum + amountOf(item);
-    }, 0);
+  /** The items that the turns name, each as often as it is named. */
+  get #named(): ReadonlyArray<NamedItem> {
+    return this.#turns.flatMap(({ references }) => references.flatMap((id) => this.#found.get(id) ?? []));
   }
 }
-
-const memberOfFiles = '"file_id"';
 
 /** A turn as later requests have it. */
 class SentTurn {
@@ -79,7 +73,7 @@ class SentTurn {
   }
 
   get hasFiles(): boolean {
-    this.#hasFiles ??= JSON.stringify(this.#items).includes(memberOfFiles);
+    this.#hasFiles ??= hasFilesIn(JSON.stringify(this.#items));
     return this.#hasFiles;
   }
 

@@ -9,6 +9,7 @@ export class NamedItem {
   readonly #texts = new Map<string, string | null>();
   #text: string | null = null;
   #values: number | null = null;
+  #hasFiles: boolean | null = null;
 
   constructor(item: JsonObject, turn: KeptTurn) {
     this.item = item;
@@ -25,6 +26,12 @@ export class NamedItem {
   get values(): number {
     this.#values ??= valuesIn(this.item);
     return this.#values;
+  }
+
+  /** Whether it names files. */
+  get hasFiles(): boolean {
+    this.#hasFiles ??= hasFilesIn(this.text);
+    return this.#hasFiles;
   }
 
   /** Its JSON text for a provider; null if this one does not get it. */
@@ -63,6 +70,11 @@ export function sentTo(provider: string, item: JsonObject, madeBy: string | null
   const signature = signatureIn(value);
   if (signature !== null) return signature.of === provider ? { ...item, encrypted_content: signature.value } : null;
   return madeBy === null || madeBy === provider ? item : null;
+}
+
+/** Whether the JSON text of items may name files. */
+export function hasFilesIn(text: string): boolean {
+  return text.includes('"file_id"');
 }
 
 /** Counts the JSON values of a value: itself, and those in it. */

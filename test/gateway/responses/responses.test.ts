@@ -796,6 +796,11 @@ describe('Responses', () => {
       await send({ model: 'native', input: 'more', previous_response_id: first.id }, as('one'));
       assert.deepEqual(sentTo(openai).input[0].content, inlined);
       const { data } = (await call('GET', `/${first.id}/input_items`, undefined, as('one'))).body();
+      const named = [{ type: 'item_reference', id: data[0].id }];
+      const second = (await send({ model: 'native', input: named }, as('one'))).body() as Read;
+      assert.deepEqual(sentTo(openai).input[0].content, inlined);
+      await send({ model: 'native', input: 'more', previous_response_id: second.id }, as('one'));
+      assert.deepEqual(sentTo(openai).input[0].content, inlined, 'also in an item of another conversation');
       assert.deepEqual(data[0].content, input[0]?.content, 'what is stored names the file');
       const refused = await send({ model: 'native', input }, as('blind'));
       assert.deepEqual([refused.status, refused.body().error.code], [403, 'scope_required']);
