@@ -82,6 +82,11 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
       );
       return found.map(outlineOf);
     },
+    named: async (projectId, ids) => {
+      const keys = ids.map((id) => keyOf(projectId, id));
+      const found = await responses.call((all) => all.find({ _id: { $in: keys } }, withoutContent).toArray());
+      return found.map(outlineOf);
+    },
     contents: async (projectId, ids) => {
       const keys = ids.map((id) => keyOf(projectId, id));
       const found = await responses.call((all) =>

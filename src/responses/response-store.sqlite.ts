@@ -61,6 +61,7 @@ const findSql = `SELECT ${columns}, content FROM responses WHERE project = ? AND
 const outlinesSql = `
   SELECT ${columns} FROM responses WHERE project = ?1 AND id = ?2 UNION ALL
   SELECT ${columns} FROM responses WHERE project = ?1 AND conversation = ?2 AND depth > 0 AND depth <= ?3`;
+const namedSql = `SELECT ${columns} FROM responses WHERE project = ? AND id IN (SELECT value FROM json_each(?))`;
 const contentsSql = `
   SELECT id, content FROM responses WHERE project = ? AND id IN (SELECT value FROM json_each(?))`;
 const ofItemsSql = `
@@ -108,6 +109,7 @@ export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseSt
     find: async (projectId, id) => file.rows(findSql, projectId, id).map(responseOf)[0] ?? null,
     outlines: async (projectId, conversation, maxDepth) =>
       file.rows(outlinesSql, projectId, conversation, maxDepth).map(outlineOf),
+    named: async (projectId, ids) => file.rows(namedSql, projectId, JSON.stringify(ids)).map(outlineOf),
     contents: async (projectId, ids) => {
       const rows = file.rows(contentsSql, projectId, JSON.stringify(ids));
       return new Map(rows.map(({ id, content }) => [String(id), String(content)]));

@@ -78,6 +78,8 @@ export interface ResponseStore {
     conversation: string,
     maxDepth: number,
   ) => Promise<ReadonlyArray<ResponseOutline>>;
+  /** The outlines of responses, deleted or not, by their ids. Those that are not there are missing. */
+  readonly named: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyArray<ResponseOutline>>;
   /** The contents of responses, by id. Those that are not there are missing. */
   readonly contents: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyMap<string, string>>;
   /** The outlines of the responses that were not deleted and have made some of these items, or have one of these ids. */

@@ -180,9 +180,23 @@ export class StoredResponses implements ResponseAmounts {
     limits: ReadLimits,
   ): Promise<ReadonlyArray<KeptTurn> | NotRead> {
     const outlines = await this.store.ofItems(projectId, [...items, ...ids], ids);
-    const found = outlines.filter((each) => this.#isThere(each));
-    const bytes = found.reduce((sum, each) => sum + each.bytes, 0);
-    return whyNotRead(bytes, limits) ?? this.#turnsOf(projectId, found);
+    return this.#readTurns(
+      projectId,
+      outlines.filter((each) => this.#isThere(each)),
+      limits,
+    );
+  }
+
+  /**
+   * Reads turns whose items others need. A deleted one, or one that is too old, is still there for these.
+   * @throws UnavailableError
+   */
+  async neededTurns(
+    projectId: string,
+    ids: ReadonlyArray<string>,
+    limits: ReadLimits,
+  ): Promise<ReadonlyArray<KeptTurn> | NotRead> {
+    return this.#readTurns(projectId, await this.store.named(projectId, ids), limits);
   }
 
   /** Finds which provider has made some items, by their ids. @throws UnavailableError */
@@ -290,6 +304,15 @@ export class StoredResponses implements ResponseAmounts {
       id = outline.previous;
     }
     return chain.reverse();
+  }
+
+  async #readTurns(
+    projectId: string,
+    outlines: ReadonlyArray<ResponseOutline>,
+    limits: ReadLimits,
+  ): Promise<ReadonlyArray<KeptTurn> | NotRead> {
+    const bytes = outlines.reduce((sum, each) => sum + each.bytes, 0);
+    return whyNotRead(bytes, limits) ?? this.#turnsOf(projectId, outlines);
   }
 
   /** Opens turns, without those whose content is gone. */

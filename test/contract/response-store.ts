@@ -127,6 +127,15 @@ export function responseStoreContract(name: string, open: OpenResponseStore): vo
       assert.deepEqual(ids(await store.ofItems(project, ['a', 'c'], ['r1'])), ['r2']);
     });
 
+    it('lists the outlines of some responses, deleted or not', async () => {
+      const first = storedResponse('r1');
+      await addAll(first, storedResponse('r2'), storedResponse('r3'), storedResponse('r2', { projectId: 'project2' }));
+      await store.markDeleted(project, 'r2');
+      assert.deepEqual(ids(await store.named(project, ['r1', 'r2', 'r9'])), ['r1', 'r2']);
+      assert.deepEqual(await store.named(project, ['r1']), [outlineOf(first)]);
+      assert.deepEqual(await store.named(project, []), []);
+    });
+
     it('knows whether a response is needed by others than some', async () => {
       await addAll(
         storedResponse('r1'),

@@ -234,6 +234,17 @@ describe('StoredResponses', () => {
     assert.deepEqual(idsOf(await responses.conversation(project, 'r2', noLimit)), ['r1', 'r2']);
   });
 
+  it('reads the turns that others need, deleted and too old ones too, within the limits', async () => {
+    await turn('r1');
+    now += 31 * dayMs;
+    await turn('r2');
+    await turn('r3', null, { referenced: ['r1', 'r2'] });
+    await responses.delete(project, 'r2');
+    assert.deepEqual(idsOf(await responses.neededTurns(project, ['r1', 'r2'], noLimit)), ['r1', 'r2']);
+    assert.equal(await responses.neededTurns(project, ['r1', 'r2'], { ...noLimit, maxBytes: 10 }), 'too-long');
+    assert.deepEqual(await responses.neededTurns('project2', ['r1'], noLimit), []);
+  });
+
   it('erases a project so that no copy can be read, and stores again afterwards', async () => {
     await turn('r1');
     const copy = (await store.find(project, 'r1')) ?? assert.fail();

@@ -152,18 +152,28 @@ class Expansion {
     references: ReadonlyArray<string>,
     turns: ReadonlyArray<KeptTurn>,
   ): Promise<E.Either<Failure, ReadonlyMap<string, NamedItem>>> {
-    const found = new Map<string, NamedItem>();
-    const wanted = new Set([...references, ...turns.flatMap(referencesIn)]);
-    if (wanted.size === 0) return E.right(found);
-    takeNamed(found, wanted, turns);
-    const missing = [...wanted].filter((id) => !found.has(id));
-    if (missing.length === 0) return E.right(found);
     const { gateway, caller } = this.#call;
-    const ids = [...new Set(missing.flatMap((id) => responseIdNamedBy(id) ?? []))];
-    const others = await gateway.responses.turnsOfItems(caller.projectId, { items: missing, ids }, this.#readLimits);
+    const found = new Map<string, NamedItem>();
+    const before = new Set(turns.flatMap(referencesIn));
+    if (references.length === 0 && before.size === 0) return E.right(found);
+    takeNamed(found, new Set([...references, ...before]), turns);
+    if ([...before].some((id) => !found.has(id))) {
+      const needed = await gateway.responses.neededTurns(caller.projectId, idsNeededBy(turns), this.#readLimits);
+      if (typeof needed === 'string') return E.left(this.#failureOf(needed));
+      takeNamed(found, before, needed);
+    }
+    const others = await this.#turnsOf(references.filter((id) => !found.has(id)));
     if (typeof others === 'string') return E.left(this.#failureOf(others));
-    takeNamed(found, wanted, others);
+    takeNamed(found, new Set(references), others);
     return E.right(found);
+  }
+
+  /** Reads the turns that have made some items, and were not deleted. */
+  async #turnsOf(items: ReadonlyArray<string>): Promise<ReadonlyArray<KeptTurn> | NotRead> {
+    if (items.length === 0) return [];
+    const { gateway, caller } = this.#call;
+    const ids = [...new Set(items.flatMap((id) => responseIdNamedBy(id) ?? []))];
+    return gateway.responses.turnsOfItems(caller.projectId, { items, ids }, this.#readLimits);
   }
 
   /**
@@ -250,6 +260,13 @@ function reasoningIn(bytes: Buffer, { id, encryptedContent: place }: ListedObjec
   const value = place === null ? null : scalarValue(bytes, place);
   if (id === null || place === null || typeof value !== 'string' || signatureIn(value) !== null) return [];
   return [{ id, place, value }];
+}
+
+/** The responses outside of a conversation whose items its turns name. */
+function idsNeededBy(turns: ReadonlyArray<KeptTurn>): ReadonlyArray<string> {
+  const inTurns = new Set(turns.map(({ outline }) => outline.id));
+  const naming = turns.filter((turn) => referencesIn(turn).length > 0);
+  return [...new Set(naming.flatMap(({ outline }) => outline.needs))].filter((id) => !inTurns.has(id));
 }
 
 function takeNamed(found: Map<string, NamedItem>, wanted: ReadonlySet<string>, turns: ReadonlyArray<KeptTurn>): void {

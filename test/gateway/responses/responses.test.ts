@@ -560,8 +560,15 @@ describe('Responses', () => {
       assert.equal((await call('DELETE', `/${first.id}`)).status, 200);
       const gone = await send({ model: 'native', input: [{ type: 'item_reference', id: itemId }] });
       assert.deepEqual([gone.status, gone.body().error.code], [404, 'response_item_not_found']);
-      // The second one still has what it names.
-      await create({ model: 'native', input: 'four', previous_response_id: second.id });
+      // The second one still has what it names, and nothing else of the first one is there.
+      const continued = { model: 'native', previous_response_id: second.id };
+      const third = await create({ ...continued, input: 'four' });
+      assert.equal(textOf({ ...second, output: [sentTo(openai).input[1]] }), 'from OpenAI');
+      await create({ model: 'alone', input: 'five', previous_response_id: third.id });
+      assert.equal(sentTo(other).messages[1].content, 'from OpenAI');
+      const unnamed = [{ type: 'item_reference', id: `msg_${first.id.slice(5)}_i0` }];
+      assert.equal((await send({ ...continued, input: unnamed })).status, 404);
+      assert.equal((await send({ ...continued, input: [{ type: 'item_reference', id: itemId }] })).status, 200);
     });
 
     describe('and name one item often', () => {

@@ -33,6 +33,12 @@ export class InMemoryResponseStore implements ResponseStore {
       .map(outlineOf);
   }
 
+  async named(projectId: string, ids: ReadonlyArray<string>): Promise<ReadonlyArray<ResponseOutline>> {
+    return this.#of(projectId)
+      .filter(({ id }) => ids.includes(id))
+      .map(outlineOf);
+  }
+
   async contents(projectId: string, ids: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
     const found = this.#of(projectId).filter(({ id }) => ids.includes(id));
     return new Map(found.map(({ id, content }) => [id, content]));
