@@ -22,6 +22,7 @@ import type { NotRead, ReadLimits } from '#responses/stored-responses.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { findContainersBefore } from './containers-before.ts';
 import { inlineFiles } from './inline-files.ts';
 import { containerName } from './item-names.ts';
 import { ItemsOfTurns, referencesIn } from './items-before.ts';
@@ -34,7 +35,7 @@ export interface ExpandedRequest {
   readonly previous: ResponseOutline | null;
   /** The ids of the responses whose items its input names. */
   readonly referenced: ReadonlyArray<string>;
-  /** The containers that it names. */
+  /** The containers that it names, and those in the items that are put into it. */
   readonly containers: ReadonlyArray<NamedContainer>;
 }
 
@@ -108,14 +109,13 @@ class Expansion {
     if (request.bytes.length + (before?.size ?? 0) > largeBodyBytes) await heavyWork.take(1);
     const expanded = await this.#withItems(before, items.right, foreign);
     if (E.isLeft(expanded)) return expanded;
-    const previous = turns.right.at(-1)?.outline ?? null;
-    const inTurns = new Set(turns.right.map(({ outline }) => outline.id));
     const named = references.flatMap((id) => items.right.get(id)?.turn.outline.id ?? []);
+    const inStored = await this.#containersStored(turns.right, [...items.right.values()]);
     return E.right({
       request: expanded.right,
-      previous,
-      referenced: [...new Set(named)].filter((id) => !inTurns.has(id)),
-      containers: containers.right,
+      previous: turns.right.at(-1)?.outline ?? null,
+      referenced: idsOutside(turns.right, named),
+      containers: [...containers.right, ...inStored],
     });
   }
 
@@ -145,6 +145,14 @@ class Expansion {
       found.push({ pointer: pointerOf(place), provider });
     }
     return E.right(found);
+  }
+
+  #containersStored(
+    turns: ReadonlyArray<KeptTurn>,
+    named: ReadonlyArray<NamedItem>,
+  ): Promise<ReadonlyArray<NamedContainer>> {
+    const { gateway, caller } = this.#call;
+    return findContainersBefore(gateway.responses, { projectId: caller.projectId, turns, named });
   }
 
   /** Finds the named items of this request and of the turns before it. */
@@ -264,9 +272,16 @@ function reasoningIn(bytes: Buffer, { id, encryptedContent: place }: ListedObjec
 
 /** The responses outside of a conversation whose items its turns name. */
 function idsNeededBy(turns: ReadonlyArray<KeptTurn>): ReadonlyArray<string> {
-  const inTurns = new Set(turns.map(({ outline }) => outline.id));
   const naming = turns.filter((turn) => referencesIn(turn).length > 0);
-  return [...new Set(naming.flatMap(({ outline }) => outline.needs))].filter((id) => !inTurns.has(id));
+  return idsOutside(
+    turns,
+    naming.flatMap(({ outline }) => outline.needs),
+  );
+}
+
+function idsOutside(turns: ReadonlyArray<KeptTurn>, ids: ReadonlyArray<string>): ReadonlyArray<string> {
+  const inside = new Set(turns.map(({ outline }) => outline.id));
+  return [...new Set(ids)].filter((id) => !inside.has(id));
 }
 
 function takeNamed(found: Map<string, NamedItem>, wanted: ReadonlySet<string>, turns: ReadonlyArray<KeptTurn>): void {

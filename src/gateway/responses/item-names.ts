@@ -33,7 +33,7 @@ function isName(id: string): boolean {
 }
 
 /** The container in which the code of an item ran. */
-function containerIn({ container_id: id, environment }: JsonObject): ReadonlyArray<string> {
+export function containerIn({ container_id: id, environment }: JsonObject): ReadonlyArray<string> {
   if (typeof id === 'string') return [id];
   return isObject(environment) && typeof environment.container_id === 'string' ? [environment.container_id] : [];
 }

@@ -345,5 +345,28 @@ describe('Responses in the background', () => {
       assert.equal((await call('POST', '', again, 'two')).status, 404);
       assert.equal(openai.seen.length, seen);
     });
+
+    it('are found in earlier turns and in named items too, whose provider alone gets the request', async () => {
+      openai.answers(answering(openAiResponse([ran('cntr_1')])));
+      const hosted = { model: 'native', tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] };
+      const strict = { ...hosted, tool_choice: { type: 'code_interpreter' } };
+      const { id: first } = (await call('POST', '', { ...strict, input: 'run' })).body();
+      const named = [{ type: 'item_reference', id: 'ci_1' }];
+      const { id: second } = (await call('POST', '', { ...strict, input: named })).body();
+      const own = [ran('cntr_1')].map(({ id: _, ...item }) => item);
+      const { id: third } = (await call('POST', '', { ...strict, input: own })).body();
+      for (const more of [
+        { previous_response_id: first, input: 'again' },
+        { previous_response_id: second, input: 'again' },
+        { previous_response_id: third, input: 'again' },
+        { input: named },
+      ]) {
+        const seen = other.seen.length;
+        const elsewhere = await call('POST', '', { ...strict, model: 'second', ...more });
+        assert.deepEqual([elsewhere.status, elsewhere.body().error.code], [400, 'unsupported_by_target']);
+        assert.equal(other.seen.length, seen);
+        assert.equal((await call('POST', '', { ...strict, ...more })).status, 200);
+      }
+    });
   });
 });

@@ -62,7 +62,9 @@ export function unsupportedByTarget(
 ): Unsupported | null {
   if (target.hostedTools) {
     const elsewhere = containers.find(({ provider }) => provider !== target.provider);
-    return elsewhere === undefined ? null : { pointer: elsewhere.pointer, message: 'another provider has it' };
+    return elsewhere === undefined
+      ? null
+      : { pointer: elsewhere.pointer, message: 'another provider has the container' };
   }
   if (request.isInBackground) return noBackground;
   if (isHostedForced(request)) return { pointer: '/tool_choice', message: 'the target does not run this tool' };
