@@ -264,9 +264,11 @@ function referenceEdit({ id, valueStart, end }: ListedObject, found: ReadonlyMap
 }
 
 /** Reasoning that a client sends with the opaque part of a provider. */
-function reasoningIn(bytes: Buffer, { id, encryptedContent: place }: ListedObject) {
-  const value = place === null ? null : scalarValue(bytes, place);
-  if (id === null || place === null || typeof value !== 'string' || signatureIn(value) !== null) return [];
+function reasoningIn(bytes: Buffer, item: ListedObject) {
+  const { id, encryptedContent: place } = item;
+  if (id === null || place === null || isReference(item)) return [];
+  const value = scalarValue(bytes, place);
+  if (typeof value !== 'string' || signatureIn(value) !== null) return [];
   return [{ id, place, value }];
 }
 

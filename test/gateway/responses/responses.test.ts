@@ -651,6 +651,15 @@ describe('Responses', () => {
       assert.deepEqual([refused.status, refused.body().error.param], [400, 'after']);
     });
 
+    it('are named by an item that also has an opaque part of reasoning', async () => {
+      const first = await create({ model: 'native', input: [{ id: 'rs_1', role: 'user', content: 'one' }] });
+      assert.equal(first.store, true);
+      for (const named of [{ id: 'rs_1' }, { type: 'item_reference', id: 'rs_1' }]) {
+        await create({ model: 'native', input: [{ ...named, encrypted_content: 'abc' }] });
+        assert.equal(sentTo(openai).input[0].content[0].text, 'one');
+      }
+    });
+
     it('give reasoning back to the provider that made it, and to no other', async () => {
       const thought = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'secret-of-openai' };
       openai.answers(json(openAiResponse([thought, outputMessage('one')])));
