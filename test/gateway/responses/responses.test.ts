@@ -660,6 +660,14 @@ describe('Responses', () => {
       }
     });
 
+    it('keep an opaque part that only looks like one of the gateway', async () => {
+      const looking = { type: 'reasoning', summary: [], encrypted_content: 'switchyard:%:0:x' };
+      const body = { input: [looking, { role: 'user', content: 'hi' }] };
+      await create({ model: 'native', ...body });
+      assert.deepEqual(sentTo(openai).input[0], looking);
+      assert.equal((await send({ model: 'alone', ...body })).status, 200);
+    });
+
     it('give reasoning back to the provider that made it, and to no other', async () => {
       const thought = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'secret-of-openai' };
       openai.answers(json(openAiResponse([thought, outputMessage('one')])));

@@ -16,6 +16,16 @@ export function encryptedContentOf({ of, value, isRedacted }: Signature): string
 /** Reads an `encrypted_content` that the gateway has written; null for one of a provider. */
 export function signatureIn(encryptedContent: string): Signature | null {
   const [, of, redacted, value] = form.exec(encryptedContent) ?? [];
-  if (of === undefined || value === undefined) return null;
-  return { of: decodeURIComponent(of), value, isRedacted: redacted === '1' };
+  const name = of === undefined ? null : decoded(of);
+  if (name === null || value === undefined) return null;
+  return { of: name, value, isRedacted: redacted === '1' };
+}
+
+/** Decodes a name; null for one that the gateway has not written. */
+function decoded(name: string): string | null {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return null;
+  }
 }
