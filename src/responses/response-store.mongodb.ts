@@ -21,7 +21,8 @@ interface ResponseDocument extends LogDocument {
   readonly needs: ReadonlyArray<string>;
   readonly items: ReadonlyArray<string>;
   readonly provider: string | null;
-  readonly background: BackgroundTarget | null;
+  /** Missing in responses of an earlier release. */
+  readonly background?: BackgroundTarget | null;
   readonly content: string;
 }
 
@@ -189,9 +190,10 @@ function outlineOf({
   project: projectId,
   response: id,
   deleted: isDeleted,
+  background = null,
   ...others
 }: OutlineDocument): ResponseOutline {
-  return { ...others, projectId, id, isDeleted };
+  return { ...others, projectId, id, isDeleted, background };
 }
 
 function responseOf(found: ResponseDocument): StoredResponse {

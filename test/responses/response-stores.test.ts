@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { MongoClient } from 'mongodb';
 import { openMongoDbResponseStore } from '#responses/response-store.mongodb.ts';
 import { openSqliteResponseStore } from '#responses/response-store.sqlite.ts';
 import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
-import { responseStoreContract } from '#test/contract/response-store.ts';
+import { responseStoreContract, storedResponse } from '#test/contract/response-store.ts';
 import { InMemoryResponseStore } from '#test/support/fakes/in-memory-response-store.ts';
 import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
 import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
@@ -27,6 +28,20 @@ describeOnMongoDb('the stored responses on MongoDB', (server) => {
     store: openMongoDbResponseStore({ url: server.newUrl(), timeoutMs: patientTimeoutMs }),
     dispose: async () => undefined,
   }));
+
+  it('reads a response without a word of what makes it as a finished one', async () => {
+    const url = server.newUrl();
+    const store = openMongoDbResponseStore({ url, timeoutMs: patientTimeoutMs });
+    await store.add(storedResponse('r1'));
+    const client = new MongoClient(url);
+    await client
+      .db()
+      .collection('responses')
+      .updateOne({ response: 'r1' }, { $unset: { background: '' } });
+    await client.close();
+    assert.deepEqual(await store.find('project1', 'r1'), storedResponse('r1'));
+    await store.close();
+  });
 });
 
 responseStoreContract('memory', async () => ({
