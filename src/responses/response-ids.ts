@@ -40,7 +40,10 @@ function hashOf(responseId: string): string {
   return createHash('sha256').update(responseId).digest('hex').slice(0, 32);
 }
 
-/** Returns the id of the response that the id of an item names, or its alias; null for an id that the gateway has not made. */
+/**
+ * Returns the id of the response that the id of an item names, or its alias; null for an id that the gateway has not
+ * made.
+ */
 export function responseIdNamedBy(itemId: string): string | null {
   const [, name] = named.exec(itemId) ?? [];
   return name === undefined ? null : responsePrefix + name;

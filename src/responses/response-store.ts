@@ -26,8 +26,8 @@ export interface ResponseOutline {
   /** The ids of the responses whose items it needs, each once. */
   readonly needs: ReadonlyArray<string>;
   /**
-   * The names of the items that it has made, each once. An id that names its response needs no other name, and a response
-   * that its items name by an alias has this one.
+   * The names of the items that it has made, each once. An id that names its response needs no other name. A response
+   * that its items name by an alias has this one too.
    */
   readonly items: ReadonlyArray<string>;
   /** The provider that answered in the client's protocol; null if the answer was translated. */

@@ -273,8 +273,8 @@ export class StoredResponses implements ResponseAmounts {
   }
 
   /**
-   * The turns before one, if all of them are kept in memory. They exist as long as it does: no response is stored without
-   * what it needs, and what it needs is removed with it.
+   * The turns before one, if all of them are kept in memory. They exist as long as it does: no response is stored
+   * without what it needs, and what it needs is removed with it.
    */
   async #keptBefore({ projectId, previous }: ResponseOutline): Promise<ReadonlyArray<KeptTurn> | null> {
     const { subject } = await this.#recentKeys.keyOf(projectId);

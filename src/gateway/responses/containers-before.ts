@@ -16,8 +16,8 @@ export interface StoredItems {
 }
 
 /**
- * Finds the containers in the turns before a request and in the items that it names, with the provider that has each. One
- * that nothing knows any more is left out.
+ * Finds the containers in the turns before a request and in the items that it names, with the provider that has each.
+ * One that nothing knows any more is left out.
  * @throws UnavailableError
  */
 export async function findContainersBefore(

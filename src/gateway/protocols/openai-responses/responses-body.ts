@@ -14,8 +14,8 @@ const clientTools = new Set(['function', 'custom']);
 
 /**
  * A request's bytes for a target of the same protocol. The model is replaced, the provider does not store the response,
- * tools that it does not run are left out, and the opaque part of reasoning goes back only to the provider that made it.
- * Every other byte is unchanged.
+ * tools that it does not run are left out, and the opaque part of reasoning goes back only to the provider that has made
+ * it. Every other byte is unchanged.
  */
 export function responsesBody(request: ResponsesRequest, target: NativeTarget): WrittenRequest {
   const { bytes, members, before, isStored, isInBackground } = request;

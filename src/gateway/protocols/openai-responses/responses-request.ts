@@ -113,7 +113,8 @@ const changedMembers = ['input', 'tools', 'store', 'include', 'previous_response
 
 /**
  * Reads and checks a request of Responses: the members that the gateway needs, and the kinds of items and tools.
- * @returns invalid input; or not found for an id of what lives at a provider, because all tenants share one account there
+ * @returns invalid input; or not found for an id of what lives at a provider, because all tenants share one account
+ *   there
  */
 export async function readResponsesRequest(
   bytes: Buffer,
