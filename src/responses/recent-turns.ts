@@ -1,3 +1,4 @@
+import { countValues } from '#shared/json/count-values.ts';
 import type { KeptTurn } from './turn.ts';
 
 /** What a turn is known by: its content under another key, or of another project, is another one. */
@@ -7,14 +8,27 @@ interface TurnPlace {
   readonly id: string;
 }
 
-/** The most characters of all turns that are kept. */
-const maxCharacters = 8 * 1024 * 1024;
-const maxCharactersOfTurn = 64 * 1024;
+/** The most bytes of memory of all turns that are kept, with what is made of them. */
+const maxBytes = 32 * 1024 * 1024;
+/** The most bytes of a turn as it is stored. */
+const maxStoredBytesOfTurn = 88 * 1024;
+
+/** The most texts of one turn that may be kept with it, each for another provider. */
+export const maxTextsOfTurn = 2;
+
+/**
+ * The bytes of memory for each stored one: the items, their texts, and reasoning with a mark. What is stored is in Base64,
+ * so that these are four for each byte of the text.
+ */
+const bytesOfStored = 3;
+/** The most bytes of memory that a JSON value takes, with its place in lists. */
+const bytesOfValue = 96;
 
 interface Kept {
   readonly subject: string;
   readonly turn: KeptTurn;
-  readonly characters: number;
+  /** Of memory, about. */
+  readonly bytes: number;
 }
 
 /**
@@ -23,7 +37,7 @@ interface Kept {
  */
 export class RecentTurns {
   readonly #kept = new Map<string, Kept>();
-  #characters = 0;
+  #bytes = 0;
 
   /** Returns a turn; null if it is not kept. */
   find({ projectId, subject, id }: TurnPlace): KeptTurn | null {
@@ -35,15 +49,17 @@ export class RecentTurns {
     return kept.turn;
   }
 
-  /** @param characters of its text */
-  keep({ projectId, subject, id }: TurnPlace, turn: KeptTurn, characters: number): void {
+  /** @param subject whose key has opened it */
+  keep(subject: string, turn: KeptTurn): void {
+    const { projectId, id, bytes: storedBytes } = turn.outline;
     const key = keyOf(projectId, id);
-    if (characters > maxCharactersOfTurn || this.#kept.get(key)?.subject === subject) return;
+    if (storedBytes > maxStoredBytesOfTurn || this.#kept.get(key)?.subject === subject) return;
     this.#drop(key);
-    this.#kept.set(key, { subject, turn, characters });
-    this.#characters += characters;
+    const bytes = storedBytes * bytesOfStored + valuesOf(turn) * bytesOfValue;
+    this.#kept.set(key, { subject, turn, bytes });
+    this.#bytes += bytes;
     for (const oldest of this.#kept.keys()) {
-      if (this.#characters <= maxCharacters) return;
+      if (this.#bytes <= maxBytes) return;
       this.#drop(oldest);
     }
   }
@@ -59,9 +75,13 @@ export class RecentTurns {
   }
 
   #drop(key: string): void {
-    this.#characters -= this.#kept.get(key)?.characters ?? 0;
+    this.#bytes -= this.#kept.get(key)?.bytes ?? 0;
     this.#kept.delete(key);
   }
+}
+
+function valuesOf({ input, response }: KeptTurn): number {
+  return input.reduce((sum, item) => sum + countValues(item), countValues(response));
 }
 
 function keyOf(projectId: string, id: string): string {

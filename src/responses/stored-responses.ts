@@ -340,10 +340,9 @@ export class StoredResponses implements ResponseAmounts {
     return sealText(key, { subject, field: id }, text).ciphertext;
   }
 
-  #kept(subject: string, turn: KeptTurn, characters: number): KeptTurn {
+  #kept(subject: string, turn: KeptTurn): KeptTurn {
     // Another node may finish a response that is made in the background.
-    const { projectId, id, background } = turn.outline;
-    if (background === null) this.#recentTurns.keep({ projectId, subject, id }, turn, characters);
+    if (turn.outline.background === null) this.#recentTurns.keep(subject, turn);
     return turn;
   }
 
@@ -356,7 +355,7 @@ export class StoredResponses implements ResponseAmounts {
     for (const { content, ...outline } of stored) {
       const text = key === null ? null : openText(key, { subject, field: outline.id }, { ciphertext: content });
       const value = text === null ? null : parsedJson(text);
-      if (isObject(value)) opened.push(this.#kept(subject, turnOf(value, outline), text?.length ?? 0));
+      if (isObject(value)) opened.push(this.#kept(subject, turnOf(value, outline)));
       openedBytes += content.length;
       if (openedBytes < maxBytesOfTurn) continue;
       openedBytes = 0;

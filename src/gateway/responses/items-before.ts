@@ -1,8 +1,10 @@
 import type { ItemsBefore } from '#gateway/protocols/openai-responses/responses-request.ts';
+import { maxTextsOfTurn } from '#responses/recent-turns.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
+import { countValues } from '#shared/json/count-values.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { hasFilesIn, markedAgain, type NamedItem, sentTo, textOf, valuesIn } from './sent-item.ts';
+import { hasFilesIn, markedAgain, type NamedItem, sentTo, textOf } from './sent-item.ts';
 
 /**
  * The items of the turns before a request. What is made of a turn is kept as long as the turn, because each later one
@@ -68,7 +70,7 @@ class SentTurn {
   }
 
   get values(): number {
-    this.#values ??= this.#items.reduce((sum, item) => sum + valuesIn(item), 0);
+    this.#values ??= this.#items.reduce((sum, item) => sum + countValues(item), 0);
     return this.#values;
   }
 
@@ -95,8 +97,14 @@ class SentTurn {
       return sent === null ? null : textOf(sent);
     });
     const text = texts.filter((each) => each !== null).join(',');
-    if (this.#references.length === 0) this.#texts.set(provider, text);
+    if (this.#references.length === 0) this.#keepText(provider, text);
     return text;
+  }
+
+  #keepText(provider: string, text: string): void {
+    this.#texts.set(provider, text);
+    const [oldest] = this.#texts.keys();
+    if (this.#texts.size > maxTextsOfTurn && oldest !== undefined) this.#texts.delete(oldest);
   }
 
   /** Its items, each with the provider that has made it, and others in place of their ids. */

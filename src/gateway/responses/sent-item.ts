@@ -1,6 +1,7 @@
 import { encryptedContentOf, ownPrefix, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
 import type { KeptTurn } from '#responses/turn.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
+import { countValues } from '#shared/json/count-values.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 
 /** An item that was found by its id. Each text of it is made once, however often it is named. */
 export class NamedItem {
@@ -24,7 +25,7 @@ export class NamedItem {
 
   /** How many JSON values it has. */
   get values(): number {
-    this.#values ??= valuesIn(this.item);
+    this.#values ??= countValues(this.item);
     return this.#values;
   }
 
@@ -75,12 +76,6 @@ export function sentTo(provider: string, item: JsonObject, madeBy: string | null
 /** Whether the JSON text of items may name files. */
 export function hasFilesIn(text: string): boolean {
   return text.includes('"file_id"');
-}
-
-/** Counts the JSON values of a value: itself, and those in it. */
-export function valuesIn(value: Json | undefined): number {
-  if (typeof value !== 'object' || value === null) return 1;
-  return Object.values(value).reduce<number>((sum, each) => sum + valuesIn(each), 1);
 }
 
 /** The JSON text of an item, as an edit writes it: the bytes of UTF-8, each as a character. */
