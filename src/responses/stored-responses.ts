@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openText, sealText } from '#personal-data/sealed-text.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { RecentKeys } from './recent-keys.ts';
 import { RecentTurns } from './recent-turns.ts';
@@ -92,30 +93,38 @@ export class StoredResponses implements ResponseAmounts {
    * @throws UnavailableError
    */
   async add(turn: NewTurn): Promise<boolean> {
-    const { projectId } = turn;
     const text = contentOf(turn);
     if (isTooLarge(text)) return false;
-    const leave = await this.#writes[text.length > largeTurnBytes ? 'large' : 'small'].enter(projectId);
-    if (typeof leave === 'string') return false;
-    try {
-      return await this.#write(turn, text);
-    } finally {
-      leave();
-    }
+    return (await this.#inSlot(turn.projectId, text, () => this.#write(turn, text))) ?? false;
   }
 
   /**
    * Stores the end of a response that was made in the background.
    * @returns `before` if another call has stored it, or has deleted the response
-   * @throws UnavailableError
+   * @throws UnavailableError also if too many others wait
    */
   async finish(turn: FinishedTurn): Promise<'stored' | 'before' | 'too-large'> {
-    const { projectId, id, names } = turn;
     const text = contentOf(turn);
     if (isTooLarge(text)) return 'too-large';
+    const isStored = await this.#inSlot(turn.projectId, text, () => this.#writeEnd(turn, text));
+    if (isStored === null) throw new UnavailableError('Too many responses wait until they are stored.');
+    return isStored ? 'stored' : 'before';
+  }
+
+  /** Writes when it is the turn of its project; null if too many others wait. */
+  async #inSlot(projectId: string, text: string, write: () => Promise<boolean>): Promise<boolean | null> {
+    const leave = await this.#writes[text.length > largeTurnBytes ? 'large' : 'small'].enter(projectId);
+    if (typeof leave === 'string') return null;
+    try {
+      return await write();
+    } finally {
+      leave();
+    }
+  }
+
+  async #writeEnd({ projectId, id, names }: FinishedTurn, text: string): Promise<boolean> {
     const content = await this.#seal(projectId, id, text);
-    const items = foundItems(id, names);
-    return (await this.store.finish({ projectId, id, bytes: content.length, items, content })) ? 'stored' : 'before';
+    return this.store.finish({ projectId, id, bytes: content.length, items: foundItems(id, names), content });
   }
 
   async #write(turn: NewTurn, text: string): Promise<boolean> {

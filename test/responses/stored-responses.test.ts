@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { ResponseRetention } from '#responses/response-retention.ts';
 import { StoredResponses } from '#responses/stored-responses.ts';
 import type { KeptTurn, NewTurn } from '#responses/turn.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { InMemoryResponseStore } from '#test/support/fakes/in-memory-response-store.ts';
 import { InMemorySubjectKeys } from '#test/support/fakes/in-memory-subject-keys.ts';
 
@@ -136,6 +137,31 @@ describe('StoredResponses', () => {
     const stored = (await Promise.all(mine)).filter((isStored) => isStored).length;
     assert.ok(stored >= 4 && stored < 20, `${stored} of 20`);
     assert.deepEqual([most, await other], [2, true], 'the other project waits only for its turn');
+  });
+
+  it('stores the ends of many large turns one after the other, and not all of them', async () => {
+    const background = { model: 'fast', target: 'openai/gpt-x' };
+    for (let index = 0; index < 20; index += 1) await turn(`r${index}`, null, { background });
+    let running = 0;
+    let most = 0;
+    const finish = store.finish.bind(store);
+    store.finish = async (finished) => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running -= 1;
+      return finish(finished);
+    };
+    const responseText = JSON.stringify({ output: 'x'.repeat(100_000) });
+    const ends = Array.from({ length: 20 }, (_, index) =>
+      responses.finish({ projectId: project, id: `r${index}`, inputText: '[]', responseText, names: [] }),
+    );
+    const outcomes = await Promise.allSettled(ends);
+    const stored = outcomes.filter(({ status }) => status === 'fulfilled').length;
+    assert.ok(stored >= 4 && stored < 20, `${stored} of 20`);
+    assert.equal(most, 2);
+    for (const outcome of outcomes)
+      assert.ok(outcome.status === 'fulfilled' || outcome.reason instanceof UnavailableError);
   });
 
   it('costs as much storage for the last of many turns as for the first', async () => {
