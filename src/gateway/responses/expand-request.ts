@@ -24,7 +24,7 @@ import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { findContainersBefore } from './containers-before.ts';
 import { inlineFiles } from './inline-files.ts';
-import { containerName } from './item-names.ts';
+import { containerName, reasoningName } from './item-names.ts';
 import { ItemsOfTurns, referencesIn } from './items-before.ts';
 import { NamedItem, textOf } from './sent-item.ts';
 
@@ -35,8 +35,17 @@ export interface ExpandedRequest {
   readonly previous: ResponseOutline | null;
   /** The ids of the responses whose items its input names. */
   readonly referenced: ReadonlyArray<string>;
+  readonly reasoning: SentReasoning;
   /** The containers that it names, and those in the items that are put into it. */
   readonly containers: ReadonlyArray<NamedContainer>;
+}
+
+/** The reasoning that a client sends with its opaque part. */
+export interface SentReasoning {
+  /** The edits that name the provider that has made it. */
+  readonly marks: ReadonlyArray<Edit>;
+  /** The ids of what no stored response has made. */
+  readonly unknownIds: ReadonlyArray<string>;
 }
 
 /** The most items of one request that are looked up by their ids. */
@@ -96,9 +105,9 @@ class Expansion {
     if (references.length > maxReferences) return E.left(tooManyReferences);
     const containers = await this.#containersNamed();
     if (E.isLeft(containers)) return containers;
-    const foreign = await this.#reasoningEdits();
-    if (previousResponseId === null && references.length === 0 && foreign.length === 0)
-      return E.right({ request, previous: null, referenced: [], containers: containers.right });
+    const reasoning = await this.#findReasoning();
+    if (previousResponseId === null && references.length === 0 && reasoning.marks.length === 0)
+      return E.right({ request, previous: null, referenced: [], reasoning, containers: containers.right });
     const turns = await this.#turnsBefore(previousResponseId);
     if (E.isLeft(turns)) return turns;
     const items = await this.#itemsNamed(references, turns.right);
@@ -107,7 +116,7 @@ class Expansion {
     if (missing !== undefined) return E.left(itemNotFound(missing));
     const before = turns.right.length === 0 ? null : new ItemsOfTurns(turns.right, items.right);
     if (request.bytes.length + (before?.size ?? 0) > largeBodyBytes) await heavyWork.take(1);
-    const expanded = await this.#withItems(before, items.right, foreign);
+    const expanded = await this.#withItems(before, items.right, reasoning.marks);
     if (E.isLeft(expanded)) return expanded;
     const named = references.flatMap((id) => items.right.get(id)?.turn.outline.id ?? []);
     const inStored = await this.#containersStored(turns.right, [...items.right.values()]);
@@ -115,6 +124,7 @@ class Expansion {
       request: expanded.right,
       previous: turns.right.at(-1)?.outline ?? null,
       referenced: idsOutside(turns.right, named),
+      reasoning,
       containers: [...containers.right, ...inStored],
     });
   }
@@ -188,18 +198,19 @@ class Expansion {
    * Names the provider that has made the opaque part of reasoning, where a client sends a stored item again. A client
    * that stores nothing gets its items through as they are.
    */
-  async #reasoningEdits(): Promise<ReadonlyArray<Edit>> {
+  async #findReasoning(): Promise<SentReasoning> {
     const { bytes, items, isStored } = this.#request;
     const sent = isStored ? items.flatMap((item) => reasoningIn(bytes, item)) : [];
-    if (sent.length === 0) return [];
+    if (sent.length === 0) return { marks: [], unknownIds: [] };
     const { gateway, caller } = this.#call;
-    const ids = sent.map(({ id }) => id).slice(0, maxReferences);
-    const providers = await gateway.responses.providersOf(caller.projectId, ids);
-    return sent.flatMap(({ id, place: { valueStart, end }, value }) => {
-      const of = providers.get(id);
+    const names = sent.map(({ id }) => reasoningName(id)).slice(0, maxReferences);
+    const providers = await gateway.responses.providersOf(caller.projectId, names);
+    const marks = sent.flatMap(({ id, place: { valueStart, end }, value }) => {
+      const of = providers.get(reasoningName(id));
       const text = of === undefined ? null : asciiJson(encryptedContentOf({ of, value, isRedacted: false }));
       return text === null ? [] : [{ start: valueStart, end, text }];
     });
+    return { marks, unknownIds: sent.flatMap(({ id }) => (providers.has(reasoningName(id)) ? [] : [id])) };
   }
 
   /** What is read counts as a part of the body. */
@@ -223,11 +234,11 @@ class Expansion {
   async #withItems(
     before: ItemsOfTurns | null,
     found: ReadonlyMap<string, NamedItem>,
-    foreign: ReadonlyArray<Edit>,
+    marks: ReadonlyArray<Edit>,
   ): Promise<E.Either<Failure, ResponsesRequest>> {
     const request = this.#request;
     const { bytes, members, items } = request;
-    const edits = [...foreign, ...items.filter(isReference).map((item) => referenceEdit(item, found))];
+    const edits = [...marks, ...items.filter(isReference).map((item) => referenceEdit(item, found))];
     const isInInput = before?.hasFiles === true;
     const isChanged = edits.length > 0 || isInInput;
     const refused = await this.#checkSize(edits, before, isChanged);

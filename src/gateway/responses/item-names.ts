@@ -1,3 +1,4 @@
+import { signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
 import { isReference, type ResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
 import { responseIdNamedBy } from '#responses/response-ids.ts';
 import { outputOf } from '#responses/turn-items.ts';
@@ -6,9 +7,17 @@ import { isObject, type JsonObject } from '#shared/json/json.ts';
 /** Begins the names of containers. No item has such a name. */
 const containerPrefix = 'container:';
 
+/** Begins the names of reasoning, by which the provider is found that can read its opaque part. */
+const reasoningPrefix = 'reasoning:';
+
 /** The name by which the container of a provider is found. */
 export function containerName(id: string): string {
   return containerPrefix + id;
+}
+
+/** The name by which the provider of reasoning is found. */
+export function reasoningName(id: string): string {
+  return reasoningPrefix + id;
 }
 
 /** The names that the items of a request's own input have from its client. */
@@ -17,19 +26,25 @@ export function inputNames({ items }: Pick<ResponsesRequest, 'items'>): Readonly
 }
 
 /**
- * The names by which later turns find what a response has made: the containers of its provider, and the items, but for
- * those whose ids name the response.
+ * The names by which later turns find what a response has made: the containers and the reasoning of its provider, and
+ * the items, but for those whose ids name the response.
  */
 export function outputNames(response: JsonObject): ReadonlyArray<string> {
   const made = outputOf(response);
   const items = made.flatMap(({ id }) =>
     typeof id === 'string' && isName(id) && responseIdNamedBy(id) !== response.id ? [id] : [],
   );
-  return [...made.flatMap(containerIn).map(containerName), ...items];
+  return [...made.flatMap(containerIn).map(containerName), ...made.flatMap(reasoningIn).map(reasoningName), ...items];
 }
 
 function isName(id: string): boolean {
-  return !id.startsWith(containerPrefix);
+  return !id.startsWith(containerPrefix) && !id.startsWith(reasoningPrefix);
+}
+
+/** The id of an item with reasoning of which only its provider can read the opaque part. */
+function reasoningIn({ type, id, encrypted_content: value }: JsonObject): ReadonlyArray<string> {
+  const isOpaque = type === 'reasoning' && typeof value === 'string' && signatureIn(value) === null;
+  return isOpaque && typeof id === 'string' ? [id] : [];
 }
 
 /** The container in which the code of an item ran. */

@@ -3,7 +3,8 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import { malformed } from '#gateway/attempt/attempt-failure.ts';
-import { lastMember } from '#gateway/framing/json-members.ts';
+import { lastMember, type Place } from '#gateway/framing/json-members.ts';
+import { applyEdits, type Edit } from '#gateway/framing/splice.ts';
 import type { CallResult, GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
 import { openAiResponses, responsesTextRequest } from '#gateway/protocols/openai-responses/openai-responses.ts';
 import { type ResponsesRequest, readResponsesRequest } from '#gateway/protocols/openai-responses/responses-request.ts';
@@ -24,7 +25,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { cancelAtProvider, deleteAtProvider, isFinished } from './background-response.ts';
 import { type ExpandedRequest, expandRequest } from './expand-request.ts';
-import { inputNames, outputNames } from './item-names.ts';
+import { inputNames, outputNames, reasoningName } from './item-names.ts';
 
 /** Answers a request of Responses: with the turns before it, and so that a later one can continue it. */
 export async function relayResponse(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
@@ -167,12 +168,19 @@ class ResponseKeeper {
     const { bytes, members, values } = this.#request;
     if (values > maxTranslatedValues) return null;
     const input = lastMember(members, 'input');
+    const { marks, unknownIds } = this.#expanded.reasoning;
     return {
       projectId: this.#call.caller.projectId,
       id: String(response.id),
-      inputText: input === undefined ? '[]' : bytes.toString('utf8', input.valueStart, input.end),
+      inputText: input === undefined ? '[]' : textWith(marks, bytes, input),
       responseText,
-      names: [...outputNames(response), ...inputNames(this.#request)],
+      names: [...outputNames(response), ...unknownIds.map(reasoningName), ...inputNames(this.#request)],
     };
   }
+}
+
+/** The text of a part of a body, after edits inside of it. */
+function textWith(edits: ReadonlyArray<Edit>, bytes: Buffer, { valueStart, end }: Place): string {
+  const inside = edits.map((edit) => ({ ...edit, start: edit.start - valueStart, end: edit.end - valueStart }));
+  return applyEdits(bytes.subarray(valueStart, end), inside).toString();
 }

@@ -52,14 +52,15 @@ const emptyReasoning = { type: 'reasoning', summary: [], encrypted_content: `${o
 
 /**
  * Makes an item as it is sent again. The opaque part of reasoning gets the name of the provider that made it. Reasoning
- * without one cannot be sent again.
+ * without one, or of an unknown provider, cannot be sent again.
  * @returns null if it is left out
  */
 export function markedAgain(item: JsonObject, provider: string | null): JsonObject | null {
   if (item.type !== 'reasoning') return item;
   const { encrypted_content: value } = item;
   if (typeof value !== 'string' || value === '') return null;
-  if (provider === null || signatureIn(value) !== null) return item;
+  if (signatureIn(value) !== null) return item;
+  if (provider === null) return null;
   return { ...item, encrypted_content: encryptedContentOf({ of: provider, value, isRedacted: false }) };
 }
 
@@ -70,7 +71,7 @@ export function sentTo(provider: string, item: JsonObject, madeBy: string | null
   if (typeof value !== 'string' || value === '') return null;
   const signature = signatureIn(value);
   if (signature !== null) return signature.of === provider ? { ...item, encrypted_content: signature.value } : null;
-  return madeBy === null || madeBy === provider ? item : null;
+  return madeBy === provider ? item : null;
 }
 
 /** Whether the JSON text of items may name files. */

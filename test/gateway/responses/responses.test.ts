@@ -688,6 +688,58 @@ describe('Responses', () => {
       assert.deepEqual(typesSentTo(openai), ['message', 'message', 'message']);
     });
 
+    describe('and have reasoning that the client sends again', () => {
+      const thought = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'secret-of-openai' };
+      const history = [{ role: 'user', content: 'hi' }, thought, { role: 'user', content: 'more' }];
+      const second = { provider: 'second', model: 'gpt-y' };
+      const isSent = (provider: FakeProvider) => JSON.stringify(sentTo(provider)).includes('secret-of-openai');
+
+      beforeEach(() => {
+        const { providers, models } = configuration();
+        const fallback = { targets: [{ provider: 'openai', model: 'gpt-x' }], fallbacks: [second], retries: 0 };
+        service.configure({
+          providers: { ...providers, second: { ...providers.openai, baseUrl: other.baseUrl } },
+          models: { ...models, fallback, second: { targets: [second] } },
+        });
+      });
+
+      it('give it only to the provider that made it, in every later turn', async () => {
+        openai.answers(json(openAiResponse([thought, outputMessage('one')])));
+        await create({ model: 'native', input: 'hi' });
+        openai.answers(error(500, 'busy'), (res, seen) => json(saidBy('from OpenAI'))(res, seen));
+        other.answers((res, seen) => json(saidBy('from the second'))(res, seen));
+        const later = await create({ model: 'fallback', input: history });
+        assert.equal(textOf(later), 'from the second');
+        assert.equal(isSent(other), false);
+        for (const more of [{ input: history }, { input: 'more', previous_response_id: later.id }]) {
+          await create({ model: 'second', ...more });
+          assert.equal(isSent(other), false);
+          await create({ model: 'native', ...more });
+          assert.deepEqual(sentTo(openai).input[1], thought);
+        }
+      });
+
+      it('give it only to the provider that took it first, if it is of an unknown one', async () => {
+        other.answers((res, seen) => json(saidBy('from the second'))(res, seen));
+        const first = await create({ model: 'native', input: history });
+        assert.deepEqual(sentTo(openai).input[1], thought);
+        for (const more of [{ input: history }, { input: 'more', previous_response_id: first.id }]) {
+          await create({ model: 'second', ...more });
+          assert.equal(isSent(other), false);
+          await create({ model: 'native', ...more });
+          assert.deepEqual(sentTo(openai).input[1], thought);
+        }
+      });
+
+      it('give it to nobody in later turns, if no provider took it', async () => {
+        const first = await create({ model: 'alone', input: history });
+        await create({ model: 'native', input: 'more', previous_response_id: first.id });
+        assert.equal(isSent(openai), false);
+        await create({ model: 'native', input: [{ type: 'item_reference', id: 'rs_1' }, ...history.slice(2)] });
+        assert.equal(isSent(openai), false);
+      });
+    });
+
     it('are continued by an input of which a target gets nothing, or by none', async () => {
       const first = await create({ model: 'native', input: 'one' });
       const foreign = { type: 'reasoning', summary: [], encrypted_content: encryptedContentOf(signed) };
