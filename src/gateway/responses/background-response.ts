@@ -32,6 +32,8 @@ interface BackgroundMaker {
 export interface BackgroundRequest {
   readonly action: 'get' | 'cancel';
   readonly isStreamed: boolean;
+  /** Without a question mark; empty for none. */
+  readonly query: string;
 }
 
 const endings: ReadonlyArray<Json | undefined> = ['completed', 'incomplete', 'failed', 'cancelled'];
@@ -73,11 +75,11 @@ class BackgroundRelay {
     this.#maker = maker;
   }
 
-  async run({ action, isStreamed }: BackgroundRequest): Promise<CallResult> {
-    const { caller, requestId, errors, response, gateway, query } = this.#call;
+  async run({ action, isStreamed, query }: BackgroundRequest): Promise<CallResult> {
+    const { caller, requestId, errors, response, gateway } = this.#call;
     const { provider, route, target } = this.#maker;
     const { id } = this.#turn.outline;
-    const asked = action === 'get' && query !== '' ? `?${query}` : '';
+    const asked = query === '' ? '' : `?${query}`;
     const report = await relay(
       {
         operation: 'responses',

@@ -24,11 +24,22 @@ export function getResponse(call: GatewayCall): Promise<CallResult> {
     const isStreamed = query.get('stream') === 'true';
     const after = Number(query.get('starting_after') ?? -1);
     if (!Number.isSafeInteger(after)) return E.left(notANumber('starting_after'));
-    if (outline.background !== null) return relayBackground(call, turn.right, { action: 'get', isStreamed });
+    if (outline.background !== null)
+      return relayBackground(call, turn.right, { action: 'get', isStreamed, query: queryFor(query, isStreamed) });
     if (!isStreamed) return sendJson(call, response);
     call.response.send(200, ['Content-Type', 'text/event-stream'], writeReplay(response, after < 0 ? null : after));
     return answeredHere;
   });
+}
+
+const wholeParameters = ['include', 'include[]'];
+const streamParameters = [...wholeParameters, 'starting_after', 'include_obfuscation'];
+
+/** What the provider gets of a query: what it knows, and `stream` as the gateway understands it. */
+function queryFor(query: URLSearchParams, isStreamed: boolean): string {
+  const known = isStreamed ? streamParameters : wholeParameters;
+  const passed = [...query].filter(([name]) => known.includes(name));
+  return new URLSearchParams(isStreamed ? [...passed, ['stream', 'true']] : passed).toString();
 }
 
 /** Deletes a stored response, and the provider's copy of one that is still made in the background. */
@@ -49,7 +60,8 @@ export function cancelResponse(call: GatewayCall): Promise<CallResult> {
     const turn = await findTurn(call);
     if (E.isLeft(turn)) return turn;
     const { outline, response } = turn.right;
-    if (outline.background !== null) return relayBackground(call, turn.right, { action: 'cancel', isStreamed: false });
+    if (outline.background !== null)
+      return relayBackground(call, turn.right, { action: 'cancel', isStreamed: false, query: '' });
     return response.background === true ? sendJson(call, response) : E.left(notInBackground);
   });
 }

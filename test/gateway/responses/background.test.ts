@@ -122,7 +122,10 @@ describe('Responses in the background', () => {
     const first = await call('GET', `/${queued.id}?include[]=reasoning.encrypted_content`);
     const { status, store, output } = first.body();
     assert.deepEqual([status, store, output[0].content[0].text], ['completed', true, 'a long answer']);
-    await areRequested(`GET ${path}/${queued.id}?include[]=reasoning.encrypted_content`, `DELETE ${path}/${queued.id}`);
+    await areRequested(
+      `GET ${path}/${queued.id}?include%5B%5D=reasoning.encrypted_content`,
+      `DELETE ${path}/${queued.id}`,
+    );
     assert.deepEqual((await call('GET', `/${queued.id}`)).body(), first.body());
     assert.match((await call('GET', `/${queued.id}?stream=true`)).text, /event: response\.completed/);
     assert.equal(openai.seen.length, 2, 'the provider is not asked again');
@@ -225,8 +228,42 @@ describe('Responses in the background', () => {
     openai.answers(streamed, json({}));
     const resumed = await call('GET', `/${made.id}?stream=true&starting_after=2`);
     assert.match(resumed.text, /^event: response\.content_part\.added.*event: response\.completed/s);
-    await areRequested(`GET ${path}/${made.id}?stream=true&starting_after=2`, `DELETE ${path}/${made.id}`);
+    await areRequested(`GET ${path}/${made.id}?starting_after=2&stream=true`, `DELETE ${path}/${made.id}`);
     assert.equal((await call('GET', `/${made.id}`)).body().status, 'completed');
+  });
+
+  it('end a resumed stream with their last event, although they are stored here by now', async () => {
+    const queued = await begin();
+    end(queued);
+    await call('GET', `/${queued.id}`);
+    const resumed = await call('GET', `/${queued.id}?stream=true&starting_after=450`);
+    assert.match(resumed.text, /^event: response\.completed\ndata: .*"sequence_number":451\}\n\n$/);
+  });
+
+  it('that have failed end a stream that reads them, and are no failure of the target', async () => {
+    const queued = await begin();
+    const failed = { ...queued, status: 'failed', error: { code: 'server_error', message: 'It broke.' } };
+    const event = { type: 'response.failed', sequence_number: 2, response: failed };
+    const text = `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;
+    openai.answers((res) => void res.writeHead(200, { 'content-type': 'text/event-stream' }).end(text), json({}));
+    const read = await call('GET', `/${queued.id}?stream=true`);
+    assert.deepEqual([read.status, read.text.split('\n')[0]], [200, 'event: response.failed']);
+    await areRequested(`GET ${path}/${queued.id}?stream=true`, `DELETE ${path}/${queued.id}`);
+    assert.deepEqual(
+      service.records.at(-1)?.attempts.map(({ result }) => result),
+      ['served'],
+    );
+    assert.equal((await call('GET', `/${queued.id}`)).body().error.message, 'It broke.');
+  });
+
+  it('are asked for with the known parameters alone, as the gateway reads them', async () => {
+    const queued = await begin();
+    const running = json({ ...queued, status: 'in_progress' });
+    const queries = ['stream=1', 'stream=false&stream=true', 'api-version=1&starting_after=2&include=a%26b'];
+    openai.answers(running);
+    for (const query of queries) assert.equal((await call('GET', `/${queued.id}?${query}`)).status, 200);
+    const under = `GET ${path}/${queued.id}`;
+    assert.deepEqual(requests(), [under, under, `${under}?include=a%26b`]);
   });
 
   it('that are streamed to their end are stored as they ended', async () => {
