@@ -11,7 +11,7 @@ import { ownItems } from './turn-items.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** The most bytes of one turn's own items: sealed, it must fit into one document of MongoDB. */
-const maxTurnBytes = 8 * 1024 * 1024;
+export const maxTurnBytes = 8 * 1024 * 1024;
 /** The most turns before one, because their outlines are read at once. */
 const maxTurns = 10_000;
 /** The most items of one turn that can be found by their ids. */

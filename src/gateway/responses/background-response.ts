@@ -101,7 +101,8 @@ class BackgroundRelay {
       },
       { ...gateway.relayDependencies, usage: { record: this.#record } },
     );
-    if (this.#stored === 'stored') await deleteAtProvider(this.#call, { model: route.name, target: target.id }, id);
+    if (this.#stored === 'stored')
+      await deleteAtProvider(this.#call, { model: route.name, target: target.id }, id, maxCleanUpMs);
     return E.right(report);
   }
 
@@ -164,25 +165,30 @@ export function sendRefusal(call: GatewayCall, { target }: BackgroundTarget, ref
   return E.right({ kind: 'relayed', status: null, code: error.code, model: null, target, attempts: 1 });
 }
 
+/** How long a call whose client has its answer may wait for a provider. */
+export const maxCleanUpMs = 5_000;
+
 /**
  * Deletes the provider's copy of a response. One that is not there, or whose target is not in the configuration, counts as
  * deleted.
+ * @param maxMs the limit of its time; without it, that of the target's calls
  * @returns why it is not deleted; null if it is
  */
 export async function deleteAtProvider(
   call: GatewayCall,
   background: BackgroundTarget,
   id: string,
+  maxMs?: number,
 ): Promise<AttemptFailure | null> {
-  const failed = await askOnce(call, background, { action: 'delete', id });
+  const failed = await askOnce(call, background, { action: 'delete', id }, maxMs);
   if (failed === null || (failed.kind === 'refused' && failed.status === 404)) return null;
   call.gateway.log.warn({ target: background.target, kind: failed.kind }, 'A provider did not delete a response');
   return failed;
 }
 
-/** Cancels a response that nobody can read any more. A failure is logged. */
+/** Cancels a response that nobody can read any more, after its client has an answer. A failure is logged. */
 export async function cancelAtProvider(call: GatewayCall, background: BackgroundTarget, id: string): Promise<void> {
-  const failed = await askOnce(call, background, { action: 'cancel', id });
+  const failed = await askOnce(call, background, { action: 'cancel', id }, maxCleanUpMs);
   if (failed === null) return;
   call.gateway.log.warn({ target: background.target, kind: failed.kind }, 'A provider did not cancel a response');
 }
@@ -191,6 +197,7 @@ async function askOnce(
   call: GatewayCall,
   background: BackgroundTarget,
   { action, id }: { readonly action: 'cancel' | 'delete'; readonly id: string },
+  maxMs = Number.POSITIVE_INFINITY,
 ): Promise<AttemptFailure | null> {
   const maker = makerOf(call, background);
   if (maker === null) return null;
@@ -200,7 +207,7 @@ async function askOnce(
     onEnd: () => control.complete(),
   }));
   const total = new Deadline(() => attempt.expire());
-  total.set(target.timeouts.totalMs);
+  total.set(Math.min(target.timeouts.totalMs, maxMs));
   attempt.start(provider.transport, provider.backgroundResponse({ action, id, query: '', streams: false }));
   const outcome = await attempt.outcome;
   total.clear();

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { bodyTooLarge } from '#exchange/body-source.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import { malformed } from '#gateway/attempt/attempt-failure.ts';
@@ -19,10 +20,11 @@ import { maxTranslatedValues } from '#gateway/protocols/protocol.ts';
 import type { FinishAnswer, PrepareAnswer, ResponseHead } from '#gateway/response/response-handler.ts';
 import { relayRequest } from '#gateway/text/relay-text.ts';
 import type { BackgroundTarget } from '#responses/response-store.ts';
+import { maxTurnBytes } from '#responses/stored-responses.ts';
 import type { FinishedTurn } from '#responses/turn.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { cancelAtProvider, deleteAtProvider, isFinished } from './background-response.ts';
+import { cancelAtProvider, deleteAtProvider, isFinished, maxCleanUpMs } from './background-response.ts';
 import { type ExpandedRequest, expandRequest } from './expand-request.ts';
 import { inputNames, outputNames } from './item-names.ts';
 
@@ -32,7 +34,8 @@ export async function relayResponse(call: GatewayCall, limits: GatewayLimits): P
   if (E.isLeft(bytes)) return bytes;
   const request = await readResponsesRequest(bytes.right, limits.maxJsonValues);
   if (E.isLeft(request)) return request;
-  if (request.right.isInBackground && call.batchId !== null) return E.left(noBackgroundInBatch);
+  const refused = request.right.isInBackground ? checkBackground(call, request.right) : null;
+  if (refused !== null) return E.left(refused);
   const expanded = await orUnavailable(() => expandRequest(call, request.right, limits));
   if (E.isLeft(expanded)) return expanded;
   const { isStored, isInBackground, previousResponseId } = request.right;
@@ -49,12 +52,26 @@ export async function relayResponse(call: GatewayCall, limits: GatewayLimits): P
     ...(isInBackground ? { prepare: keeper.prepare } : {}),
     ...(isAsItCame ? {} : { finish: keeper.finish }),
   });
-  await keeper.deleteElsewhere();
+  await keeper.cleanUp();
   return result;
 }
 
+/** Refuses a request whose response could not be stored, before a provider begins to make it. */
+function checkBackground({ batchId }: GatewayCall, { bytes, values }: ResponsesRequest): Failure | null {
+  if (batchId !== null) return noBackgroundInBatch;
+  if (bytes.length > maxBackgroundBytes) return bodyTooLarge(maxBackgroundBytes);
+  return values > maxTranslatedValues ? tooManyValues : null;
+}
+
+/** An unfinished response repeats what its request says in addition to the input, and adds little. */
+const maxBackgroundBytes = maxTurnBytes - 64 * 1024;
+
 const noBackgroundInBatch = invalidInput([
   { pointer: '/background', message: 'must not be true in a batch, which waits for each answer' },
+]);
+
+const tooManyValues = invalidInput([
+  { pointer: '/input', message: `must have ${maxTranslatedValues} values at most in the background` },
 ]);
 
 /** Does what needs the stored responses. */
@@ -81,8 +98,8 @@ class ResponseKeeper {
   readonly #storage: StorageMembers;
   /** The id of the response that is stored while it is made in the background; null for none. */
   #unfinishedId: string | null = null;
-  /** What has made a response in the background whose end is stored; null for none. */
-  #finished: { readonly by: BackgroundTarget; readonly id: string } | null = null;
+  /** The provider's copy that nobody needs; null for none. */
+  #unneeded: { readonly at: BackgroundTarget; readonly id: string; readonly isFinished: boolean } | null = null;
 
   /** @param request as the client sent it */
   constructor(call: GatewayCall, request: ResponsesRequest, expanded: ExpandedRequest, storage: StorageMembers) {
@@ -92,7 +109,7 @@ class ResponseKeeper {
     this.#storage = storage;
   }
 
-  /** Stores whose response is made in the background. One that cannot be stored is cancelled, for nobody could read it. */
+  /** Stores whose response is made in the background. Nobody could read one that cannot be stored. */
   readonly prepare: PrepareAnswer = async (first, head) => {
     const response = responseIn(this.#request.isStreamed ? firstDataIn(first) : first.toString());
     if (response === null) return malformed;
@@ -102,7 +119,7 @@ class ResponseKeeper {
       this.#unfinishedId = turn.id;
       return null;
     }
-    await cancelAtProvider(this.#call, head.servedFrom, String(response.id));
+    this.#unneeded = { at: head.servedFrom, id: String(response.id), isFinished: false };
     return { kind: 'here', failure: storeUnavailable };
   };
 
@@ -117,9 +134,12 @@ class ResponseKeeper {
     return Buffer.from(answer.toString().replace(text, () => rewriteEvent(text, notStored)));
   };
 
-  /** Deletes the provider's copy of a response that was made in the background and is stored here. */
-  async deleteElsewhere(): Promise<void> {
-    if (this.#finished !== null) await deleteAtProvider(this.#call, this.#finished.by, this.#finished.id);
+  /** Deletes the provider's copy of a response if nobody needs it. The client has its answer by then. */
+  async cleanUp(): Promise<void> {
+    if (this.#unneeded === null) return;
+    const { at, id, isFinished: canStay } = this.#unneeded;
+    if (!canStay) await cancelAtProvider(this.#call, at, id);
+    await deleteAtProvider(this.#call, at, id, maxCleanUpMs);
   }
 
   /** @returns whether it is stored: an answer that nobody has, or that failed, is not */
@@ -137,7 +157,7 @@ class ResponseKeeper {
     const isUnfinished = this.#unfinishedId === turn.id;
     if (!isFinished(response)) return isUnfinished;
     const isStored = isUnfinished ? await this.#finish(turn) : await this.#add(turn, head);
-    if (isStored) this.#finished = { by: head.servedFrom, id: turn.id };
+    if (isStored) this.#unneeded = { at: head.servedFrom, id: turn.id, isFinished: true };
     return isStored || isUnfinished;
   }
 

@@ -296,11 +296,37 @@ describe('Responses in the background', () => {
       const answer: Behaviour = stream
         ? (res) => void res.writeHead(200, { 'content-type': 'text/event-stream' }).write(begun)
         : json(made);
-      openai.answers(answer, json(made));
+      openai.answers(answer, json(made), json({}));
       const refused = await call('POST', '', { ...asked, stream });
       assert.deepEqual([refused.status, refused.body().error.code], [503, 'unavailable']);
-      await areRequested(`POST ${path}`, `POST ${path}/${made.id}/cancel`);
+      await areRequested(`POST ${path}`, `POST ${path}/${made.id}/cancel`, `DELETE ${path}/${made.id}`);
     });
+
+  it('are refused before they begin if they are too large to be stored', async () => {
+    openai.answers(json({}));
+    const large = await call('POST', '', { ...asked, input: 'x'.repeat(8 * 1024 * 1024) });
+    assert.deepEqual([large.status, large.body().error.code], [413, 'body_too_large']);
+    const content = Array.from({ length: 40_000 }, () => ({ type: 'input_text', text: 'x' }));
+    const many = await call('POST', '', { ...asked, input: [{ role: 'user', content }] });
+    assert.deepEqual([many.status, many.body().error.param], [400, 'input']);
+    assert.equal(openai.seen.length, 0);
+  });
+
+  it('that cannot be stored are refused before the provider has cancelled them', async () => {
+    const responses = inMemoryResponses();
+    await restart({ responses });
+    responses.add = () => Promise.reject(new Error('the disk is full'));
+    const { promise: isAnswered, resolve: answer } = Promise.withResolvers<void>();
+    const slow: Behaviour = async (res, seen) => {
+      await isAnswered;
+      await json({})(res, seen);
+    };
+    openai.answers(json(responseOf({ status: 'queued' })), slow, json({}));
+    assert.equal((await call('POST', '', asked)).status, 503);
+    await eventually(() => requests().length === 2, 'the cancel');
+    answer();
+    await eventually(() => requests().length === 3, 'the deletion');
+  });
 
   it('ends with an error where the provider does not answer', async () => {
     const queued = await begin();
