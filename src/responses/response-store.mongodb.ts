@@ -3,7 +3,7 @@ import { LogCollection, type LogDocument } from '#mongodb/log-collection.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { isDuplicateKey } from '#mongodb/mongodb-failure.ts';
 import {
-  type BackgroundTarget,
+  type BackgroundWork,
   newSubject,
   type ResponseOutline,
   type ResponseStore,
@@ -21,7 +21,7 @@ interface ResponseDocument extends LogDocument {
   readonly needs: ReadonlyArray<string>;
   readonly items: ReadonlyArray<string>;
   readonly provider: string | null;
-  readonly background: BackgroundTarget | null;
+  readonly background: BackgroundWork | null;
   readonly content: string;
 }
 
@@ -55,6 +55,13 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
   };
   return {
     add: (response) => responses.insert([documentOf(response)]),
+    count: async (projectId, id) => {
+      const filter = { _id: keyOf(projectId, id), background: { $ne: null }, 'background.isCounted': { $ne: true } };
+      const { modifiedCount } = await responses.call((all) =>
+        all.updateOne(filter, { $set: { 'background.isCounted': true } }),
+      );
+      return modifiedCount === 1;
+    },
     finish: async ({ projectId, id, ...finished }) => {
       const filter = { _id: keyOf(projectId, id), background: { $ne: null } };
       const { modifiedCount } = await responses.call((all) =>

@@ -52,6 +52,11 @@ const insertSql = `
   ON CONFLICT (project, id) DO NOTHING`;
 const finishSql = `
   UPDATE responses SET background = NULL, bytes = ?, items = ?, content = ? WHERE project = ? AND id = ?`;
+const countSql = `
+  UPDATE responses SET background = json_set(background, '$.isCounted', json('true')) WHERE project = ? AND id = ?`;
+const isCountedSql = `SELECT 1 WHERE NOT EXISTS
+  (SELECT 1 FROM responses WHERE project = ? AND id = ? AND background ->> 'isCounted' IS NULL
+    AND background IS NOT NULL)`;
 const isFinishedSql = `SELECT 1 WHERE NOT EXISTS
   (SELECT 1 FROM responses WHERE project = ? AND id = ? AND background IS NOT NULL)`;
 const findSql = `SELECT ${columns}, content FROM responses WHERE project = ? AND id = ?`;
@@ -90,6 +95,11 @@ export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseSt
   const subjectIn = (projectId: string) => file.rows(subjectSql, projectId)[0]?.subject;
   return {
     add: (response) => write(insertSql, rowOf(response)),
+    count: async (projectId, id) => {
+      const values = [projectId, id];
+      const statements = [{ sql: countSql, rows: [values] }];
+      return (await file.write({ statements, unless: { sql: isCountedSql, values } })) === 'done';
+    },
     finish: async ({ projectId, id, bytes, items, content }) => {
       const row = [bytes, JSON.stringify(items), content, projectId, id];
       const unless = { sql: isFinishedSql, values: [projectId, id] };

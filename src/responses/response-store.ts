@@ -6,6 +6,12 @@ export interface BackgroundTarget {
   readonly target: string;
 }
 
+/** The making of a stored response in the background. */
+export interface BackgroundWork extends BackgroundTarget {
+  /** Whether its usage was recorded; missing if not. */
+  readonly isCounted?: true;
+}
+
 /** A response that is stored, without its content. */
 export interface ResponseOutline {
   readonly projectId: string;
@@ -30,7 +36,7 @@ export interface ResponseOutline {
   /** The provider that answered in the client's protocol; null if the answer was translated. */
   readonly provider: string | null;
   /** What still makes it in the background; null if it is finished. */
-  readonly background: BackgroundTarget | null;
+  readonly background: BackgroundWork | null;
 }
 
 /** A stored response. */
@@ -59,6 +65,11 @@ export interface StoredAmount {
 export interface ResponseStore {
   /** Stores a response. One of the same id and project stays as it is. */
   readonly add: (response: StoredResponse) => Promise<void>;
+  /**
+   * Marks the usage of a response that is made in the background as recorded.
+   * @returns false if it is not there, is finished, or was marked before
+   */
+  readonly count: (projectId: string, id: string) => Promise<boolean>;
   /**
    * Replaces the content and the items of a response that is made in the background: it is finished.
    * @returns false if it is not there, or was finished before

@@ -105,6 +105,14 @@ export class StoredResponses implements ResponseAmounts {
   }
 
   /**
+   * Says whether the caller is the first to record the usage of a response that is made in the background.
+   * @throws UnavailableError
+   */
+  count(projectId: string, id: string): Promise<boolean> {
+    return this.store.count(projectId, id);
+  }
+
+  /**
    * Stores the end of a response that was made in the background.
    * @returns `before` if another call has stored it, or has deleted the response
    * @throws UnavailableError

@@ -84,6 +84,24 @@ export function responseStoreContract(name: string, open: OpenResponseStore): vo
       assert.deepEqual(await store.amountOf(project), { count: 1, bytes: 10, oldestAt: 1_000 });
     });
 
+    it('marks the usage of a response in the background as recorded, once and until it is finished', async () => {
+      const background = { model: 'fast', target: 'openai/gpt-x' };
+      const others = [
+        storedResponse('r2', { background }),
+        storedResponse('r1', { projectId: 'project2', background }),
+      ];
+      await addAll(storedResponse('r1', { background }), ...others, storedResponse('r3'));
+      assert.equal(await store.count(project, 'r1'), true);
+      for (const id of ['r1', 'r3', 'r4']) assert.equal(await store.count(project, id), false, id);
+      assert.deepEqual((await store.find(project, 'r1'))?.background, { ...background, isCounted: true });
+      assert.deepEqual(await store.find('project2', 'r1'), others[1]);
+      assert.deepEqual(await store.amountOf(project), { count: 3, bytes: 30, oldestAt: 1_000 });
+      const finished = { projectId: project, bytes: 10, items: [], content: 'finished' };
+      for (const id of ['r1', 'r2']) assert.equal(await store.finish({ ...finished, id }), true);
+      assert.equal((await store.find(project, 'r1'))?.background, null);
+      assert.equal(await store.count(project, 'r2'), false);
+    });
+
     it('lists the outlines of a conversation up to a depth', async () => {
       const first = storedResponse('r1');
       const second = storedResponse('r2', {

@@ -68,6 +68,8 @@ class BackgroundRelay {
   readonly #maker: BackgroundMaker;
   /** How the finished response was stored; null while it is not finished. */
   #stored: 'stored' | 'before' | 'too-large' | null = null;
+  /** Whether this answer has the usage, which no other one has recorded. */
+  #isFirstWithUsage = false;
 
   constructor(call: GatewayCall, turn: KeptTurn, maker: BackgroundMaker) {
     this.#call = call;
@@ -108,7 +110,7 @@ class BackgroundRelay {
 
   /** Records the usage of the answer that finishes the response: others have none, or were recorded. */
   readonly #record = (record: CallRecord): void => {
-    if (this.#stored !== null && this.#stored !== 'before') this.#call.gateway.relayDependencies.usage.record(record);
+    if (this.#isFirstWithUsage) this.#call.gateway.relayDependencies.usage.record(record);
   };
 
   #createHandler(isStreamed: boolean): WholeResponse | EventStreamResponse {
@@ -148,6 +150,7 @@ class BackgroundRelay {
     const names = [...outputNames(response), ...items];
     const { gateway } = this.#call;
     try {
+      this.#isFirstWithUsage = await gateway.responses.count(projectId, id);
       this.#stored = await gateway.responses.finish({ projectId, id, inputText, responseText, names });
     } catch (error) {
       gateway.log.warn(

@@ -17,6 +17,7 @@ import {
   type StorageMembers,
 } from '#gateway/protocols/openai-responses/rewrite-response.ts';
 import { maxTranslatedValues } from '#gateway/protocols/protocol.ts';
+import type { CallRecord, Usage } from '#gateway/relay/call-record.ts';
 import type { FinishAnswer, PrepareAnswer, ResponseHead } from '#gateway/response/response-handler.ts';
 import { relayRequest } from '#gateway/text/relay-text.ts';
 import type { BackgroundTarget } from '#responses/response-store.ts';
@@ -49,7 +50,7 @@ export async function relayResponse(call: GatewayCall, limits: GatewayLimits): P
     endpoint: { operation: 'responses', protocol: openAiResponses },
     call,
     request: text,
-    ...(isInBackground ? { prepare: keeper.prepare } : {}),
+    ...(isInBackground ? { prepare: keeper.prepare, usage: keeper } : {}),
     ...(isAsItCame ? {} : { finish: keeper.finish }),
   });
   await keeper.cleanUp();
@@ -91,13 +92,15 @@ const storeUnavailable = failure('unavailable', 'The stored responses cannot be 
 });
 
 /** Stores the response of one call: before its last bytes leave, or before the first ones if it is made in the background. */
-class ResponseKeeper {
+class ResponseKeeper implements Usage {
   readonly #call: GatewayCall;
   readonly #request: ResponsesRequest;
   readonly #expanded: ExpandedRequest;
   readonly #storage: StorageMembers;
   /** The id of the response that is stored while it is made in the background; null for none. */
   #unfinishedId: string | null = null;
+  /** Whether another call records the usage of a response that was stored while it was made. */
+  #isCountedElsewhere = false;
   /** The provider's copy that nobody needs; null for none. */
   #unneeded: { readonly at: BackgroundTarget; readonly id: string; readonly isFinished: boolean } | null = null;
 
@@ -121,6 +124,12 @@ class ResponseKeeper {
     }
     this.#unneeded = { at: head.servedFrom, id: String(response.id), isFinished: false };
     return { kind: 'here', failure: storeUnavailable };
+  };
+
+  /** Records the call of a response in the background. Its usage is recorded by the call that first reads its end. */
+  readonly record = (record: CallRecord): void => {
+    const { usage } = this.#call.gateway.relayDependencies;
+    usage.record(this.#isCountedElsewhere ? { ...record, tokens: null, cost: null } : record);
   };
 
   readonly finish: FinishAnswer = async (last, head) => {
@@ -156,6 +165,7 @@ class ResponseKeeper {
   async #storeBackground(response: JsonObject, turn: FinishedTurn, head: ResponseHead): Promise<boolean> {
     const isUnfinished = this.#unfinishedId === turn.id;
     if (!isFinished(response)) return isUnfinished;
+    if (isUnfinished) this.#isCountedElsewhere = !(await this.#count(turn));
     const isStored = isUnfinished ? await this.#finish(turn) : await this.#add(turn, head);
     if (isStored) this.#unneeded = { at: head.servedFrom, id: turn.id, isFinished: true };
     return isStored || isUnfinished;
@@ -167,6 +177,10 @@ class ResponseKeeper {
     const provider = head.translator === null ? head.provider : null;
     const more = background === undefined ? {} : { background };
     return this.#orLogged(() => gateway.responses.add({ ...turn, provider, previous, referenced, ...more }));
+  }
+
+  #count({ projectId, id }: FinishedTurn): Promise<boolean> {
+    return this.#orLogged(() => this.#call.gateway.responses.count(projectId, id));
   }
 
   async #finish(turn: FinishedTurn): Promise<boolean> {

@@ -152,6 +152,42 @@ describe('Responses in the background', () => {
     );
   });
 
+  const usage = () => service.records.map(({ tokens, cost }) => [tokens?.input ?? null, cost]);
+
+  it('are counted once if their end is too large to be stored, and stay at the provider', async () => {
+    const queued = await begin();
+    const output = [outputMessage('x'.repeat(9 * 1024 * 1024))];
+    openai.answers(json(finishedAs(queued, { output })));
+    for (let read = 0; read < 2; read += 1) assert.equal((await call('GET', `/${queued.id}`)).status, 200);
+    assert.deepEqual(requests(), [`GET ${path}/${queued.id}`, `GET ${path}/${queued.id}`]);
+    assert.deepEqual(usage(), [
+      [null, null],
+      [15, null],
+    ]);
+  });
+
+  it('are counted once if another call reads their end before the stream that has begun them', async () => {
+    const made = responseOf({ status: 'queued' });
+    const events = eventsOfResponse(finishedAs(made));
+    const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
+    const streamed: Behaviour = async (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).write(events[0]);
+      await isRead;
+      res.end(events.slice(1).join(''));
+    };
+    openai.answers(streamed, json(finishedAs(made)), json({}));
+    const stream = call('POST', '', { ...asked, stream: true });
+    await eventually(async () => (await call('GET', `/${made.id}`)).status === 200, 'the stored response');
+    read();
+    assert.match((await stream).text, /event: response\.completed/);
+    assert.deepEqual(
+      usage()
+        .map(([input]) => input)
+        .sort(),
+      [15, null],
+    );
+  });
+
   it('continue a conversation that is kept here', async () => {
     openai.answers(json(openAiResponse([outputMessage('one')])));
     other.answers(error(400, 'bad'), json(completion('one')));

@@ -13,6 +13,13 @@ export class InMemoryResponseStore implements ResponseStore {
     if (!this.#responses.has(key)) this.#responses.set(key, response);
   }
 
+  async count(projectId: string, id: string): Promise<boolean> {
+    const found = await this.find(projectId, id);
+    if (found === null || found.background === null || found.background.isCounted) return false;
+    this.#responses.set(`${projectId}/${id}`, { ...found, background: { ...found.background, isCounted: true } });
+    return true;
+  }
+
   async finish({ projectId, id, ...finished }: FinishedResponse): Promise<boolean> {
     const found = await this.find(projectId, id);
     if (found === null || found.background === null) return false;
