@@ -2,6 +2,7 @@ import type { Caller } from '#domain/shared/access.ts';
 import type { ErrorForm } from '#exchange/error-form.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import type { AttemptTimes } from '#gateway/attempt/attempt.ts';
+import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import type { Consumption, ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import type { Provider, ProviderRequest } from '#gateway/providers/provider.ts';
@@ -126,6 +127,8 @@ export interface RelayedCall {
   readonly responseHandler: ResponseHandler;
   /** Whether a target's provider supports this operation. */
   readonly canServe: (target: Target) => boolean;
+  /** Whether the caller answers itself in place of this error. Missing if it never does. Never rejects. */
+  readonly takeOver?: (failure: AttemptFailure) => Promise<boolean>;
   /**
    * Makes the request for a target.
    * @param continueFrom the answer's text so far, which the target continues

@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { failure } from '#domain/shared/failure.ts';
+import { answersFull } from '#exchange/byte-budget.ts';
 import { Attempt } from '#gateway/attempt/attempt.ts';
 import { type AttemptFailure, redactRefusal } from '#gateway/attempt/attempt-failure.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
@@ -34,6 +35,8 @@ export interface BackgroundRequest {
   readonly isStreamed: boolean;
   /** Without a question mark; empty for none. */
   readonly query: string;
+  /** Answers with the response if another call has stored its end meanwhile. */
+  readonly answerFrom: (stored: KeptTurn) => CallResult;
 }
 
 const endings: ReadonlyArray<Json | undefined> = ['completed', 'incomplete', 'failed', 'cancelled'];
@@ -70,6 +73,8 @@ class BackgroundRelay {
   #stored: 'stored' | 'before' | 'too-large' | null = null;
   /** Whether this answer has the usage, which no other one has recorded. */
   #isFirstWithUsage = false;
+  /** The response, if another call has stored its end since this one found it unfinished. */
+  #storedMeanwhile: KeptTurn | null = null;
 
   constructor(call: GatewayCall, turn: KeptTurn, maker: BackgroundMaker) {
     this.#call = call;
@@ -77,7 +82,7 @@ class BackgroundRelay {
     this.#maker = maker;
   }
 
-  async run({ action, isStreamed, query }: BackgroundRequest): Promise<CallResult> {
+  async run({ action, isStreamed, query, answerFrom }: BackgroundRequest): Promise<CallResult> {
     const { caller, requestId, errors, response, gateway } = this.#call;
     const { provider, route, target } = this.#maker;
     const { id } = this.#turn.outline;
@@ -96,6 +101,7 @@ class BackgroundRelay {
         response,
         responseHandler: this.#createHandler(isStreamed),
         canServe: () => true,
+        takeOver: this.#takeOver,
         requestFor: () => {
           const made = provider.backgroundResponse({ action, id, query: asked, streams: isStreamed });
           return outgoingThrough(provider, { request: made, translator: null });
@@ -103,9 +109,27 @@ class BackgroundRelay {
       },
       { ...gateway.relayDependencies, usage: { record: this.#record } },
     );
+    if (this.#storedMeanwhile !== null) return this.#answer(this.#storedMeanwhile, answerFrom);
     if (this.#stored === 'stored')
       await deleteAtProvider(this.#call, { model: route.name, target: target.id }, id, maxCleanUpMs);
     return E.right(report);
+  }
+
+  /** A call that stores the end of a response deletes the provider's copy. This one may then not find it there. */
+  readonly #takeOver = async (failure: AttemptFailure): Promise<boolean> => {
+    if (failure.kind !== 'refused' || failure.status !== 404) return false;
+    const { projectId, id } = this.#turn.outline;
+    try {
+      const turn = await this.#call.gateway.responses.find(projectId, id);
+      if (turn?.outline.background === null) this.#storedMeanwhile = turn;
+    } catch (error) {
+      this.#call.gateway.log.warn({ error: String(error) }, 'A response could not be looked up again');
+    }
+    return this.#storedMeanwhile !== null;
+  };
+
+  #answer(stored: KeptTurn, answerFrom: BackgroundRequest['answerFrom']): CallResult {
+    return this.#call.answerHold.takeBegun(stored.outline.bytes) ? answerFrom(stored) : E.left(answersFull);
   }
 
   /** Records the usage of the answer that finishes the response: others have none, or were recorded. */

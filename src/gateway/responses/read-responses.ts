@@ -20,16 +20,21 @@ export function getResponse(call: GatewayCall): Promise<CallResult> {
     if (E.isLeft(turn)) return turn;
     if (!call.answerHold.takeBegun(turn.right.outline.bytes)) return E.left(answersFull);
     const query = new URLSearchParams(call.query);
-    const { response, outline } = turn.right;
     const isStreamed = query.get('stream') === 'true';
     const after = Number(query.get('starting_after') ?? -1);
     if (!Number.isSafeInteger(after)) return E.left(notANumber('starting_after'));
-    if (outline.background !== null)
-      return relayBackground(call, turn.right, { action: 'get', isStreamed, query: queryFor(query, isStreamed) });
-    if (!isStreamed) return sendJson(call, response);
-    call.response.send(200, ['Content-Type', 'text/event-stream'], writeReplay(response, after < 0 ? null : after));
-    return answeredHere;
+    const answerFrom = isStreamed
+      ? (stored: KeptTurn) => sendReplay(call, stored, after < 0 ? null : after)
+      : (stored: KeptTurn) => sendJson(call, stored.response);
+    if (turn.right.outline.background === null) return answerFrom(turn.right);
+    const asked = { action: 'get', isStreamed, query: queryFor(query, isStreamed), answerFrom } as const;
+    return relayBackground(call, turn.right, asked);
   });
+}
+
+function sendReplay(call: GatewayCall, { response }: KeptTurn, after: number | null): CallResult {
+  call.response.send(200, ['Content-Type', 'text/event-stream'], writeReplay(response, after));
+  return answeredHere;
 }
 
 const wholeParameters = ['include', 'include[]'];
@@ -60,8 +65,9 @@ export function cancelResponse(call: GatewayCall): Promise<CallResult> {
     const turn = await findTurn(call);
     if (E.isLeft(turn)) return turn;
     const { outline, response } = turn.right;
+    const answerFrom = (stored: KeptTurn) => sendJson(call, stored.response);
     if (outline.background !== null)
-      return relayBackground(call, turn.right, { action: 'cancel', isStreamed: false, query: '' });
+      return relayBackground(call, turn.right, { action: 'cancel', isStreamed: false, query: '', answerFrom });
     return response.background === true ? sendJson(call, response) : E.left(notInBackground);
   });
 }

@@ -188,6 +188,28 @@ describe('Responses in the background', () => {
     );
   });
 
+  for (const { under, method } of [
+    { under: '', method: 'GET' },
+    { under: '?stream=true', method: 'GET' },
+    { under: '/cancel', method: 'POST' },
+  ])
+    it(`are answered from here where another call has their end by then: ${method} ${under}`, async () => {
+      const queued = await begin();
+      const { promise: isGone, resolve: remove } = Promise.withResolvers<void>();
+      const late: Behaviour = async (res, seen) => {
+        await isGone;
+        await error(404, 'not_found')(res, seen);
+      };
+      openai.answers(late, json(finishedAs(queued)), json({}));
+      const second = call(method, `/${queued.id}${under}`);
+      await eventually(() => requests().length === 1, 'the second call');
+      await call('GET', `/${queued.id}`);
+      remove();
+      const { status, text } = await second;
+      assert.equal(status, 200, text);
+      assert.match(text, under === '?stream=true' ? /event: response\.completed/ : /"status":"completed"/);
+    });
+
   it('continue a conversation that is kept here', async () => {
     openai.answers(json(openAiResponse([outputMessage('one')])));
     other.answers(error(400, 'bad'), json(completion('one')));
