@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import OpenAI from 'openai';
 import {
   type Behaviour,
@@ -209,6 +210,15 @@ describe('Responses in the background', () => {
       assert.equal(status, 200, text);
       assert.match(text, under === '?stream=true' ? /event: response\.completed/ : /"status":"completed"/);
     });
+
+  it('are stored where the provider compresses its answer', async () => {
+    const queued = responseOf({ status: 'queued' });
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    openai.answers((res) => void res.writeHead(200, headers).end(gzipSync(JSON.stringify(queued))));
+    assert.equal((await call('POST', '', asked)).body().status, 'queued');
+    openai.answers(json(queued));
+    assert.equal((await call('GET', `/${queued.id}`)).body().status, 'queued');
+  });
 
   it('continue a conversation that is kept here', async () => {
     openai.answers(json(openAiResponse([outputMessage('one')])));
