@@ -21,8 +21,8 @@ import type { KeptTurn } from '#responses/turn.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import { outputNames } from './item-names.ts';
 
-/** What makes a response in the background, by the current configuration. */
-interface BackgroundMaker {
+/** A `BackgroundTarget`, as the current configuration has it. */
+interface ResolvedTarget {
   readonly provider: Provider & Required<Pick<Provider, 'backgroundResponse'>>;
   /** A route to its target alone. */
   readonly route: ModelRoute;
@@ -56,11 +56,11 @@ export async function relayBackground(
   request: BackgroundRequest,
 ): Promise<CallResult> {
   const { background } = turn.outline;
-  const maker = background === null ? null : makerOf(call, background);
-  return maker === null ? E.left(makerGone) : new BackgroundRelay(call, turn, maker).run(request);
+  const resolved = background === null ? null : resolveTarget(call, background);
+  return resolved === null ? E.left(targetGone) : new BackgroundRelay(call, turn, resolved).run(request);
 }
 
-const makerGone = failure(
+const targetGone = failure(
   'no-provider',
   'The target that makes this response is not in the configuration any more. Tell the operator.',
 );
@@ -68,7 +68,7 @@ const makerGone = failure(
 class BackgroundRelay {
   readonly #call: GatewayCall;
   readonly #turn: KeptTurn;
-  readonly #maker: BackgroundMaker;
+  readonly #resolved: ResolvedTarget;
   /** How the finished response was stored; null while it is not finished. */
   #stored: 'stored' | 'before' | 'too-large' | null = null;
   /** Whether this answer has the usage, which no other one has recorded. */
@@ -76,15 +76,15 @@ class BackgroundRelay {
   /** The response, if another call has stored its end since this one found it unfinished. */
   #storedMeanwhile: KeptTurn | null = null;
 
-  constructor(call: GatewayCall, turn: KeptTurn, maker: BackgroundMaker) {
+  constructor(call: GatewayCall, turn: KeptTurn, resolved: ResolvedTarget) {
     this.#call = call;
     this.#turn = turn;
-    this.#maker = maker;
+    this.#resolved = resolved;
   }
 
   async run({ action, isStreamed, query, answerFrom }: BackgroundRequest): Promise<CallResult> {
     const { caller, requestId, errors, response, gateway } = this.#call;
-    const { provider, route, target } = this.#maker;
+    const { provider, route, target } = this.#resolved;
     const { id } = this.#turn.outline;
     const asked = query === '' ? '' : `?${query}`;
     const report = await relay(
@@ -140,14 +140,14 @@ class BackgroundRelay {
   #createHandler(isStreamed: boolean): WholeResponse | EventStreamResponse {
     const { response, answerHold } = this.#call;
     if (!isStreamed)
-      return new WholeResponse({ response, answerHold, requiredMember: 'output', finish: this.#finishWhole });
+      return new WholeResponse({ response, answerHold, requiredMember: 'output', finish: this.#storeWhole });
     return new EventStreamResponse({
       response,
       call: this.#call,
       answerHold,
       createInterpreter: () => new RewrittenResponsesStream(this.#storage, true),
       isHeldWhole: false,
-      finish: this.#finishStream,
+      finish: this.#storeStream,
     });
   }
 
@@ -155,13 +155,13 @@ class BackgroundRelay {
     return { isStored: true, previousResponseId: this.#turn.outline.previous };
   }
 
-  readonly #finishWhole: FinishAnswer = async (body) => {
+  readonly #storeWhole: FinishAnswer = async (body) => {
     const answer = rewriteResponse(body, this.#storage);
     await this.#store(answer.toString());
     return answer;
   };
 
-  readonly #finishStream: FinishAnswer = async (last) => {
+  readonly #storeStream: FinishAnswer = async (last) => {
     await this.#store(lastDataIn(last));
     return last;
   };
@@ -226,9 +226,9 @@ async function askOnce(
   { action, id }: { readonly action: 'cancel' | 'delete'; readonly id: string },
   maxMs = Number.POSITIVE_INFINITY,
 ): Promise<AttemptFailure | null> {
-  const maker = makerOf(call, background);
-  if (maker === null) return null;
-  const { provider, target } = maker;
+  const resolved = resolveTarget(call, background);
+  if (resolved === null) return null;
+  const { provider, target } = resolved;
   const attempt = new Attempt(target.timeouts, (_status, _headers, control) => ({
     onData: () => control.markContent(),
     onEnd: () => control.complete(),
@@ -245,7 +245,7 @@ async function askOnce(
     : failed;
 }
 
-function makerOf({ configuration }: GatewayCall, { model, target: id }: BackgroundTarget): BackgroundMaker | null {
+function resolveTarget({ configuration }: GatewayCall, { model, target: id }: BackgroundTarget): ResolvedTarget | null {
   const models = configuration.catalogue.models();
   for (const route of [...models.filter(({ name }) => name === model), ...models]) {
     const target = [...route.targets, ...route.fallbacks].find((each) => each.id === id);
@@ -257,6 +257,6 @@ function makerOf({ configuration }: GatewayCall, { model, target: id }: Backgrou
   return null;
 }
 
-function answersInBackground(provider: Provider | undefined): provider is BackgroundMaker['provider'] {
+function answersInBackground(provider: Provider | undefined): provider is ResolvedTarget['provider'] {
   return provider?.backgroundResponse !== undefined;
 }

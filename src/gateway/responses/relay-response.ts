@@ -50,8 +50,8 @@ export async function relayResponse(call: GatewayCall, limits: GatewayLimits): P
     endpoint: { operation: 'responses', protocol: openAiResponses },
     call,
     request: text,
-    ...(isInBackground ? { prepare: keeper.prepare, usage: keeper } : {}),
-    ...(isAsItCame ? {} : { finish: keeper.finish }),
+    ...(isInBackground ? { prepare: keeper.storeBeforeFirstByte, usage: keeper } : {}),
+    ...(isAsItCame ? {} : { finish: keeper.storeBeforeLastByte }),
   });
   await keeper.cleanUp();
   return result;
@@ -113,7 +113,7 @@ class ResponseKeeper implements Usage {
   }
 
   /** Stores whose response is made in the background. Nobody could read one that cannot be stored. */
-  readonly prepare: PrepareAnswer = async (first, head) => {
+  readonly storeBeforeFirstByte: PrepareAnswer = async (first, head) => {
     const response = responseIn(this.#request.isStreamed ? firstDataIn(first) : first.toString());
     if (response === null) return malformed;
     if (isFinished(response)) return null;
@@ -132,7 +132,7 @@ class ResponseKeeper implements Usage {
     usage.record(this.#isCountedElsewhere ? { ...record, tokens: null, cost: null } : record);
   };
 
-  readonly finish: FinishAnswer = async (last, head) => {
+  readonly storeBeforeLastByte: FinishAnswer = async (last, head) => {
     const isAsWritten = this.#request.isStreamed || head.translator !== null;
     const answer = isAsWritten ? last : rewriteResponse(last, this.#storage);
     if (!this.#storage.isStored) return answer;
@@ -166,7 +166,7 @@ class ResponseKeeper implements Usage {
     const isUnfinished = this.#unfinishedId === turn.id;
     if (!isFinished(response)) return isUnfinished;
     if (isUnfinished) this.#isCountedElsewhere = !(await this.#count(turn));
-    const isStored = isUnfinished ? await this.#finish(turn) : await this.#add(turn, head);
+    const isStored = isUnfinished ? await this.#storeEnd(turn) : await this.#add(turn, head);
     if (isStored) this.#unneeded = { at: head.servedFrom, id: turn.id, isFinished: true };
     return isStored || isUnfinished;
   }
@@ -183,7 +183,7 @@ class ResponseKeeper implements Usage {
     return this.#orLogged(() => this.#call.gateway.responses.count(projectId, id));
   }
 
-  async #finish(turn: FinishedTurn): Promise<boolean> {
+  async #storeEnd(turn: FinishedTurn): Promise<boolean> {
     return this.#orLogged(async () => (await this.#call.gateway.responses.finish(turn)) === 'stored');
   }
 
