@@ -1,14 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { failure } from '#domain/shared/failure.ts';
 import { answersFull } from '#exchange/byte-budget.ts';
-import { Attempt } from '#gateway/attempt/attempt.ts';
-import { type AttemptFailure, redactRefusal } from '#gateway/attempt/attempt-failure.ts';
-import { Deadline } from '#gateway/attempt/deadline.ts';
-import type { ModelRoute, WeightedTarget } from '#gateway/config/catalogue.ts';
+import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { CallResult, GatewayCall } from '#gateway/gateway-call.ts';
 import { RewrittenResponsesStream } from '#gateway/protocols/openai-responses/responses-stream.ts';
 import { lastDataIn, responseIn, rewriteResponse } from '#gateway/protocols/openai-responses/rewrite-response.ts';
-import type { Provider } from '#gateway/providers/provider.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { outgoingThrough } from '#gateway/relay/create-call-record.ts';
 import { relay } from '#gateway/relay/relay.ts';
@@ -18,16 +14,9 @@ import type { FinishAnswer } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
 import type { BackgroundTarget } from '#responses/response-store.ts';
 import type { KeptTurn } from '#responses/turn.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
+import { isFinished, type ResolvedTarget, resolveTarget } from './background-target.ts';
 import { outputNames } from './item-names.ts';
-
-/** A `BackgroundTarget`, as the current configuration has it. */
-interface ResolvedTarget {
-  readonly provider: Provider & Required<Pick<Provider, 'backgroundResponse'>>;
-  /** A route to its target alone. */
-  readonly route: ModelRoute;
-  readonly target: WeightedTarget;
-}
+import { deleteAtProvider, maxCleanUpMs } from './provider-copy.ts';
 
 /** What is passed on to the provider of a response. */
 export interface BackgroundRequest {
@@ -37,13 +26,6 @@ export interface BackgroundRequest {
   readonly query: string;
   /** Answers with the response if another call has stored its end meanwhile. */
   readonly answerFrom: (stored: KeptTurn) => CallResult;
-}
-
-const endings: ReadonlyArray<Json | undefined> = ['completed', 'incomplete', 'failed', 'cancelled'];
-
-/** Whether nothing will change a response any more. */
-export function isFinished({ status }: JsonObject): boolean {
-  return endings.includes(status);
 }
 
 /**
@@ -190,73 +172,4 @@ export function sendRefusal(call: GatewayCall, { target }: BackgroundTarget, ref
   const error = errorResponseFor(refused, call);
   sendError(call.response, error);
   return E.right({ kind: 'relayed', status: null, code: error.code, model: null, target, attempts: 1 });
-}
-
-/** How long a call whose client has its answer may wait for a provider. */
-export const maxCleanUpMs = 5_000;
-
-/**
- * Deletes the provider's copy of a response. One that is not there, or whose target is not in the configuration, counts as
- * deleted.
- * @param maxMs the limit of its time; without it, that of the target's calls
- * @returns why it is not deleted; null if it is
- */
-export async function deleteAtProvider(
-  call: GatewayCall,
-  background: BackgroundTarget,
-  id: string,
-  maxMs?: number,
-): Promise<AttemptFailure | null> {
-  const failed = await askOnce(call, background, { action: 'delete', id }, maxMs);
-  if (failed === null || (failed.kind === 'refused' && failed.status === 404)) return null;
-  call.gateway.log.warn({ target: background.target, kind: failed.kind }, 'A provider did not delete a response');
-  return failed;
-}
-
-/** Cancels a response that nobody can read any more, after its client has an answer. A failure is logged. */
-export async function cancelAtProvider(call: GatewayCall, background: BackgroundTarget, id: string): Promise<void> {
-  const failed = await askOnce(call, background, { action: 'cancel', id }, maxCleanUpMs);
-  if (failed === null) return;
-  call.gateway.log.warn({ target: background.target, kind: failed.kind }, 'A provider did not cancel a response');
-}
-
-async function askOnce(
-  call: GatewayCall,
-  background: BackgroundTarget,
-  { action, id }: { readonly action: 'cancel' | 'delete'; readonly id: string },
-  maxMs = Number.POSITIVE_INFINITY,
-): Promise<AttemptFailure | null> {
-  const resolved = resolveTarget(call, background);
-  if (resolved === null) return null;
-  const { provider, target } = resolved;
-  const attempt = new Attempt(target.timeouts, (_status, _headers, control) => ({
-    onData: () => control.markContent(),
-    onEnd: () => control.complete(),
-  }));
-  const total = new Deadline(() => attempt.expire());
-  total.set(Math.min(target.timeouts.totalMs, maxMs));
-  attempt.start(provider.transport, provider.backgroundResponse({ action, id, query: '', streams: false }));
-  const outcome = await attempt.outcome;
-  total.clear();
-  if (outcome.kind !== 'failed') return null;
-  const { failure: failed } = outcome;
-  return failed.kind === 'refused' && provider.redactor !== undefined
-    ? redactRefusal(failed, provider.redactor)
-    : failed;
-}
-
-function resolveTarget({ configuration }: GatewayCall, { model, target: id }: BackgroundTarget): ResolvedTarget | null {
-  const models = configuration.catalogue.models();
-  for (const route of [...models.filter(({ name }) => name === model), ...models]) {
-    const target = [...route.targets, ...route.fallbacks].find((each) => each.id === id);
-    const provider = target === undefined ? undefined : configuration.providers.get(target.provider);
-    if (target === undefined || !answersInBackground(provider)) continue;
-    const alone = { ...target, weight: 1 };
-    return { provider, target: alone, route: { ...route, targets: [alone], fallbacks: [] } };
-  }
-  return null;
-}
-
-function answersInBackground(provider: Provider | undefined): provider is ResolvedTarget['provider'] {
-  return provider?.backgroundResponse !== undefined;
 }

@@ -7,7 +7,8 @@ import { writeReplay } from '#gateway/protocols/openai-responses/responses-answe
 import type { KeptTurn } from '#responses/turn.ts';
 import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { deleteAtProvider, relayBackground, sendRefusal } from './background-response.ts';
+import { relayBackground, sendRefusal } from './background-response.ts';
+import { endAtProvider } from './provider-copy.ts';
 import { orUnavailable } from './relay-response.ts';
 
 /**
@@ -47,14 +48,19 @@ function queryFor(query: URLSearchParams, isStreamed: boolean): string {
   return new URLSearchParams(isStreamed ? [...passed, ['stream', 'true']] : passed).toString();
 }
 
-/** Deletes a stored response, and the provider's copy of one that is still made in the background. */
+/** Deletes a stored response, and the provider's copy of one whose end was not read. */
 export function deleteResponse(call: GatewayCall): Promise<CallResult> {
   return orUnavailable(async () => {
     const id = idIn(call);
-    const background = (await call.gateway.responses.find(call.caller.projectId, id))?.outline.background ?? null;
-    const refused = background === null ? null : await deleteAtProvider(call, background, id);
-    if (background !== null && refused !== null) return sendRefusal(call, background, refused);
-    if (!(await call.gateway.responses.delete(call.caller.projectId, id))) return E.left(notFoundHere(id));
+    const { caller, requestId, gateway } = call;
+    const { responses } = gateway;
+    const background = (await responses.find(caller.projectId, id))?.outline.background ?? null;
+    if (background !== null) {
+      const count = () => responses.count(caller.projectId, id);
+      const refused = await endAtProvider(call, { id, background, caller, requestId, count });
+      if (refused !== null) return sendRefusal(call, background, refused);
+    }
+    if (!(await responses.delete(caller.projectId, id))) return E.left(notFoundHere(id));
     return sendJson(call, { id, object: 'response', deleted: true });
   });
 }

@@ -25,9 +25,10 @@ import { maxTurnBytes } from '#responses/stored-responses.ts';
 import type { FinishedTurn } from '#responses/turn.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { cancelAtProvider, deleteAtProvider, isFinished, maxCleanUpMs } from './background-response.ts';
+import { isFinished } from './background-target.ts';
 import { type ExpandedRequest, expandRequest } from './expand-request.ts';
 import { inputNames, outputNames } from './item-names.ts';
+import { cancelAtProvider, deleteAtProvider, maxCleanUpMs } from './provider-copy.ts';
 
 /** Answers a request of Responses: with the turns before it, and so that a later one can continue it. */
 export async function relayResponse(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {

@@ -250,7 +250,7 @@ describe('Responses in the background', () => {
     const gone = await begin();
     openai.answers(error(404, 'not_found'));
     assert.equal((await call('DELETE', `/${gone.id}`)).body().deleted, true);
-    await areRequested(`DELETE ${path}/${gone.id}`);
+    await areRequested(`GET ${path}/${gone.id}`);
     const kept = await begin();
     openai.answers(error(400, 'busy'));
     const refused = await call('DELETE', `/${kept.id}`);
@@ -259,6 +259,27 @@ describe('Responses in the background', () => {
     assert.equal((await call('GET', `/${kept.id}`)).status, 200);
     assert.equal((await call('DELETE', `/${kept.id}`)).status, 200);
     assert.equal(openai.seen.length, 2);
+  });
+
+  it('are counted when they are deleted although nobody has read their end', async () => {
+    const finished = await begin();
+    openai.answers(json(finishedAs(finished)), error(400, 'busy'), json({}));
+    assert.equal((await call('DELETE', `/${finished.id}`)).status, 400);
+    assert.equal((await call('DELETE', `/${finished.id}`)).body().deleted, true);
+    const under = `${path}/${finished.id}`;
+    assert.deepEqual(requests(), [`GET ${under}`, `DELETE ${under}`, `DELETE ${under}`]);
+    assert.equal((await call('GET', `/${finished.id}`)).status, 404);
+    const running = await begin();
+    const cancelled = { ...finishedAs(running), status: 'cancelled', output: [] };
+    openai.answers(json({ ...running, status: 'in_progress' }), json(cancelled), json({}));
+    assert.equal((await call('DELETE', `/${running.id}`)).body().deleted, true);
+    const inRun = `${path}/${running.id}`;
+    assert.deepEqual(requests(), [`GET ${inRun}`, `POST ${inRun}/cancel`, `DELETE ${inRun}`]);
+    const counted = service.records.filter(({ tokens }) => tokens !== null);
+    assert.deepEqual(
+      counted.map(({ operation, model, target, tokens, keyId }) => [operation, model, target, tokens?.input, keyId]),
+      Array.from({ length: 2 }, () => ['responses', 'native', 'openai/gpt-x', 15, someCaller.keyId]),
+    );
   });
 
   it('are kept here after they have failed, and a provider that fails says so', async () => {
