@@ -1,15 +1,11 @@
+import type { ProviderCopies } from './provider-copies.ts';
+
 /** What makes a response in the background. */
 export interface BackgroundTarget {
   /** The model of the catalogue. */
   readonly model: string;
   /** `provider/model`. */
   readonly target: string;
-}
-
-/** The making of a stored response in the background. */
-export interface BackgroundWork extends BackgroundTarget {
-  /** Whether its usage was recorded; missing if not. */
-  readonly isCounted?: true;
 }
 
 /** A response that is stored, without its content. */
@@ -36,7 +32,7 @@ export interface ResponseOutline {
   /** The provider that answered in the client's protocol; null if the answer was translated. */
   readonly provider: string | null;
   /** What still makes it in the background; null if it is finished. */
-  readonly background: BackgroundWork | null;
+  readonly background: BackgroundTarget | null;
 }
 
 /** A stored response. */
@@ -65,11 +61,6 @@ export interface StoredAmount {
 export interface ResponseStore {
   /** Stores a response. One of the same id and project stays as it is. */
   readonly add: (response: StoredResponse) => Promise<void>;
-  /**
-   * Marks the usage of a response that is made in the background as recorded.
-   * @returns false if it is not there, is finished, or was marked before
-   */
-  readonly count: (projectId: string, id: string) => Promise<boolean>;
   /**
    * Replaces the content and the items of a response that is made in the background: it is finished.
    * @returns false if it is not there, or was finished before
@@ -108,6 +99,8 @@ export interface ResponseStore {
   readonly forgetSubject: (projectId: string, subject: string) => Promise<void>;
   /** Removes all responses of a project. */
   readonly removeProject: (projectId: string) => Promise<void>;
+  /** The copies of responses that providers have. */
+  readonly copies: ProviderCopies;
   readonly close: () => Promise<void>;
 }
 

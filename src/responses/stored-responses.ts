@@ -3,6 +3,7 @@ import { openText, sealText } from '#personal-data/sealed-text.ts';
 import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
 import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import type { ProviderCopies } from './provider-copies.ts';
 import { RecentKeys } from './recent-keys.ts';
 import { RecentTurns } from './recent-turns.ts';
 import type { ResponseOutline, ResponseStore, StoredAmount, StoredResponse } from './response-store.ts';
@@ -62,6 +63,8 @@ export interface StoredResponsesOptions {
  */
 export class StoredResponses implements ResponseAmounts {
   readonly store: ResponseStore;
+  /** The copies of responses that providers have. */
+  readonly copies: ProviderCopies;
   readonly quotaBytes: number;
   readonly ttlDays: number;
   readonly #keys: SubjectKeys;
@@ -73,6 +76,7 @@ export class StoredResponses implements ResponseAmounts {
 
   constructor({ store, keys, ttlDays, quotaBytes, now = Date.now }: StoredResponsesOptions) {
     this.store = store;
+    this.copies = store.copies;
     this.ttlDays = ttlDays;
     this.quotaBytes = quotaBytes;
     this.#keys = keys;
@@ -102,14 +106,6 @@ export class StoredResponses implements ResponseAmounts {
     } finally {
       leave();
     }
-  }
-
-  /**
-   * Says whether the caller is the first to record the usage of a response that is made in the background.
-   * @throws UnavailableError
-   */
-  count(projectId: string, id: string): Promise<boolean> {
-    return this.store.count(projectId, id);
   }
 
   /**

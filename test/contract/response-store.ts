@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ResponseStore, StoredResponse } from '#responses/response-store.ts';
+import { providerCopiesContract } from './provider-copies.ts';
 
 const project = 'project1';
 
@@ -35,6 +36,8 @@ export type OpenResponseStore = () => Promise<{
 
 /** What every store of responses does. */
 export function responseStoreContract(name: string, open: OpenResponseStore): void {
+  providerCopiesContract(name, open);
+
   describe(`the stored responses on ${name}`, () => {
     let store: ResponseStore;
     let dispose: () => Promise<void>;
@@ -82,24 +85,6 @@ export function responseStoreContract(name: string, open: OpenResponseStore): vo
       await store.remove(project, ['r1']);
       assert.deepEqual(ids(await store.ofItems(project, ['a', 'b'], [])), []);
       assert.deepEqual(await store.amountOf(project), { count: 1, bytes: 10, oldestAt: 1_000 });
-    });
-
-    it('marks the usage of a response in the background as recorded, once and until it is finished', async () => {
-      const background = { model: 'fast', target: 'openai/gpt-x' };
-      const others = [
-        storedResponse('r2', { background }),
-        storedResponse('r1', { projectId: 'project2', background }),
-      ];
-      await addAll(storedResponse('r1', { background }), ...others, storedResponse('r3'));
-      assert.equal(await store.count(project, 'r1'), true);
-      for (const id of ['r1', 'r3', 'r4']) assert.equal(await store.count(project, id), false, id);
-      assert.deepEqual((await store.find(project, 'r1'))?.background, { ...background, isCounted: true });
-      assert.deepEqual(await store.find('project2', 'r1'), others[1]);
-      assert.deepEqual(await store.amountOf(project), { count: 3, bytes: 30, oldestAt: 1_000 });
-      const finished = { projectId: project, bytes: 10, items: [], content: 'finished' };
-      for (const id of ['r1', 'r2']) assert.equal(await store.finish({ ...finished, id }), true);
-      assert.equal((await store.find(project, 'r1'))?.background, null);
-      assert.equal(await store.count(project, 'r2'), false);
     });
 
     it('lists the outlines of a conversation up to a depth', async () => {

@@ -16,7 +16,7 @@ import type { BackgroundTarget } from '#responses/response-store.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { isFinished, type ResolvedTarget, resolveTarget } from './background-target.ts';
 import { outputNames } from './item-names.ts';
-import { deleteAtProvider, maxCleanUpMs } from './provider-copy.ts';
+import { deleteCopy, maxCleanUpMs } from './provider-copy.ts';
 
 /** What is passed on to the provider of a response. */
 export interface BackgroundRequest {
@@ -92,8 +92,10 @@ class BackgroundRelay {
       { ...gateway.relayDependencies, usage: { record: this.#record } },
     );
     if (this.#storedMeanwhile !== null) return this.#answer(this.#storedMeanwhile, answerFrom);
-    if (this.#stored === 'stored')
-      await deleteAtProvider(this.#call, { model: route.name, target: target.id }, id, maxCleanUpMs);
+    if (this.#stored === 'stored') {
+      const copy = { projectId: caller.projectId, id, model: route.name, target: target.id };
+      await deleteCopy(this.#call, copy, { maxMs: maxCleanUpMs });
+    }
     return E.right(report);
   }
 
@@ -156,7 +158,7 @@ class BackgroundRelay {
     const names = [...outputNames(response), ...items];
     const { gateway } = this.#call;
     try {
-      this.#isFirstWithUsage = await gateway.responses.count(projectId, id);
+      this.#isFirstWithUsage = await gateway.responses.copies.count(projectId, id);
       this.#stored = await gateway.responses.finish({ projectId, id, inputText, responseText, names });
     } catch (error) {
       gateway.log.warn(

@@ -22,7 +22,7 @@ export interface ResolvedTarget {
 
 /** The means to call the provider of a response. */
 export interface ProviderAccess {
-  readonly gateway: Pick<Gateway, 'log' | 'relayDependencies'>;
+  readonly gateway: Pick<Gateway, 'log' | 'relayDependencies' | 'responses'>;
   readonly configuration: ConfigurationSnapshot;
   /** Counts the bytes that are held. */
   readonly answerHold: Pick<ByteReservation, 'takeBegun'>;
@@ -61,6 +61,8 @@ export interface CopyRequest {
   readonly id: string;
   /** The limit of its time; missing for that of the target's calls. */
   readonly maxMs?: number;
+  /** Ends it early. */
+  readonly signal?: AbortSignal;
 }
 
 /** What a provider answers about a response. */
@@ -74,7 +76,7 @@ export type CopyAnswer =
 export async function callTarget(
   { answerHold }: Pick<ProviderAccess, 'answerHold'>,
   { provider, target }: ResolvedTarget,
-  { action, id, maxMs = Number.POSITIVE_INFINITY }: CopyRequest,
+  { action, id, maxMs = Number.POSITIVE_INFINITY, signal }: CopyRequest,
 ): Promise<CopyAnswer> {
   let body: CollectedBody | null = null;
   let headers: Parameters<typeof contentOf>[0] = {};
@@ -83,11 +85,14 @@ export async function callTarget(
     body = new CollectedBody(control, answerHold);
     return body;
   });
-  const total = new Deadline(() => attempt.expire());
+  const expire = () => attempt.expire();
+  const total = new Deadline(expire);
   total.set(Math.min(target.timeouts.totalMs, maxMs));
+  signal?.addEventListener('abort', expire);
   attempt.start(provider.transport, provider.backgroundResponse({ action, id, query: '', streams: false }));
   const outcome = await attempt.outcome;
   total.clear();
+  signal?.removeEventListener('abort', expire);
   if (outcome.kind === 'failed') return failed(outcome, provider);
   const content = contentOf(headers, (body as CollectedBody | null)?.bytes ?? noBytes, maxAnswerBytes);
   return { kind: 'answered', response: content === null ? null : responseIn(content.toString()) };

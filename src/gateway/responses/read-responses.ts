@@ -8,7 +8,7 @@ import type { KeptTurn } from '#responses/turn.ts';
 import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { relayBackground, sendRefusal } from './background-response.ts';
-import { endAtProvider } from './provider-copy.ts';
+import { endCopy } from './provider-copy.ts';
 import { orUnavailable } from './relay-response.ts';
 
 /**
@@ -53,14 +53,14 @@ export function deleteResponse(call: GatewayCall): Promise<CallResult> {
   return orUnavailable(async () => {
     const id = idIn(call);
     const { caller, requestId, gateway } = call;
-    const { responses } = gateway;
-    const background = (await responses.find(caller.projectId, id))?.outline.background ?? null;
+    const { projectId, keyId, organizationId, partnerId } = caller;
+    const background = (await gateway.responses.find(projectId, id))?.outline.background ?? null;
     if (background !== null) {
-      const count = () => responses.count(caller.projectId, id);
-      const refused = await endAtProvider(call, { id, background, caller, requestId, count });
-      if (refused !== null) return sendRefusal(call, background, refused);
+      const name = { projectId, id, ...background };
+      const refused = await endCopy(call, { ...name, keyId, organizationId, partnerId, requestId, isCounted: false });
+      if (refused !== null && refused !== 'unknown-target') return sendRefusal(call, background, refused);
     }
-    if (!(await responses.delete(caller.projectId, id))) return E.left(notFoundHere(id));
+    if (!(await gateway.responses.delete(projectId, id))) return E.left(notFoundHere(id));
     return sendJson(call, { id, object: 'response', deleted: true });
   });
 }

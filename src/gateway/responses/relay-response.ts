@@ -20,15 +20,17 @@ import { maxTranslatedValues } from '#gateway/protocols/protocol.ts';
 import type { CallRecord, Usage } from '#gateway/relay/call-record.ts';
 import type { FinishAnswer, PrepareAnswer, ResponseHead } from '#gateway/response/response-handler.ts';
 import { relayRequest } from '#gateway/text/relay-text.ts';
+import type { CopyName } from '#responses/provider-copies.ts';
 import type { BackgroundTarget } from '#responses/response-store.ts';
 import { maxTurnBytes } from '#responses/stored-responses.ts';
 import type { FinishedTurn } from '#responses/turn.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { isFinished } from './background-target.ts';
+import { checkPauseMs } from './copy-retention.ts';
 import { type ExpandedRequest, expandRequest } from './expand-request.ts';
 import { inputNames, outputNames } from './item-names.ts';
-import { cancelAtProvider, deleteAtProvider, maxCleanUpMs } from './provider-copy.ts';
+import { deleteCopy, dropCopy, maxCleanUpMs } from './provider-copy.ts';
 
 /** Answers a request of Responses: with the turns before it, and so that a later one can continue it. */
 export async function relayResponse(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
@@ -92,7 +94,7 @@ const storeUnavailable = failure('unavailable', 'The stored responses cannot be 
   retryAfterSeconds: 1,
 });
 
-/** Stores the response of one call: before its last bytes leave, or before the first ones if it is made in the background. */
+/** Stores the response of one call: before its last bytes leave, and before the first ones of one in the background. */
 class ResponseKeeper implements Usage {
   readonly #call: GatewayCall;
   readonly #request: ResponsesRequest;
@@ -102,8 +104,9 @@ class ResponseKeeper implements Usage {
   #unfinishedId: string | null = null;
   /** Whether another call records the usage of a response that was stored while it was made. */
   #isCountedElsewhere = false;
+  #hasEnded = false;
   /** The provider's copy that nobody needs; null for none. */
-  #unneeded: { readonly at: BackgroundTarget; readonly id: string; readonly isFinished: boolean } | null = null;
+  #unneeded: { readonly copy: CopyName; readonly isFinished: boolean } | null = null;
 
   /** @param request as the client sent it */
   constructor(call: GatewayCall, request: ResponsesRequest, expanded: ExpandedRequest, storage: StorageMembers) {
@@ -119,13 +122,21 @@ class ResponseKeeper implements Usage {
     if (response === null) return malformed;
     if (isFinished(response)) return null;
     const turn = this.#turnOf(response, JSON.stringify(response));
-    if (turn !== null && (await this.#add(turn, head, head.servedFrom))) {
+    if (turn !== null && (await this.#storeUnfinished(turn, head))) {
       this.#unfinishedId = turn.id;
       return null;
     }
-    this.#unneeded = { at: head.servedFrom, id: String(response.id), isFinished: false };
+    this.#unneeded = { copy: this.#nameCopy(String(response.id), head), isFinished: false };
     return { kind: 'here', failure: storeUnavailable };
   };
+
+  /** @returns false if it is not stored, or if the call has ended meanwhile, so that nobody has its id */
+  async #storeUnfinished(turn: FinishedTurn, head: ResponseHead): Promise<boolean> {
+    const isAdded = (await this.#listCopy(turn.id, head, false)) && (await this.#add(turn, head, head.servedFrom));
+    if (!isAdded || !(this.#hasEnded || this.#call.response.isDisconnected)) return isAdded;
+    await this.#orLogged(() => this.#call.gateway.responses.delete(turn.projectId, turn.id));
+    return false;
+  }
 
   /** Records the call of a response in the background. Its usage is recorded by the call that first reads its end. */
   readonly record = (record: CallRecord): void => {
@@ -146,10 +157,11 @@ class ResponseKeeper implements Usage {
 
   /** Deletes the provider's copy of a response if nobody needs it. The client has its answer by then. */
   async cleanUp(): Promise<void> {
+    this.#hasEnded = true;
     if (this.#unneeded === null) return;
-    const { at, id, isFinished: canStay } = this.#unneeded;
-    if (!canStay) await cancelAtProvider(this.#call, at, id);
-    await deleteAtProvider(this.#call, at, id, maxCleanUpMs);
+    const { copy, isFinished: hasEnded } = this.#unneeded;
+    if (hasEnded) await deleteCopy(this.#call, copy, { maxMs: maxCleanUpMs });
+    else await dropCopy(this.#call, copy);
   }
 
   /** @returns whether it is stored: an answer that nobody has, or that failed, is not */
@@ -167,8 +179,9 @@ class ResponseKeeper implements Usage {
     const isUnfinished = this.#unfinishedId === turn.id;
     if (!isFinished(response)) return isUnfinished;
     if (isUnfinished) this.#isCountedElsewhere = !(await this.#count(turn));
+    else await this.#listCopy(turn.id, head, true);
     const isStored = isUnfinished ? await this.#storeEnd(turn) : await this.#add(turn, head);
-    if (isStored) this.#unneeded = { at: head.servedFrom, id: turn.id, isFinished: true };
+    if (isStored || !isUnfinished) this.#unneeded = { copy: this.#nameCopy(turn.id, head), isFinished: true };
     return isStored || isUnfinished;
   }
 
@@ -180,8 +193,23 @@ class ResponseKeeper implements Usage {
     return this.#orLogged(() => gateway.responses.add({ ...turn, provider, previous, referenced, ...more }));
   }
 
+  #nameCopy(id: string, { servedFrom }: ResponseHead): CopyName {
+    return { projectId: this.#call.caller.projectId, id, ...servedFrom };
+  }
+
+  /** Lists the provider's copy, so that it is deleted whatever becomes of this call. */
+  #listCopy(id: string, head: ResponseHead, isCounted: boolean): Promise<boolean> {
+    const { keyId, organizationId, partnerId } = this.#call.caller;
+    const due = { isCounted, checkAt: Date.now() + checkPauseMs, failures: 0 };
+    return this.#orLogged(async () => {
+      const { copies } = this.#call.gateway.responses;
+      await copies.add({ ...this.#nameCopy(id, head), keyId, organizationId, partnerId, ...due });
+      return true;
+    });
+  }
+
   #count({ projectId, id }: FinishedTurn): Promise<boolean> {
-    return this.#orLogged(() => this.#call.gateway.responses.count(projectId, id));
+    return this.#orLogged(() => this.#call.gateway.responses.copies.count(projectId, id));
   }
 
   async #storeEnd(turn: FinishedTurn): Promise<boolean> {

@@ -263,11 +263,12 @@ describe('Responses in the background', () => {
 
   it('are counted when they are deleted although nobody has read their end', async () => {
     const finished = await begin();
-    openai.answers(json(finishedAs(finished)), error(400, 'busy'), json({}));
+    const read = json(finishedAs(finished));
+    openai.answers(read, error(400, 'busy'), read, json({}));
     assert.equal((await call('DELETE', `/${finished.id}`)).status, 400);
     assert.equal((await call('DELETE', `/${finished.id}`)).body().deleted, true);
     const under = `${path}/${finished.id}`;
-    assert.deepEqual(requests(), [`GET ${under}`, `DELETE ${under}`, `DELETE ${under}`]);
+    assert.deepEqual(requests(), [`GET ${under}`, `DELETE ${under}`, `GET ${under}`, `DELETE ${under}`]);
     assert.equal((await call('GET', `/${finished.id}`)).status, 404);
     const running = await begin();
     const cancelled = { ...finishedAs(running), status: 'cancelled', output: [] };

@@ -1,9 +1,11 @@
 import type { FinishedResponse, ResponseOutline, ResponseStore, StoredResponse } from '#responses/response-store.ts';
 import { StoredResponses } from '#responses/stored-responses.ts';
+import { InMemoryProviderCopies } from './in-memory-provider-copies.ts';
 import { InMemorySubjectKeys } from './in-memory-subject-keys.ts';
 
 /** A store of responses in memory. */
 export class InMemoryResponseStore implements ResponseStore {
+  readonly copies = new InMemoryProviderCopies();
   readonly #responses = new Map<string, StoredResponse>();
   readonly #subjects = new Map<string, string>();
   #made = 0;
@@ -11,13 +13,6 @@ export class InMemoryResponseStore implements ResponseStore {
   async add(response: StoredResponse): Promise<void> {
     const key = `${response.projectId}/${response.id}`;
     if (!this.#responses.has(key)) this.#responses.set(key, response);
-  }
-
-  async count(projectId: string, id: string): Promise<boolean> {
-    const found = await this.find(projectId, id);
-    if (found === null || found.background === null || found.background.isCounted) return false;
-    this.#responses.set(`${projectId}/${id}`, { ...found, background: { ...found.background, isCounted: true } });
-    return true;
   }
 
   async finish({ projectId, id, ...finished }: FinishedResponse): Promise<boolean> {
