@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { LogCollection, type LogDocument } from '#mongodb/log-collection.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { isDuplicateKey } from '#mongodb/mongodb-failure.ts';
+import type { ProviderCopies, ProviderCopy } from './provider-copies.ts';
 import {
   type BackgroundTarget,
   newSubject,
@@ -25,6 +26,9 @@ interface ResponseDocument extends LogDocument {
   readonly background?: BackgroundTarget | null;
   readonly content: string;
 }
+
+/** `at` is when it is looked at. */
+interface CopyDocument extends LogDocument, Omit<ProviderCopy, 'checkAt'> {}
 
 interface SubjectDocument {
   /** The project. */
@@ -165,6 +169,7 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
     removeProject: async (project) => {
       await responses.call((all) => all.deleteMany({ project }));
     },
+    copies: openCopies(connection),
     close: () => connection.close(),
   };
 }
@@ -199,4 +204,32 @@ function outlineOf({
 function responseOf(found: ResponseDocument): StoredResponse {
   const { content, ...outline } = found;
   return { ...outlineOf(outline), content };
+}
+
+function openCopies(connection: MongoDbConnection): ProviderCopies {
+  const copies = new LogCollection<CopyDocument>({ connection }, 'responseCopies', [{ at: 1 }]);
+  return {
+    add: ({ checkAt: at, ...copy }) => copies.insert([{ _id: keyOf(copy.projectId, copy.id), at, ...copy }]),
+    count: async (projectId, id) => {
+      const filter = { _id: keyOf(projectId, id), isCounted: false };
+      const { modifiedCount } = await copies.call((all) => all.updateOne(filter, { $set: { isCounted: true } }));
+      return modifiedCount === 1;
+    },
+    due: async (time, limit) => {
+      const found = await copies.call((all) =>
+        all
+          .find({ at: { $lte: time } })
+          .sort({ at: 1 })
+          .limit(limit)
+          .toArray(),
+      );
+      return found.map(({ _id: _, at: checkAt, ...copy }) => ({ ...copy, checkAt }));
+    },
+    postpone: async (projectId, id, { checkAt: at, failures }) => {
+      await copies.call((all) => all.updateOne({ _id: keyOf(projectId, id) }, { $set: { at, failures } }));
+    },
+    remove: async (projectId, id) => {
+      await copies.call((all) => all.deleteOne({ _id: keyOf(projectId, id) }));
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SQLOutputValue } from 'node:sqlite';
 import { SqliteFile, type SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
+import type { ProviderCopies, ProviderCopy } from './provider-copies.ts';
 import { newSubject, type ResponseOutline, type ResponseStore, type StoredResponse } from './response-store.ts';
 
 /** The content is the last column, so that outlines are read without it. */
@@ -45,6 +46,12 @@ const schema = `
     UPDATE amounts SET count = count - 1 + old.deleted, bytes = bytes - old.bytes WHERE project = old.project;
     DELETE FROM amounts WHERE project = old.project AND bytes <= 0;
   END;
+  CREATE TABLE IF NOT EXISTS copies (
+    project TEXT NOT NULL, id TEXT NOT NULL, model TEXT NOT NULL, target TEXT NOT NULL, key TEXT NOT NULL,
+    organization TEXT NOT NULL, partner TEXT, counted INTEGER NOT NULL, checkAt INTEGER NOT NULL,
+    failures INTEGER NOT NULL, PRIMARY KEY (project, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS copies_by_time ON copies (checkAt);
 `;
 const columns = 'project, id, conversation, depth, previous, at, bytes, deleted, needs, items, provider, background';
 const insertSql = `
@@ -83,6 +90,13 @@ const subjectSql = 'SELECT subject FROM subjects WHERE project = ?';
 const addSubjectSql = 'INSERT INTO subjects (project, subject) VALUES (?, ?) ON CONFLICT DO NOTHING';
 const forgetSql = 'DELETE FROM subjects WHERE project = ? AND subject = ?';
 const removeProjectSql = 'DELETE FROM responses WHERE project = ?';
+const addCopySql = 'INSERT INTO copies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
+const countCopySql = 'UPDATE copies SET counted = 1 WHERE project = ? AND id = ?';
+const isCountedSql = `SELECT 1 WHERE NOT EXISTS
+  (SELECT 1 FROM copies WHERE project = ? AND id = ? AND counted = 0)`;
+const dueCopiesSql = 'SELECT * FROM copies WHERE checkAt <= ? ORDER BY checkAt LIMIT ?';
+const postponeCopySql = 'UPDATE copies SET checkAt = ?, failures = ? WHERE project = ? AND id = ?';
+const removeCopySql = 'DELETE FROM copies WHERE project = ? AND id = ?';
 
 /**
  * Opens stored responses in a separate SQLite file.
@@ -143,6 +157,7 @@ export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseSt
     },
     forgetSubject: (projectId, subject) => write(forgetSql, [projectId, subject]),
     removeProject: (projectId) => write(removeProjectSql, [projectId]),
+    copies: openCopies(file),
     close: async () => file.close(),
   };
 }
@@ -176,4 +191,41 @@ function outlineOf(row: Row): ResponseOutline {
 
 function responseOf(row: Row): StoredResponse {
   return { ...outlineOf(row), content: String(row.content) };
+}
+
+function openCopies(file: SqliteFile): ProviderCopies {
+  const write = async (sql: string, row: ReadonlyArray<string | number | null>) => {
+    await file.write({ statements: [{ sql, rows: [row] }] });
+  };
+  return {
+    add: (copy) => write(addCopySql, copyRowOf(copy)),
+    count: async (projectId, id) => {
+      const values = [projectId, id];
+      const statements = [{ sql: countCopySql, rows: [values] }];
+      return (await file.write({ statements, unless: { sql: isCountedSql, values } })) === 'done';
+    },
+    due: async (time, limit) => file.rows(dueCopiesSql, time, limit).map(copyOf),
+    postpone: (projectId, id, { checkAt, failures }) => write(postponeCopySql, [checkAt, failures, projectId, id]),
+    remove: (projectId, id) => write(removeCopySql, [projectId, id]),
+  };
+}
+
+function copyRowOf(copy: ProviderCopy): ReadonlyArray<string | number | null> {
+  const { projectId, id, model, target, keyId, organizationId, partnerId, isCounted, checkAt, failures } = copy;
+  return [projectId, id, model, target, keyId, organizationId, partnerId, isCounted ? 1 : 0, checkAt, failures];
+}
+
+function copyOf(row: Row): ProviderCopy {
+  return {
+    projectId: String(row.project),
+    id: String(row.id),
+    model: String(row.model),
+    target: String(row.target),
+    keyId: String(row.key),
+    organizationId: String(row.organization),
+    partnerId: row.partner === null ? null : String(row.partner),
+    isCounted: row.counted === 1,
+    checkAt: Number(row.checkAt),
+    failures: Number(row.failures),
+  };
 }

@@ -1,3 +1,5 @@
+import type { ProviderCopies } from './provider-copies.ts';
+
 /** What makes a response in the background. */
 export interface BackgroundTarget {
   /** The model of the catalogue. */
@@ -109,6 +111,8 @@ export interface ResponseStore {
   readonly forgetSubject: (projectId: string, subject: string) => Promise<void>;
   /** Removes all responses of a project. */
   readonly removeProject: (projectId: string) => Promise<void>;
+  /** The copies of responses that providers have. */
+  readonly copies: ProviderCopies;
   readonly close: () => Promise<void>;
 }
 

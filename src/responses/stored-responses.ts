@@ -4,6 +4,7 @@ import type { SubjectKeys } from '#personal-data/subject-keys.ts';
 import { FairSlots } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import type { ProviderCopies } from './provider-copies.ts';
 import { RecentKeys } from './recent-keys.ts';
 import { RecentTurns } from './recent-turns.ts';
 import { aliasOf } from './response-ids.ts';
@@ -13,7 +14,7 @@ import { ownItems } from './turn-items.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /** The most bytes of one turn's own items: sealed, it must fit into one document of MongoDB. */
-const maxTurnBytes = 8 * 1024 * 1024;
+export const maxTurnBytes = 8 * 1024 * 1024;
 /** The most turns before one, because their outlines are read at once. */
 const maxTurns = 10_000;
 /** The most items of one turn that can be found by their ids. */
@@ -64,6 +65,8 @@ export interface StoredResponsesOptions {
  */
 export class StoredResponses implements ResponseAmounts {
   readonly store: ResponseStore;
+  /** The copies of responses that providers have. */
+  readonly copies: ProviderCopies;
   readonly quotaBytes: number;
   readonly ttlDays: number;
   readonly #keys: SubjectKeys;
@@ -75,6 +78,7 @@ export class StoredResponses implements ResponseAmounts {
 
   constructor({ store, keys, ttlDays, quotaBytes, now = Date.now }: StoredResponsesOptions) {
     this.store = store;
+    this.copies = store.copies;
     this.ttlDays = ttlDays;
     this.quotaBytes = quotaBytes;
     this.#keys = keys;

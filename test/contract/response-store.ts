@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ResponseStore, StoredResponse } from '#responses/response-store.ts';
+import { providerCopiesContract } from './provider-copies.ts';
 
 const project = 'project1';
 
@@ -35,6 +36,8 @@ export type OpenResponseStore = () => Promise<{
 
 /** What every store of responses does. */
 export function responseStoreContract(name: string, open: OpenResponseStore): void {
+  providerCopiesContract(name, open);
+
   describe(`the stored responses on ${name}`, () => {
     let store: ResponseStore;
     let dispose: () => Promise<void>;

@@ -8,6 +8,7 @@ import type { GatewayConfiguration } from '#gateway/config/configuration.ts';
 import { builtInConfiguration, ConfigurationFile } from '#gateway/config/configuration-file.ts';
 import { decodeConfiguration } from '#gateway/config/decode-configuration.ts';
 import { Gateway } from '#gateway/gateway.ts';
+import { CopyRetention } from '#gateway/responses/copy-retention.ts';
 import { type RemovalReason, ResponseRetention } from '#responses/response-retention.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { CallRetention } from '#usage/call-log/call-retention.ts';
@@ -75,6 +76,7 @@ export function openGateway(source: GatewaySource | null, runtime: Runtime): Ope
     file?.close();
     await gateway.close();
   });
+  keepNoCopies(gateway, runtime);
   return { gateway, reload: async () => file?.reload() };
 }
 
@@ -105,6 +107,16 @@ function keepResponseLimits(runtime: Runtime): void {
     name: 'stored-responses',
     failureMessage: 'The removal of old responses has failed and is started again',
     work: (_, signal) => retention.run(signal, log),
+  });
+}
+
+/** Deletes the copies of responses at providers that nothing here needs any more. */
+function keepNoCopies(gateway: Gateway, runtime: Runtime): void {
+  const retention = new CopyRetention({ gateway });
+  runOnOneNode(runtime, {
+    name: 'response-copies',
+    failureMessage: 'The deletion of the copies of responses at providers has failed and is started again',
+    work: (_, signal) => retention.run(signal, runtime.log),
   });
 }
 

@@ -1,7 +1,8 @@
-import type { Caller } from '#domain/shared/access.ts';
+import type { Caller, Tenant } from '#domain/shared/access.ts';
 import type { ErrorForm } from '#exchange/error-form.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import type { AttemptTimes } from '#gateway/attempt/attempt.ts';
+import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { ModelRoute, Target } from '#gateway/config/catalogue.ts';
 import type { Consumption, ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import type { Provider, ProviderRequest } from '#gateway/providers/provider.ts';
@@ -32,7 +33,7 @@ export interface EndedCall {
 }
 
 /** Makes the record of a call that has ended now, with its consumption and its cost. */
-export function createCallRecord(call: RelayedCall, result: EndedCall): CallRecord {
+export function createCallRecord(call: RecordedCall, result: EndedCall): CallRecord {
   const { operation, caller, requestId, batchId, isStreamed, startedAt, route } = call;
   const { outcome, target, attempts, errorCode, reason, times } = result;
   const since = (at: number | null) => (at === null ? null : at - startedAt);
@@ -87,7 +88,7 @@ function decimal(value: number): string {
   return value.toFixed(12).replace(/\.?0+$/, '');
 }
 
-function brokenAttemptOf(call: RelayedCall, { target, reported }: EarlierAttempt): BrokenAttempt {
+function brokenAttemptOf(call: RecordedCall, { target, reported }: EarlierAttempt): BrokenAttempt {
   const used = reportedIn(call, reported);
   return { target: target.id, provider: target.provider, ...used, cost: costAt(target, { ...used, characters: null }) };
 }
@@ -96,24 +97,22 @@ function costAt(target: Target | null, used: Consumption): number | null {
   return target === null || target.price === null ? null : costOf(used, target.price);
 }
 
-function consumptionOf(call: RelayedCall, { outcome, times, reported }: EndedCall): Consumption {
+function consumptionOf(call: RecordedCall, { outcome, times, reported }: EndedCall): Consumption {
   // A provider bills a text as soon as it begins to speak it, even if the client leaves early.
   const isSpoken = times.contentAt !== null && outcome !== 'failed' && outcome !== 'refused';
   return { ...reportedIn(call, reported), characters: isSpoken ? call.characters : null };
 }
 
 /** Only of a transcription does a length of audio say what was consumed. */
-function reportedIn({ operation }: RelayedCall, { tokens, audioSeconds }: ReportedConsumption): ReportedConsumption {
+function reportedIn({ operation }: RecordedCall, { tokens, audioSeconds }: ReportedConsumption): ReportedConsumption {
   return { tokens, audioSeconds: operation === 'transcription' ? audioSeconds : null };
 }
 
-/** A call whose request is read and checked. */
-export interface RelayedCall {
+/** What the record of a call says of its request. */
+export interface RecordedCall {
   readonly operation: CallRecord['operation'];
-  readonly caller: Caller;
+  readonly caller: Tenant & Pick<Caller, 'keyId'>;
   readonly requestId: string;
-  /** The form of errors of the client's protocol. */
-  readonly errors: ErrorForm;
   /** The batch that it is a line of; null for a client's call. */
   readonly batchId: string | null;
   readonly isStreamed: boolean;
@@ -122,10 +121,19 @@ export interface RelayedCall {
   /** When the complete request arrived, by the monotonic clock in ms. */
   readonly startedAt: number;
   readonly route: ModelRoute;
+}
+
+/** A call whose request is read and checked. */
+export interface RelayedCall extends RecordedCall {
+  readonly caller: Caller;
+  /** The form of errors of the client's protocol. */
+  readonly errors: ErrorForm;
   readonly response: ResponseSink;
   readonly responseHandler: ResponseHandler;
   /** Whether a target's provider supports this operation. */
   readonly canServe: (target: Target) => boolean;
+  /** Whether the caller answers itself in place of this error. Missing if it never does. Never rejects. */
+  readonly takeOver?: (failure: AttemptFailure) => Promise<boolean>;
   /**
    * Makes the request for a target.
    * @param continueFrom the answer's text so far, which the target continues

@@ -124,7 +124,12 @@ class Relay {
       if (step.kind === 'again') await this.#delay(step.afterMs);
       else target = this.#nextTarget();
     }
-    return this.#refuse(this.#failure);
+    return (await this.#isTakenOver()) ? 'served' : this.#refuse(this.#failure);
+  }
+
+  async #isTakenOver(): Promise<boolean> {
+    const { takeOver } = this.#call;
+    return takeOver === undefined || this.#failure === null ? false : takeOver(this.#failure);
   }
 
   /** The client has a part of the answer, so only a target that can continue it is called. */

@@ -45,7 +45,7 @@ export interface ResponseHandler {
 
 /**
  * Does what must be done before the client has any byte of an answer. Never rejects.
- * @param first the first events of a stream, or the whole answer
+ * @param first the first events of a stream, or the whole answer, as the client would get them
  * @param head of the provider's response
  * @returns why the client must not have it; null if it may
  */

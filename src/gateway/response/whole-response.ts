@@ -42,6 +42,8 @@ interface CheckedAnswer {
   reported: ReportedConsumption;
   /** Its value; null if it is not JSON. */
   parsed: JsonObject | null;
+  /** What the client gets; null before it is made. */
+  body: Buffer | null;
 }
 
 /** Holds an answer until it is complete, so that another attempt can replace one that breaks. */
@@ -61,7 +63,7 @@ export class WholeResponse implements ResponseHandler {
     const chunks: Buffer[] = [];
     let bytes = 0;
     let isOver = false;
-    const checked: CheckedAnswer = { reported: nothingReported, parsed: null };
+    const checked: CheckedAnswer = { reported: nothingReported, parsed: null, body: null };
     const settle = (failure: AttemptFailure | null): void => {
       if (isOver) return;
       this.hasBegun = failure === null;
@@ -80,11 +82,11 @@ export class WholeResponse implements ResponseHandler {
         else if (!answerHold.takeBegun(chunk.length)) attempt.fail(noRoom);
       },
       onEnd: () => {
-        const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes);
-        const failure = this.#take(head, body, checked);
-        if (failure !== null || prepare === undefined) return settle(failure);
+        const sent = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes);
+        const failure = this.#take(head, sent, checked);
+        if (failure !== null || prepare === undefined || checked.body === null) return settle(failure);
         attempt.pause();
-        void prepare(body, head).then(settle);
+        void prepare(checked.body, head).then(settle);
       },
       onAbort: () => {
         isOver = true;
@@ -108,7 +110,7 @@ export class WholeResponse implements ResponseHandler {
   }
 
   #take(head: ResponseHead, sent: Buffer, checked: CheckedAnswer): AttemptFailure | null {
-    const { response, finish, answerHold } = this.#options;
+    const { response, prepare, finish, answerHold } = this.#options;
     const body = heldContent(head, sent);
     if (body === null) return malformed;
     const contentType = head.headers['content-type'] ?? 'application/octet-stream';
@@ -121,10 +123,12 @@ export class WholeResponse implements ResponseHandler {
       ...createResponseHeaders(head, translated.contentType),
       ...(head.costHeader?.(checked.reported) ?? []),
     ];
-    if (finish === undefined) response.send(head.status, headers, translated.body);
+    checked.body = translated.body;
+    if (prepare === undefined && finish === undefined) response.send(head.status, headers, translated.body);
     else
       this.#waiting = async () => {
-        response.send(head.status, headers, await finish(translated.body, head));
+        const body = finish === undefined ? translated.body : await finish(translated.body, head);
+        response.send(head.status, headers, body);
         answerHold.resize(0);
       };
     return null;

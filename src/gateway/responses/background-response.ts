@@ -1,13 +1,10 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { failure } from '#domain/shared/failure.ts';
-import { Attempt } from '#gateway/attempt/attempt.ts';
-import { type AttemptFailure, redactRefusal } from '#gateway/attempt/attempt-failure.ts';
-import { Deadline } from '#gateway/attempt/deadline.ts';
-import type { ModelRoute, WeightedTarget } from '#gateway/config/catalogue.ts';
+import { answersFull } from '#exchange/byte-budget.ts';
+import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import type { CallResult, GatewayCall } from '#gateway/gateway-call.ts';
 import { RewrittenResponsesStream } from '#gateway/protocols/openai-responses/responses-stream.ts';
 import { lastDataIn, responseIn, rewriteResponse } from '#gateway/protocols/openai-responses/rewrite-response.ts';
-import type { Provider } from '#gateway/providers/provider.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { outgoingThrough } from '#gateway/relay/create-call-record.ts';
 import { relay } from '#gateway/relay/relay.ts';
@@ -17,28 +14,18 @@ import type { FinishAnswer } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
 import type { BackgroundTarget } from '#responses/response-store.ts';
 import type { KeptTurn } from '#responses/turn.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
+import { isFinished, type ResolvedTarget, resolveTarget } from './background-target.ts';
 import { outputNames } from './item-names.ts';
-
-/** What makes a response in the background, by the current configuration. */
-interface BackgroundMaker {
-  readonly provider: Provider & Required<Pick<Provider, 'backgroundResponse'>>;
-  /** A route to its target alone. */
-  readonly route: ModelRoute;
-  readonly target: WeightedTarget;
-}
+import { deleteCopy, maxCleanUpMs } from './provider-copy.ts';
 
 /** What is passed on to the provider of a response. */
 export interface BackgroundRequest {
   readonly action: 'get' | 'cancel';
   readonly isStreamed: boolean;
-}
-
-const endings: ReadonlyArray<Json | undefined> = ['completed', 'incomplete', 'failed', 'cancelled'];
-
-/** Whether nothing will change a response any more. */
-export function isFinished({ status }: JsonObject): boolean {
-  return endings.includes(status);
+  /** Without a question mark; empty for none. */
+  readonly query: string;
+  /** Answers with the response if another call has stored its end meanwhile. */
+  readonly answerFrom: (stored: KeptTurn) => CallResult;
 }
 
 /**
@@ -51,11 +38,11 @@ export async function relayBackground(
   request: BackgroundRequest,
 ): Promise<CallResult> {
   const { background } = turn.outline;
-  const maker = background === null ? null : makerOf(call, background);
-  return maker === null ? E.left(makerGone) : new BackgroundRelay(call, turn, maker).run(request);
+  const resolved = background === null ? null : resolveTarget(call, background);
+  return resolved === null ? E.left(targetGone) : new BackgroundRelay(call, turn, resolved).run(request);
 }
 
-const makerGone = failure(
+const targetGone = failure(
   'no-provider',
   'The target that makes this response is not in the configuration any more. Tell the operator.',
 );
@@ -63,21 +50,25 @@ const makerGone = failure(
 class BackgroundRelay {
   readonly #call: GatewayCall;
   readonly #turn: KeptTurn;
-  readonly #maker: BackgroundMaker;
+  readonly #resolved: ResolvedTarget;
   /** How the finished response was stored; null while it is not finished. */
   #stored: 'stored' | 'before' | 'too-large' | null = null;
+  /** Whether this answer has the usage, which no other one has recorded. */
+  #isFirstWithUsage = false;
+  /** The response, if another call has stored its end since this one found it unfinished. */
+  #storedMeanwhile: KeptTurn | null = null;
 
-  constructor(call: GatewayCall, turn: KeptTurn, maker: BackgroundMaker) {
+  constructor(call: GatewayCall, turn: KeptTurn, resolved: ResolvedTarget) {
     this.#call = call;
     this.#turn = turn;
-    this.#maker = maker;
+    this.#resolved = resolved;
   }
 
-  async run({ action, isStreamed }: BackgroundRequest): Promise<CallResult> {
-    const { caller, requestId, errors, response, gateway, query } = this.#call;
-    const { provider, route, target } = this.#maker;
+  async run({ action, isStreamed, query, answerFrom }: BackgroundRequest): Promise<CallResult> {
+    const { caller, requestId, errors, response, gateway } = this.#call;
+    const { provider, route, target } = this.#resolved;
     const { id } = this.#turn.outline;
-    const asked = action === 'get' && query !== '' ? `?${query}` : '';
+    const asked = query === '' ? '' : `?${query}`;
     const report = await relay(
       {
         operation: 'responses',
@@ -92,6 +83,7 @@ class BackgroundRelay {
         response,
         responseHandler: this.#createHandler(isStreamed),
         canServe: () => true,
+        takeOver: this.#takeOver,
         requestFor: () => {
           const made = provider.backgroundResponse({ action, id, query: asked, streams: isStreamed });
           return outgoingThrough(provider, { request: made, translator: null });
@@ -99,26 +91,47 @@ class BackgroundRelay {
       },
       { ...gateway.relayDependencies, usage: { record: this.#record } },
     );
-    if (this.#stored === 'stored') await deleteAtProvider(this.#call, { model: route.name, target: target.id }, id);
+    if (this.#storedMeanwhile !== null) return this.#answer(this.#storedMeanwhile, answerFrom);
+    if (this.#stored === 'stored') {
+      const copy = { projectId: caller.projectId, id, model: route.name, target: target.id };
+      await deleteCopy(this.#call, copy, { maxMs: maxCleanUpMs });
+    }
     return E.right(report);
+  }
+
+  /** A call that stores the end of a response deletes the provider's copy. This one may then not find it there. */
+  readonly #takeOver = async (failure: AttemptFailure): Promise<boolean> => {
+    if (failure.kind !== 'refused' || failure.status !== 404) return false;
+    const { projectId, id } = this.#turn.outline;
+    try {
+      const turn = await this.#call.gateway.responses.find(projectId, id);
+      if (turn?.outline.background === null) this.#storedMeanwhile = turn;
+    } catch (error) {
+      this.#call.gateway.log.warn({ error: String(error) }, 'A response could not be looked up again');
+    }
+    return this.#storedMeanwhile !== null;
+  };
+
+  #answer(stored: KeptTurn, answerFrom: BackgroundRequest['answerFrom']): CallResult {
+    return this.#call.answerHold.takeBegun(stored.outline.bytes) ? answerFrom(stored) : E.left(answersFull);
   }
 
   /** Records the usage of the answer that finishes the response: others have none, or were recorded. */
   readonly #record = (record: CallRecord): void => {
-    if (this.#stored !== null && this.#stored !== 'before') this.#call.gateway.relayDependencies.usage.record(record);
+    if (this.#isFirstWithUsage) this.#call.gateway.relayDependencies.usage.record(record);
   };
 
   #createHandler(isStreamed: boolean): WholeResponse | EventStreamResponse {
     const { response, answerHold } = this.#call;
     if (!isStreamed)
-      return new WholeResponse({ response, answerHold, requiredMember: 'output', finish: this.#finishWhole });
+      return new WholeResponse({ response, answerHold, requiredMember: 'output', finish: this.#storeWhole });
     return new EventStreamResponse({
       response,
       call: this.#call,
       answerHold,
       createInterpreter: () => new RewrittenResponsesStream(this.#storage, true),
       isHeldWhole: false,
-      finish: this.#finishStream,
+      finish: this.#storeStream,
     });
   }
 
@@ -126,13 +139,13 @@ class BackgroundRelay {
     return { isStored: true, previousResponseId: this.#turn.outline.previous };
   }
 
-  readonly #finishWhole: FinishAnswer = async (body) => {
+  readonly #storeWhole: FinishAnswer = async (body) => {
     const answer = rewriteResponse(body, this.#storage);
     await this.#store(answer.toString());
     return answer;
   };
 
-  readonly #finishStream: FinishAnswer = async (last) => {
+  readonly #storeStream: FinishAnswer = async (last) => {
     await this.#store(lastDataIn(last));
     return last;
   };
@@ -145,6 +158,7 @@ class BackgroundRelay {
     const names = [...outputNames(response), ...items];
     const { gateway } = this.#call;
     try {
+      this.#isFirstWithUsage = await gateway.responses.copies.count(projectId, id);
       this.#stored = await gateway.responses.finish({ projectId, id, inputText, responseText, names });
     } catch (error) {
       gateway.log.warn(
@@ -160,67 +174,4 @@ export function sendRefusal(call: GatewayCall, { target }: BackgroundTarget, ref
   const error = errorResponseFor(refused, call);
   sendError(call.response, error);
   return E.right({ kind: 'relayed', status: null, code: error.code, model: null, target, attempts: 1 });
-}
-
-/**
- * Deletes the provider's copy of a response. One that is not there, or whose target is not in the configuration, counts as
- * deleted.
- * @returns why it is not deleted; null if it is
- */
-export async function deleteAtProvider(
-  call: GatewayCall,
-  background: BackgroundTarget,
-  id: string,
-): Promise<AttemptFailure | null> {
-  const failed = await askOnce(call, background, { action: 'delete', id });
-  if (failed === null || (failed.kind === 'refused' && failed.status === 404)) return null;
-  call.gateway.log.warn({ target: background.target, kind: failed.kind }, 'A provider did not delete a response');
-  return failed;
-}
-
-/** Cancels a response that nobody can read any more. A failure is logged. */
-export async function cancelAtProvider(call: GatewayCall, background: BackgroundTarget, id: string): Promise<void> {
-  const failed = await askOnce(call, background, { action: 'cancel', id });
-  if (failed === null) return;
-  call.gateway.log.warn({ target: background.target, kind: failed.kind }, 'A provider did not cancel a response');
-}
-
-async function askOnce(
-  call: GatewayCall,
-  background: BackgroundTarget,
-  { action, id }: { readonly action: 'cancel' | 'delete'; readonly id: string },
-): Promise<AttemptFailure | null> {
-  const maker = makerOf(call, background);
-  if (maker === null) return null;
-  const { provider, target } = maker;
-  const attempt = new Attempt(target.timeouts, (_status, _headers, control) => ({
-    onData: () => control.markContent(),
-    onEnd: () => control.complete(),
-  }));
-  const total = new Deadline(() => attempt.expire());
-  total.set(target.timeouts.totalMs);
-  attempt.start(provider.transport, provider.backgroundResponse({ action, id, query: '', streams: false }));
-  const outcome = await attempt.outcome;
-  total.clear();
-  if (outcome.kind !== 'failed') return null;
-  const { failure: failed } = outcome;
-  return failed.kind === 'refused' && provider.redactor !== undefined
-    ? redactRefusal(failed, provider.redactor)
-    : failed;
-}
-
-function makerOf({ configuration }: GatewayCall, { model, target: id }: BackgroundTarget): BackgroundMaker | null {
-  const models = configuration.catalogue.models();
-  for (const route of [...models.filter(({ name }) => name === model), ...models]) {
-    const target = [...route.targets, ...route.fallbacks].find((each) => each.id === id);
-    const provider = target === undefined ? undefined : configuration.providers.get(target.provider);
-    if (target === undefined || !answersInBackground(provider)) continue;
-    const alone = { ...target, weight: 1 };
-    return { provider, target: alone, route: { ...route, targets: [alone], fallbacks: [] } };
-  }
-  return null;
-}
-
-function answersInBackground(provider: Provider | undefined): provider is BackgroundMaker['provider'] {
-  return provider?.backgroundResponse !== undefined;
 }

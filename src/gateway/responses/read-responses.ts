@@ -7,7 +7,8 @@ import { writeReplay } from '#gateway/protocols/openai-responses/responses-answe
 import type { KeptTurn } from '#responses/turn.ts';
 import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { deleteAtProvider, relayBackground, sendRefusal } from './background-response.ts';
+import { relayBackground, sendRefusal } from './background-response.ts';
+import { endCopy } from './provider-copy.ts';
 import { orUnavailable } from './relay-response.ts';
 
 /**
@@ -20,25 +21,46 @@ export function getResponse(call: GatewayCall): Promise<CallResult> {
     if (E.isLeft(turn)) return turn;
     if (!call.answerHold.takeBegun(turn.right.outline.bytes)) return E.left(answersFull);
     const query = new URLSearchParams(call.query);
-    const { response, outline } = turn.right;
     const isStreamed = query.get('stream') === 'true';
     const after = Number(query.get('starting_after') ?? -1);
     if (!Number.isSafeInteger(after)) return E.left(notANumber('starting_after'));
-    if (outline.background !== null) return relayBackground(call, turn.right, { action: 'get', isStreamed });
-    if (!isStreamed) return sendJson(call, response);
-    call.response.send(200, ['Content-Type', 'text/event-stream'], writeReplay(response, after < 0 ? null : after));
-    return answeredHere;
+    const answerFrom = isStreamed
+      ? (stored: KeptTurn) => sendReplay(call, stored, after < 0 ? null : after)
+      : (stored: KeptTurn) => sendJson(call, stored.response);
+    if (turn.right.outline.background === null) return answerFrom(turn.right);
+    const asked = { action: 'get', isStreamed, query: queryFor(query, isStreamed), answerFrom } as const;
+    return relayBackground(call, turn.right, asked);
   });
 }
 
-/** Deletes a stored response, and the provider's copy of one that is still made in the background. */
+function sendReplay(call: GatewayCall, { response }: KeptTurn, after: number | null): CallResult {
+  call.response.send(200, ['Content-Type', 'text/event-stream'], writeReplay(response, after));
+  return answeredHere;
+}
+
+const wholeParameters = ['include', 'include[]'];
+const streamParameters = [...wholeParameters, 'starting_after', 'include_obfuscation'];
+
+/** What the provider gets of a query: what it knows, and `stream` as the gateway understands it. */
+function queryFor(query: URLSearchParams, isStreamed: boolean): string {
+  const known = isStreamed ? streamParameters : wholeParameters;
+  const passed = [...query].filter(([name]) => known.includes(name));
+  return new URLSearchParams(isStreamed ? [...passed, ['stream', 'true']] : passed).toString();
+}
+
+/** Deletes a stored response, and the provider's copy of one whose end was not read. */
 export function deleteResponse(call: GatewayCall): Promise<CallResult> {
   return orUnavailable(async () => {
     const id = idIn(call);
-    const background = (await call.gateway.responses.find(call.caller.projectId, id))?.outline.background ?? null;
-    const refused = background === null ? null : await deleteAtProvider(call, background, id);
-    if (background !== null && refused !== null) return sendRefusal(call, background, refused);
-    if (!(await call.gateway.responses.delete(call.caller.projectId, id))) return E.left(notFoundHere(id));
+    const { caller, requestId, gateway } = call;
+    const { projectId, keyId, organizationId, partnerId } = caller;
+    const background = (await gateway.responses.find(projectId, id))?.outline.background ?? null;
+    if (background !== null) {
+      const name = { projectId, id, ...background };
+      const refused = await endCopy(call, { ...name, keyId, organizationId, partnerId, requestId, isCounted: false });
+      if (refused !== null && refused !== 'unknown-target') return sendRefusal(call, background, refused);
+    }
+    if (!(await gateway.responses.delete(projectId, id))) return E.left(notFoundHere(id));
     return sendJson(call, { id, object: 'response', deleted: true });
   });
 }
@@ -49,7 +71,9 @@ export function cancelResponse(call: GatewayCall): Promise<CallResult> {
     const turn = await findTurn(call);
     if (E.isLeft(turn)) return turn;
     const { outline, response } = turn.right;
-    if (outline.background !== null) return relayBackground(call, turn.right, { action: 'cancel', isStreamed: false });
+    const answerFrom = (stored: KeptTurn) => sendJson(call, stored.response);
+    if (outline.background !== null)
+      return relayBackground(call, turn.right, { action: 'cancel', isStreamed: false, query: '', answerFrom });
     return response.background === true ? sendJson(call, response) : E.left(notInBackground);
   });
 }

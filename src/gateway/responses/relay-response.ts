@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import { bodyTooLarge } from '#exchange/body-source.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import { malformed } from '#gateway/attempt/attempt-failure.ts';
@@ -17,15 +18,20 @@ import {
   type StorageMembers,
 } from '#gateway/protocols/openai-responses/rewrite-response.ts';
 import { maxTranslatedValues } from '#gateway/protocols/protocol.ts';
+import type { CallRecord, Usage } from '#gateway/relay/call-record.ts';
 import type { FinishAnswer, PrepareAnswer, ResponseHead } from '#gateway/response/response-handler.ts';
 import { relayRequest } from '#gateway/text/relay-text.ts';
+import type { CopyName } from '#responses/provider-copies.ts';
 import type { BackgroundTarget } from '#responses/response-store.ts';
+import { maxTurnBytes } from '#responses/stored-responses.ts';
 import type { FinishedTurn } from '#responses/turn.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { cancelAtProvider, deleteAtProvider, isFinished } from './background-response.ts';
+import { isFinished } from './background-target.ts';
+import { checkPauseMs } from './copy-retention.ts';
 import { type ExpandedRequest, expandRequest } from './expand-request.ts';
 import { inputNames, outputNames, reasoningName } from './item-names.ts';
+import { deleteCopy, dropCopy, maxCleanUpMs } from './provider-copy.ts';
 
 /** Answers a request of Responses: with the turns before it, and so that a later one can continue it. */
 export async function relayResponse(call: GatewayCall, limits: GatewayLimits): Promise<CallResult> {
@@ -33,7 +39,8 @@ export async function relayResponse(call: GatewayCall, limits: GatewayLimits): P
   if (E.isLeft(bytes)) return bytes;
   const request = await readResponsesRequest(bytes.right, limits.maxJsonValues);
   if (E.isLeft(request)) return request;
-  if (request.right.isInBackground && call.batchId !== null) return E.left(noBackgroundInBatch);
+  const refused = request.right.isInBackground ? checkBackground(call, request.right) : null;
+  if (refused !== null) return E.left(refused);
   const expanded = await orUnavailable(() => expandRequest(call, request.right, limits));
   if (E.isLeft(expanded)) return expanded;
   const { isStored, isInBackground, previousResponseId } = request.right;
@@ -47,15 +54,29 @@ export async function relayResponse(call: GatewayCall, limits: GatewayLimits): P
     endpoint: { operation: 'responses', protocol: openAiResponses },
     call,
     request: text,
-    ...(isInBackground ? { prepare: keeper.prepare } : {}),
-    ...(isAsItCame ? {} : { finish: keeper.finish }),
+    ...(isInBackground ? { prepare: keeper.storeBeforeFirstByte, usage: keeper } : {}),
+    ...(isAsItCame ? {} : { finish: keeper.storeBeforeLastByte }),
   });
-  await keeper.deleteElsewhere();
+  await keeper.cleanUp();
   return result;
 }
 
+/** Refuses a request whose response could not be stored, before a provider begins to make it. */
+function checkBackground({ batchId }: GatewayCall, { bytes, values }: ResponsesRequest): Failure | null {
+  if (batchId !== null) return noBackgroundInBatch;
+  if (bytes.length > maxBackgroundBytes) return bodyTooLarge(maxBackgroundBytes);
+  return values > maxTranslatedValues ? tooManyValues : null;
+}
+
+/** An unfinished response repeats what its request says in addition to the input, and adds little. */
+const maxBackgroundBytes = maxTurnBytes - 64 * 1024;
+
 const noBackgroundInBatch = invalidInput([
   { pointer: '/background', message: 'must not be true in a batch, which waits for each answer' },
+]);
+
+const tooManyValues = invalidInput([
+  { pointer: '/input', message: `must have ${maxTranslatedValues} values at most in the background` },
 ]);
 
 /** Does what needs the stored responses. */
@@ -74,16 +95,19 @@ const storeUnavailable = failure('unavailable', 'The stored responses cannot be 
   retryAfterSeconds: 1,
 });
 
-/** Stores the response of one call: before its last bytes leave, or before the first ones if it is made in the background. */
-class ResponseKeeper {
+/** Stores the response of one call: before its last bytes leave, and before the first ones of one in the background. */
+class ResponseKeeper implements Usage {
   readonly #call: GatewayCall;
   readonly #request: ResponsesRequest;
   readonly #expanded: ExpandedRequest;
   readonly #storage: StorageMembers;
   /** The id of the response that is stored while it is made in the background; null for none. */
   #unfinishedId: string | null = null;
-  /** What has made a response in the background whose end is stored; null for none. */
-  #finished: { readonly by: BackgroundTarget; readonly id: string } | null = null;
+  /** Whether another call records the usage of a response that was stored while it was made. */
+  #isCountedElsewhere = false;
+  #hasEnded = false;
+  /** The provider's copy that nobody needs; null for none. */
+  #unneeded: { readonly copy: CopyName; readonly isFinished: boolean } | null = null;
 
   /** @param request as the client sent it */
   constructor(call: GatewayCall, request: ResponsesRequest, expanded: ExpandedRequest, storage: StorageMembers) {
@@ -93,21 +117,35 @@ class ResponseKeeper {
     this.#storage = storage;
   }
 
-  /** Stores whose response is made in the background. One that cannot be stored is cancelled, for nobody could read it. */
-  readonly prepare: PrepareAnswer = async (first, head) => {
+  /** Stores whose response is made in the background. Nobody could read one that cannot be stored. */
+  readonly storeBeforeFirstByte: PrepareAnswer = async (first, head) => {
     const response = responseIn(this.#request.isStreamed ? firstDataIn(first) : first.toString());
     if (response === null) return malformed;
     if (isFinished(response)) return null;
     const turn = this.#turnOf(response, JSON.stringify(response));
-    if (turn !== null && (await this.#add(turn, head, head.servedFrom))) {
+    if (turn !== null && (await this.#storeUnfinished(turn, head))) {
       this.#unfinishedId = turn.id;
       return null;
     }
-    await cancelAtProvider(this.#call, head.servedFrom, String(response.id));
+    this.#unneeded = { copy: this.#nameCopy(String(response.id), head), isFinished: false };
     return { kind: 'here', failure: storeUnavailable };
   };
 
-  readonly finish: FinishAnswer = async (last, head) => {
+  /** @returns false if it is not stored, or if the call has ended meanwhile, so that nobody has its id */
+  async #storeUnfinished(turn: FinishedTurn, head: ResponseHead): Promise<boolean> {
+    const isAdded = (await this.#listCopy(turn.id, head, false)) && (await this.#add(turn, head, head.servedFrom));
+    if (!isAdded || !(this.#hasEnded || this.#call.response.isDisconnected)) return isAdded;
+    await this.#orLogged(() => this.#call.gateway.responses.delete(turn.projectId, turn.id));
+    return false;
+  }
+
+  /** Records the call of a response in the background. Its usage is recorded by the call that first reads its end. */
+  readonly record = (record: CallRecord): void => {
+    const { usage } = this.#call.gateway.relayDependencies;
+    usage.record(this.#isCountedElsewhere ? { ...record, tokens: null, cost: null } : record);
+  };
+
+  readonly storeBeforeLastByte: FinishAnswer = async (last, head) => {
     const isAsWritten = this.#request.isStreamed || head.translator !== null;
     const answer = isAsWritten ? last : rewriteResponse(last, this.#storage);
     if (!this.#storage.isStored) return answer;
@@ -118,9 +156,13 @@ class ResponseKeeper {
     return Buffer.from(answer.toString().replace(text, () => rewriteEvent(text, notStored)));
   };
 
-  /** Deletes the provider's copy of a response that was made in the background and is stored here. */
-  async deleteElsewhere(): Promise<void> {
-    if (this.#finished !== null) await deleteAtProvider(this.#call, this.#finished.by, this.#finished.id);
+  /** Deletes the provider's copy of a response if nobody needs it. The client has its answer by then. */
+  async cleanUp(): Promise<void> {
+    this.#hasEnded = true;
+    if (this.#unneeded === null) return;
+    const { copy, isFinished: hasEnded } = this.#unneeded;
+    if (hasEnded) await deleteCopy(this.#call, copy, { maxMs: maxCleanUpMs });
+    else await dropCopy(this.#call, copy);
   }
 
   /** @returns whether it is stored: an answer that nobody has, or that failed, is not */
@@ -137,8 +179,10 @@ class ResponseKeeper {
   async #storeBackground(response: JsonObject, turn: FinishedTurn, head: ResponseHead): Promise<boolean> {
     const isUnfinished = this.#unfinishedId === turn.id;
     if (!isFinished(response)) return isUnfinished;
-    const isStored = isUnfinished ? await this.#finish(turn) : await this.#add(turn, head);
-    if (isStored) this.#finished = { by: head.servedFrom, id: turn.id };
+    if (isUnfinished) this.#isCountedElsewhere = !(await this.#count(turn));
+    else await this.#listCopy(turn.id, head, true);
+    const isStored = isUnfinished ? await this.#storeEnd(turn) : await this.#add(turn, head);
+    if (isStored || !isUnfinished) this.#unneeded = { copy: this.#nameCopy(turn.id, head), isFinished: true };
     return isStored || isUnfinished;
   }
 
@@ -150,7 +194,26 @@ class ResponseKeeper {
     return this.#orLogged(() => gateway.responses.add({ ...turn, provider, previous, referenced, ...more }));
   }
 
-  async #finish(turn: FinishedTurn): Promise<boolean> {
+  #nameCopy(id: string, { servedFrom }: ResponseHead): CopyName {
+    return { projectId: this.#call.caller.projectId, id, ...servedFrom };
+  }
+
+  /** Lists the provider's copy, so that it is deleted whatever becomes of this call. */
+  #listCopy(id: string, head: ResponseHead, isCounted: boolean): Promise<boolean> {
+    const { keyId, organizationId, partnerId } = this.#call.caller;
+    const due = { isCounted, checkAt: Date.now() + checkPauseMs, failures: 0 };
+    return this.#orLogged(async () => {
+      const { copies } = this.#call.gateway.responses;
+      await copies.add({ ...this.#nameCopy(id, head), keyId, organizationId, partnerId, ...due });
+      return true;
+    });
+  }
+
+  #count({ projectId, id }: FinishedTurn): Promise<boolean> {
+    return this.#orLogged(() => this.#call.gateway.responses.copies.count(projectId, id));
+  }
+
+  async #storeEnd(turn: FinishedTurn): Promise<boolean> {
     return this.#orLogged(async () => (await this.#call.gateway.responses.finish(turn)) === 'stored');
   }
 

@@ -3,7 +3,7 @@ import { readJsonBytes } from '#exchange/json-body.ts';
 import type { ModelRoute } from '#gateway/config/catalogue.ts';
 import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import type { ClientProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
-import type { CallRecord } from '#gateway/relay/call-record.ts';
+import type { CallRecord, Usage } from '#gateway/relay/call-record.ts';
 import { relay } from '#gateway/relay/relay.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
 import type { FinishAnswer, PrepareAnswer, ResponseHandler } from '#gateway/response/response-handler.ts';
@@ -38,11 +38,14 @@ export interface CheckedRequest {
   readonly prepare?: PrepareAnswer;
   /** What is done with its answer before the client has all of it; missing for nothing. */
   readonly finish?: FinishAnswer;
+  /** Takes its record; missing for the gateway's. */
+  readonly usage?: Usage;
 }
 
 /** Relays a request that was read and checked. */
 export async function relayRequest(checked: CheckedRequest): Promise<CallResult> {
-  const { endpoint, call, request } = checked;
+  const { endpoint, call, request, usage } = checked;
+  const { relayDependencies } = call.gateway;
   const { model, hint, isStreamed } = request;
   const route = call.configuration.catalogue.chat(model, hint);
   if (E.isLeft(route)) return E.left(catalogueFailure(route.left));
@@ -65,7 +68,7 @@ export async function relayRequest(checked: CheckedRequest): Promise<CallResult>
       canServe,
       requestFor,
     },
-    call.gateway.relayDependencies,
+    usage === undefined ? relayDependencies : { ...relayDependencies, usage },
   );
   return E.right(report);
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import OpenAI from 'openai';
 import {
   type Behaviour,
@@ -122,7 +123,10 @@ describe('Responses in the background', () => {
     const first = await call('GET', `/${queued.id}?include[]=reasoning.encrypted_content`);
     const { status, store, output } = first.body();
     assert.deepEqual([status, store, output[0].content[0].text], ['completed', true, 'a long answer']);
-    await areRequested(`GET ${path}/${queued.id}?include[]=reasoning.encrypted_content`, `DELETE ${path}/${queued.id}`);
+    await areRequested(
+      `GET ${path}/${queued.id}?include%5B%5D=reasoning.encrypted_content`,
+      `DELETE ${path}/${queued.id}`,
+    );
     assert.deepEqual((await call('GET', `/${queued.id}`)).body(), first.body());
     assert.match((await call('GET', `/${queued.id}?stream=true`)).text, /event: response\.completed/);
     assert.equal(openai.seen.length, 2, 'the provider is not asked again');
@@ -147,6 +151,73 @@ describe('Responses in the background', () => {
         ['responses', 'native', 'openai/gpt-x', 15],
       ],
     );
+  });
+
+  const usage = () => service.records.map(({ tokens, cost }) => [tokens?.input ?? null, cost]);
+
+  it('are counted once if their end is too large to be stored, and stay at the provider', async () => {
+    const queued = await begin();
+    const output = [outputMessage('x'.repeat(9 * 1024 * 1024))];
+    openai.answers(json(finishedAs(queued, { output })));
+    for (let read = 0; read < 2; read += 1) assert.equal((await call('GET', `/${queued.id}`)).status, 200);
+    assert.deepEqual(requests(), [`GET ${path}/${queued.id}`, `GET ${path}/${queued.id}`]);
+    assert.deepEqual(usage(), [
+      [null, null],
+      [15, null],
+    ]);
+  });
+
+  it('are counted once if another call reads their end before the stream that has begun them', async () => {
+    const made = responseOf({ status: 'queued' });
+    const events = eventsOfResponse(finishedAs(made));
+    const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
+    const streamed: Behaviour = async (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).write(events[0]);
+      await isRead;
+      res.end(events.slice(1).join(''));
+    };
+    openai.answers(streamed, json(finishedAs(made)), json({}));
+    const stream = call('POST', '', { ...asked, stream: true });
+    await eventually(async () => (await call('GET', `/${made.id}`)).status === 200, 'the stored response');
+    read();
+    assert.match((await stream).text, /event: response\.completed/);
+    assert.deepEqual(
+      usage()
+        .map(([input]) => input)
+        .sort(),
+      [15, null],
+    );
+  });
+
+  for (const { under, method } of [
+    { under: '', method: 'GET' },
+    { under: '?stream=true', method: 'GET' },
+    { under: '/cancel', method: 'POST' },
+  ])
+    it(`are answered from here where another call has their end by then: ${method} ${under}`, async () => {
+      const queued = await begin();
+      const { promise: isGone, resolve: remove } = Promise.withResolvers<void>();
+      const late: Behaviour = async (res, seen) => {
+        await isGone;
+        await error(404, 'not_found')(res, seen);
+      };
+      openai.answers(late, json(finishedAs(queued)), json({}));
+      const second = call(method, `/${queued.id}${under}`);
+      await eventually(() => requests().length === 1, 'the second call');
+      await call('GET', `/${queued.id}`);
+      remove();
+      const { status, text } = await second;
+      assert.equal(status, 200, text);
+      assert.match(text, under === '?stream=true' ? /event: response\.completed/ : /"status":"completed"/);
+    });
+
+  it('are stored where the provider compresses its answer', async () => {
+    const queued = responseOf({ status: 'queued' });
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    openai.answers((res) => void res.writeHead(200, headers).end(gzipSync(JSON.stringify(queued))));
+    assert.equal((await call('POST', '', asked)).body().status, 'queued');
+    openai.answers(json(queued));
+    assert.equal((await call('GET', `/${queued.id}`)).body().status, 'queued');
   });
 
   it('continue a conversation that is kept here', async () => {
@@ -179,7 +250,7 @@ describe('Responses in the background', () => {
     const gone = await begin();
     openai.answers(error(404, 'not_found'));
     assert.equal((await call('DELETE', `/${gone.id}`)).body().deleted, true);
-    await areRequested(`DELETE ${path}/${gone.id}`);
+    await areRequested(`GET ${path}/${gone.id}`);
     const kept = await begin();
     openai.answers(error(400, 'busy'));
     const refused = await call('DELETE', `/${kept.id}`);
@@ -188,6 +259,28 @@ describe('Responses in the background', () => {
     assert.equal((await call('GET', `/${kept.id}`)).status, 200);
     assert.equal((await call('DELETE', `/${kept.id}`)).status, 200);
     assert.equal(openai.seen.length, 2);
+  });
+
+  it('are counted when they are deleted although nobody has read their end', async () => {
+    const finished = await begin();
+    const read = json(finishedAs(finished));
+    openai.answers(read, error(400, 'busy'), read, json({}));
+    assert.equal((await call('DELETE', `/${finished.id}`)).status, 400);
+    assert.equal((await call('DELETE', `/${finished.id}`)).body().deleted, true);
+    const under = `${path}/${finished.id}`;
+    assert.deepEqual(requests(), [`GET ${under}`, `DELETE ${under}`, `GET ${under}`, `DELETE ${under}`]);
+    assert.equal((await call('GET', `/${finished.id}`)).status, 404);
+    const running = await begin();
+    const cancelled = { ...finishedAs(running), status: 'cancelled', output: [] };
+    openai.answers(json({ ...running, status: 'in_progress' }), json(cancelled), json({}));
+    assert.equal((await call('DELETE', `/${running.id}`)).body().deleted, true);
+    const inRun = `${path}/${running.id}`;
+    assert.deepEqual(requests(), [`GET ${inRun}`, `POST ${inRun}/cancel`, `DELETE ${inRun}`]);
+    const counted = service.records.filter(({ tokens }) => tokens !== null);
+    assert.deepEqual(
+      counted.map(({ operation, model, target, tokens, keyId }) => [operation, model, target, tokens?.input, keyId]),
+      Array.from({ length: 2 }, () => ['responses', 'native', 'openai/gpt-x', 15, someCaller.keyId]),
+    );
   });
 
   it('are kept here after they have failed, and a provider that fails says so', async () => {
@@ -225,8 +318,42 @@ describe('Responses in the background', () => {
     openai.answers(streamed, json({}));
     const resumed = await call('GET', `/${made.id}?stream=true&starting_after=2`);
     assert.match(resumed.text, /^event: response\.content_part\.added.*event: response\.completed/s);
-    await areRequested(`GET ${path}/${made.id}?stream=true&starting_after=2`, `DELETE ${path}/${made.id}`);
+    await areRequested(`GET ${path}/${made.id}?starting_after=2&stream=true`, `DELETE ${path}/${made.id}`);
     assert.equal((await call('GET', `/${made.id}`)).body().status, 'completed');
+  });
+
+  it('end a resumed stream with their last event, although they are stored here by now', async () => {
+    const queued = await begin();
+    end(queued);
+    await call('GET', `/${queued.id}`);
+    const resumed = await call('GET', `/${queued.id}?stream=true&starting_after=450`);
+    assert.match(resumed.text, /^event: response\.completed\ndata: .*"sequence_number":451\}\n\n$/);
+  });
+
+  it('that have failed end a stream that reads them, and are no failure of the target', async () => {
+    const queued = await begin();
+    const failed = { ...queued, status: 'failed', error: { code: 'server_error', message: 'It broke.' } };
+    const event = { type: 'response.failed', sequence_number: 2, response: failed };
+    const text = `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;
+    openai.answers((res) => void res.writeHead(200, { 'content-type': 'text/event-stream' }).end(text), json({}));
+    const read = await call('GET', `/${queued.id}?stream=true`);
+    assert.deepEqual([read.status, read.text.split('\n')[0]], [200, 'event: response.failed']);
+    await areRequested(`GET ${path}/${queued.id}?stream=true`, `DELETE ${path}/${queued.id}`);
+    assert.deepEqual(
+      service.records.at(-1)?.attempts.map(({ result }) => result),
+      ['served'],
+    );
+    assert.equal((await call('GET', `/${queued.id}`)).body().error.message, 'It broke.');
+  });
+
+  it('are asked for with the known parameters alone, as the gateway reads them', async () => {
+    const queued = await begin();
+    const running = json({ ...queued, status: 'in_progress' });
+    const queries = ['stream=1', 'stream=false&stream=true', 'api-version=1&starting_after=2&include=a%26b'];
+    openai.answers(running);
+    for (const query of queries) assert.equal((await call('GET', `/${queued.id}?${query}`)).status, 200);
+    const under = `GET ${path}/${queued.id}`;
+    assert.deepEqual(requests(), [under, under, `${under}?include=a%26b`]);
   });
 
   it('that are streamed to their end are stored as they ended', async () => {
@@ -259,11 +386,37 @@ describe('Responses in the background', () => {
       const answer: Behaviour = stream
         ? (res) => void res.writeHead(200, { 'content-type': 'text/event-stream' }).write(begun)
         : json(made);
-      openai.answers(answer, json(made));
+      openai.answers(answer, json(made), json({}));
       const refused = await call('POST', '', { ...asked, stream });
       assert.deepEqual([refused.status, refused.body().error.code], [503, 'unavailable']);
-      await areRequested(`POST ${path}`, `POST ${path}/${made.id}/cancel`);
+      await areRequested(`POST ${path}`, `POST ${path}/${made.id}/cancel`, `DELETE ${path}/${made.id}`);
     });
+
+  it('are refused before they begin if they are too large to be stored', async () => {
+    openai.answers(json({}));
+    const large = await call('POST', '', { ...asked, input: 'x'.repeat(8 * 1024 * 1024) });
+    assert.deepEqual([large.status, large.body().error.code], [413, 'body_too_large']);
+    const content = Array.from({ length: 40_000 }, () => ({ type: 'input_text', text: 'x' }));
+    const many = await call('POST', '', { ...asked, input: [{ role: 'user', content }] });
+    assert.deepEqual([many.status, many.body().error.param], [400, 'input']);
+    assert.equal(openai.seen.length, 0);
+  });
+
+  it('that cannot be stored are refused before the provider has cancelled them', async () => {
+    const responses = inMemoryResponses();
+    await restart({ responses });
+    responses.add = () => Promise.reject(new Error('the disk is full'));
+    const { promise: isAnswered, resolve: answer } = Promise.withResolvers<void>();
+    const slow: Behaviour = async (res, seen) => {
+      await isAnswered;
+      await json({})(res, seen);
+    };
+    openai.answers(json(responseOf({ status: 'queued' })), slow, json({}));
+    assert.equal((await call('POST', '', asked)).status, 503);
+    await eventually(() => requests().length === 2, 'the cancel');
+    answer();
+    await eventually(() => requests().length === 3, 'the deletion');
+  });
 
   it('ends with an error where the provider does not answer', async () => {
     const queued = await begin();

@@ -1,9 +1,11 @@
 import type { FinishedResponse, ResponseOutline, ResponseStore, StoredResponse } from '#responses/response-store.ts';
 import { StoredResponses } from '#responses/stored-responses.ts';
+import { InMemoryProviderCopies } from './in-memory-provider-copies.ts';
 import { InMemorySubjectKeys } from './in-memory-subject-keys.ts';
 
 /** A store of responses in memory. */
 export class InMemoryResponseStore implements ResponseStore {
+  readonly copies = new InMemoryProviderCopies();
   readonly #responses = new Map<string, StoredResponse>();
   readonly #subjects = new Map<string, string>();
   #made = 0;

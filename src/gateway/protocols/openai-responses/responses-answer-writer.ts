@@ -209,7 +209,8 @@ function endOf({ status }: JsonObject): 'completed' | 'incomplete' | 'failed' {
 }
 
 /**
- * Writes the stream of a response that is complete.
+ * Writes the stream of a response that is complete. Its last event always comes, because a client waits for it: the
+ * provider's stream, whose numbers the client may name, had more events.
  * @param after the number of the event after which it begins; null for all events
  */
 export function writeReplay(response: JsonObject, after: number | null): string {
@@ -231,6 +232,7 @@ export function writeReplay(response: JsonObject, after: number | null): string 
   emit('response.in_progress', { response: begun });
   const output = Array.isArray(response.output) ? (response.output as ReadonlyArray<JsonObject>) : [];
   for (const [index, item] of output.entries()) emitWholeItem(emit, index, item);
+  sequence = Math.max(sequence, after ?? sequence);
   emit(`response.${endOf(response)}`, { response });
   return events.join('');
 }

@@ -5,7 +5,7 @@ import {
 } from '#gateway/framing/stream-interpreter.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
-import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
 import { errorMembers, eventText } from './responses-answer-writer.ts';
 import { rewriteEvent, type StorageMembers } from './rewrite-response.ts';
 
@@ -47,17 +47,26 @@ export class ResponsesStream implements StreamInterpreter {
     // It passes as it comes.
   }
 
+  protected classifyFailed({ response }: JsonObject): EventClassification {
+    return { kind: 'error', error: (isObject(response) && providerErrorIn(response)) || unnamed };
+  }
+
+  /** Ends the stream with the response of its last event. */
+  protected endWith(response: Json | undefined): EventClassification {
+    this.isFinished = true;
+    if (isObject(response)) this.tokens = tokensIn(response.usage);
+    return end;
+  }
+
   #classify(event: JsonObject, type: string): EventClassification {
     switch (type) {
       case 'response.completed':
       case 'response.incomplete':
-        this.isFinished = true;
-        if (isObject(event.response)) this.tokens = tokensIn(event.response.usage);
-        return end;
+        return this.endWith(event.response);
       case 'error':
         return { kind: 'error', error: providerErrorIn(event) ?? unnamed };
       case 'response.failed':
-        return { kind: 'error', error: (isObject(event.response) && providerErrorIn(event.response)) || unnamed };
+        return this.classifyFailed(event);
       default:
         return type.endsWith('.delta') || type === 'response.output_item.done' ? content : noContent;
     }
@@ -87,6 +96,13 @@ export class RewrittenResponsesStream extends ResponsesStream {
     const classification = super.classify(data);
     const isEvent = data !== null && data !== '';
     return this.#isInBackground && isEvent && classification.kind === 'no-content' ? content : classification;
+  }
+
+  /** A failed response in the background is stored as it ended: the provider has answered what it was asked. */
+  protected override classifyFailed(event: JsonObject): EventClassification {
+    return this.#isInBackground && isObject(event.response)
+      ? this.endWith(event.response)
+      : super.classifyFailed(event);
   }
 
   /** The events for the client since the last call, but for the last one of the stream. */

@@ -1,0 +1,137 @@
+import type { ByteReservation } from '#exchange/byte-budget.ts';
+import { Attempt, type AttemptOutcome } from '#gateway/attempt/attempt.ts';
+import { type AttemptFailure, noRoom, redactRefusal, tooLarge } from '#gateway/attempt/attempt-failure.ts';
+import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
+import { Deadline } from '#gateway/attempt/deadline.ts';
+import type { ModelRoute, WeightedTarget } from '#gateway/config/catalogue.ts';
+import type { Gateway } from '#gateway/gateway.ts';
+import { responseIn } from '#gateway/protocols/openai-responses/rewrite-response.ts';
+import type { ConfigurationSnapshot } from '#gateway/providers/open-provider.ts';
+import type { Provider } from '#gateway/providers/provider.ts';
+import { contentOf } from '#gateway/transport/transport.ts';
+import type { BackgroundTarget } from '#responses/response-store.ts';
+import type { Json, JsonObject } from '#shared/json/json.ts';
+
+/** A `BackgroundTarget`, as the current configuration has it. */
+export interface ResolvedTarget {
+  readonly provider: Provider & Required<Pick<Provider, 'backgroundResponse'>>;
+  /** A route to its target alone. */
+  readonly route: ModelRoute;
+  readonly target: WeightedTarget;
+}
+
+/** The means to call the provider of a response. */
+export interface ProviderAccess {
+  readonly gateway: Pick<Gateway, 'log' | 'relayDependencies' | 'responses'>;
+  readonly configuration: ConfigurationSnapshot;
+  /** Counts the bytes that are held. */
+  readonly answerHold: Pick<ByteReservation, 'takeBegun'>;
+}
+
+const endings: ReadonlyArray<Json | undefined> = ['completed', 'incomplete', 'failed', 'cancelled'];
+
+/** Whether nothing will change a response any more. */
+export function isFinished({ status }: JsonObject): boolean {
+  return endings.includes(status);
+}
+
+/** Finds a target in the current configuration. @returns null if it is not there, or has no such responses now */
+export function resolveTarget(
+  { configuration }: Pick<ProviderAccess, 'configuration'>,
+  { model, target: id }: BackgroundTarget,
+): ResolvedTarget | null {
+  const models = configuration.catalogue.models();
+  for (const route of [...models.filter(({ name }) => name === model), ...models]) {
+    const target = [...route.targets, ...route.fallbacks].find((each) => each.id === id);
+    const provider = target === undefined ? undefined : configuration.providers.get(target.provider);
+    if (target === undefined || !answersInBackground(provider)) continue;
+    const alone = { ...target, weight: 1 };
+    return { provider, target: alone, route: { ...route, targets: [alone], fallbacks: [] } };
+  }
+  return null;
+}
+
+function answersInBackground(provider: Provider | undefined): provider is ResolvedTarget['provider'] {
+  return provider?.backgroundResponse !== undefined;
+}
+
+/** One request about a response. */
+export interface CopyRequest {
+  readonly action: 'get' | 'cancel' | 'delete';
+  readonly id: string;
+  /** The limit of its time; missing for that of the target's calls. */
+  readonly maxMs?: number;
+  /** Ends it early. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a provider answers about a response. */
+export type CopyAnswer =
+  /** The response is null in an answer that does not have it. */
+  | { readonly kind: 'answered'; readonly response: JsonObject | null }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'failed'; readonly failure: AttemptFailure };
+
+/** Makes one request about a response, without a retry. */
+export async function callTarget(
+  { answerHold }: Pick<ProviderAccess, 'answerHold'>,
+  { provider, target }: ResolvedTarget,
+  { action, id, maxMs = Number.POSITIVE_INFINITY, signal }: CopyRequest,
+): Promise<CopyAnswer> {
+  let body: CollectedBody | null = null;
+  let headers: Parameters<typeof contentOf>[0] = {};
+  const attempt = new Attempt(target.timeouts, (_status, received, control) => {
+    headers = received;
+    body = new CollectedBody(control, answerHold);
+    return body;
+  });
+  const expire = () => attempt.expire();
+  const total = new Deadline(expire);
+  total.set(Math.min(target.timeouts.totalMs, maxMs));
+  signal?.addEventListener('abort', expire);
+  attempt.start(provider.transport, provider.backgroundResponse({ action, id, query: '', streams: false }));
+  const outcome = await attempt.outcome;
+  total.clear();
+  signal?.removeEventListener('abort', expire);
+  if (outcome.kind === 'failed') return failed(outcome, provider);
+  const content = contentOf(headers, (body as CollectedBody | null)?.bytes ?? noBytes, maxAnswerBytes);
+  return { kind: 'answered', response: content === null ? null : responseIn(content.toString()) };
+}
+
+const noBytes = Buffer.alloc(0);
+const maxAnswerBytes = 64 * 1024 * 1024;
+
+function failed({ failure }: Extract<AttemptOutcome, { kind: 'failed' }>, { redactor }: Provider): CopyAnswer {
+  if (failure.kind !== 'refused') return { kind: 'failed', failure };
+  if (failure.status === 404) return { kind: 'gone' };
+  return { kind: 'failed', failure: redactor === undefined ? failure : redactRefusal(failure, redactor) };
+}
+
+/** The body of an answer in memory. */
+class CollectedBody implements BodyConsumer {
+  readonly #attempt: AttemptControl;
+  readonly #answerHold: ProviderAccess['answerHold'];
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(attempt: AttemptControl, answerHold: ProviderAccess['answerHold']) {
+    this.#attempt = attempt;
+    this.#answerHold = answerHold;
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#chunks, this.#bytes);
+  }
+
+  onData(chunk: Buffer): void {
+    this.#attempt.markContent();
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes > maxAnswerBytes) this.#attempt.fail(tooLarge);
+    else if (!this.#answerHold.takeBegun(chunk.length)) this.#attempt.fail(noRoom);
+  }
+
+  onEnd(): void {
+    this.#attempt.complete();
+  }
+}

@@ -1,0 +1,41 @@
+/** Names the copy of a response that a provider has because it makes, or has made, the response in the background. */
+export interface CopyName {
+  readonly projectId: string;
+  /** The id of the response. */
+  readonly id: string;
+  /** The model of the catalogue. */
+  readonly model: string;
+  /** `provider/model`. */
+  readonly target: string;
+}
+
+/** A provider's copy of a response that is not deleted yet. */
+export interface ProviderCopy extends CopyName {
+  /** Whose usage it is. */
+  readonly keyId: string;
+  readonly organizationId: string;
+  readonly partnerId: string | null;
+  /** Whether its usage was recorded. */
+  readonly isCounted: boolean;
+  /** When the gateway looks at it again, in ms since 1970. */
+  readonly checkAt: number;
+  /** How many calls about it have failed, one after the other. */
+  readonly failures: number;
+}
+
+/**
+ * Lists the copies of responses that providers have, also of responses that are not stored here any more. Every method
+ * throws `UnavailableError` if the store cannot be used.
+ */
+export interface ProviderCopies {
+  /** Adds a copy. A known one stays as it is. */
+  readonly add: (copy: ProviderCopy) => Promise<void>;
+  /** Marks the usage of a copy as recorded. @returns false if it was marked before, or is not in the list */
+  readonly count: (projectId: string, id: string) => Promise<boolean>;
+  /** The copies to look at by a time, in the order of their times. */
+  readonly due: (time: number, limit: number) => Promise<ReadonlyArray<ProviderCopy>>;
+  /** Changes when a copy is looked at. */
+  readonly postpone: (projectId: string, id: string, next: Pick<ProviderCopy, 'checkAt' | 'failures'>) => Promise<void>;
+  /** Removes a copy that the provider has deleted. */
+  readonly remove: (projectId: string, id: string) => Promise<void>;
+}
