@@ -33,6 +33,11 @@ export class UnorderedList<Item extends UnorderedListItem> {
     item.listIndex = null;
   }
 
+  /** Whether one of the items fits. */
+  some(fits: (item: Item) => boolean): boolean {
+    return this.#items.some(fits);
+  }
+
   /** Visits all items. The visitor may remove any of them; it does not see those that are added meanwhile. */
   visit(take: (item: Item) => void): void {
     // From the end, because the last item takes the place of a removed one.

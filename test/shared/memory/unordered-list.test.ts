@@ -52,4 +52,19 @@ describe('An unordered list', () => {
       [],
     );
   });
+
+  it('given items, when one of them fits, then it finds it, and no removed one', () => {
+    const list = new UnorderedList<Named>();
+    const item = named('item');
+    for (const each of [named('other'), item]) list.add(each);
+    equal(
+      list.some(({ name }) => name === 'item'),
+      true,
+    );
+    list.remove(item);
+    equal(
+      list.some(({ name }) => name === 'item'),
+      false,
+    );
+  });
 });
