@@ -10,12 +10,15 @@ import type { AgentProfileDocument } from '#projections/agent-profiles.ts';
 import type { FlowVersionDocument } from '#projections/flow-versions.ts';
 import type { FlowDocument } from '#projections/flows.ts';
 import type { PhoneNumberDocument } from '#projections/phone-numbers.ts';
+import { expectStoredOnce, expectVerified } from '#test/e2e/support/consistent-stores.ts';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { CommandLoad } from '#test/e2e/support/load.ts';
 import { type LoggedEvent, readDocuments, readLog } from '#test/e2e/support/stores.ts';
-import { itInManyRounds, itInRounds } from '#test/support/run/long.ts';
+import { itInManyRounds, itInRounds, long } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
-import { poll, startService, temporaryFolder } from '#test/support/service/service-process.ts';
+import { describeOnSharedEngines } from '#test/support/service/engines.ts';
+import { Nodes } from '#test/support/service/nodes.ts';
+import { poll, type ServiceProcess, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 
 const loadMs = 400;
 const effectsTimeoutMs = 60_000;
@@ -59,27 +62,10 @@ describe('a service that is stopped under load', function () {
     const folder = temporaryFolder();
     let service = await startService({ dataDir: folder.path });
     const acknowledged = new Map<number, string>();
-    const rename = async (client: Client, path: string, name: string) => {
-      const { status, headers } = await client.patch(path, { name });
-      assert.equal(status, 200);
-      acknowledged.set(Number(headers['switchyard-position']), String(headers['x-request-id']));
-    };
     try {
-      const { projectId } = expectStatus(await service.client.get<{ projectId: string }>('/v1/me'), 200);
-      const flow = { name: 'Of all', flowSchema: {} };
-      const made = await service.client.post<FlowRecord>(`/v1/projects/${projectId}/flows`, flow);
-      const path = `/v1/flows/${expectStatus(made, 201).id}`;
+      const path = await createSharedFlow(service.client);
       for (let kill = 0; kill < kills; kill += 1) {
-        const { client } = service;
-        const before = acknowledged.size;
-        const work = async (worker: number) => {
-          for (let turn = 0; ; turn += 1) await rename(client, path, `${kill} ${worker} ${turn}`);
-        };
-        const running = Promise.allSettled(Array.from({ length: 64 }, (_, worker) => work(worker)));
-        assert.ok(await poll(async () => acknowledged.size > before + 200, effectsTimeoutMs), 'too few were answered');
-        await service.kill();
-        for (const { reason } of (await running) as PromiseRejectedResult[])
-          assert.ok(!(reason instanceof assert.AssertionError), String(reason));
+        await renameUntilKilled(service, path, acknowledged);
         service = await startService({ dataDir: folder.path });
       }
       await service.stop();
@@ -134,6 +120,24 @@ describe('a service that is stopped under load', function () {
       await service.kill();
       folder.remove();
     }
+  });
+});
+
+describeOnSharedEngines(`a node that is killed while 64 clients change one flow ${long}`, (engines) => {
+  const nodes = new Nodes(engines);
+  after(() => nodes.end());
+
+  itInManyRounds('leaves every acknowledged change in the log once, and every hash chain whole', 10, async (kills) => {
+    const acknowledged = new Map<number, string>();
+    let node = await nodes.start();
+    const path = await createSharedFlow(node.client);
+    for (let kill = 0; kill < kills; kill += 1) {
+      await renameUntilKilled(node, path, acknowledged);
+      node = await nodes.start();
+    }
+    await node.stop();
+    await expectStoredOnce(engines.urls.eventStoreUrl, [...acknowledged.values()]);
+    await expectVerified(engines.urls);
   });
 });
 
@@ -244,6 +248,39 @@ const profile = {
   reasoningMode: 'fast',
   outputVoiceId: 'v',
 };
+
+/** Creates a flow that many clients change. @returns its path */
+async function createSharedFlow(client: Client): Promise<string> {
+  const { projectId } = expectStatus(await client.get<{ projectId: string }>('/v1/me'), 200);
+  const made = await client.post<FlowRecord>(`/v1/projects/${projectId}/flows`, { name: 'Of all', flowSchema: {} });
+  return `/v1/flows/${expectStatus(made, 201).id}`;
+}
+
+/**
+ * Lets 64 clients rename a flow again and again, and kills the service in the middle.
+ * @param acknowledged gets the position and the request id of each acknowledged change
+ */
+async function renameUntilKilled(
+  service: ServiceProcess,
+  path: string,
+  acknowledged: Map<number, string>,
+): Promise<void> {
+  const { client } = service;
+  const before = acknowledged.size;
+  const work = async (worker: number) => {
+    for (let turn = 0; ; turn += 1) {
+      const name = `${before} ${worker} ${turn}`;
+      const { status, headers } = await client.patch(path, { name }, { 'idempotency-key': name });
+      assert.equal(status, 200);
+      acknowledged.set(Number(headers['switchyard-position']), String(headers['x-request-id']));
+    }
+  };
+  const running = Promise.allSettled(Array.from({ length: 64 }, (_, worker) => work(worker)));
+  assert.ok(await poll(async () => acknowledged.size > before + 200, effectsTimeoutMs), 'too few were answered');
+  await service.kill();
+  for (const { reason } of (await running) as PromiseRejectedResult[])
+    assert.ok(!(reason instanceof assert.AssertionError), String(reason));
+}
 
 /** Creates a flow with twenty phone numbers, and a profile of ten flows that will be replaced by ten others. */
 async function createRelatedResources(client: Client): Promise<RelatedResources> {
