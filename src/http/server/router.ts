@@ -77,10 +77,13 @@ interface RouteSegment {
 }
 
 function tableRoute(path: string, handler: Handler): TableRoute {
-  const segments = segmentsOf(path).map((segment) => {
-    const isParameter = segment.startsWith(':');
-    return { text: isParameter ? segment.slice(1) : segment, isParameter };
-  });
+  const segments = path
+    .split('/')
+    .slice(fixedSegments)
+    .map((segment) => {
+      const isParameter = segment.startsWith(':');
+      return { text: isParameter ? segment.slice(1) : segment, isParameter };
+    });
   return { segments, handler };
 }
 
@@ -91,7 +94,7 @@ interface FoundRoute {
 
 /** Returns the first of some routes of the same shape that a path fits, as @koa/router does. */
 function findRoute(routes: ReadonlyArray<TableRoute>, path: string): FoundRoute | null {
-  const segments = segmentsOf(path);
+  const segments = path.split('/');
   for (const { segments: expected, handler } of routes) {
     const parameters = parametersIn(expected, segments);
     if (parameters !== null) return { handler, parameters };
@@ -105,18 +108,18 @@ function parametersIn(
   segments: ReadonlyArray<string>,
 ): Readonly<Record<string, string>> | null {
   const parameters: Record<string, string> = {};
-  for (const [index, { text, isParameter }] of expected.entries()) {
+  let index = fixedSegments;
+  for (const { text, isParameter } of expected) {
     const segment = segments[index] ?? '';
     if (isParameter ? segment === '' : segment !== text) return null;
     if (isParameter) parameters[text] = segment;
+    index += 1;
   }
   return parameters;
 }
 
-/** Returns the segments of a path after its first two. */
-function segmentsOf(path: string): ReadonlyArray<string> {
-  return path.split('/').slice(3);
-}
+/** The parts of a path before what is compared: nothing before the first slash, and two segments. */
+const fixedSegments = 3;
 
 /** `/v1/flows4` for `/v1/flows/:flowId/versions`: its first two segments and how many there are. */
 function shapeOf(path: string): string {
