@@ -191,9 +191,16 @@ export class LogFollower implements Following {
       if (batch === null || signal.aborted) return;
       if (this.#isNews(batch)) await this.#handle(batch);
       else this.#pass(batch.position);
-      if (window.covers(this.#position) && this.#position >= window.end) await this.#waitForEvents();
+      if (this.#hasNothingToTake) await this.#waitForEvents();
       else await nextTurn();
     }
+  }
+
+  /** False at the end of the log as long as it has not seen that this is the end: a full batch does not say so. */
+  get #hasNothingToTake(): boolean {
+    const { window, isAtEnd } = this.#tail;
+    if (!window.covers(this.#position) || this.#position < window.end) return false;
+    return !(this.awaitsEnd && isAtEnd);
   }
 
   #isNews({ events, caughtUp, position }: EventBatch): boolean {

@@ -103,6 +103,13 @@ export function logTailContract(name: string, open: () => Promise<OpenedEventSto
       assert.deepEqual(atMark, { seen: 10, position });
     });
 
+    it('reports that it has caught up where the last batch is full, without waiting for a further event', async () => {
+      const after = await store.lastPosition();
+      await mustAppend(store, stream, noStream, someEvents(8));
+      const seen = await collect(store, { after, maxEvents: 4 }, untilCaughtUp);
+      assert.equal(seen.length, 8);
+    });
+
     it('gives an unreadable event with its position, and throws only when its data is read', async () => {
       const after = await store.lastPosition();
       for (const texts of [{ data: '{' }, { metadata: '' }, { data: 'null' }]) {
