@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SQLOutputValue } from 'node:sqlite';
 import { SqliteFile, type SqliteStoreOptions } from '#sqlite/sqlite-file.ts';
+import type { SqlStatement, SqlWrite } from '#sqlite/sqlite-writer.ts';
 import type { ProviderCopies, ProviderCopy } from './provider-copies.ts';
 import { newSubject, type ResponseOutline, type ResponseStore, type StoredResponse } from './response-store.ts';
 
@@ -104,21 +105,17 @@ const removeCopySql = 'DELETE FROM copies WHERE project = ? AND id = ?';
  */
 export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseStore {
   const file = new SqliteFile({ ...options, contents: 'The stored responses', schema, isDurable: true });
-  const write = async (sql: string, ...rows: ReadonlyArray<ReadonlyArray<string | number | null>>) => {
-    if (rows.length > 0) await file.write({ statements: [{ sql, rows }] });
-  };
   const subjectIn = (projectId: string) => file.rows(subjectSql, projectId)[0]?.subject;
   return {
     add: async (response) => {
       const { projectId, needs } = response;
-      const unless = { sql: lacksNeededSql, values: [projectId, JSON.stringify(needs)] };
-      const statements = [{ sql: insertSql, rows: [rowOf(response)] }];
-      return (await file.write(needs.length === 0 ? { statements } : { statements, unless })) === 'done';
+      const statement = { sql: insertSql, rows: [rowOf(response)] };
+      if (needs.length === 0) return writeUnless(file, statement);
+      return writeUnless(file, statement, { sql: lacksNeededSql, values: [projectId, JSON.stringify(needs)] });
     },
     finish: async ({ projectId, id, bytes, items, content }) => {
       const row = [bytes, JSON.stringify(items), content, projectId, id];
-      const unless = { sql: isFinishedSql, values: [projectId, id] };
-      return (await file.write({ statements: [{ sql: finishSql, rows: [row] }], unless })) === 'done';
+      return writeUnless(file, { sql: finishSql, rows: [row] }, { sql: isFinishedSql, values: [projectId, id] });
     },
     find: async (projectId, id) => file.rows(findSql, projectId, id).map(responseOf)[0] ?? null,
     outlines: async (projectId, conversation, maxDepth) =>
@@ -131,11 +128,14 @@ export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseSt
     ofItems: async (projectId, items, ids) =>
       file.rows(ofItemsSql, projectId, JSON.stringify(items), JSON.stringify(ids)).map(outlineOf),
     isNeeded: async (projectId, id, except) => file.rows(neededSql, projectId, id, JSON.stringify(except)).length > 0,
-    markDeleted: (projectId, id) => write(markSql, [projectId, id]),
+    markDeleted: (projectId, id) => writeRow(file, markSql, [projectId, id]),
     remove: async (projectId, ids) => {
-      const unless = { sql: anyNeededSql, values: [projectId, JSON.stringify(ids)] };
-      const statements = [{ sql: removeSql, rows: ids.map((id) => [projectId, id]) }];
-      return (await file.write({ statements, unless })) === 'done';
+      const rows = ids.map((id) => [projectId, id]);
+      return writeUnless(
+        file,
+        { sql: removeSql, rows },
+        { sql: anyNeededSql, values: [projectId, JSON.stringify(ids)] },
+      );
     },
     oldest: async (projectId, limit) => file.rows(oldestSql, projectId, limit).map(outlineOf),
     bytesByProject: async () =>
@@ -152,14 +152,24 @@ export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseSt
     subjectOf: async (projectId) => {
       const known = subjectIn(projectId);
       if (known !== undefined) return String(known);
-      await write(addSubjectSql, [projectId, newSubject(projectId, randomUUID())]);
+      await writeRow(file, addSubjectSql, [projectId, newSubject(projectId, randomUUID())]);
       return String(subjectIn(projectId));
     },
-    forgetSubject: (projectId, subject) => write(forgetSql, [projectId, subject]),
-    removeProject: (projectId) => write(removeProjectSql, [projectId]),
+    forgetSubject: (projectId, subject) => writeRow(file, forgetSql, [projectId, subject]),
+    removeProject: (projectId) => writeRow(file, removeProjectSql, [projectId]),
     copies: openCopies(file),
     close: async () => file.close(),
   };
+}
+
+/** Writes the rows of a statement. @returns false if the query `unless` has found a row, so that nothing was written */
+async function writeUnless(file: SqliteFile, statement: SqlStatement, unless?: SqlWrite['unless']): Promise<boolean> {
+  const write = unless === undefined ? {} : { unless };
+  return (await file.write({ statements: [statement], ...write })) === 'done';
+}
+
+async function writeRow(file: SqliteFile, sql: string, row: SqlStatement['rows'][number]): Promise<void> {
+  await writeUnless(file, { sql, rows: [row] });
 }
 
 type Row = Readonly<Record<string, SQLOutputValue>>;
@@ -194,19 +204,16 @@ function responseOf(row: Row): StoredResponse {
 }
 
 function openCopies(file: SqliteFile): ProviderCopies {
-  const write = async (sql: string, row: ReadonlyArray<string | number | null>) => {
-    await file.write({ statements: [{ sql, rows: [row] }] });
-  };
   return {
-    add: (copy) => write(addCopySql, copyRowOf(copy)),
+    add: (copy) => writeRow(file, addCopySql, copyRowOf(copy)),
     count: async (projectId, id) => {
       const values = [projectId, id];
-      const statements = [{ sql: countCopySql, rows: [values] }];
-      return (await file.write({ statements, unless: { sql: isCountedSql, values } })) === 'done';
+      return writeUnless(file, { sql: countCopySql, rows: [values] }, { sql: isCountedSql, values });
     },
     due: async (time, limit) => file.rows(dueCopiesSql, time, limit).map(copyOf),
-    postpone: (projectId, id, { checkAt, failures }) => write(postponeCopySql, [checkAt, failures, projectId, id]),
-    remove: (projectId, id) => write(removeCopySql, [projectId, id]),
+    postpone: (projectId, id, { checkAt, failures }) =>
+      writeRow(file, postponeCopySql, [checkAt, failures, projectId, id]),
+    remove: (projectId, id) => writeRow(file, removeCopySql, [projectId, id]),
   };
 }
 
