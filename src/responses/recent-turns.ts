@@ -1,4 +1,4 @@
-import { countValues } from '#shared/json/count-values.ts';
+import { countValues } from '#shared/json/json.ts';
 import type { KeptTurn } from './turn.ts';
 
 /** What a turn is known by: its content under another key, or of another project, is another one. */

@@ -2,8 +2,7 @@ import type { ItemsBefore } from '#gateway/protocols/openai-responses/responses-
 import { maxTextsOfTurn } from '#responses/recent-turns.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
-import { countValues } from '#shared/json/count-values.ts';
-import type { JsonObject } from '#shared/json/json.ts';
+import { countValues, type JsonObject } from '#shared/json/json.ts';
 import { hasFilesIn, markedAgain, type NamedItem, sentTo, textOf } from './sent-item.ts';
 
 /**

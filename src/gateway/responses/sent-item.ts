@@ -1,7 +1,6 @@
 import { encryptedContentOf, ownPrefix, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
 import type { KeptTurn } from '#responses/turn.ts';
-import { countValues } from '#shared/json/count-values.ts';
-import type { JsonObject } from '#shared/json/json.ts';
+import { countValues, type JsonObject } from '#shared/json/json.ts';
 
 /** An item that was found by its id. Each text of it is made once, however often it is named. */
 export class NamedItem {

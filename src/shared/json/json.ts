@@ -24,3 +24,9 @@ export function parsedJson(json: string | Buffer): Json | undefined {
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Counts the JSON values of a value: itself, and those in it. */
+export function countValues(value: Json | undefined): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, each) => sum + countValues(each), 1);
+}
