@@ -2,7 +2,6 @@ import type { AttemptFailure } from '#gateway/attempt/attempt-failure.ts';
 import { tokensIn } from '#gateway/neutral/provider-report.ts';
 import { createCallRecord } from '#gateway/relay/create-call-record.ts';
 import type { CopyName, ProviderCopy } from '#responses/provider-copies.ts';
-import type { JsonObject } from '#shared/json/json.ts';
 import {
   type CopyAnswer,
   type CopyRequest,
@@ -31,20 +30,13 @@ export async function deleteCopy(
   copy: CopyName,
   limit: CallLimit = {},
 ): Promise<NotDeleted | null> {
-  const resolved = resolveTarget(access, copy);
-  if (resolved === null) return 'unknown-target';
-  const answer = await callTarget(access, resolved, { action: 'delete', id: copy.id, ...limit });
-  if (answer.kind === 'failed') return logged(access, copy, { action: 'delete', failure: answer.failure });
-  await forgetCopy(access, copy);
-  return null;
+  const answer = await callAbout(access, copy, { action: 'delete', ...limit });
+  return answer.kind === 'failed' ? answer.failure : forgetCopy(access, copy);
 }
 
 /** Cancels and deletes a copy of which no client knows. Its client has an answer by then. Failures are logged. */
 export async function dropCopy(access: ProviderAccess, copy: CopyName): Promise<void> {
-  const resolved = resolveTarget(access, copy);
-  if (resolved === null) return;
-  const answer = await callTarget(access, resolved, { action: 'cancel', id: copy.id, maxMs: maxCleanUpMs });
-  if (answer.kind === 'failed') logged(access, copy, { action: 'cancel', failure: answer.failure });
+  await callAbout(access, copy, { action: 'cancel', maxMs: maxCleanUpMs });
   await deleteCopy(access, copy, { maxMs: maxCleanUpMs });
 }
 
@@ -65,13 +57,11 @@ export async function endCopy(
   copy: UnreadCopy,
   limit: CallLimit = {},
 ): Promise<NotDeleted | null> {
-  const resolved = resolveTarget(access, copy);
-  if (resolved === null) return 'unknown-target';
   if (!copy.isCounted) {
-    const last = await readLast(access, resolved, { id: copy.id, ...limit });
-    if (last.kind === 'failed') return logged(access, copy, { action: last.action, failure: last.failure });
+    const last = await readLast(access, copy, limit);
+    if (last.kind === 'failed') return last.failure;
     if (last.kind === 'gone') return forgetCopy(access, copy);
-    await recordUsage(access, resolved, copy, last.response);
+    await recordUsage(access, copy, last);
   }
   return deleteCopy(access, copy, limit);
 }
@@ -86,33 +76,49 @@ export async function countCopy(
   copy: UnreadCopy,
   limit: CallLimit = {},
 ): Promise<NotDeleted | null> {
-  const resolved = resolveTarget(access, copy);
-  if (resolved === null) return 'unknown-target';
-  const answer = await callTarget(access, resolved, { action: 'get', id: copy.id, ...limit });
-  if (answer.kind === 'failed') return logged(access, copy, { action: 'get', failure: answer.failure });
+  const answer = await callAbout(access, copy, { action: 'get', ...limit });
+  if (answer.kind === 'failed') return answer.failure;
   if (answer.kind === 'gone') return forgetCopy(access, copy);
-  const { response } = answer;
-  if (response !== null && isFinished(response)) await recordUsage(access, resolved, copy, response);
+  if (answer.response !== null && isFinished(answer.response)) await recordUsage(access, copy, answer);
   return null;
 }
 
 /** Reads a response that nobody reads after this, as it is when nothing changes it any more. */
-async function readLast(
-  access: ProviderAccess,
-  resolved: ResolvedTarget,
-  request: Omit<CopyRequest, 'action'>,
-): Promise<CopyAnswer & Pick<CopyRequest, 'action'>> {
-  const read = await callTarget(access, resolved, { action: 'get', ...request });
+async function readLast(access: ProviderAccess, copy: CopyName, limit: CallLimit): Promise<CopyOutcome> {
+  const read = await callAbout(access, copy, { action: 'get', ...limit });
   const isOpen = read.kind === 'answered' && (read.response === null || !isFinished(read.response));
-  if (!isOpen) return { ...read, action: 'get' };
-  return { ...(await callTarget(access, resolved, { action: 'cancel', ...request })), action: 'cancel' };
+  return isOpen ? callAbout(access, copy, { action: 'cancel', ...limit }) : read;
+}
+
+/** The answer about a copy, with the target that gave it, or why there is none. */
+type CopyOutcome =
+  | (Extract<CopyAnswer, { readonly kind: 'answered' }> & { readonly resolved: ResolvedTarget })
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'failed'; readonly failure: NotDeleted };
+
+/** Makes one request about a copy to its target. A failure of the provider is logged. */
+async function callAbout(
+  access: ProviderAccess,
+  copy: CopyName,
+  request: Omit<CopyRequest, 'id'>,
+): Promise<CopyOutcome> {
+  const resolved = resolveTarget(access, copy);
+  if (resolved === null) return { kind: 'failed', failure: 'unknown-target' };
+  const answer = await callTarget(access, resolved, { ...request, id: copy.id });
+  if (answer.kind === 'answered') return { ...answer, resolved };
+  if (answer.kind === 'failed') {
+    access.gateway.log.warn(
+      { target: copy.target, action: request.action, kind: answer.failure.kind },
+      'A provider did not do what it was asked for with a response',
+    );
+  }
+  return answer;
 }
 
 async function recordUsage(
   { gateway }: ProviderAccess,
-  { route, target }: ResolvedTarget,
   { projectId, id, keyId, organizationId, partnerId, requestId }: UnreadCopy,
-  response: JsonObject | null,
+  { response, resolved: { route, target } }: Extract<CopyOutcome, { readonly kind: 'answered' }>,
 ): Promise<void> {
   const tokens = tokensIn(response?.usage);
   if (tokens === null || !(await gateway.responses.copies.count(projectId, id))) return;
@@ -150,16 +156,4 @@ export async function forgetCopy({ gateway }: ProviderAccess, { projectId, id }:
     gateway.log.warn({ error: String(error) }, 'The deletion of a provider’s copy could not be stored');
   }
   return null;
-}
-
-function logged(
-  { gateway }: ProviderAccess,
-  { target }: CopyName,
-  { action, failure }: Pick<CopyRequest, 'action'> & { readonly failure: AttemptFailure },
-): AttemptFailure {
-  gateway.log.warn(
-    { target, action, kind: failure.kind },
-    'A provider did not do what it was asked for with a response',
-  );
-  return failure;
 }
