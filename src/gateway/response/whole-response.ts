@@ -1,14 +1,8 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
-import {
-  type AttemptFailure,
-  malformed,
-  noRoom,
-  refusalInBody,
-  tooLarge,
-  unfinished,
-} from '#gateway/attempt/attempt-failure.ts';
+import { type AttemptFailure, malformed, refusalInBody, unfinished } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
+import { HeldBody } from '#gateway/attempt/held-body.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { audioSecondsIn, providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
 import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
@@ -32,9 +26,6 @@ export interface WholeResponseOptions {
   /** Missing if the answer is sent at once. */
   readonly finish?: FinishAnswer;
 }
-
-/** The most bytes of a held answer. */
-const maxResponseBytes = 64 * 1024 * 1024;
 
 /** What is read of an answer while it is checked. */
 interface CheckedAnswer {
@@ -60,8 +51,7 @@ export class WholeResponse implements ResponseHandler {
 
   receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
     const { answerHold, prepare } = this.#options;
-    const chunks: Buffer[] = [];
-    let bytes = 0;
+    const held = new HeldBody(attempt, answerHold);
     let isOver = false;
     const checked: CheckedAnswer = { reported: nothingReported, parsed: null, body: null };
     const settle = (failure: AttemptFailure | null): void => {
@@ -74,16 +64,9 @@ export class WholeResponse implements ResponseHandler {
     };
     return {
       reported: () => checked.reported,
-      onData: (chunk) => {
-        attempt.markContent();
-        chunks.push(chunk);
-        bytes += chunk.length;
-        if (bytes > maxResponseBytes) attempt.fail(tooLarge);
-        else if (!answerHold.takeBegun(chunk.length)) attempt.fail(noRoom);
-      },
+      onData: (chunk) => held.take(chunk),
       onEnd: () => {
-        const sent = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, bytes);
-        const failure = this.#take(head, sent, checked);
+        const failure = this.#take(head, held.bytes, checked);
         if (failure !== null || prepare === undefined || checked.body === null) return settle(failure);
         attempt.pause();
         void prepare(checked.body, head).then(settle);

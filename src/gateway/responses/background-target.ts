@@ -1,8 +1,8 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { Attempt, type AttemptOutcome } from '#gateway/attempt/attempt.ts';
-import { type AttemptFailure, noRoom, redactRefusal, tooLarge } from '#gateway/attempt/attempt-failure.ts';
-import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
+import { type AttemptFailure, redactRefusal } from '#gateway/attempt/attempt-failure.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
+import { HeldBody } from '#gateway/attempt/held-body.ts';
 import type { ModelRoute, WeightedTarget } from '#gateway/config/catalogue.ts';
 import type { Gateway } from '#gateway/gateway.ts';
 import { responseIn } from '#gateway/protocols/openai-responses/rewrite-response.ts';
@@ -78,12 +78,13 @@ export async function callTarget(
   { provider, target }: ResolvedTarget,
   { action, id, maxMs = Number.POSITIVE_INFINITY, signal }: CopyRequest,
 ): Promise<CopyAnswer> {
-  let body: CollectedBody | null = null;
+  let held: HeldBody | null = null;
   let headers: Parameters<typeof contentOf>[0] = {};
   const attempt = new Attempt(target.timeouts, (_status, received, control) => {
     headers = received;
-    body = new CollectedBody(control, answerHold);
-    return body;
+    const body = new HeldBody(control, answerHold);
+    held = body;
+    return { onData: (chunk) => body.take(chunk), onEnd: () => control.complete() };
   });
   const expire = () => attempt.expire();
   const total = new Deadline(expire);
@@ -94,7 +95,7 @@ export async function callTarget(
   total.clear();
   signal?.removeEventListener('abort', expire);
   if (outcome.kind === 'failed') return failed(outcome, provider);
-  const content = contentOf(headers, (body as CollectedBody | null)?.bytes ?? noBytes, maxAnswerBytes);
+  const content = contentOf(headers, (held as HeldBody | null)?.bytes ?? noBytes, maxAnswerBytes);
   return { kind: 'answered', response: content === null ? null : responseIn(content.toString()) };
 }
 
@@ -105,33 +106,4 @@ function failed({ failure }: Extract<AttemptOutcome, { kind: 'failed' }>, { reda
   if (failure.kind !== 'refused') return { kind: 'failed', failure };
   if (failure.status === 404) return { kind: 'gone' };
   return { kind: 'failed', failure: redactor === undefined ? failure : redactRefusal(failure, redactor) };
-}
-
-/** The body of an answer in memory. */
-class CollectedBody implements BodyConsumer {
-  readonly #attempt: AttemptControl;
-  readonly #answerHold: ProviderAccess['answerHold'];
-  readonly #chunks: Buffer[] = [];
-  #bytes = 0;
-
-  constructor(attempt: AttemptControl, answerHold: ProviderAccess['answerHold']) {
-    this.#attempt = attempt;
-    this.#answerHold = answerHold;
-  }
-
-  get bytes(): Buffer {
-    return Buffer.concat(this.#chunks, this.#bytes);
-  }
-
-  onData(chunk: Buffer): void {
-    this.#attempt.markContent();
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes > maxAnswerBytes) this.#attempt.fail(tooLarge);
-    else if (!this.#answerHold.takeBegun(chunk.length)) this.#attempt.fail(noRoom);
-  }
-
-  onEnd(): void {
-    this.#attempt.complete();
-  }
 }
