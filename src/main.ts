@@ -149,7 +149,7 @@ async function serve(
   const remembered = isRemembering
     ? new RememberedAnswers({ resolveNow: keys.resolveNow, commitCounter, answers })
     : null;
-  const activity: RequestActivity = { open: 0, lastAnswerAt: null };
+  const activity: RequestActivity = { open: 0, lastAnswerAt: null, last: null };
   const memory = new MemoryAfterLoad({ activity });
   const endpoints = planes.has('control') ? [await openMcp(config, operations, places, metrics, log)] : [];
   const browserHome = dashboardPath;

@@ -113,10 +113,14 @@ export async function scanJsonObject(
   if (bytes.length > largeBodyBytes) await heavyWork.take(1);
   if (!isUtf8(bytes)) return E.left(failure('invalid-encoding', 'The body holds bytes that are not UTF-8.'));
   const scanner = new JsonScanner(bytes, { maxValues }, listener);
+  if (bytes.length <= largeBodyBytes) last.scanner = scanner;
   while (!scanner.advance()) await heavyWork.take(1);
   if (scanner.fault !== null) return E.left(faultyJson(bytes, scanner, scanner.fault, maxValues));
   return scanner.isObject ? E.right(scanner.values) : E.left(noObject);
 }
+
+/** The scanner of the last body that was not large. Nothing reads it: `RequestActivity.last` says why it is kept. */
+const last: { scanner: JsonScanner | null } = { scanner: null };
 
 const noObject = invalidInput([{ pointer: '', message: 'must be a JSON object' }]);
 

@@ -20,7 +20,7 @@ import {
 import type { ResponseHead } from '#gateway/response/response-handler.ts';
 import { providerRequestIdField } from '#gateway/transport/transport.ts';
 import { delay } from '#shared/async/timed-waits.ts';
-import type { CallOutcome, Usage } from './call-record.ts';
+import type { CallOutcome, CallRecord, Usage } from './call-record.ts';
 import {
   costHeader,
   createCallRecord,
@@ -76,6 +76,7 @@ class Relay {
   #reason: string | null = null;
   /** The status of the failure that interrupted an answer; null without one. */
   #brokenStatus: number | null = null;
+  #callRecord: CallRecord | null = null;
 
   constructor(call: RelayedCall, dependencies: RelayDependencies) {
     this.#call = call;
@@ -98,7 +99,6 @@ class Relay {
     } finally {
       this.#total.clear();
       this.#recorder.releaseProbe();
-      response.onDisconnect(null);
     }
   }
 
@@ -184,7 +184,6 @@ class Relay {
     const isFirstAnswer = !responseHandler.hasBegun;
     attempt.start(transport, request);
     return attempt.outcome.then((outcome) => {
-      this.#attempt = null;
       this.#status = attempt.status;
       this.#reported = consumer?.reported?.() ?? nothingReported;
       if (isFirstAnswer) this.#times = attempt.times;
@@ -315,7 +314,7 @@ class Relay {
   }
 
   #record(outcome: CallOutcome): void {
-    const record = createCallRecord(this.#call, {
+    this.#callRecord = createCallRecord(this.#call, {
       outcome,
       target: this.#target,
       attempts: this.#recorder.attempts,
@@ -325,7 +324,7 @@ class Relay {
       reason: this.#reason,
       times: this.#times,
     });
-    this.#dependencies.usage.record(record);
+    this.#dependencies.usage.record(this.#callRecord);
   }
 }
 

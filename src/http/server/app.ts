@@ -122,6 +122,9 @@ export function createMetricsApp(metrics: Metrics): Koa {
   return app;
 }
 
+/** A request with more bytes is not kept after its end. */
+const maxKeptBytes = 256 * 1024;
+
 /** Translates between HTTP and `invoke`: finds the route, passes the request on, writes the answer, records it. */
 class HttpAdapter {
   readonly #options: AppOptions;
@@ -147,7 +150,7 @@ class HttpAdapter {
     this.#answers = options.answers ?? new ByteBudget(defaultAnswerByteLimits);
     this.#places = options.places ?? new AnswerPlaces(this.#answers);
     this.#openAnswers = new OpenAnswers(this.#answers, options.maxUnreadMs);
-    this.#activity = options.activity ?? { open: 0, lastAnswerAt: null };
+    this.#activity = options.activity ?? { open: 0, lastAnswerAt: null, last: null };
     this.#remembered = options.remembered ?? null;
     this.#findWrongTurn = createFindWrongTurn(options.operations);
     const { planes = bothPlanes } = options;
@@ -185,7 +188,7 @@ class HttpAdapter {
       context.body?.release();
       context.wholeAnswer?.release();
       context.leavePlace?.();
-      if (!isPolled) this.#countAnswered();
+      if (!isPolled) this.#countAnswered(context);
     }
     this.#requestLog.record(context);
   }
@@ -194,9 +197,11 @@ class HttpAdapter {
     return context.ctx.req.method === 'GET' && this.#remembered?.write(context) === true;
   }
 
-  #countAnswered(): void {
+  #countAnswered(context: RequestContext): void {
     this.#activity.open -= 1;
     this.#activity.lastAnswerAt = performance.now();
+    const heldBytes = (context.body?.mostBytes ?? 0) + (context.wholeAnswer?.mostBytes ?? 0);
+    if (heldBytes <= maxKeptBytes) this.#activity.last = context;
   }
 
   #publicRoute(route: Route): Route {
@@ -255,14 +260,18 @@ class HttpAdapter {
         body: new HttpBody(ctx),
         bodyHold: this.#holdBody(context, caller),
       }),
-      openConnection: (caller, limitHeaders) => ({
-        headers,
-        query: context.query,
-        body: new HttpBody(ctx),
-        bodyHold: this.#holdBody(context, caller),
-        answerHold: this.#holdAnswer(context, caller),
-        response: new HttpResponse(ctx, limitHeaders),
-      }),
+      openConnection: (caller, limitHeaders) => {
+        const connection = {
+          headers,
+          query: context.query,
+          body: new HttpBody(ctx),
+          bodyHold: this.#holdBody(context, caller),
+          answerHold: this.#holdAnswer(context, caller),
+          response: new HttpResponse(ctx, limitHeaders),
+        };
+        context.connection = connection;
+        return connection;
+      },
     });
     context.keyId = keyId;
     context.projectId = projectId;

@@ -5,6 +5,7 @@ import type { Caller } from '#domain/shared/access.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { type ErrorForm, openAiErrors } from '#exchange/error-form.ts';
 import type { Plane } from '#exchange/problem.ts';
+import type { StreamingConnection } from '#exchange/streaming-connection.ts';
 import { requestIdOf } from '#http/request/request-headers.ts';
 import type { SessionCookie } from '#http/request/session-cookie.ts';
 import type { OpenAnswers } from '#http/response/open-answers.ts';
@@ -44,6 +45,8 @@ export interface RequestContext {
   body: ByteReservation | null;
   /** The bytes of an answer that is held until it is whole; null without one. */
   wholeAnswer: ByteReservation | null;
+  /** The connection of a streaming operation; null for any other. */
+  connection: StreamingConnection | null;
   /** Ends the use of its place among the answers of its project that are made; null without a place. */
   leavePlace: (() => void) | null;
   /** For whom its answer is made, if it may hold until the next commit of the read models; else null. */
@@ -80,6 +83,7 @@ export function createRequestContext(ctx: Context, openAnswers: OpenAnswers | nu
     projectId: null,
     body: null,
     wholeAnswer: null,
+    connection: null,
     leavePlace: null,
     madeFor: null,
     openAnswers,

@@ -7,11 +7,16 @@ export interface RequestActivity {
   open: number;
   /** When the last request was answered, in ms as `performance.now()` counts; null before the first. */
   lastAnswerAt: number | null;
+  /**
+   * The last request of a usual size, with all that it was made of. Nothing reads it. When memory is given back, V8 discards
+   * the code that it has optimized for objects of a shape of which none lives, and an idle node would have none.
+   */
+  last: object | null;
 }
 
 /** The heap of this thread, the clock and the collection; a test replaces them. */
 export interface MemoryAfterLoadOptions {
-  readonly activity: Readonly<RequestActivity>;
+  readonly activity: Readonly<Pick<RequestActivity, 'open' | 'lastAnswerAt'>>;
   /** Milliseconds since some moment, never going back. Default: the machine's. */
   readonly now?: () => number;
   /** Returns the bytes that the heap holds, used or not. Default: those of this thread. */

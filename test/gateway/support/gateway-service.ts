@@ -22,6 +22,7 @@ import { type HttpServer, listen, type ServerLimits } from '#http/server/server.
 import type { StoredResponses } from '#responses/stored-responses.ts';
 import { FreeSpace } from '#shared/files/free-space.ts';
 import { loggerOn } from '#shared/logging/pino-logger.ts';
+import type { RequestActivity } from '#shared/memory/memory-after-load.ts';
 import { goodKey, caller as someCaller } from '#test/http/support/fake-service.ts';
 import { inMemoryResponses } from '#test/support/fakes/in-memory-response-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
@@ -58,11 +59,13 @@ export interface GatewayServiceOptions {
   readonly answers?: ByteBudget;
   /** How long an answer may wait for a client that reads nothing. Default: the usual time. */
   readonly maxUnreadMs?: number;
-  /** Returns the holder of a key. Default: `caller` for `goodKey`. */
+  /** Counts the open requests. */
+  readonly activity?: RequestActivity;
   /** Default: in memory. */
   readonly responses?: StoredResponses;
   /** Default: none. */
   readonly findFile?: GatewayOptions['findFile'];
+  /** Returns the holder of a key. Default: `caller` for `goodKey`. */
   readonly authenticate?: (key: string) => Promise<Caller | null>;
   /** A wait before each look-up of a key. */
   readonly beforeKey?: () => Promise<unknown>;
@@ -96,6 +99,7 @@ export async function startGateway(
     bodies = new ByteBudget(defaultBodyByteLimits),
     answers = new ByteBudget(defaultAnswerByteLimits),
     maxUnreadMs = 60_000,
+    activity = { open: 0, lastAnswerAt: null, last: null },
     responses = inMemoryResponses(),
     findFile = async () => null,
     authenticate,
@@ -149,6 +153,7 @@ export async function startGateway(
     bodies,
     answers,
     maxUnreadMs,
+    activity,
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 }, serverLimits);
   return {
