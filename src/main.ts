@@ -12,6 +12,7 @@ import { describeAsOf } from './app/read-only.ts';
 import { asksForHelp, usage } from './app/startup/arguments.ts';
 import { describeStart } from './app/startup/describe-start.ts';
 import { printAdminKey } from './app/startup/first-start.ts';
+import { optimizeSooner } from './app/startup/optimize-sooner.ts';
 import { findMisspelt, type MisspeltVariable, recordReads } from './app/startup/variable-names.ts';
 import { RateLimit } from './application/access/rate-limit.ts';
 import { createInvoke, createInvokeAs } from './application/operations/invoke.ts';
@@ -26,12 +27,16 @@ import { type HttpServer, listen } from './http/server/server.ts';
 import { createStartingApp } from './http/server/starting-app.ts';
 import { StartupError } from './shared/errors/startup-error.ts';
 import { createLog } from './shared/logging/pino-logger.ts';
+import { keepBoundForMainThread, MainThreadHeap } from './shared/memory/main-thread-heap.ts';
 import { MemoryAfterLoad, type RequestActivity } from './shared/memory/memory-after-load.ts';
 
 /** The part of the time to stop that is kept for writing pending data, after running requests have ended. */
 const flushDelayMs = 2_000;
 
 keepNewFilesPrivate();
+optimizeSooner();
+// Comes before the first thread.
+keepBoundForMainThread();
 try {
   if (asksForHelp(process.argv.slice(2))) {
     process.stdout.write(usage);
@@ -64,6 +69,12 @@ async function start(config: Config, misspelt: ReadonlyArray<MisspeltVariable>):
     log.logger.fatal({ err: error }, 'An embedded store takes no more changes: this process ends');
     stopOnce(1);
   };
+  const onOutOfMemory = ({ message }: Error) => {
+    log.logger.fatal(message);
+    // Running requests would take the rest of the heap before an orderly stop is over. What was acknowledged is on disk.
+    process.exit(1);
+  };
+  new MainThreadHeap({ onFull: onOutOfMemory });
   // Needed from here on: without a handler, a signal does not end the first process of a container.
   process.on('SIGTERM', () => stopOnce(0));
   process.on('SIGINT', () => stopOnce(0));

@@ -51,14 +51,17 @@ export class CallLimits {
   }
 
   /** Admits or refuses a call. When an admitted call ends, `release` must be called once. */
-  async acquire(caller: Caller): Promise<RateLimitResult> {
+  acquire(caller: Caller): RateLimitResult | Promise<RateLimitResult> {
     const levels = limitLevelsOf(caller);
     const refusal = this.#tooManyCalls(levels);
     if (refusal !== null) return { headers: [], refusal };
     // Calls without a limit are counted too, because a limit may be set while they run.
     for (const level of levels) this.#add(level, 1);
-    if (this.#rate === null) return unlimited;
-    const limited = await this.#rate.take(caller);
+    return this.#rate === null ? unlimited : this.#countRequest(caller, this.#rate);
+  }
+
+  async #countRequest(caller: Caller, rate: RateLimit): Promise<RateLimitResult> {
+    const limited = await rate.take(caller);
     if (limited.refusal !== null) this.release(caller);
     return limited;
   }

@@ -55,7 +55,8 @@ export async function runCall(
   errors: ErrorForm = openAiErrors,
 ): Promise<StreamReport> {
   const { limits } = gateway;
-  const { headers, refusal: refused } = await limits.acquire(request.caller);
+  const admission = limits.acquire(request.caller);
+  const { headers, refusal: refused } = admission instanceof Promise ? await admission : admission;
   const { response } = request;
   response.addHeaders([...always, ...errors.requestIdHeader(request.requestId), ...headers]);
   if (refused !== null) return sendFailure(request, refused, errors);

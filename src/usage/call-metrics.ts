@@ -100,27 +100,26 @@ function observe(instruments: Instruments, names: LabelNames, record: CallRecord
   if (streamed && outcome === 'served' && firstContentMs !== null)
     instruments.firstChunks.observe(labels, firstContentMs / 1_000);
   if (record.characters !== null) instruments.characters.inc(of, record.characters);
-  observeReported(instruments, names, operation, record);
-  for (const attempt of record.brokenAttempts) observeReported(instruments, names, operation, attempt);
+  observeReported(instruments, record, operation, of);
+  for (const attempt of record.brokenAttempts)
+    observeReported(instruments, attempt, operation, targetLabels(names, attempt));
 }
-
-type Reported = Pick<CallRecord, 'provider' | 'target' | 'tokens' | 'audioSeconds'>;
 
 /** Counts what the provider of an attempt has reported. */
 function observeReported(
   instruments: Instruments,
-  names: LabelNames,
+  { tokens, audioSeconds }: Pick<CallRecord, 'tokens' | 'audioSeconds'>,
   operation: CallRecord['operation'],
-  reported: Reported,
+  of: TargetLabels,
 ): void {
-  const { tokens, audioSeconds } = reported;
-  const of = targetLabels(names, reported);
   if (audioSeconds !== null) instruments.audioSeconds.inc(of, audioSeconds);
   if (tokens === null) return;
   const labels = { gen_ai_operation_name: operation, ...of };
   instruments.tokens.observe({ ...labels, gen_ai_token_type: 'input' }, tokens.input);
   instruments.tokens.observe({ ...labels, gen_ai_token_type: 'output' }, tokens.output);
 }
+
+type TargetLabels = ReturnType<typeof targetLabels>;
 
 function targetLabels({ models }: LabelNames, { provider, target }: Pick<CallRecord, 'provider' | 'target'>) {
   const isNamed = provider !== null && target !== null && models.has(target);

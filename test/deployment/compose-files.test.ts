@@ -9,6 +9,7 @@ import {
   nodes,
   services,
 } from '#test/support/service/compose-files.ts';
+import { maxMainHeapMb } from '#test/support/service/main-heap.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 
 const image = `switchyard:${packageJson.version}`;
@@ -50,6 +51,11 @@ describe('compose files', () => {
         assert.equal(service.read_only, true);
         const { limits } = readConfig(environmentOf(service));
         assert.ok(seconds(service.stop_grace_period) * 1000 > limits.stopTimeoutMs);
+      });
+
+      it(`gives ${name} more memory than the heap of its main thread may take`, () => {
+        const [, gibibytes] = /^(\d+)g$/.exec(service.mem_limit ?? '') ?? [];
+        assert.ok(Number(gibibytes) * 1024 > maxMainHeapMb, service.mem_limit);
       });
     });
   }

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { startService, type TemporaryFolder, temporaryFolder } from '#test/support/service/service-process.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = join(root, 'deployment');
@@ -78,6 +79,11 @@ describe('the units of the deployment', () => {
     const timers = units.filter((name) => name.endsWith('.timer'));
     assert.deepEqual(timers, ['switchyard-backup.timer', 'switchyard-digest.timer', 'switchyard-sweep.timer']);
     for (const timer of timers) assert.ok(units.includes(timer.replace('.timer', '.service')), timer);
+  });
+
+  it('start the service as npm start does', () => {
+    const command = `/opt/switchyard/node_modules/.bin/${packageJson.scripts.start}`;
+    assert.ok(read('switchyard.service').split('\n').includes(`ExecStart=${command}`), command);
   });
 
   it('are accepted by systemd, where it is installed', function () {

@@ -52,6 +52,7 @@ describe('docs/operations.md', function () {
       'GATEWAYS',
       'MALLOC_ARENA_MAX',
       'NODE_COMPILE_CACHE',
+      'NODE_OPTIONS',
       'XDG_DATA_HOME',
     ]);
     readConfig(new Proxy({}, { get: (_, name) => void known.add(String(name)) }));

@@ -75,14 +75,13 @@ export class KeyResolver {
   }
 
   /**
-   * The caller of a key; null for an invalid key.
+   * The caller of a key, at once if memory knows it; null for an invalid key.
    * @throws UnavailableError if this cannot be decided
    */
-  resolve = async (presented: string, use: KeyUse): Promise<Caller | null> => {
+  resolve = (presented: string, use: KeyUse): Caller | null | Promise<Caller | null> => {
     if (presented.length > maxKeyCharacters) return null;
     const secretHash = hashKey(presented);
-    const keyId = this.#keyIds.get(secretHash) ?? (await this.#findKeyId(secretHash));
-    return keyId === null ? null : this.resolveSecret({ keyId, secretHash }, use);
+    return this.#knownCaller(secretHash) ?? this.#findCaller(secretHash, use);
   };
 
   /**
@@ -100,15 +99,21 @@ export class KeyResolver {
   };
 
   /** The caller of a key that memory knows to be valid now; null if only `resolve` can decide. */
-  resolveNow = (presented: string): Caller | null => {
-    if (presented.length > maxKeyCharacters) return null;
-    const secretHash = hashKey(presented);
+  resolveNow = (presented: string): Caller | null =>
+    presented.length > maxKeyCharacters ? null : this.#knownCaller(hashKey(presented));
+
+  async #findCaller(secretHash: string, use: KeyUse): Promise<Caller | null> {
+    const keyId = this.#keyIds.get(secretHash) ?? (await this.#findKeyId(secretHash));
+    return keyId === null ? null : this.resolveSecret({ keyId, secretHash }, use);
+  }
+
+  #knownCaller(secretHash: string): Caller | null {
     const keyId = this.#keyIds.get(secretHash);
     const holder = keyId === undefined ? null : this.#freshHolder(keyId);
     const issuedBefore = this.#issuedBefore;
     if (keyId === undefined || holder === null || issuedBefore === null) return null;
     return this.#admit(holder, { keyId, secretHash, issuedBefore });
-  };
+  }
 
   /** Returns the caller, and notes that the key was used; null if the secret is not valid. */
   #admit(

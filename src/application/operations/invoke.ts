@@ -75,7 +75,7 @@ export interface Invocation {
 
 export interface InvokeDependencies {
   /** Finds the caller of a presented key; null for an invalid key. @throws UnavailableError */
-  readonly authenticate: (presentedKey: string, use: KeyUse) => Promise<Caller | null>;
+  readonly authenticate: (presentedKey: string, use: KeyUse) => Caller | null | Promise<Caller | null>;
   /** Finds the caller of a session; null if it is over. Default: there are no sessions. @throws UnavailableError */
   readonly authenticateSession?: (token: string, use: KeyUse) => Promise<Caller | null>;
   /** Counts a request of a caller; null if there is no limit. */
@@ -126,8 +126,11 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
     const refuse = (refusal: Failure) => answer(E.left(refusal));
     try {
       // 1. Authentication
-      if (presentedKey !== null) caller = await authenticate(presentedKey, useOf(target));
-      else if (sessionToken !== null) caller = await authenticateSession(sessionToken, useOf(target));
+      if (presentedKey !== null) {
+        const found = authenticate(presentedKey, useOf(target));
+        // A known key needs no turn of the event loop.
+        caller = found instanceof Promise ? await found : found;
+      } else if (sessionToken !== null) caller = await authenticateSession(sessionToken, useOf(target));
       else return refuse(keyFault ?? keyRequired);
       if (caller === null) return refuse(presentedKey === null ? sessionOver : keyInvalid);
 

@@ -52,18 +52,20 @@ function logInLines(level: LogLevel): ProcessLog {
     timer = null;
     lines.flush();
   };
-  // A flush without lines would write nothing, in another thread, five times a second.
-  const gathering = {
-    write: (line: string) => {
-      lines.write(line);
-      timer ??= setTimeout(flush, flushIntervalMs).unref();
-    },
-  };
   const bringOut = () => {
     // This throws before the first write has begun. Then there is nothing to write.
     try {
       lines.flushSync();
     } catch {}
+  };
+  const gathering = {
+    // A timer that always runs would write nothing, in another thread, five times a second.
+    write: (line: string) => {
+      lines.write(line);
+      timer ??= setTimeout(flush, flushIntervalMs).unref();
+    },
+    // Pino calls this after a fatal line, which a process that ends at once would lose.
+    flushSync: bringOut,
   };
   process.once('exit', bringOut);
   return {

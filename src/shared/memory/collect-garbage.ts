@@ -17,6 +17,11 @@ export function collectYoungGarbage(): void {
   run({ type: 'minor', execution: 'sync', flavor: 'regular' });
 }
 
+/** Collects all garbage of this thread's heap. The thread does nothing else meanwhile: 40 ms with 30 MB of live objects. */
+export function collectAllGarbage(): void {
+  run({ type: 'major', execution: 'sync', flavor: 'regular' });
+}
+
 /**
  * Collects all garbage of this thread's heap, and gives the memory that it no longer uses back to the system. The thread
  * does nothing else for about twice the time of a full collection: 0.1 s with 30 MB of live objects.

@@ -29,7 +29,7 @@ const maxAppendBytes = 4 * 1024 * 1024;
 const lineFeed = '\n'.charCodeAt(0);
 
 /** A small heap makes V8 collect garbage early instead of growing to the machine's limit. */
-const smallHeap = '--max-old-space-size=160 --max-semi-space-size=8';
+const smallHeapMb = 160;
 
 /** The number of flows whose entries are exported before memory is measured. */
 const flowsBefore = 20;
@@ -80,7 +80,7 @@ describe('export of a long audit', function () {
     for (const ending of ['', '-wal', '-shm']) rmSync(join(folder.path, `read.db${ending}`), { force: true });
     service = await startService({ dataDir: folder.path });
     await service.stop();
-    service = await startService({ dataDir: folder.path, environment: { NODE_OPTIONS: smallHeap } });
+    service = await startService({ dataDir: folder.path, maxHeapMb: smallHeapMb });
 
     // The heap of V8 and the cached states of streams grow once and then stay; an export of a part reaches that level.
     let warm = 0;

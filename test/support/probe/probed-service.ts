@@ -5,6 +5,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { Pool } from 'undici';
 import { adminKey } from '#test/support/service/admin-key.ts';
 import { Client } from '#test/support/service/client.ts';
+import { maxMainHeapMb } from '#test/support/service/main-heap.ts';
 import {
   type ServiceEnvironment,
   type ServiceProcess,
@@ -36,12 +37,13 @@ export class ProbedService {
     this.#remove = remove;
   }
 
-  /** Starts it, and connects to its probe. */
+  /** Starts it with a third of the bound of its main thread's heap, and connects to its probe. */
   static async start(variables: ServiceEnvironment): Promise<ProbedService> {
     const folder = temporaryFolder();
     const path = join(folder.path, 'probe.sock');
     const environment = { ...variables, TURN_PROBE_SOCKET: path, NODE_OPTIONS: `--import=${probeFile}` };
-    const service = await startService({ dataDir: join(folder.path, 'data'), environment });
+    const maxHeapMb = Math.floor(maxMainHeapMb / 3);
+    const service = await startService({ dataDir: join(folder.path, 'data'), environment, maxHeapMb });
     const socket = connect(path);
     await once(socket, 'connect');
     return new ProbedService(service, socket, folder.remove);

@@ -27,6 +27,8 @@ export interface ServiceOptions {
   readonly dataDir: string;
   /** Replaces or (with undefined) removes variables. */
   readonly environment?: ServiceEnvironment;
+  /** The bound of the main thread's heap; default: that of `npm start`. */
+  readonly maxHeapMb?: number;
   /** The file that starts the service; default: that of this checkout. */
   readonly main?: string;
 }
@@ -54,10 +56,12 @@ export class ServiceProcess {
   #readiness = '';
 
   /** Starts it with the flags of `npm start`; `listening` waits for it. */
-  constructor({ dataDir, environment = {}, main = ownMain }: ServiceOptions) {
+  constructor({ dataDir, environment = {}, maxHeapMb, main = ownMain }: ServiceOptions) {
     this.dataDir = dataDir;
     const variables = { DATA_DIR: dataDir, PORT: '0', BOOTSTRAP_API_KEY: adminKey, LOG_LEVEL: 'error', ...environment };
-    this.#process = new WatchedProcess({ file: main, flags: startFlags(main), environment: variables });
+    // The last one of a kind counts.
+    const flags = [...startFlags(main), ...(maxHeapMb === undefined ? [] : [`--max-old-space-size=${maxHeapMb}`])];
+    this.#process = new WatchedProcess({ file: main, flags, environment: variables });
     this.#ended = this.#watch();
   }
 

@@ -1,0 +1,109 @@
+import { constants, PerformanceObserver } from 'node:perf_hooks';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { collectAllGarbage } from './collect-garbage.ts';
+
+/** Calls a function after full collections of this thread's heap, with the time when the last one began. Returns its end. */
+type Watch = (afterCollection: (beganAtMs: number) => void) => () => void;
+
+/** What happens when the heap is full, and the heap itself; a test replaces it. */
+export interface MainThreadHeapOptions {
+  /** Called once, with the error that names the thread and its bound. */
+  readonly onFull: (error: Error) => void;
+  /** The most bytes of objects that stay. Default: what the command line allows this thread. */
+  readonly maxBytes?: number;
+  /** Returns the bytes of all objects, garbage included. Default: those of this thread. */
+  readonly usedBytes?: () => number;
+  /** Default: V8's collection. */
+  readonly collect?: () => void;
+  /** Default: what Node reports of V8's collections. */
+  readonly watch?: Watch;
+}
+
+const mebibyte = 1024 * 1024;
+/** Beyond this part of its bound V8 collects all the time, and may give up before the heap is full. */
+const fullPart = 0.8;
+/** A young generation has two halves, and room for one half of large objects. */
+const halvesOfYoungGeneration = 3;
+/** V8's own limit of a half, where no flag gives another one. */
+const usualHalfMb = 64;
+const halfFlag = /--max[-_]semi[-_]space[-_]size[= ](\d+)/g;
+
+/**
+ * Ends the bounds of the command line for threads that start from now on. V8 would prefer `--max-old-space-size` to the
+ * bound that each thread has of its own (`ThreadHeap`). The heap of the main thread, which calls this, has its bound by now.
+ */
+export function keepBoundForMainThread(): void {
+  setFlagsFromString('--max-old-space-size=0');
+}
+
+/**
+ * Watches the bound of the main thread's heap (docs/adr/0104-the-main-threads-heap-has-a-bound.md). V8 ends a process
+ * whose main thread is out of memory at once, with many lines of its own, and no JavaScript runs any more. So this looks at what a
+ * full collection leaves, and reports a heap that is nearly full while the process can still say so. Garbage does not
+ * count: when the heap seems full, all garbage is collected before it is looked at again.
+ *
+ * The look comes in the next turn of the event loop. One turn, or one allocation, that fills the rest of the heap still ends
+ * the process with V8's message. Nothing that was acknowledged is lost then either, because it is on disk.
+ */
+export class MainThreadHeap {
+  readonly #options: Required<MainThreadHeapOptions>;
+  readonly #endWatch: () => void;
+  /** When the last collection of this class ended. It needs no look: V8 collects again when it must. */
+  #collectedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: MainThreadHeapOptions) {
+    const own = { usedBytes: usedBytesOfThread, collect: collectAllGarbage, watch: watchCollections };
+    this.#options = { maxBytes: maxBytesOfThread(), ...own, ...options };
+    this.#endWatch = this.#options.watch((beganAtMs) => this.#look(beganAtMs));
+  }
+
+  /** Looks no more. */
+  close(): void {
+    this.#endWatch();
+  }
+
+  #look(beganAtMs: number): void {
+    const { collect, maxBytes, onFull } = this.#options;
+    if (beganAtMs < this.#collectedAtMs || !this.#seemsFull()) return;
+    collect();
+    this.#collectedAtMs = performance.now();
+    if (!this.#seemsFull()) return;
+    this.close();
+    onFull(
+      new Error(`The main thread has run out of memory: its heap may have ${Math.round(maxBytes / mebibyte)} MB.`),
+    );
+  }
+
+  #seemsFull(): boolean {
+    return this.#options.usedBytes() > fullPart * this.#options.maxBytes;
+  }
+}
+
+function usedBytesOfThread(): number {
+  return getHeapStatistics().used_heap_size;
+}
+
+/** V8 reports the limits of both generations as one. */
+function maxBytesOfThread(): number {
+  return getHeapStatistics().heap_size_limit - halvesOfYoungGeneration * maxHalfMb() * mebibyte;
+}
+
+function maxHalfMb(): number {
+  const flags = [process.env.NODE_OPTIONS ?? '', ...process.execArgv].join(' ');
+  const given = [...flags.matchAll(halfFlag)].at(-1)?.[1];
+  return given === undefined ? usualHalfMb : Number(given);
+}
+
+const watchCollections: Watch = (afterCollection) => {
+  const observer = new PerformanceObserver((list) => {
+    const last = list.getEntries().findLast(isFullCollection);
+    if (last !== undefined) afterCollection(last.startTime);
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  return () => observer.disconnect();
+};
+
+/** Node's types lack what an entry of a collection has. */
+function isFullCollection(entry: PerformanceEntry & { readonly detail?: { readonly kind?: number } }): boolean {
+  return entry.detail?.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
+}
