@@ -31,9 +31,9 @@ ENV MALLOC_ARENA_MAX=2
 ENV NODE_COMPILE_CACHE=/app/compiled
 # Only /data and /spool are written to when it runs: the rest may be read-only.
 USER 1000:1000
-RUN node --max-semi-space-size=16 --max-old-space-size=2048 src/cli/fill-compile-cache.ts
+RUN node --min-semi-space-size=8 --max-semi-space-size=16 --max-old-space-size=2048 src/cli/fill-compile-cache.ts
 VOLUME /data /spool
 EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=4s --start-period=90s --retries=3 CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/healthz`, { signal: AbortSignal.timeout(3000) }).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # The flags of `npm start`, also above: code that was compiled with other flags does not count.
-CMD ["node", "--max-semi-space-size=16", "--max-old-space-size=2048", "src/main.ts"]
+CMD ["node", "--min-semi-space-size=8", "--max-semi-space-size=16", "--max-old-space-size=2048", "src/main.ts"]
