@@ -38,8 +38,8 @@ describe('a main thread that runs out of memory', function () {
 
   it('ends the process with one line that names it and its bound, and loses nothing that was acknowledged', async () => {
     const service = await start();
-    process.kill(service.pid, 'SIGUSR2');
     const projectId = await newProject(service.client);
+    process.kill(service.pid, 'SIGUSR2');
     const { code, signal } = await service.ended();
     assert.deepEqual([code, signal, service.stderr], [1, null, '']);
     const lines = service.stdout.trim().split('\n');
@@ -51,7 +51,7 @@ describe('a main thread that runs out of memory', function () {
     expectStatus(await next.client.get(`/v1/projects/${projectId}`), 200);
   });
 
-  it('is not one that makes garbage', async () => {
+  it('is not one that makes garbage @long', async () => {
     const service = await start({ GARBAGE: 'true' });
     process.kill(service.pid, 'SIGUSR2');
     await sleep(3_000);

@@ -73,7 +73,7 @@ describe('a third of the main thread’s heap', function () {
     'call of Responses with long texts': () => largestResponses.items(seededRandom(1)),
   };
   for (const [what, make] of Object.entries(bodies))
-    it(`is enough for the largest ${what}`, async () => {
+    it(`is enough for the largest ${what}${markOf(what.startsWith('call of Responses in'))}`, async () => {
       provider.answers((res, seen) =>
         json(seen.path.endsWith('/messages') ? message([{ type: 'text', text: 'Hello' }]) : completion('Hello'))(
           res,
@@ -85,20 +85,26 @@ describe('a third of the main thread’s heap', function () {
 
   const hello = '[{"role":"user","content":"Hello"}]';
   for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/responses']) {
-    it(`is enough for the largest answer of one text, asked at ${path}`, async () => {
+    it(`is enough for the largest answer of one text, asked at ${path} @long`, async () => {
       provider.answers(
         bytes(JSON.stringify(completion(longText(maxAnswerBytes))), { 'content-type': 'application/json' }),
       );
       await expectAnswer(askOf(path, 'gpt', hello));
     });
 
-    it(`is enough for the largest answer of one call of a tool, asked at ${path}`, async () => {
+    const isSample = path === '/v1/chat/completions';
+    it(`is enough for the largest answer of one call of a tool, asked at ${path}${markOf(isSample)}`, async () => {
       const call = { type: 'tool_use', id: 't', name: 'n', input: { text: longText(maxAnswerBytes) } };
       provider.answers(bytes(JSON.stringify(message([call])), { 'content-type': 'application/json' }));
       await expectAnswer(askOf(path, 'claude', hello));
     });
   }
 });
+
+/** Each of these takes seconds of both cores, so `npm test` runs two of them. */
+function markOf(isSample: boolean): string {
+  return isSample ? '' : ' @long';
+}
 
 function configurationOf(provider: FakeProvider): object {
   const baseUrl = new URL(provider.baseUrl).origin;
