@@ -76,6 +76,7 @@ class Relay {
   #reason: string | null = null;
   /** The status of the failure that interrupted an answer; null without one. */
   #brokenStatus: number | null = null;
+  /** In a field, and the last attempt stays in its own, so that they live with the call: see `RequestActivity.last`. */
   #callRecord: CallRecord | null = null;
 
   constructor(call: RelayedCall, dependencies: RelayDependencies) {

@@ -1,6 +1,7 @@
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { collectAllGarbage } from './collect-garbage.ts';
+import { outOfMemoryText } from './thread-heap.ts';
 
 /** Calls a function after full collections of this thread's heap, with the time when the last one began. Returns its end. */
 type Watch = (afterCollection: (beganAtMs: number) => void) => () => void;
@@ -69,9 +70,7 @@ export class MainThreadHeap {
     this.#collectedAtMs = performance.now();
     if (!this.#seemsFull()) return;
     this.close();
-    onFull(
-      new Error(`The main thread has run out of memory: its heap may have ${Math.round(maxBytes / mebibyte)} MB.`),
-    );
+    onFull(new Error(outOfMemoryText('The main thread', Math.round(maxBytes / mebibyte))));
   }
 
   #seemsFull(): boolean {

@@ -13,6 +13,10 @@ export function threadError(error: unknown, { thread, maxOldGenerationSizeMb }: 
   if (!(error instanceof Error)) return new Error(String(error));
   const isOutOfMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
   if (!isOutOfMemory) return error;
-  const text = `The thread that ${thread} has run out of memory: its heap may have ${maxOldGenerationSizeMb} MB.`;
-  return new Error(text, { cause: error });
+  return new Error(outOfMemoryText(`The thread that ${thread}`, maxOldGenerationSizeMb), { cause: error });
+}
+
+/** The text of the error with which a thread without memory ends. @param thread as the beginning of a sentence */
+export function outOfMemoryText(thread: string, maxMb: number): string {
+  return `${thread} has run out of memory: its heap may have ${maxMb} MB.`;
 }

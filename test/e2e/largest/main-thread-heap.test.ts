@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Pool } from 'undici';
+import { maxTranslatedValues } from '#gateway/protocols/protocol.ts';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { bytes, completion, FakeProvider, json } from '#test/gateway/support/fake-provider.ts';
 import { seededRandom } from '#test/soak/random.ts';
 import { Client, type RawRequest } from '#test/support/service/client.ts';
-import { maxMainHeapMb } from '#test/support/service/main-heap.ts';
+import { maxInputHeapMb } from '#test/support/service/main-heap.ts';
 import {
   adminKey,
   type ServiceProcess,
@@ -17,9 +18,8 @@ import {
 import { randomText } from './random-values.ts';
 import { largestChats, largestMessages, largestResponses, maxGatewayBytes } from './streaming-requests.ts';
 
-/** An answer that is not compressed, and the values that are translated. */
+/** Of an answer that is not compressed. */
 const maxAnswerBytes = 64 * 1024 * 1024;
-const maxTranslatedValues = 100_000;
 const maxWaitMs = 120_000;
 const timeouts = { connectMs: 2_000, headersMs: maxWaitMs, firstContentMs: maxWaitMs, idleMs: maxWaitMs };
 
@@ -45,8 +45,7 @@ describe('a third of the main thread’s heap', function () {
     const file = join(folder.path, 'gateway.json');
     writeFileSync(file, JSON.stringify(configurationOf(provider)));
     const environment = { GATEWAY_CONFIG: file, PROVIDER_KEY: 'provider-secret' };
-    const maxHeapMb = Math.floor(maxMainHeapMb / 3);
-    service = await startService({ dataDir: join(folder.path, 'data'), environment, maxHeapMb });
+    service = await startService({ dataDir: join(folder.path, 'data'), environment, maxHeapMb: maxInputHeapMb });
     const limits = { headersTimeout: maxWaitMs, bodyTimeout: maxWaitMs };
     client = new Client(new Pool(service.url, limits), adminKey);
   });

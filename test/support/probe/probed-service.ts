@@ -5,7 +5,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { Pool } from 'undici';
 import { adminKey } from '#test/support/service/admin-key.ts';
 import { Client } from '#test/support/service/client.ts';
-import { maxMainHeapMb } from '#test/support/service/main-heap.ts';
+import { maxInputHeapMb } from '#test/support/service/main-heap.ts';
 import {
   type ServiceEnvironment,
   type ServiceProcess,
@@ -42,8 +42,7 @@ export class ProbedService {
     const folder = temporaryFolder();
     const path = join(folder.path, 'probe.sock');
     const environment = { ...variables, TURN_PROBE_SOCKET: path, NODE_OPTIONS: `--import=${probeFile}` };
-    const maxHeapMb = Math.floor(maxMainHeapMb / 3);
-    const service = await startService({ dataDir: join(folder.path, 'data'), environment, maxHeapMb });
+    const service = await startService({ dataDir: join(folder.path, 'data'), environment, maxHeapMb: maxInputHeapMb });
     const socket = connect(path);
     await once(socket, 'connect');
     return new ProbedService(service, socket, folder.remove);
