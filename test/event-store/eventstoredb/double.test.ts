@@ -9,9 +9,9 @@ import { credentials } from '@grpc/grpc-js';
 import { pino } from 'pino';
 import { noStream } from '#event-store/event-store.ts';
 import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
-import { subscriptionRequest } from '#event-store/eventstoredb/wire/requests.ts';
+import { appendRequests, subscriptionRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
-import { mustAppend, someEvent, someStream } from '#test/contract/event-store.ts';
+import { mustAppend, someEvent, someEvents, someStream } from '#test/contract/event-store.ts';
 import { EventStoreDbClusterDouble } from '#test/support/eventstoredb/cluster-double.ts';
 import { EventStoreDbDouble, type ServerRelease } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { SyncedFile } from '#test/support/eventstoredb/synced-file.ts';
@@ -59,6 +59,34 @@ describe('EventStoreDbDouble with a slow subscriber of $all', function () {
       assertInOrder(double, subscriber);
     });
   });
+});
+
+describe('EventStoreDbDouble with an append that ends early', function () {
+  this.timeout(60_000);
+
+  for (const how of ['cancelled', 'cut'] as const)
+    it(`stores nothing of it (${how})`, async () => {
+      const double = await EventStoreDbDouble.start();
+      const stubs = new StreamsClient(`127.0.0.1:${double.port}`, credentials.createInsecure());
+      try {
+        const stream = someStream();
+        const { promise: failed, resolve: fail } = Promise.withResolvers<unknown>();
+        const call = stubs.append(fail);
+        call.on('error', () => {});
+        for (const request of appendRequests(stream, noStream, someEvents(3)).slice(0, 3)) call.write(request);
+        await eventually(() => double.callsByKind.append === 1);
+        // The messages have arrived by then.
+        await sleep(100);
+        if (how === 'cancelled') call.cancel();
+        else double.cut();
+        assert.match(String(await failed), how === 'cancelled' ? /CANCELLED/ : /UNAVAILABLE/);
+        await sleep(100);
+        assert.equal(double.log.visible(stream), null);
+      } finally {
+        stubs.close();
+        await double.kill();
+      }
+    });
 });
 
 describe('EventStoreDbDouble with a disk', function () {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams, { type AppendReq, type AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerReadableStream, sendUnaryData } from '@grpc/grpc-js';
@@ -14,7 +15,10 @@ import {
 import { streamNameOf } from './messages.ts';
 import { dataBytes, maxAppendBytes, proposedEvents } from './proposed-events.ts';
 
-/** Answers a call of `Append`: options first, then events, one append in all. */
+/**
+ * Answers a call of `Append`: options first, then events, one append in all. A call that ends before it is whole stores
+ * nothing.
+ */
 export function answerAppend(
   call: ServerReadableStream<AppendReq, AppendResp>,
   callback: sendUnaryData<AppendResp>,
@@ -25,6 +29,9 @@ export function answerAppend(
   // The client has disconnected.
   call.on('error', () => {});
   call.on('end', async () => {
+    // A call that the client cancels ends like a whole one. It is marked as cancelled in the same turn.
+    await nextTurn();
+    if (call.cancelled) return;
     const outcome = await append(requests, appends);
     if (outcome === null) return;
     if ('code' in outcome) callback(outcome);
