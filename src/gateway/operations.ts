@@ -522,7 +522,7 @@ export function gatewayOperations(gateway: Gateway | null, limits: GatewayLimits
       answer: (call: GatewayCall) => Promise<CallResult>,
       errorForm: (headers: IncomingHttpHeaders) => ErrorForm = () => openAiErrors,
     ) =>
-    async (request: StreamingRequest): Promise<StreamReport> => {
+    (request: StreamingRequest): Promise<StreamReport> => {
       if (gateway === null) throw new Error('This node does not have the role gateway.');
       return runCall(gateway, request, answer, errorForm(request.headers));
     };

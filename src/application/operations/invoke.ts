@@ -185,20 +185,24 @@ function createAnswer({ metrics, logger }: Pick<InvokeDependencies, 'metrics' | 
       if (badId !== undefined) return refuse(notFound(route.notFound, quoted(parameters[badId.name] ?? '')));
       if (operation.kind === 'command' || operation.kind === 'upload') commandStart = performance.now();
 
+      if (operation.kind === 'streaming') {
+        // 5. Scope. It has no subject to reach.
+        const refusal = checkScopes(caller, operation);
+        if (refusal !== null) return refuse(refusal);
+        const connection = openConnection(caller, limitHeaders);
+        return E.right(await operation.relay({ ...connection, caller, parameters, requestId }));
+      }
+
       // 4. Reach
       const { fault, ...asked } = headers;
       const limits = maxPageBytes === undefined ? {} : { maxPageBytes };
       const request = { caller, requestId, parameters, requestTarget, ...asked, ...limits };
-      const subject = operation.kind === 'streaming' ? noSubject : await operation.loadSubject(request);
+      const subject = await operation.loadSubject(request);
       if (E.isLeft(subject)) return refuse(subject.left);
 
       // 5. Scope
       const scopeFailure = checkScopes(caller, operation);
       if (scopeFailure !== null) return refuse(scopeFailure);
-      if (operation.kind === 'streaming') {
-        const connection = openConnection(caller, limitHeaders);
-        return E.right(await operation.relay({ ...connection, caller, parameters, requestId }));
-      }
 
       // 6. Input
       if (fault !== null) return refuse(fault);
@@ -276,8 +280,6 @@ function noOperation({ method, allowedMethods, failure: known }: Extract<CallTar
 }
 
 const quoted = (id: string) => JSON.stringify(id.slice(0, 100));
-
-const noSubject = E.right(null);
 
 const onlyTried = failure('invalid-input', 'The upload was only tried.');
 

@@ -132,8 +132,9 @@ export class UsageTotal {
     firstContentMs: new LatencySketch(),
     totalMs: new LatencySketch(),
   };
-  #counters = zeros(counters);
-  #tokenParts = noTokenParts;
+  // Changed in place, because every call is added here.
+  readonly #counters: Record<(typeof counters)[number], number> = zeros(counters);
+  readonly #tokenParts: Record<TokenPartName, number | null> = { ...noTokenParts };
   #failedTries: Counts = {};
   #cost: number | null = null;
 
@@ -145,9 +146,10 @@ export class UsageTotal {
   /** Adds amounts. Their latencies have the accuracy of all others. */
   add(amounts: UsageAmounts): void {
     const { failedTries, cost } = amounts;
-    this.#counters = addCounters(counters, this.#counters, amounts);
-    this.#tokenParts = addTokenParts(this.#tokenParts, amounts);
-    this.#failedTries = addTries(this.#failedTries, triesByKind(failedTries), this.#maxKindsOfTries);
+    for (const name of counters) this.#counters[name] += amounts[name];
+    for (const name of tokenPartNames) this.#tokenParts[name] = addCost(this.#tokenParts[name], amounts[name]);
+    if (failedTries.length > 0)
+      this.#failedTries = addTries(this.#failedTries, triesByKind(failedTries), this.#maxKindsOfTries);
     this.#cost = addCost(this.#cost, cost);
     for (const name of latencies) this.#latencies[name].merge(amounts[name]);
   }

@@ -49,7 +49,8 @@ export async function relayRequest(checked: CheckedRequest): Promise<CallResult>
   const { model, hint, isStreamed } = request;
   const route = call.configuration.catalogue.chat(model, hint);
   if (E.isLeft(route)) return E.left(catalogueFailure(route.left));
-  const requests = await TargetRequests.prepare(call, endpoint.protocol, request, route.right);
+  const prepared = TargetRequests.prepare(call, endpoint.protocol, request, route.right);
+  const requests = prepared instanceof Promise ? await prepared : prepared;
   if (E.isLeft(requests)) return requests;
   const { canServe, requestFor } = requests.right;
   const report = await relay(

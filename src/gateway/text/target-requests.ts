@@ -60,16 +60,18 @@ export class TargetRequests {
     this.#ways = waysOf(call, protocol, request, route);
   }
 
-  /** @returns why no target can serve the call, if each would have to translate what it cannot express */
-  static async prepare(
+  /**
+   * Makes the requests, at once if the first target gets the request as it came.
+   * @returns why no target can serve the call, if each would have to translate what it cannot express
+   */
+  static prepare(
     call: GatewayCall,
     protocol: ClientProtocol,
     request: TextRequest,
     route: ModelRoute,
-  ): Promise<E.Either<Failure, TargetRequests>> {
+  ): E.Either<Failure, TargetRequests> | Promise<E.Either<Failure, TargetRequests>> {
     const requests = new TargetRequests(call, protocol, request, route);
-    const unsupported = await requests.#findUnsupported();
-    return unsupported === null ? E.right(requests) : E.left(unsupportedFailure(unsupported));
+    return requests.#passesAtFirst() ? E.right(requests) : requests.#checked();
   }
 
   readonly canServe = (target: Target): boolean => this.#ways.has(target);
@@ -196,6 +198,18 @@ export class TargetRequests {
     const [pointer] = written.ignored;
     if (pointer === undefined || !isStrict(this.#call.headers)) return E.right(written);
     return E.left({ pointer, message: leftOutMessage });
+  }
+
+  #passesAtFirst(): boolean {
+    const [first] = this.#ways;
+    if (first === undefined) return false;
+    const [target, { provider, translation }] = first;
+    return translation === null && this.#unsupportedNatively(provider, target) === null;
+  }
+
+  async #checked(): Promise<E.Either<Failure, TargetRequests>> {
+    const unsupported = await this.#findUnsupported();
+    return unsupported === null ? E.right(this) : E.left(unsupportedFailure(unsupported));
   }
 
   /** Whether every target would have to be asked in a protocol that cannot express the request. */

@@ -112,8 +112,9 @@ export function createMetricsApp(metrics: Metrics): Koa {
     const context = createRequestContext(ctx);
     ctx.state = context;
     try {
-      const found = await dispatch.handle(ctx, context.path);
-      if (!found) writeResponse(ctx, 404, apiSecurityHeaders, null);
+      const handled = dispatch.handle(ctx, context.path);
+      if (handled === null) writeResponse(ctx, 404, apiSecurityHeaders, null);
+      else await handled;
     } catch {
       // A figure was not available: the next reading may have it.
       writeResponse(ctx, 503, apiSecurityHeaders, null);
@@ -179,8 +180,8 @@ class HttpAdapter {
     const isPolled = polledPaths.has(context.path);
     if (!isPolled) this.#activity.open += 1;
     try {
-      const isAnswered = this.#answerFromMemory(context) || (await this.#router.handle(ctx, context.path));
-      if (!isAnswered) await this.#answerUnfound(context);
+      if (!this.#answerFromMemory(context))
+        await (this.#router.handle(ctx, context.path) ?? this.#answerUnfound(context));
     } catch (error) {
       const { requestId, name: operation } = context;
       this.#refuse(context, failureOfError(error, { requestId, operation }, this.#options.log));

@@ -13,8 +13,8 @@ export interface Route {
 
 /** Finds the handler of a request. */
 export interface RequestRouter {
-  /** Calls the matching route; false if there is none. */
-  readonly handle: (ctx: Context, path: string) => Promise<boolean>;
+  /** Calls the matching route, and returns what it returns; null if there is none. */
+  readonly handle: (ctx: Context, path: string) => Promise<void> | null;
   /** Returns the methods that a path accepts; empty for an unknown path. */
   readonly allowed: (path: string) => ReadonlyArray<string>;
 }
@@ -45,23 +45,19 @@ export function createRouter(lines: ReadonlyArray<Route>): RequestRouter {
   const routeEscaped = everything.routes();
 
   return {
-    handle: async (ctx, path) => {
+    handle: (ctx, path) => {
       const method = ctx.req.method === 'HEAD' ? 'GET' : (ctx.req.method ?? '');
-      if (!path.includes('%')) {
-        const found = fixed.get(method)?.get(path) ?? findRoute(table.get(`${method} ${shapeOf(path)}`) ?? [], path);
-        if (found === null) return false;
-        await found.handler(ctx, found.parameters);
-        return true;
-      }
-      let found = true;
-      await routeEscaped(ctx as RouterContext, async () => {
-        found = false;
-      });
-      return found;
+      if (path.includes('%'))
+        return everything.match(path, method).route ? routeEscaped(ctx as RouterContext, end) : null;
+      const found = fixed.get(method)?.get(path) ?? findRoute(table.get(`${method} ${shapeOf(path)}`) ?? [], path);
+      return found === null ? null : found.handler(ctx, found.parameters);
     },
     allowed: (path) => [...new Set(everything.match(path, 'GET').path.flatMap((layer) => layer.methods))].sort(),
   };
 }
+
+/** The end of @koa/router's chain, which a route never passes on to. */
+const end = async () => undefined;
 
 /** A route whose path is compared segment by segment. */
 interface TableRoute {
