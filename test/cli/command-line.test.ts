@@ -324,7 +324,7 @@ describe('command-line tools', function () {
     assert.deepEqual([rebuilt.code, rebuilt.stderr, lines(rebuilt).length], [0, '', 2]);
   });
 
-  it('prints the first admin key when a tool initializes an empty store', async () => {
+  it(`prints the first admin key when a tool initializes an empty store ${long}`, async () => {
     const listed = await run('projections.ts', ['list']);
     const [key = ''] = /sy_live_[A-Za-z0-9]+/.exec(listed.stdout) ?? [];
     const service = await new ServiceProcess({

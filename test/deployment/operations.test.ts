@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readConfig } from '#app/config.ts';
 import { createMetrics } from '#http/routes/metrics.ts';
+import { long } from '#test/support/run/long.ts';
 import { startService, temporaryFolder } from '#test/support/service/service-process.ts';
 import { createAttemptMetrics, genAiMetrics } from '#usage/call-metrics.ts';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -74,7 +75,7 @@ describe('docs/operations.md', function () {
     for (const file of found(/node (src\/[\w/-]+\.ts)/g)) assert.ok(readFileSync(file).length > 0);
   });
 
-  it('backs up a running service so that another service starts on the copy', async () => {
+  it(`backs up a running service so that another service starts on the copy ${long}`, async () => {
     const folder = temporaryFolder();
     const [live, backup] = [join(folder.path, 'live'), join(folder.path, 'backup')];
     const service = await startService({ dataDir: live });

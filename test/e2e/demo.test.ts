@@ -137,7 +137,7 @@ describe('npm run demo', function () {
     assert.ok(tries !== null, 'no webhook was repeated');
   }
 
-  it('creates the printed resources, prints commands that work, and keeps its service running until it is stopped', async () => {
+  it(`creates the printed resources, prints commands that work, and keeps its service running until it is stopped ${long}`, async () => {
     const printed = await onOwn().printed(ready);
     const { URL: url = '', ADMIN = '', PARTNER = '', CUSTOMER = '', ...ids } = variablesIn(printed);
     const admin = new Client(url, ADMIN);

@@ -205,7 +205,7 @@ describe('signed digests of a service', function () {
     }
   });
 
-  it('begin a new chain after a restore when no service runs', async () => {
+  it(`begin a new chain after a restore when no service runs ${long}`, async () => {
     cpSync(inFolder('data'), inFolder('restored'), { recursive: true });
     const runTool = (...args: ReadonlyArray<string>) =>
       toolExit(startEventsTool(args, { ...environment, DATA_DIR: inFolder('restored') }));
@@ -245,7 +245,7 @@ describe('a service without a named key for digests', function () {
     folder.remove();
   });
 
-  it('makes one beside the data at its first start, and signs with it from then on', async () => {
+  it(`makes one beside the data at its first start, and signs with it from then on ${long}`, async () => {
     await start();
     const written = await service.client.post<{ key: string; number: number }>('/v1/digests', {});
     assert.equal(written.status, 200, written.text);

@@ -69,7 +69,7 @@ describe('npm run events', function () {
     return ended;
   }
 
-  it('moves the log of a running service to EventStoreDB and back, with the same documents', async () => {
+  it(`moves the log of a running service to EventStoreDB and back, with the same documents ${long}`, async () => {
     const service = await start({ dataDir: source.path });
     const double = await EventStoreDbDouble.start();
     try {

@@ -123,7 +123,7 @@ describe('start of the service', function () {
     assert.deepEqual([warning?.variable, warning?.resembles], ['REQUEST_PER_MINUTE', 'REQUESTS_PER_MINUTE']);
   });
 
-  it('fills missing read models without an error in its log, and logs that once', async () => {
+  it(`fills missing read models without an error in its log, and logs that once ${long}`, async () => {
     const flows = 200;
     const first = await start();
     const { projectId } = expectStatus(await first.client.get('/v1/me'), 200);

@@ -13,7 +13,7 @@ export interface Route {
 
 /** Finds the handler of a request. */
 export interface RequestRouter {
-  /** Calls the matching route, and returns what it returns; null if there is none. */
+  /** Calls the matching route. @returns when it has answered; null if no route matches */
   readonly handle: (ctx: Context, path: string) => Promise<void> | null;
   /** Returns the methods that a path accepts; empty for an unknown path. */
   readonly allowed: (path: string) => ReadonlyArray<string>;

@@ -4,11 +4,11 @@ import type { FlowRecord, FlowVersionRecord } from '#domain/flow/record.ts';
 import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
 import { runningService } from '#test/e2e/support/running-service.ts';
 import type { Client } from '#test/support/service/client.ts';
-import { describeContract } from '#test/support/service/engines.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
 
 const json = { 'content-type': 'application/json' };
 
-describeContract('invalid input over HTTP', (engines) => {
+describeOnEngines('invalid input over HTTP', (engines) => {
   const running = runningService(engines);
   let client: Client;
   let flowsPath: string;

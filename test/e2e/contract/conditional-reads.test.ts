@@ -4,11 +4,11 @@ import { createResources, freshNumber, profileContents } from '#test/e2e/support
 import { runningService } from '#test/e2e/support/running-service.ts';
 import { newKey, newProject } from '#test/e2e/support/tenants.ts';
 import type { Client } from '#test/support/service/client.ts';
-import { describeContract } from '#test/support/service/engines.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
 
 type Named = { readonly id: string };
 
-describeContract('headers of reads and of creations over HTTP', (engines) => {
+describeOnEngines('headers of reads and of creations over HTTP', (engines) => {
   const running = runningService(engines);
   let client: Client;
   let projectId: string;

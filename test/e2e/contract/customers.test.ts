@@ -3,7 +3,7 @@ import { characters, cuidPattern, expectProblem, expectStatus, unknownId } from 
 import { runningService } from '#test/e2e/support/running-service.ts';
 import { type KeyType, newHolder, newOrganization, newProject } from '#test/e2e/support/tenants.ts';
 import type { Client } from '#test/support/service/client.ts';
-import { describeContract } from '#test/support/service/engines.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
 
 type Named = { readonly id: string; readonly name: string; readonly organizationId: string };
 interface Customer {
@@ -17,7 +17,7 @@ interface Customer {
 const path = '/v1/partner/customers';
 const sound = { name: 'Harbour Dental', clientEmail: 'office@harbour-dental.example' };
 
-describeContract('partner customers over HTTP', (engines) => {
+describeOnEngines('partner customers over HTTP', (engines) => {
   const running = runningService(engines);
   let admin: Client;
 

@@ -8,12 +8,12 @@ import OpenAI, { APIError, NotFoundError, toFile } from 'openai';
 import { runningService } from '#test/e2e/support/running-service.ts';
 import { newKey, newProject } from '#test/e2e/support/tenants.ts';
 import { long } from '#test/support/run/long.ts';
-import { describeContract } from '#test/support/service/engines.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
 import { poll } from '#test/support/service/service-process.ts';
 
 const mebibyte = 1024 * 1024;
 
-describeContract('files, by the official openai client', (engines) => {
+describeOnEngines('files, by the official openai client', (engines) => {
   const running = runningService(engines, {
     MAX_FILE_BYTES: String(3 * mebibyte),
     FILES_QUOTA_BYTES: String(5 * mebibyte),

@@ -8,7 +8,7 @@ import { type KeyType, newHolder, newKey, newOrganization, newProject } from '#t
 import { uploadText } from '#test/e2e/support/upload.ts';
 import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
 import type { Client } from '#test/support/service/client.ts';
-import { describeContract } from '#test/support/service/engines.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
 import { poll } from '#test/support/service/service-process.ts';
 
 type Named = { readonly id: string };
@@ -67,7 +67,7 @@ const third = {
   fieldsSchema: [field({ key: 'text', required: false, defaultValue: 'Open' })],
 };
 
-describeContract('instances over HTTP', (engines) => {
+describeOnEngines('instances over HTTP', (engines) => {
   const running = runningService(engines);
   let admin: Client;
   /** A client with a partner's key. */

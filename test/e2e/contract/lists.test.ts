@@ -4,13 +4,13 @@ import { freshNumber, profileContents } from '#test/e2e/support/operations.ts';
 import { runningService } from '#test/e2e/support/running-service.ts';
 import { newKey, newProject } from '#test/e2e/support/tenants.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
-import { describeContract } from '#test/support/service/engines.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
 import { poll } from '#test/support/service/service-process.ts';
 
 type Named = { readonly id: string; readonly name: string };
 type Page = Readonly<Record<string, unknown>> & { readonly nextCursor?: string };
 
-describeContract('filters and order of lists over HTTP', (engines) => {
+describeOnEngines('filters and order of lists over HTTP', (engines) => {
   const running = runningService(engines);
   let client: Client;
   let projectId: string;

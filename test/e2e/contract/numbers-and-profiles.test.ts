@@ -6,7 +6,7 @@ import { characters, expectProblem, expectRecord, expectStatus, unknownId } from
 import { runningService } from '#test/e2e/support/running-service.ts';
 import { newProject } from '#test/e2e/support/tenants.ts';
 import type { Client } from '#test/support/service/client.ts';
-import { describeContract } from '#test/support/service/engines.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
 
 const contents = {
   name: 'Desk',
@@ -17,7 +17,7 @@ const contents = {
   outputVoiceId: 'narrator',
 };
 
-describeContract('phone numbers and agent profiles over HTTP', (engines) => {
+describeOnEngines('phone numbers and agent profiles over HTTP', (engines) => {
   const running = runningService(engines);
   let client: Client;
 

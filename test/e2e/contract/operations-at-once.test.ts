@@ -7,7 +7,7 @@ import { refusedWrites, writableEnvironment, writeInputs } from '#test/e2e/suppo
 import { allEnded } from '#test/support/run/all-ended.ts';
 import { long } from '#test/support/run/long.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
-import { describeContract } from '#test/support/service/engines.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
 import { temporaryFolder } from '#test/support/service/service-process.ts';
 
 type Item = Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ interface Checks {
   readonly failed: string[];
 }
 
-describeContract('every operation with each read right after it, over HTTP', (engines) => {
+describeOnEngines('every operation with each read right after it, over HTTP', (engines) => {
   const blobs = temporaryFolder();
   after(() => blobs.remove());
   const environment = {

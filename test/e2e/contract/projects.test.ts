@@ -3,13 +3,13 @@ import type { ProcessStatus } from '#application/queries/process-status.ts';
 import { characters, expectProblem, expectRecord, expectStatus, unknownId } from '#test/e2e/support/expect.ts';
 import { runningService } from '#test/e2e/support/running-service.ts';
 import type { Client } from '#test/support/service/client.ts';
-import { describeContract } from '#test/support/service/engines.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
 import { poll } from '#test/support/service/service-process.ts';
 
 type Named = { readonly id: string; readonly organizationId: string };
 type Projection = { name: string; state: string; position: number; rebuild: object | null; failure: object | null };
 
-describeContract('liveness, projects, organizations and operations over HTTP', (engines) => {
+describeOnEngines('liveness, projects, organizations and operations over HTTP', (engines) => {
   const running = runningService(engines);
   let client: Client;
 

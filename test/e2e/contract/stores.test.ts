@@ -4,7 +4,7 @@ import { runningService } from '#test/e2e/support/running-service.ts';
 import { newHolder, newProject } from '#test/e2e/support/tenants.ts';
 import { uploadText } from '#test/e2e/support/upload.ts';
 import type { Client, Reply } from '#test/support/service/client.ts';
-import { describeContract } from '#test/support/service/engines.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
 import { poll } from '#test/support/service/service-process.ts';
 
 interface Store {
@@ -31,7 +31,7 @@ function expectGatewayError(reply: Reply<unknown>, status: number, code: string,
   assert.equal(Array.isArray(detail), status === 422, reply.text);
 }
 
-describeContract('stores over HTTP', (engines) => {
+describeOnEngines('stores over HTTP', (engines) => {
   const running = runningService(engines);
   let admin: Client;
   /** Uses the key of a new project, so that a test sees only its own stores. */

@@ -7,13 +7,13 @@ import { bodyFaults, validBodies } from '#test/support/inputs/payload-faults.ts'
 import { field, payload, payloadFlow } from '#test/support/inputs/template-payload.ts';
 import { long } from '#test/support/run/long.ts';
 import type { Client } from '#test/support/service/client.ts';
-import { describeContract } from '#test/support/service/engines.ts';
+import { describeOnEngines } from '#test/support/service/engines.ts';
 
 type Versions = { versions: TemplateVersionRecord[]; nextCursor?: string };
 
 const json = { 'content-type': 'application/json' };
 
-describeContract('templates and their versions over HTTP', (engines) => {
+describeOnEngines('templates and their versions over HTTP', (engines) => {
   const running = runningService(engines);
   let client: Client;
   let organizationId: string;

@@ -71,7 +71,7 @@ describe('a service beside other applications on its EventStoreDB', function () 
     await work();
   });
 
-  it('starts and works, whatever they have stored under other names before, or store while it runs', async () => {
+  it(`starts and works, whatever they have stored under other names before, or store while it runs ${long}`, async () => {
     appendForeignEvents(double, 100);
     double.log.append('orders-1', 'any', [{ ...foreignEvents.binary, id: randomUUID(), type: 'FlowCreated' }]);
     service = await start();

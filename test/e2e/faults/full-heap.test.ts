@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { newProject } from '#test/e2e/support/tenants.ts';
+import { long } from '#test/support/run/long.ts';
 import {
   type ServiceEnvironment,
   type ServiceProcess,
@@ -36,7 +37,7 @@ describe('a main thread that runs out of memory', function () {
     return service;
   };
 
-  it('ends the process with one line that names it and its bound, and loses nothing that was acknowledged', async () => {
+  it(`ends the process with one line that names it and its bound, and loses nothing that was acknowledged ${long}`, async () => {
     const service = await start();
     const projectId = await newProject(service.client);
     process.kill(service.pid, 'SIGUSR2');
@@ -51,7 +52,7 @@ describe('a main thread that runs out of memory', function () {
     expectStatus(await next.client.get(`/v1/projects/${projectId}`), 200);
   });
 
-  it('is not one that makes garbage @long', async () => {
+  it(`is not one that makes garbage ${long}`, async () => {
     const service = await start({ GARBAGE: 'true' });
     process.kill(service.pid, 'SIGUSR2');
     await sleep(3_000);

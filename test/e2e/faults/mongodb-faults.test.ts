@@ -9,7 +9,7 @@ import { newProject } from '#test/e2e/support/tenants.ts';
 import { seededRandom } from '#test/soak/random.ts';
 import { allEnded } from '#test/support/run/all-ended.ts';
 import { eventually } from '#test/support/run/eventually.ts';
-import { itInRounds, long } from '#test/support/run/long.ts';
+import { itInManyRounds, itInRounds, long } from '#test/support/run/long.ts';
 import { randomFaults } from '#test/support/service/faulty-mongodb-proxy.ts';
 import { describeOnFerretDb } from '#test/support/service/ferretdb.ts';
 
@@ -100,7 +100,7 @@ describeOnFerretDb('nodes whose MongoDB changes its primary', (ferret) => {
     }
   };
 
-  const changes = { few: 5, many: 500 };
+  const changes = { few: 2, many: 500 };
   itInRounds('lose nothing and show nothing old while commands fail at random', changes, async (rounds) => {
     await start(rounds === changes.few ? 1 : 2);
     await withSeed(async () => {
@@ -130,14 +130,14 @@ describeOnFerretDb('nodes whose MongoDB changes its primary', (ferret) => {
     });
   };
 
-  const pauses = { few: 1, many: silentStepDowns.count };
-  itInRounds('wait for each new primary, with a line when it begins and one when it ends', pauses, (count) =>
+  const { count: pauses } = silentStepDowns;
+  itInManyRounds('wait for each new primary, with a line when it begins and one when it ends', pauses, (count) =>
     expectPauses({ ...silentStepDowns, count }),
   );
 
   it(`wait for a primary that is elected in ten seconds ${long}`, () => expectPauses(longStepDowns));
 
-  itInRounds('never stand still after connections were cut', { few: 5, many: 60 }, async (cuts) => {
+  itInManyRounds('never stand still after connections were cut', 60, async (cuts) => {
     await start(1);
     await withSeed(async () => {
       const [{ client }] = stores.nodes as [(typeof stores.nodes)[number]];

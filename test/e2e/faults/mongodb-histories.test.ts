@@ -22,7 +22,7 @@ const statesInTurn = 8;
 const quick = { READ_YOUR_WRITES_TIMEOUT_MS: '100' };
 /** Of this number of reads one is at the writer's position. */
 const readsForOneAtPosition = 4;
-const shortMs = 8_000;
+const shortMs = 4_000;
 const longMs = 90_000;
 const pauseMs = 2_000;
 const betweenFaultsMs = 4_000;

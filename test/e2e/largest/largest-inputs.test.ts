@@ -13,7 +13,7 @@ import { fileBytes } from './streaming-requests.ts';
 
 const longTestMs = 1_800_000;
 const sampleTestMs = 180_000;
-const sampled = 20;
+const sampled = 6;
 
 /** Of all random values. It is printed, so that a failure can be repeated. */
 const seed = Number(process.env.LARGEST_INPUTS_SEED ?? randomInt(2 ** 31));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { MongoClient } from 'mongodb';
 import { eventually } from '#test/support/run/eventually.ts';
+import { long } from '#test/support/run/long.ts';
 import { describeOnEngines, type Engines, SharedEngines } from '#test/support/service/engines.ts';
 import { type ServiceProcess, startService, temporaryFolder } from '#test/support/service/service-process.ts';
 import { entryOf, WebhookReceiver } from '#test/support/webhooks/webhook-receiver.ts';
@@ -32,7 +33,7 @@ describeOnEngines('webhooks whose delivery state is lost', (engines) => {
     folder.remove();
   });
 
-  it('continues at the end of the log, reports that in a log line and in the endpoint, and replays missing events', async () => {
+  it(`continues at the end of the log, reports that in a log line and in the endpoint, and replays missing events ${long}`, async () => {
     const admin = await start();
     const projectId = await newProject(admin);
     const { key } = await newKey(admin, projectId, 'project');

@@ -26,7 +26,10 @@ export function describeOnEngines(suite: string, define: (engines: Engines) => v
   describeOnSharedEngines(`${onShared(suite)} ${long}`, define);
 }
 
-/** Describes a suite of the contract of operations like `describeOnEngines`, but both times in `npm test`. */
+/**
+ * Describes a suite like `describeOnEngines`, but both times in `npm test`: for what writes, reads right after a write and
+ * conflicts look like on either pair of stores.
+ */
 export function describeContract(suite: string, define: (engines: Engines) => void): void {
   describeOnEmbeddedStores(suite, define);
   describeOnSharedEngines(onShared(suite), define);
