@@ -102,24 +102,43 @@ export async function parseJsonObject(bytes: Buffer, maxValues: number): Promise
 
 /**
  * Scans a body's bytes as JSON without storing values. The body may therefore have numbers and strings that JavaScript
- * cannot represent. Other requests are served between two slices.
+ * cannot represent. Other requests are served between two slices of a large body; a small one is scanned at once.
  * @param listener is called for the values
  * @returns the number of values in the body; or invalid-encoding, nesting-too-deep, too-many-values, malformed-json or
  * invalid-input (no object)
  */
-export async function scanJsonObject(
+export function scanJsonObject(
+  bytes: Buffer,
+  maxValues: number,
+  listener?: JsonListener,
+): E.Either<Failure, number> | Promise<E.Either<Failure, number>> {
+  if (bytes.length > largeBodyBytes) return scanInSlices(bytes, maxValues, listener);
+  if (!isUtf8(bytes)) return E.left(notUtf8);
+  const scanner = new JsonScanner(bytes, { maxValues }, listener);
+  last.scanner = scanner;
+  // The first slice has all of it.
+  scanner.advance();
+  return scannedObject(bytes, scanner, maxValues);
+}
+
+async function scanInSlices(
   bytes: Buffer,
   maxValues: number,
   listener?: JsonListener,
 ): Promise<E.Either<Failure, number>> {
-  if (bytes.length > largeBodyBytes) await heavyWork.take(1);
-  if (!isUtf8(bytes)) return E.left(failure('invalid-encoding', 'The body holds bytes that are not UTF-8.'));
+  await heavyWork.take(1);
+  if (!isUtf8(bytes)) return E.left(notUtf8);
   const scanner = new JsonScanner(bytes, { maxValues }, listener);
-  if (bytes.length <= largeBodyBytes) last.scanner = scanner;
   while (!scanner.advance()) await heavyWork.take(1);
+  return scannedObject(bytes, scanner, maxValues);
+}
+
+function scannedObject(bytes: Buffer, scanner: JsonScanner, maxValues: number): E.Either<Failure, number> {
   if (scanner.fault !== null) return E.left(faultyJson(bytes, scanner, scanner.fault, maxValues));
   return scanner.isObject ? E.right(scanner.values) : E.left(noObject);
 }
+
+const notUtf8 = failure('invalid-encoding', 'The body holds bytes that are not UTF-8.');
 
 /** The scanner of the last body that was not large. Nothing reads it: `RequestActivity.last` says why it is kept. */
 const last: { scanner: JsonScanner | null } = { scanner: null };

@@ -36,7 +36,13 @@ export class LatencySketch {
 
   /** Adds one latency, in ms. */
   add(milliseconds: number): void {
-    this.merge(latencyOf(milliseconds));
+    const latency = Math.max(leastMs, milliseconds);
+    const bin = binOf(latency);
+    this.#count += 1;
+    this.#sum += latency;
+    this.#min = Math.min(this.#min, latency);
+    this.#max = Math.max(this.#max, latency);
+    this.#bins.set(bin, (this.#bins.get(bin) ?? 0) + 1);
   }
 
   /** Adds a recorded distribution; null adds nothing. */

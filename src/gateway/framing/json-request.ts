@@ -13,32 +13,38 @@ export interface JsonRequest {
   readonly values: number;
 }
 
+/** A request that was read, or why it cannot be. */
+type ReadRequest = E.Either<Failure, JsonRequest>;
+
 /**
  * Reads a body that must be a JSON object, in slices, with a turn of the event loop between two slices.
  * @param wanted the members to find
  * @param maxValues the most values in the body
  */
-export async function readJsonRequest(
+export function readJsonRequest(
   bytes: Buffer,
   wanted: WantedNames,
   maxValues: number,
-): Promise<E.Either<Failure, JsonRequest>> {
+): ReadRequest | Promise<ReadRequest> {
   return readMembers(bytes, new MemberCollector(bytes, wanted), maxValues);
 }
 
 /**
- * Reads a body that must be a JSON object with a listener that collects members.
+ * Reads a body that must be a JSON object with a listener that collects members; a small one at once.
  * @param members which the listener fills
  */
-export async function readMembers(
+export function readMembers(
   bytes: Buffer,
   members: MemberCollector,
   maxValues: number,
   listener: JsonListener = members,
-): Promise<E.Either<Failure, JsonRequest>> {
-  const values = await scanJsonObject(bytes, maxValues, listener);
-  if (E.isLeft(values)) return values;
-  if (members.repeated === null) return E.right({ bytes, members, values: values.right });
-  const message = `comes too often: the members that the gateway reads may come ${maxFoundMembers} times in all`;
-  return E.left(invalidInput([{ pointer: `/${members.repeated}`, message }]));
+): ReadRequest | Promise<ReadRequest> {
+  const requestOf = (values: E.Either<Failure, number>): ReadRequest => {
+    if (E.isLeft(values)) return values;
+    if (members.repeated === null) return E.right({ bytes, members, values: values.right });
+    const message = `comes too often: the members that the gateway reads may come ${maxFoundMembers} times in all`;
+    return E.left(invalidInput([{ pointer: `/${members.repeated}`, message }]));
+  };
+  const scanned = scanJsonObject(bytes, maxValues, listener);
+  return scanned instanceof Promise ? scanned.then(requestOf) : requestOf(scanned);
 }
