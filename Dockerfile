@@ -35,5 +35,5 @@ RUN node --min-semi-space-size=8 --max-semi-space-size=16 --max-old-space-size=2
 VOLUME /data /spool
 EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=4s --start-period=90s --retries=3 CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/healthz`, { signal: AbortSignal.timeout(3000) }).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# The flags of `npm start`, also above: code that was compiled with other flags does not count.
+# The flags of `npm start`, also above: with some flags of V8, code that was compiled without them does not count.
 CMD ["node", "--min-semi-space-size=8", "--max-semi-space-size=16", "--max-old-space-size=2048", "src/main.ts"]
