@@ -205,7 +205,7 @@ describe('signed digests of a service', function () {
     }
   });
 
-  it(`begin a new chain after a restore when no service runs ${long}`, async () => {
+  it('begin a new chain after a restore when no service runs', async () => {
     cpSync(inFolder('data'), inFolder('restored'), { recursive: true });
     const runTool = (...args: ReadonlyArray<string>) =>
       toolExit(startEventsTool(args, { ...environment, DATA_DIR: inFolder('restored') }));
