@@ -36,13 +36,7 @@ export class LatencySketch {
 
   /** Adds one latency, in ms. */
   add(milliseconds: number): void {
-    const latency = Math.max(leastMs, milliseconds);
-    const bin = binOf(latency);
-    this.#count += 1;
-    this.#sum += latency;
-    this.#min = Math.min(this.#min, latency);
-    this.#max = Math.max(this.#max, latency);
-    this.#bins.set(bin, (this.#bins.get(bin) ?? 0) + 1);
+    this.merge(latencyOf(milliseconds));
   }
 
   /** Adds a recorded distribution; null adds nothing. */

@@ -6,6 +6,7 @@ import { maxTranslatedValues } from '#gateway/protocols/protocol.ts';
 import { expectStatus } from '#test/e2e/support/expect.ts';
 import { bytes, completion, FakeProvider, json } from '#test/gateway/support/fake-provider.ts';
 import { seededRandom } from '#test/soak/random.ts';
+import { long } from '#test/support/run/long.ts';
 import { Client, type RawRequest } from '#test/support/service/client.ts';
 import { maxInputHeapMb } from '#test/support/service/main-heap.ts';
 import {
@@ -84,7 +85,7 @@ describe('a third of the main thread’s heap', function () {
 
   const hello = '[{"role":"user","content":"Hello"}]';
   for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/responses']) {
-    it(`is enough for the largest answer of one text, asked at ${path} @long`, async () => {
+    it(`is enough for the largest answer of one text, asked at ${path} ${long}`, async () => {
       provider.answers(
         bytes(JSON.stringify(completion(longText(maxAnswerBytes))), { 'content-type': 'application/json' }),
       );
@@ -102,7 +103,7 @@ describe('a third of the main thread’s heap', function () {
 
 /** Each of these takes seconds of both cores, so `npm test` runs two of them. */
 function markOf(isSample: boolean): string {
-  return isSample ? '' : ' @long';
+  return isSample ? '' : ` ${long}`;
 }
 
 function configurationOf(provider: FakeProvider): object {
