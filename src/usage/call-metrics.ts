@@ -1,9 +1,10 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { isErrorType, otherErrorType as other } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptReport } from '#gateway/health/target-health.ts';
 import type { ListedTarget } from '#gateway/health/target-list.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 import { Batcher } from '#shared/async/batcher.ts';
+import { LabelledHistogram } from '#shared/metrics/labelled-histogram.ts';
 
 /** Buckets of OpenTelemetry's semantic conventions for generative AI. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
@@ -34,7 +35,7 @@ export interface CallSource {
 export function genAiMetrics(registry: Registry, source: CallSource): (records: ReadonlyArray<CallRecord>) => void {
   const instruments = createInstruments(registry, source);
   countLost(registry, source);
-  const names = { models: new BoundedNames(maxModels), errors: new BoundedNames(maxErrors) };
+  const names = { targets: new TargetNames(), errors: new BoundedNames(maxErrors) };
   return (records) => {
     for (const record of records) observe(instruments, names, record);
   };
@@ -45,28 +46,25 @@ type Instruments = ReturnType<typeof createInstruments>;
 function createInstruments(registry: Registry, source: CallSource) {
   const registers = [registry];
   return {
-    durations: new Histogram({
+    durations: new LabelledHistogram(registry, {
       name: 'gen_ai_client_operation_duration_seconds',
       help: 'Time from a call to the end of its answer, all attempts included',
       labelNames: [...ofModel, 'error_type'],
       buckets: seconds,
-      registers,
       // This instrument is read first.
       collect: () => source.handOut(),
     }),
-    firstChunks: new Histogram({
+    firstChunks: new LabelledHistogram(registry, {
       name: 'gen_ai_client_operation_time_to_first_chunk_seconds',
       help: 'Time from a call to the first content of its answer, of streamed calls that were served',
       labelNames: ofModel,
       buckets: seconds,
-      registers,
     }),
-    tokens: new Histogram({
+    tokens: new LabelledHistogram(registry, {
       name: 'gen_ai_client_token_usage',
       help: 'Tokens of an answer, as its provider counts them',
       labelNames: [...ofModel, 'gen_ai_token_type'],
       buckets: tokenCounts,
-      registers,
     }),
     characters: new Counter({
       name: 'switchyard_speech_characters_total',
@@ -83,26 +81,33 @@ function createInstruments(registry: Registry, source: CallSource) {
   };
 }
 
-/** The names of models and errors that may be labels. */
+/** The names of targets and errors that may be labels. */
 interface LabelNames {
-  readonly models: BoundedNames;
+  readonly targets: TargetNames;
   readonly errors: BoundedNames;
 }
 
 function observe(instruments: Instruments, names: LabelNames, record: CallRecord): void {
-  const { operation, streamed, outcome, errorCode, firstContentMs, totalMs } = record;
-  const of = targetLabels(names, record);
-  const labels = { gen_ai_operation_name: operation, ...of };
-  const error = errorCode ?? outcome;
-  const errorType = isErrorType(error) && names.errors.has(error) ? error : other;
-  instruments.durations.observe({ ...labels, error_type: outcome === 'served' ? '' : errorType }, totalMs / 1_000);
+  const { operation, streamed, outcome, firstContentMs, totalMs, characters } = record;
+  const of = names.targets.labelsOf(record);
+  const { provider, model } = of;
+  const isServed = outcome === 'served';
+  instruments.durations.observe(
+    [operation, provider, model, isServed ? '' : endingError(names, record)],
+    totalMs / 1_000,
+  );
   // The conventions define it only for streamed calls. For others it would be the whole duration.
-  if (streamed && outcome === 'served' && firstContentMs !== null)
-    instruments.firstChunks.observe(labels, firstContentMs / 1_000);
-  if (record.characters !== null) instruments.characters.inc(of, record.characters);
+  if (streamed && isServed && firstContentMs !== null)
+    instruments.firstChunks.observe([operation, provider, model], firstContentMs / 1_000);
+  if (characters !== null) instruments.characters.inc(counterLabels(of), characters);
   observeReported(instruments, record, operation, of);
   for (const attempt of record.brokenAttempts)
-    observeReported(instruments, attempt, operation, targetLabels(names, attempt));
+    observeReported(instruments, attempt, operation, names.targets.labelsOf(attempt));
+}
+
+function endingError({ errors }: LabelNames, { errorCode, outcome }: CallRecord): string {
+  const error = errorCode ?? outcome;
+  return isErrorType(error) && errors.has(error) ? error : other;
 }
 
 /** Counts what the provider of an attempt has reported. */
@@ -112,21 +117,39 @@ function observeReported(
   operation: CallRecord['operation'],
   of: TargetLabels,
 ): void {
-  if (audioSeconds !== null) instruments.audioSeconds.inc(of, audioSeconds);
+  if (audioSeconds !== null) instruments.audioSeconds.inc(counterLabels(of), audioSeconds);
   if (tokens === null) return;
-  const labels = { gen_ai_operation_name: operation, ...of };
-  instruments.tokens.observe({ ...labels, gen_ai_token_type: 'input' }, tokens.input);
-  instruments.tokens.observe({ ...labels, gen_ai_token_type: 'output' }, tokens.output);
+  const { provider, model } = of;
+  instruments.tokens.observe([operation, provider, model, 'input'], tokens.input);
+  instruments.tokens.observe([operation, provider, model, 'output'], tokens.output);
 }
 
-type TargetLabels = ReturnType<typeof targetLabels>;
+/** A target in labels. */
+interface TargetLabels {
+  readonly provider: string;
+  /** As the provider calls it. */
+  readonly model: string;
+}
 
-function targetLabels({ models }: LabelNames, { provider, target }: Pick<CallRecord, 'provider' | 'target'>) {
-  const isNamed = provider !== null && target !== null && models.has(target);
-  return {
-    gen_ai_provider_name: isNamed ? provider : other,
-    gen_ai_request_model: isNamed ? target.slice(provider.length + 1) : other,
-  };
+function counterLabels({ provider, model }: TargetLabels) {
+  return { gen_ai_provider_name: provider, gen_ai_request_model: model };
+}
+
+const otherTarget: TargetLabels = { provider: other, model: other };
+
+/** The labels of a limited number of targets. */
+class TargetNames {
+  readonly #known = new Map<string, TargetLabels>();
+
+  labelsOf({ provider, target }: Pick<CallRecord, 'provider' | 'target'>): TargetLabels {
+    if (provider === null || target === null) return otherTarget;
+    const known = this.#known.get(target);
+    if (known !== undefined) return known;
+    if (this.#known.size >= maxModels) return otherTarget;
+    const labels = { provider, model: target.slice(provider.length + 1) };
+    this.#known.set(target, labels);
+    return labels;
+  }
 }
 
 function countLost(registry: Registry, source: CallSource): void {
