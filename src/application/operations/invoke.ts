@@ -47,7 +47,8 @@ export interface OperationCall {
   readonly requestId: string;
   /** Method and path as requested: `POST /v1/flows/c…/versions`. */
   readonly requestTarget: string;
-  readonly headers: RequestHeaders;
+  /** Reads its headers. Not called for a streaming operation, which reads its own. */
+  readonly readHeaders: () => RequestHeaders;
   /** The most bytes of a list's page, if the caller wants less than the usual limit. */
   readonly maxPageBytes?: number;
   /**
@@ -173,7 +174,7 @@ export function createInvokeAs(dependencies: Pick<InvokeDependencies, 'metrics' 
 
 function createAnswer({ metrics, logger }: Pick<InvokeDependencies, 'metrics' | 'logger'>): InvokeAs {
   return async (caller, call, limitHeaders = []) => {
-    const { target, requestId, requestTarget, headers, maxPageBytes, loadBody, openUpload, openConnection } = call;
+    const { target, requestId, requestTarget, readHeaders, maxPageBytes, loadBody, openUpload, openConnection } = call;
     let commandStart: number | null = null;
     const refuse = (refusal: Failure): Invocation['outcome'] => E.left(refusal);
     try {
@@ -194,7 +195,7 @@ function createAnswer({ metrics, logger }: Pick<InvokeDependencies, 'metrics' | 
       }
 
       // 4. Reach
-      const { fault, ...asked } = headers;
+      const { fault, ...asked } = readHeaders();
       const limits = maxPageBytes === undefined ? {} : { maxPageBytes };
       const request = { caller, requestId, parameters, requestTarget, ...asked, ...limits };
       const subject = await operation.loadSubject(request);

@@ -13,19 +13,15 @@ export interface JsonRequest {
   readonly values: number;
 }
 
-/** A request that was read, or why it cannot be. */
-type ReadRequest = E.Either<Failure, JsonRequest>;
+/** What was read of a body, or why it is refused: at once of a small body, later of a large one. */
+export type ReadBody<Value> = E.Either<Failure, Value> | Promise<E.Either<Failure, Value>>;
 
 /**
  * Reads a body that must be a JSON object, in slices, with a turn of the event loop between two slices.
  * @param wanted the members to find
  * @param maxValues the most values in the body
  */
-export function readJsonRequest(
-  bytes: Buffer,
-  wanted: WantedNames,
-  maxValues: number,
-): ReadRequest | Promise<ReadRequest> {
+export function readJsonRequest(bytes: Buffer, wanted: WantedNames, maxValues: number): ReadBody<JsonRequest> {
   return readMembers(bytes, new MemberCollector(bytes, wanted), maxValues);
 }
 
@@ -38,13 +34,19 @@ export function readMembers(
   members: MemberCollector,
   maxValues: number,
   listener: JsonListener = members,
-): ReadRequest | Promise<ReadRequest> {
-  const requestOf = (values: E.Either<Failure, number>): ReadRequest => {
-    if (E.isLeft(values)) return values;
-    if (members.repeated === null) return E.right({ bytes, members, values: values.right });
+): ReadBody<JsonRequest> {
+  return continueRead(scanJsonObject(bytes, maxValues, listener), (values) => {
+    if (members.repeated === null) return E.right({ bytes, members, values });
     const message = `comes too often: the members that the gateway reads may come ${maxFoundMembers} times in all`;
     return E.left(invalidInput([{ pointer: `/${members.repeated}`, message }]));
-  };
-  const scanned = scanJsonObject(bytes, maxValues, listener);
-  return scanned instanceof Promise ? scanned.then(requestOf) : requestOf(scanned);
+  });
+}
+
+/** Reads on in what was read: at once if it was read at once. */
+export function continueRead<Value, Next>(
+  read: ReadBody<Value>,
+  next: (value: Value) => E.Either<Failure, Next>,
+): ReadBody<Next> {
+  if (read instanceof Promise) return read.then(E.flatMap(next));
+  return E.isLeft(read) ? read : next(read.right);
 }

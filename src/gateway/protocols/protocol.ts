@@ -2,6 +2,7 @@ import type * as E from 'fp-ts/lib/Either.js';
 import type { Failure } from '#domain/shared/failure.ts';
 import type { ErrorForm } from '#exchange/error-form.ts';
 import type { ReasoningHint } from '#gateway/config/configuration.ts';
+import type { ReadBody } from '#gateway/framing/json-request.ts';
 import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer } from '#gateway/neutral/answer.ts';
 import type { AnswerReader, AnswerWriter } from '#gateway/neutral/answer-event.ts';
@@ -39,8 +40,8 @@ export interface ClientHalf {
   readonly headers: ReadonlyArray<string>;
   /** Those of them that ask for something, which a target of another protocol does not get. */
   readonly askingHeaders: ReadonlyArray<string>;
-  /** Reads and checks a body, in slices, without parsing it. */
-  readonly read: (bytes: Buffer, maxValues: number) => Promise<E.Either<Failure, TextRequest>>;
+  /** Reads and checks a body without parsing it; a large one in slices. */
+  readonly read: (bytes: Buffer, maxValues: number) => ReadBody<TextRequest>;
   readonly errors: ErrorForm;
 }
 

@@ -24,9 +24,10 @@ export async function relayText(
 ): Promise<CallResult> {
   const bytes = await readJsonBytes(call, { maxBytes: limits.maxJsonBytes, arrival: limits.arrival });
   if (E.isLeft(bytes)) return bytes;
-  const request = await protocol.client.read(bytes.right, limits.maxJsonValues);
+  const read = protocol.client.read(bytes.right, limits.maxJsonValues);
+  const request = read instanceof Promise ? await read : read;
   if (E.isLeft(request)) return request;
-  return relayRequest({ endpoint: { operation, protocol }, call, request: request.right });
+  return await relayRequest({ endpoint: { operation, protocol }, call, request: request.right });
 }
 
 /** A request that was read and checked. */

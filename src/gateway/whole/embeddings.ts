@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput, maxInputErrors } from '#exchange/input-errors.ts';
 import { MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
-import { readMembers } from '#gateway/framing/json-request.ts';
+import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
@@ -20,11 +20,14 @@ export const embeddings: WholeOperation = {
 /** The members of a request that the gateway checks. */
 const names = wantedNames({ model: [], input: [], dimensions: [], encoding_format: [] }, ['model']);
 
-async function readEmbeddingRequest(bytes: Buffer, maxValues: number): Promise<E.Either<Failure, WholeRequest>> {
+function readEmbeddingRequest(bytes: Buffer, maxValues: number): ReadBody<WholeRequest> {
   const listener = new InputListener(bytes);
-  const request = await readMembers(bytes, listener.members, maxValues, listener);
-  if (E.isLeft(request)) return request;
-  const { members } = request.right;
+  const read = readMembers(bytes, listener.members, maxValues, listener);
+  return continueRead(read, (request) => checkEmbeddingRequest(request, listener));
+}
+
+function checkEmbeddingRequest(request: JsonRequest, listener: InputListener): E.Either<Failure, WholeRequest> {
+  const { bytes, members } = request;
   const [model, input] = [scalarMember(bytes, members, 'model'), scalarMember(bytes, members, 'input')];
   const faults = [
     ...spellingFaults(members.otherSpellings, ['model']),
@@ -34,7 +37,7 @@ async function readEmbeddingRequest(bytes: Buffer, maxValues: number): Promise<E
     ...formatFaults(scalarMember(bytes, members, 'encoding_format')),
   ];
   if (faults.length > 0) return E.left(invalidInput(faults));
-  return E.right({ ...request.right, model: model as string });
+  return E.right({ ...request, model: model as string });
 }
 
 function inputFaults(input: Json | undefined, { items, faults }: InputListener): ReadonlyArray<InputError> {

@@ -1,7 +1,6 @@
 import type * as E from 'fp-ts/lib/Either.js';
-import type { Failure } from '#domain/shared/failure.ts';
 import type { Catalogue, CatalogueRefusal, ModelRoute } from '#gateway/config/catalogue.ts';
-import type { JsonRequest } from '#gateway/framing/json-request.ts';
+import type { JsonRequest, ReadBody } from '#gateway/framing/json-request.ts';
 import type { CallResult, GatewayCall } from '#gateway/gateway-call.ts';
 import type { CallRecord } from '#gateway/relay/call-record.ts';
 
@@ -20,7 +19,7 @@ export interface WholeOperation {
   readonly path: string;
   /** The member that every answer has. */
   readonly requiredMember: string;
-  readonly read: (bytes: Buffer, maxValues: number) => Promise<E.Either<Failure, WholeRequest>>;
+  readonly read: (bytes: Buffer, maxValues: number) => ReadBody<WholeRequest>;
   /** Headers of the client's request that providers get too, in lower case. */
   readonly headers?: ReadonlyArray<string>;
   /** Answers a request if no target has the operation; missing: the call then has no provider. */

@@ -2,8 +2,9 @@ import * as E from 'fp-ts/lib/Either.js';
 import type Koa from 'koa';
 import type { Context } from 'koa';
 import type { Logger as PinoLogger } from 'pino';
-import type { CallTarget, Invocation, Invoke } from '#application/operations/invoke.ts';
-import type { AnyOperation, Download, StreamingOperation } from '#application/operations/operation.ts';
+import type { CallTarget, Invoke } from '#application/operations/invoke.ts';
+import type { AnyOperation, Download, StreamingOperation, StreamReport } from '#application/operations/operation.ts';
+import type { OperationResult } from '#application/operations/operation-request.ts';
 import { createRoutes, type OperationRoute } from '#application/operations/registry.ts';
 import { failureOfError } from '#application/operations/unexpected-error.ts';
 import type { Caller } from '#domain/shared/access.ts';
@@ -246,7 +247,7 @@ class HttpAdapter {
       keyFault: presentedKey === null ? keyFaultOf(headers) : null,
       requestId,
       requestTarget: `${method} ${path}`,
-      headers: { ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(context.query) : {}) },
+      readHeaders: () => ({ ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(context.query) : {}) }),
       loadBody: async (caller) => {
         if (commits !== null) context.madeFor = { caller, commits };
         const input = await this.#inputs.read(context, target, () => this.#holdBody(context, caller));
@@ -277,19 +278,15 @@ class HttpAdapter {
     context.keyId = keyId;
     context.projectId = projectId;
     context.limitHeaders = limitHeaders;
-    await this.#writeOutcome(context, target, outcome);
+    if (E.isLeft(outcome)) this.#refuse(context, outcome.left, target);
+    else if (isReport(outcome.right)) context.relayed = outcome.right;
+    else if (outcome.right !== null) await this.#writeResult(context, target, outcome.right);
   }
 
-  async #writeOutcome(context: RequestContext, target: CallTarget, outcome: Invocation['outcome']): Promise<void> {
+  async #writeResult(context: RequestContext, target: CallTarget, result: OperationResult | Download): Promise<void> {
     const { ctx } = context;
-    if (E.isLeft(outcome)) return this.#refuse(context, outcome.left, target);
-    const result = outcome.right;
-    if (result === null || target.kind === 'none') return;
-    if ('kind' in result) {
-      if (result.kind === 'download') return this.#download(context, result, target);
-      context.relayed = result;
-      return;
-    }
+    if (target.kind === 'none') return;
+    if ('kind' in result) return this.#download(context, result, target);
     const { status, body, stream } = result;
     if (stream !== undefined) {
       context.leavePlace?.();
@@ -372,6 +369,11 @@ class HttpAdapter {
 /** Returns whether the client wants a page: programs do not send `text/html`. */
 function isBrowser({ req: { method, headers } }: Context): boolean {
   return (method === 'GET' || method === 'HEAD') && /(?:^|[,\s])text\/html(?:[,;\s]|$)/i.test(headers.accept ?? '');
+}
+
+/** Whether an operation has written its answer itself. */
+function isReport(result: OperationResult | Download | StreamReport | null): result is StreamReport {
+  return result !== null && 'kind' in result && result.kind === 'relayed';
 }
 
 /** Whether an answer may be the same until the next commit of the read models. */

@@ -34,7 +34,7 @@ export function createAskOperation(invokeAs: InvokeAs): AskOperation {
       target: { kind: 'operation', route, parameters: parameters.right },
       requestId,
       requestTarget: `${route.method} ${pathOf(route, parameters.right)}`,
-      headers: headers.right,
+      readHeaders: () => headers.right,
       maxPageBytes,
       loadBody: async () =>
         inputFault === null ? E.right(inputOf(route, given, parameters.right)) : E.left(inputFault),

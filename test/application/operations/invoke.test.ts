@@ -112,7 +112,7 @@ const faults: ReadonlyArray<Fault> = [
   {
     stage: '6. headers',
     code: 'invalid-header',
-    in: inCall({ headers: { ...headers, fault: failure('invalid-header', 'No.') } }),
+    in: inCall({ readHeaders: () => ({ ...headers, fault: failure('invalid-header', 'No.') }) }),
   },
   {
     stage: '6. body',
@@ -161,7 +161,7 @@ describe('invoke', () => {
         presentedKey: 'key',
         requestId: 'request',
         requestTarget: `PUT /v1/flows/${ids.flow}/name`,
-        headers,
+        readHeaders: () => headers,
         loadBody: () => {
           steps.push('loadBody');
           return withBody('Bob')();

@@ -54,7 +54,7 @@ export async function invokeOperation(
     presentedKey: 'key',
     requestId: 'request',
     requestTarget: requestTarget ?? `${operation.http.method} ${operation.http.path} ${JSON.stringify(parameters)}`,
-    headers: { ifMatch: null, idempotencyKey: null, minPosition: null, fault: null, ...headers },
+    readHeaders: () => ({ ifMatch: null, idempotencyKey: null, minPosition: null, fault: null, ...headers }),
     loadBody: loadBody ?? (async () => E.right({ fields: parameters, bodyHash: '' })),
     openUpload: () => {
       throw new Error('only an upload is received');

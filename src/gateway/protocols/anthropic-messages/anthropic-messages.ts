@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { anthropicErrors } from '#exchange/error-form.ts';
+import { continueRead } from '#gateway/framing/json-request.ts';
 import { NeutralStream } from '#gateway/protocols/neutral-stream.ts';
 import type { TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
 import { MessagesAnswerReader, readMessagesAnswer } from './messages-answer-reader.ts';
@@ -17,10 +18,8 @@ export const anthropicMessages: TextProtocol = {
   client: {
     headers: ['anthropic-version', 'anthropic-beta'],
     askingHeaders: ['anthropic-beta'],
-    read: async (bytes, maxValues) => {
-      const request = await readMessagesRequest(bytes, maxValues, true);
-      return E.isLeft(request) ? request : E.right(textRequestOf(request.right));
-    },
+    read: (bytes, maxValues) =>
+      continueRead(readMessagesRequest(bytes, maxValues, true), (request) => E.right(textRequestOf(request))),
     errors: anthropicErrors,
   },
   provider: { write: writeMessages, createReader: () => new MessagesAnswerReader(), readWhole: readMessagesAnswer },

@@ -3,7 +3,7 @@ import { type Failure, failure, type InputError } from '#domain/shared/failure.t
 import { invalidInput } from '#exchange/input-errors.ts';
 import { lastMember, MemberCollector, scalarMember, scalarValue, wantedNames } from '#gateway/framing/json-members.ts';
 import { type FoundPlace, PlaceFinder, pointerOf } from '#gateway/framing/json-places.ts';
-import { type JsonRequest, readMembers } from '#gateway/framing/json-request.ts';
+import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
 import type { Json } from '#shared/json/json.ts';
@@ -42,15 +42,22 @@ const fileIds = [
  * @param needsMaxTokens whether `max_tokens` is required, as it is for an answer
  * @returns invalid input; or not found for an id of what lives at a provider, because all tenants share one account there
  */
-export async function readMessagesRequest(
+export function readMessagesRequest(
   bytes: Buffer,
   maxValues: number,
   needsMaxTokens: boolean,
-): Promise<E.Either<Failure, MessagesRequest>> {
+): ReadBody<MessagesRequest> {
   const listener = new MessagesListener(bytes);
-  const request = await readMembers(bytes, listener.members, maxValues, listener);
-  if (E.isLeft(request)) return request;
-  const { members } = request.right;
+  const read = readMembers(bytes, listener.members, maxValues, listener);
+  return continueRead(read, (request) => checkMessagesRequest(request, listener, needsMaxTokens));
+}
+
+function checkMessagesRequest(
+  request: JsonRequest,
+  listener: MessagesListener,
+  needsMaxTokens: boolean,
+): E.Either<Failure, MessagesRequest> {
+  const { bytes, members } = request;
   const said = (name: string) => scalarMember(bytes, members, name);
   const faults = [
     ...spellingFaults(members.otherSpellings, ['model']),
@@ -62,10 +69,10 @@ export async function readMessagesRequest(
   if (faults.length > 0) return E.left(invalidInput(faults));
   // What was not looked at might name what lives at a provider.
   if (listener.places.isOverflown) return E.left(tooManyBlocks);
-  const foreign = foreignIdIn(bytes, request.right, listener.places.found);
+  const foreign = foreignIdIn(bytes, request, listener.places.found);
   if (foreign !== null) return E.left(foreign);
   return E.right({
-    ...request.right,
+    ...request,
     model: said('model') as string,
     isStreamed: said('stream') === true,
     hasForeignReasoning: listener.places.found.some(

@@ -3,7 +3,7 @@ import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { type ReasoningHint, reasoningHints } from '#gateway/config/configuration.ts';
 import { MemberCollector, type Place, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
-import { type JsonRequest, readMembers } from '#gateway/framing/json-request.ts';
+import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
 import type { Json } from '#shared/json/json.ts';
@@ -43,14 +43,18 @@ const chatNames = wantedNames(
 );
 
 /** Reads and checks a chat request: the members that the gateway needs, and the roles and contents of messages. */
-export async function readChatRequest(bytes: Buffer, maxValues: number): Promise<E.Either<Failure, ChatRequest>> {
+export function readChatRequest(bytes: Buffer, maxValues: number): ReadBody<ChatRequest> {
   const listener = new ChatListener(bytes);
-  const request = await readMembers(bytes, listener.members, maxValues, listener);
-  if (E.isLeft(request)) return request;
-  const said = (name: string) => scalarMember(bytes, request.right.members, name);
+  const read = readMembers(bytes, listener.members, maxValues, listener);
+  return continueRead(read, (request) => checkChatRequest(request, listener));
+}
+
+function checkChatRequest(request: JsonRequest, listener: ChatListener): E.Either<Failure, ChatRequest> {
+  const { bytes, members } = request;
+  const said = (name: string) => scalarMember(bytes, members, name);
   const [model, stream, reasoning, choices] = [said('model'), said('stream'), said('reasoning'), said('n')];
   const faults = [
-    ...spellingFaults(request.right.members.otherSpellings, ['model']),
+    ...spellingFaults(members.otherSpellings, ['model']),
     ...checkText('/model', model),
     ...messagesFaults(bytes, listener.members, listener.messages),
     ...checkFlag('/stream', stream),
@@ -58,7 +62,7 @@ export async function readChatRequest(bytes: Buffer, maxValues: number): Promise
   ];
   if (faults.length > 0) return E.left(invalidInput(faults));
   return E.right({
-    ...request.right,
+    ...request,
     model: model as string,
     hint: (reasoning ?? 'balanced') as ReasoningHint,
     stream: stream === true,

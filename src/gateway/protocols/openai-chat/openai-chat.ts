@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { openAiErrors } from '#exchange/error-form.ts';
+import { continueRead } from '#gateway/framing/json-request.ts';
 import type { TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
 import { ChatAnswerReader, readChatAnswer } from './chat-answer-reader.ts';
 import { ChatAnswerWriter, writeChatAnswer } from './chat-answer-writer.ts';
@@ -16,10 +17,8 @@ export const openAiChat: TextProtocol = {
   client: {
     headers: [],
     askingHeaders: [],
-    read: async (bytes, maxValues) => {
-      const request = await readChatRequest(bytes, maxValues);
-      return E.isLeft(request) ? request : E.right(textRequestOf(request.right));
-    },
+    read: (bytes, maxValues) =>
+      continueRead(readChatRequest(bytes, maxValues), (request) => E.right(textRequestOf(request))),
     errors: openAiErrors,
   },
   provider: { write: writeChat, createReader: () => new ChatAnswerReader(), readWhole: readChatAnswer },

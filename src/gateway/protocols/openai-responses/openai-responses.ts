@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { openAiResponsesErrors } from '#exchange/error-form.ts';
 import { lastMember } from '#gateway/framing/json-members.ts';
+import { continueRead } from '#gateway/framing/json-request.ts';
 import type { ClientProtocol, TextRequest, WriterOptions } from '#gateway/protocols/protocol.ts';
 import { newResponseId } from '#responses/response-ids.ts';
 import { type JsonObject, parsedJson } from '#shared/json/json.ts';
@@ -19,10 +20,8 @@ export const openAiResponses: ClientProtocol = {
   client: {
     headers: [],
     askingHeaders: [],
-    read: async (bytes, maxValues) => {
-      const request = await readResponsesRequest(bytes, maxValues);
-      return E.isLeft(request) ? request : E.right(responsesTextRequest(request.right, null));
-    },
+    read: (bytes, maxValues) =>
+      continueRead(readResponsesRequest(bytes, maxValues), (request) => E.right(responsesTextRequest(request, null))),
     errors: openAiResponsesErrors,
   },
 };

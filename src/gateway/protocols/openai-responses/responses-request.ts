@@ -11,7 +11,7 @@ import {
   wantedNames,
 } from '#gateway/framing/json-members.ts';
 import { type FoundPlace, PlaceFinder, pointerOf } from '#gateway/framing/json-places.ts';
-import { type JsonRequest, readMembers } from '#gateway/framing/json-request.ts';
+import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
@@ -116,14 +116,14 @@ const changedMembers = ['input', 'tools', 'store', 'include', 'previous_response
  * @returns invalid input; or not found for an id of what lives at a provider, because all tenants share one account
  *   there
  */
-export async function readResponsesRequest(
-  bytes: Buffer,
-  maxValues: number,
-): Promise<E.Either<Failure, ResponsesRequest>> {
+export function readResponsesRequest(bytes: Buffer, maxValues: number): ReadBody<ResponsesRequest> {
   const listener = new ResponsesListener(bytes);
-  const request = await readMembers(bytes, listener.members, maxValues, listener);
-  if (E.isLeft(request)) return request;
-  const { members } = request.right;
+  const read = readMembers(bytes, listener.members, maxValues, listener);
+  return continueRead(read, (request) => checkResponsesRequest(request, listener));
+}
+
+function checkResponsesRequest(request: JsonRequest, listener: ResponsesListener): E.Either<Failure, ResponsesRequest> {
+  const { bytes, members } = request;
   const said = (name: string) => scalarMember(bytes, members, name);
   const { items, tools } = listedIn(bytes, listener.places.found);
   const faults = [
@@ -145,7 +145,7 @@ export async function readResponsesRequest(
   const foreign = foreignIdIn(bytes, members, listener.places.found);
   if (foreign !== null) return E.left(foreign);
   return E.right({
-    ...request.right,
+    ...request,
     model: said('model') as string,
     isStreamed: said('stream') === true,
     isStored: said('store') !== false,
