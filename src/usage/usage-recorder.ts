@@ -3,9 +3,9 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Tenant } from '#domain/shared/access.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import { usageStreamKind } from '#domain/stream-kinds.ts';
-import { dayOf, type UsageEntry, type UsageEvents } from '#domain/usage/events.ts';
-import { latencyOf, relativeAccuracy } from '#domain/usage/latency-bins.ts';
-import { noAmounts, type UsageAmounts, type UsageLabels, UsageTotal } from '#domain/usage/usage-total.ts';
+import { dayOf, type FailedTriesEntry, type UsageEntry, type UsageEvents } from '#domain/usage/events.ts';
+import { relativeAccuracy } from '#domain/usage/latency-bins.ts';
+import { type CallAmounts, noAmounts, type UsageLabels, UsageTotal } from '#domain/usage/usage-total.ts';
 import { type AppendFailure, type EventStore, type EventToAppend, noStream } from '#event-store/event-store.ts';
 import type { UnsealedMetadata } from '#event-store/hash-chain.ts';
 import { newestVersion } from '#event-store/recorded-event.ts';
@@ -13,6 +13,7 @@ import type { BrokenAttempt, CallRecord } from '#gateway/relay/call-record.ts';
 import { Debouncer } from '#shared/async/debouncer.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
+import { NestedMap } from '#shared/memory/nested-map.ts';
 
 const intervalMs = 5_000;
 /** A few KB each, so at most some MB while the event store cannot be reached. */
@@ -204,9 +205,17 @@ function callsIn(parts: ReadonlyArray<UsagePart>): number {
 /** The most kinds of failed tries in one sum. */
 const maxKindsOfTries = 21;
 
+/** What the calls with the same labels use. */
+interface UsageSum {
+  readonly labels: UsageLabels;
+  readonly total: UsageTotal;
+}
+
 /** Sums up calls by key, operation, model, target and outcome. Calls beyond the most sums are counted as lost. */
 export class UsageWindow {
-  readonly #sums = new Map<string, { readonly labels: UsageLabels; readonly total: UsageTotal }>();
+  readonly #sums: UsageSum[] = [];
+  /** A key always has the same tenant. */
+  readonly #sumsByLabels = new NestedMap<string | null, UsageSum>();
   readonly #maxEntries: number;
   #callsLost = 0;
   #calls = 0;
@@ -227,30 +236,32 @@ export class UsageWindow {
 
   add(record: CallRecord): void {
     this.#calls += 1;
-    const labels = labelsOf(record);
-    let hasRoom = this.#addTo(labels, amountsOfCall(record));
+    const sum = this.#sumOf(record, record.target);
+    sum?.total.addCall(amountsOfCall(record));
+    let hasRoom = sum !== null;
     for (const attempt of record.brokenAttempts) {
-      const hasOwnRoom = this.#addTo({ ...labels, target: attempt.target }, { ...noAmounts, ...consumedBy(attempt) });
-      hasRoom &&= hasOwnRoom;
+      const ownSum = this.#sumOf(record, attempt.target);
+      ownSum?.total.add({ ...noAmounts, ...consumedBy(attempt) });
+      hasRoom &&= ownSum !== null;
     }
     if (!hasRoom) this.#callsLost += 1;
   }
 
   entries(): ReadonlyArray<UsageEntry> {
-    return Array.from(this.#sums.values(), ({ labels, total }) => ({ ...labels, ...total.amounts() }));
+    return this.#sums.map(({ labels, total }) => ({ ...labels, ...total.amounts() }));
   }
 
-  /** @returns false if there is no room for the sums */
-  #addTo(labels: UsageLabels, amounts: UsageAmounts): boolean {
-    const { keyId, operation, model, target, outcome } = labels;
-    // A key always has the same tenant. No part contains a line feed, because names have no blanks.
-    const name = `${keyId}\n${operation}\n${model}\n${target ?? ''}\n${outcome}`;
-    const known = this.#sums.get(name);
-    if (known === undefined && this.#sums.size >= this.#maxEntries) return false;
-    const sum = known ?? { labels, total: new UsageTotal(maxKindsOfTries) };
-    if (known === undefined) this.#sums.set(name, sum);
-    sum.total.add(amounts);
-    return true;
+  /** Returns the sum for a target of a call; null if there is no room for it. */
+  #sumOf(record: CallRecord, target: string | null): UsageSum | null {
+    const { keyId, operation, model, outcome } = record;
+    const name = [keyId, operation, model, target, outcome];
+    const known = this.#sumsByLabels.get(name);
+    if (known !== undefined) return known;
+    if (this.#sums.length >= this.#maxEntries) return null;
+    const sum = { labels: { ...labelsOf(record), target }, total: new UsageTotal(maxKindsOfTries) };
+    this.#sums.push(sum);
+    this.#sumsByLabels.set(name, sum);
+    return sum;
   }
 }
 
@@ -260,23 +271,26 @@ function labelsOf(record: CallRecord): UsageLabels {
 }
 
 /** Returns what one call adds. */
-function amountsOfCall(record: CallRecord): UsageAmounts {
+function amountsOfCall(record: CallRecord): CallAmounts {
   const { streamed, attempts, tokens, characters, headersMs, firstContentMs, totalMs } = record;
   return {
-    ...noAmounts,
     ...consumedBy(record),
     calls: 1,
     streamed: streamed ? 1 : 0,
     attempts: attempts.length,
-    failedTries: attempts.flatMap(({ target, errorType }) =>
-      errorType === null ? [] : [{ target, errorType, tries: 1 }],
-    ),
+    failedTries: failedTriesIn(attempts),
     callsWithTokens: tokens === null ? 0 : 1,
     characters: characters ?? 0,
-    headersMs: headersMs === null ? null : latencyOf(headersMs),
-    firstContentMs: firstContentMs === null ? null : latencyOf(firstContentMs),
-    totalMs: latencyOf(totalMs),
+    headersMs,
+    firstContentMs,
+    totalMs,
   };
+}
+
+function failedTriesIn(attempts: CallRecord['attempts']): ReadonlyArray<FailedTriesEntry> {
+  const failed: FailedTriesEntry[] = [];
+  for (const { target, errorType } of attempts) if (errorType !== null) failed.push({ target, errorType, tries: 1 });
+  return failed;
 }
 
 /** Returns what an attempt consumed; also one that broke, whose call counts for the target that ended it. */

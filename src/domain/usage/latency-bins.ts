@@ -20,12 +20,6 @@ export const noBins: LatencyBins = [];
 /** The recorded distribution of no latencies. */
 export const noLatencies: LatencyDistribution = { count: 0, sum: 0, min: 0, max: 0, bins: [] };
 
-/** The distribution of one latency, in ms. */
-export function latencyOf(milliseconds: number): LatencyDistribution {
-  const latency = Math.max(leastMs, milliseconds);
-  return { count: 1, sum: latency, min: latency, max: latency, bins: [[binOf(latency), 1]] };
-}
-
 /** Collects latencies, and merges distributions of the same accuracy. */
 export class LatencySketch {
   readonly #bins = new Map<number, number>();
@@ -36,18 +30,17 @@ export class LatencySketch {
 
   /** Adds one latency, in ms. */
   add(milliseconds: number): void {
-    this.merge(latencyOf(milliseconds));
+    const latency = Math.max(leastMs, milliseconds);
+    this.#include(1, latency, latency, latency);
+    this.#addToBin(binOf(latency), 1);
   }
 
   /** Adds a recorded distribution; null adds nothing. */
   merge(distribution: LatencyDistribution | null): void {
     if (distribution === null || distribution.count === 0) return;
     const { count, sum, min, max, bins } = distribution;
-    this.#count += count;
-    this.#sum += sum;
-    this.#min = Math.min(this.#min, min);
-    this.#max = Math.max(this.#max, max);
-    for (const [index, latencies] of bins) this.#bins.set(index, (this.#bins.get(index) ?? 0) + latencies);
+    this.#include(count, sum, min, max);
+    for (const [bin, latencies] of bins) this.#addToBin(bin, latencies);
   }
 
   /** The distribution so far; null without latencies. */
@@ -56,6 +49,17 @@ export class LatencySketch {
     const bins = [...this.#bins].sort(([one], [other]) => one - other);
     const [sum, min, max] = [rounded(this.#sum), rounded(this.#min), rounded(this.#max)];
     return { count: this.#count, sum, min, max, bins };
+  }
+
+  #include(count: number, sum: number, min: number, max: number): void {
+    this.#count += count;
+    this.#sum += sum;
+    this.#min = Math.min(this.#min, min);
+    this.#max = Math.max(this.#max, max);
+  }
+
+  #addToBin(bin: number, latencies: number): void {
+    this.#bins.set(bin, (this.#bins.get(bin) ?? 0) + latencies);
   }
 }
 

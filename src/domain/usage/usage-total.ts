@@ -110,6 +110,13 @@ export type UsageLabels = Pick<UsageEntry, keyof Tenant | 'keyId' | 'operation' 
 /** The members of entries that are added up. */
 export type UsageAmounts = Omit<UsageEntry, keyof UsageLabels>;
 
+/** What one call adds: its latencies are those that were measured, in ms. */
+export interface CallAmounts extends Omit<UsageAmounts, (typeof latencies)[number]> {
+  readonly headersMs: number | null;
+  readonly firstContentMs: number | null;
+  readonly totalMs: number;
+}
+
 const counters = ['calls', 'streamed', 'attempts', ...amountNames] as const;
 const latencies = ['headersMs', 'firstContentMs', 'totalMs'] as const;
 
@@ -145,13 +152,26 @@ export class UsageTotal {
 
   /** Adds amounts. Their latencies have the accuracy of all others. */
   add(amounts: UsageAmounts): void {
+    this.#addSums(amounts);
+    for (const name of latencies) this.#latencies[name].merge(amounts[name]);
+  }
+
+  /** Adds what one call adds. */
+  addCall(amounts: CallAmounts): void {
+    this.#addSums(amounts);
+    const { headersMs, firstContentMs, totalMs } = amounts;
+    if (headersMs !== null) this.#latencies.headersMs.add(headersMs);
+    if (firstContentMs !== null) this.#latencies.firstContentMs.add(firstContentMs);
+    this.#latencies.totalMs.add(totalMs);
+  }
+
+  #addSums(amounts: Omit<UsageAmounts, (typeof latencies)[number]>): void {
     const { failedTries, cost } = amounts;
     for (const name of counters) this.#counters[name] += amounts[name];
     for (const name of tokenPartNames) this.#tokenParts[name] = addCost(this.#tokenParts[name], amounts[name]);
     if (failedTries.length > 0)
       this.#failedTries = addTries(this.#failedTries, triesByKind(failedTries), this.#maxKindsOfTries);
     this.#cost = addCost(this.#cost, cost);
-    for (const name of latencies) this.#latencies[name].merge(amounts[name]);
   }
 
   /** The sums so far. */

@@ -1,4 +1,5 @@
 import { Histogram, type LabelValues, type Registry } from 'prom-client';
+import { NestedMap } from '#shared/memory/nested-map.ts';
 
 /** What a histogram is for. */
 export interface LabelledHistogramOptions<Label extends string> {
@@ -11,13 +12,6 @@ export interface LabelledHistogramOptions<Label extends string> {
   readonly collect?: () => void;
 }
 
-/** The labels that share their first values. */
-interface Node<Label extends string> {
-  readonly next: Map<string | number, Node<Label>>;
-  /** Its values; null until there is one. */
-  values: Series<Label> | null;
-}
-
 /** The values with the same labels. */
 interface Series<Label extends string> {
   readonly labels: LabelValues<Label>;
@@ -26,8 +20,8 @@ interface Series<Label extends string> {
 
 /**
  * A histogram whose values come with every request. prom-client's own writes all labels as a text for each value, which
- * takes longer than everything else that is recorded of a call. This one finds the histogram of these labels label by
- * label, and prom-client counts in it.
+ * takes longer than everything else that is recorded of a call. This one has a histogram of prom-client's, which has no
+ * labels, for each combination of them.
  */
 export class LabelledHistogram<Label extends string> {
   // The registry reads these.
@@ -36,8 +30,8 @@ export class LabelledHistogram<Label extends string> {
   readonly type = 'histogram';
   readonly aggregator = 'sum';
   readonly #options: LabelledHistogramOptions<Label>;
-  readonly #root: Node<Label> = { next: new Map(), values: null };
   readonly #series: Series<Label>[] = [];
+  readonly #histograms = new NestedMap<string | number, Histogram>();
 
   constructor(registry: Registry, options: LabelledHistogramOptions<Label>) {
     this.name = options.name;
@@ -52,10 +46,8 @@ export class LabelledHistogram<Label extends string> {
    * @param labels the values of its labels, in the order of their names
    */
   observe(labels: ReadonlyArray<string | number>, value: number): void {
-    let node = this.#root;
-    for (const label of labels) node = nodeAfter(node, label);
-    node.values ??= this.#addSeries(labels);
-    node.values.histogram.observe(value);
+    const histogram = this.#histograms.get(labels) ?? this.#addHistogram(labels);
+    histogram.observe(value);
   }
 
   /** Returns what prom-client writes: the values of all histograms, with their labels. */
@@ -66,22 +58,14 @@ export class LabelledHistogram<Label extends string> {
     return { name, help, type, aggregator, values: values.flat() };
   }
 
-  #addSeries(values: ReadonlyArray<string | number>): Series<Label> {
+  #addHistogram(values: ReadonlyArray<string | number>): Histogram {
     const { name, help, labelNames, buckets } = this.#options;
     const labels = Object.fromEntries(labelNames.map((label, index) => [label, values[index]]));
     const histogram = new Histogram({ name, help, buckets: [...buckets], registers: [] });
-    const series = { labels: labels as LabelValues<Label>, histogram };
-    this.#series.push(series);
-    return series;
+    this.#histograms.set(values, histogram);
+    this.#series.push({ labels: labels as LabelValues<Label>, histogram });
+    return histogram;
   }
-}
-
-function nodeAfter<Label extends string>({ next }: Node<Label>, label: string | number): Node<Label> {
-  const known = next.get(label);
-  if (known !== undefined) return known;
-  const node: Node<Label> = { next: new Map(), values: null };
-  next.set(label, node);
-  return node;
 }
 
 async function valuesOf<Label extends string>({ labels, histogram }: Series<Label>) {
