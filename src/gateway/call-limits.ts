@@ -28,7 +28,11 @@ export interface CallLimitsOptions {
  */
 export class CallLimits {
   /** Running calls by kind and id; those without any have no entry. */
-  readonly #running = new Map<string, number>();
+  readonly #running: Readonly<Record<LimitLevel['kind'], Map<string, number>>> = {
+    project: new Map(),
+    organization: new Map(),
+    partner: new Map(),
+  };
   #rate: RateLimit | null = null;
   #maxConcurrentCalls: number | null = null;
   #factors: LimitFactors = { organization: defaultLimitFactor, partner: defaultLimitFactor };
@@ -88,21 +92,21 @@ export class CallLimits {
     if (this.#maxConcurrentCalls === null) return null;
     for (const level of levels) {
       const limit = limitAt(level, this.#maxConcurrentCalls, this.#factors);
-      if ((this.#running.get(keyOf(level)) ?? 0) >= shareOf(limit)) return tooManyCalls(level, limit);
+      if (this.#runningAt(level) >= shareOf(limit)) return tooManyCalls(level, limit);
     }
     return null;
   }
 
-  #add(level: LimitLevel, calls: number): void {
-    const key = keyOf(level);
-    const running = (this.#running.get(key) ?? 0) + calls;
-    if (running > 0) this.#running.set(key, running);
-    else this.#running.delete(key);
+  #runningAt({ kind, id }: LimitLevel): number {
+    return this.#running[kind].get(id) ?? 0;
   }
-}
 
-function keyOf({ kind, id }: LimitLevel): string {
-  return `${kind} ${id}`;
+  #add(level: LimitLevel, calls: number): void {
+    const ofKind = this.#running[level.kind];
+    const running = this.#runningAt(level) + calls;
+    if (running > 0) ofKind.set(level.id, running);
+    else ofKind.delete(level.id);
+  }
 }
 
 function tooManyCalls({ kind }: LimitLevel, limit: number): Failure {

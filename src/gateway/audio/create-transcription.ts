@@ -63,10 +63,7 @@ async function relayUpload(call: GatewayCall, upload: Upload): Promise<CallResul
   const file = parts.findLast(({ name }) => name === 'file');
   const model = parts.findLast(({ name }) => name === 'model')?.text;
   const faults = [
-    ...spellingFaults(
-      parts.map(({ name }) => name),
-      ['model'],
-    ),
+    ...spellingFaults(new Set(parts.map(({ name }) => name)), ['model']),
     ...requiredFaults('model', model),
     ...fileFaults(parts),
   ];

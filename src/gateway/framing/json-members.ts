@@ -74,13 +74,14 @@ export function wantedNames(
 /** The most members that are found. Each is kept, and all members of a name are replaced. */
 export const maxFoundMembers = 100;
 
+const none: ReadonlySet<string> = new Set();
+
 type Growing = { -readonly [Key in keyof Member]: Member[Key] };
 
 /** Collects the wanted members of an object while a scanner reads it. */
 export class MemberCollector implements JsonListener, Members {
   readonly maxLevel: number;
   readonly found: Member[] = [];
-  readonly otherSpellings = new Set<string>();
   open = -1;
   count = 0;
   /** The wanted name that came after the most members were found, with the names around it; null if none did. */
@@ -93,6 +94,7 @@ export class MemberCollector implements JsonListener, Members {
   /** The latest member if it is wanted; else null. */
   #latest: Growing | null = null;
   #previousEnd: number | null = null;
+  #otherSpellings: Set<string> | null = null;
 
   /** @param level the level of the object */
   constructor(bytes: Buffer, wanted: WantedNames, level = 0) {
@@ -100,6 +102,10 @@ export class MemberCollector implements JsonListener, Members {
     this.#wanted = wanted;
     this.#level = level;
     this.maxLevel = level + 2;
+  }
+
+  get otherSpellings(): ReadonlySet<string> {
+    return this.#otherSpellings ?? none;
   }
 
   /** The name of the wanted member whose value is being read; null between members. */
@@ -172,7 +178,10 @@ export class MemberCollector implements JsonListener, Members {
     if (!isEscaped && !spelledLengths.has(length)) return null;
     const name = stringIn(bytes, start, end);
     if (inside.has(name)) return name;
-    if (spelledSo.has(name.toLowerCase())) this.otherSpellings.add(name);
+    if (spelledSo.has(name.toLowerCase())) {
+      this.#otherSpellings ??= new Set();
+      this.#otherSpellings.add(name);
+    }
     return null;
   }
 }

@@ -15,32 +15,36 @@ export function inputError(pointer: string, message: string, value: Json): Input
   return isShown ? { pointer, message, input: value } : { pointer, message };
 }
 
+/** No faults: most requests have none. */
+const none: ReadonlyArray<InputError> = [];
+
 /** Checks a required text. */
 export function checkText(pointer: string, value: Json | undefined): ReadonlyArray<InputError> {
   if (value === undefined) return [{ pointer, message: 'is required' }];
-  return typeof value === 'string' ? [] : [inputError(pointer, 'must be a string', value)];
+  return typeof value === 'string' ? none : [inputError(pointer, 'must be a string', value)];
 }
 
 /** Checks a flag; null and a missing value are false. */
 export function checkFlag(pointer: string, value: Json | undefined): ReadonlyArray<InputError> {
   const isFlag = value === undefined || value === null || typeof value === 'boolean';
-  return isFlag ? [] : [inputError(pointer, 'must be true or false', value)];
+  return isFlag ? none : [inputError(pointer, 'must be true or false', value)];
 }
 
 /**
  * Finds names that differ only in case from a resolved one. The gateway replaces `model` by the name in the catalogue.
  * A provider that ignores case would read `Model` instead, which the catalogue has not checked.
- * @param names the names of a request's members or parts
+ * @param names the names of a request's members or parts, each once
  * @param resolved the names, in lower case, whose values the gateway resolves
- * @returns a fault for each spelling, once
+ * @returns a fault for each spelling
  */
-export function spellingFaults(names: Iterable<string>, resolved: ReadonlyArray<string>): ReadonlyArray<InputError> {
-  const faults = new Map<string, InputError>();
+export function spellingFaults(names: ReadonlySet<string>, resolved: ReadonlyArray<string>): ReadonlyArray<InputError> {
+  if (names.size === 0) return none;
+  const faults: InputError[] = [];
   for (const name of names) {
     for (const expected of resolved) {
       if (name.length !== expected.length || name === expected || name.toLowerCase() !== expected) continue;
-      faults.set(name, { pointer: pointerTo([name]), message: `must be spelled "${expected}"` });
+      faults.push({ pointer: pointerTo([name]), message: `must be spelled "${expected}"` });
     }
   }
-  return [...faults.values()];
+  return faults;
 }

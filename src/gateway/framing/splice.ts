@@ -18,25 +18,27 @@ export interface MemberChanges {
   readonly remove?: ReadonlyArray<string>;
 }
 
+const none: ReadonlyArray<never> = [];
+
 /**
  * Returns the edits that change an object's members and leave every other byte unchanged.
  * @param members must have been collected for the names of all changes
  */
 export function editsOf({ open, count, found }: Members, changes: MemberChanges): ReadonlyArray<Edit> {
-  const { replace = {}, add = [], remove = [] } = changes;
-  const removed = found.filter(({ name }) => remove.includes(name));
+  const { replace = {}, add = none, remove = none } = changes;
+  const removed = remove.length === 0 ? none : found.filter(({ name }) => remove.includes(name));
   const edits: Edit[] = [];
   for (const { name, valueStart, end } of found) {
     const text = Object.hasOwn(replace, name) && !remove.includes(name) ? replace[name] : undefined;
     if (text !== undefined) edits.push({ start: valueStart, end, text });
   }
-  const missing = add.filter((name) => !found.some((member) => member.name === name));
+  const missing = add.length === 0 ? none : add.filter((name) => !found.some((member) => member.name === name));
   if (missing.length > 0) {
     const texts = missing.map((name) => `${JSON.stringify(name)}:${replace[name]}`);
     const keepsSome = count > removed.length;
     edits.push({ start: open + 1, end: open + 1, text: texts.join(',') + (keepsSome ? ',' : '') });
   }
-  edits.push(...removals(removed));
+  if (removed.length > 0) edits.push(...removals(removed));
   return inPlace(edits);
 }
 
@@ -78,8 +80,13 @@ export function applyEdits(bytes: Buffer, edits: ReadonlyArray<Edit>): Buffer {
 
 /** Returns a text as JSON in ASCII. Other characters are escaped. */
 export function asciiJson(text: string): string {
-  return JSON.stringify(text).replace(
-    /[^\x20-\x7e]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  const json = JSON.stringify(text);
+  return isAscii.test(json) ? json : json.replace(other, escaped);
+}
+
+const isAscii = /^[\x20-\x7e]*$/;
+const other = /[^\x20-\x7e]/g;
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -58,7 +58,9 @@ export function createCallRecord(call: RecordedCall, result: EndedCall): CallRec
     firstContentMs: since(times.contentAt),
     totalMs: performance.now() - startedAt,
     endedAt: Date.now(),
-    ...used,
+    tokens: used.tokens,
+    characters: used.characters,
+    audioSeconds: used.audioSeconds,
     cost: costAt(target, used),
     brokenAttempts: result.brokenAttempts.map((attempt) => brokenAttemptOf(call, attempt)),
   };
@@ -146,8 +148,11 @@ export interface RelayedCall extends RecordedCall {
 }
 
 /** Adds to a request the means of its provider to send it. */
-export function outgoingThrough({ transport, redactor }: Provider, made: ProviderRequest): OutgoingRequest {
-  return { transport, redactor: redactor ?? null, ...made };
+export function outgoingThrough(
+  { transport, redactor }: Provider,
+  { request, translator }: ProviderRequest,
+): OutgoingRequest {
+  return { transport, redactor: redactor ?? null, request, translator };
 }
 
 /** A request to a provider, with the means to send it. */

@@ -77,11 +77,19 @@ export function writePaced(response: ResponseSink, piece: Buffer, attempt: Attem
 /** The provider's headers that a client receives in addition to the content type. */
 const visibleHeaders = ['content-language', 'openai-processing-ms', 'openai-version'];
 
-/** Returns the headers of an answer, names and values in turn. */
-export function createResponseHeaders(head: ResponseHead, contentType: string): string[] {
-  const fields = ['Content-Type', isSendable(contentType) ? contentType : 'application/octet-stream', ...head.servedBy];
+/**
+ * Returns the headers of an answer, names and values in turn.
+ * @param cost the header with its cost
+ */
+export function createResponseHeaders(
+  head: ResponseHead,
+  contentType: string,
+  cost: ReadonlyArray<string> = [],
+): string[] {
+  const type = isSendable(contentType) ? contentType : 'application/octet-stream';
+  const requestId = providerRequestIdField(providerRequestIdIn(head.headers));
+  const fields = ['Content-Type', type, ...head.servedBy, ...requestId, ...cost];
   for (const name of visibleHeaders) copyHeader(fields, head, name);
-  fields.push(...providerRequestIdField(providerRequestIdIn(head.headers)));
   return fields;
 }
 

@@ -5,6 +5,7 @@ import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consume
 import { HeldBody } from '#gateway/attempt/held-body.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { audioSecondsIn, providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
+import type { TranslatedBody } from '#gateway/providers/provider.ts';
 import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
 import {
   createResponseHeaders,
@@ -27,56 +28,21 @@ export interface WholeResponseOptions {
   readonly finish?: FinishAnswer;
 }
 
-/** What is read of an answer while it is checked. */
-interface CheckedAnswer {
-  /** Its usage, which its body reports. */
-  reported: ReportedConsumption;
-  /** Its value; null if it is not JSON. */
-  parsed: JsonObject | null;
-  /** What the client gets; null before it is made. */
-  body: Buffer | null;
-}
-
 /** Holds an answer until it is complete, so that another attempt can replace one that breaks. */
 export class WholeResponse implements ResponseHandler {
   readonly #options: WholeResponseOptions;
   hasBegun = false;
   /** It has its usage in it. */
   readonly isAwaitingUsage = false;
-  #waiting: (() => Promise<void>) | null = null;
+  /** Only for `HeldAnswer`: sends an answer that is complete; null if none waits. */
+  waiting: (() => Promise<void>) | null = null;
 
   constructor(options: WholeResponseOptions) {
     this.#options = options;
   }
 
   receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
-    const { answerHold, prepare } = this.#options;
-    const held = new HeldBody(attempt, answerHold);
-    let isOver = false;
-    const checked: CheckedAnswer = { reported: nothingReported, parsed: null, body: null };
-    const settle = (failure: AttemptFailure | null): void => {
-      if (isOver) return;
-      this.hasBegun = failure === null;
-      if (failure !== null) this.#waiting = null;
-      if (this.#waiting === null) answerHold.resize(0);
-      if (failure === null) attempt.complete();
-      else attempt.fail(failure);
-    };
-    return {
-      reported: () => checked.reported,
-      onData: (chunk) => held.take(chunk),
-      onEnd: () => {
-        const failure = this.#take(head, held.bytes, checked);
-        if (failure !== null || prepare === undefined || checked.body === null) return settle(failure);
-        attempt.pause();
-        void prepare(checked.body, head).then(settle);
-      },
-      onAbort: () => {
-        isOver = true;
-        this.#waiting = null;
-        answerHold.resize(0);
-      },
-    };
+    return new HeldAnswer(this, this.#options, head, attempt);
   }
 
   continuation(): null {
@@ -88,50 +54,109 @@ export class WholeResponse implements ResponseHandler {
   }
 
   async deliver(): Promise<void> {
-    await this.#waiting?.();
-    this.#waiting = null;
+    await this.waiting?.();
+    this.waiting = null;
+  }
+}
+
+/** The answer of one attempt. */
+class HeldAnswer implements BodyConsumer {
+  readonly #whole: WholeResponse;
+  readonly #options: WholeResponseOptions;
+  readonly #head: ResponseHead;
+  readonly #attempt: AttemptControl;
+  readonly #held: HeldBody;
+  #reported: ReportedConsumption = nothingReported;
+  /** Its value; null if it is not JSON. */
+  #parsed: JsonObject | null = null;
+  #isOver = false;
+
+  constructor(whole: WholeResponse, options: WholeResponseOptions, head: ResponseHead, attempt: AttemptControl) {
+    this.#whole = whole;
+    this.#options = options;
+    this.#head = head;
+    this.#attempt = attempt;
+    this.#held = new HeldBody(attempt, options.answerHold);
   }
 
-  #take(head: ResponseHead, sent: Buffer, checked: CheckedAnswer): AttemptFailure | null {
-    const { response, prepare, finish, answerHold } = this.#options;
-    const body = heldContent(head, sent);
+  /** Its usage, which its body reports. */
+  reported(): ReportedConsumption {
+    return this.#reported;
+  }
+
+  onData(chunk: Buffer): void {
+    this.#held.take(chunk);
+  }
+
+  onEnd(): void {
+    const answer = this.#translated();
+    if (isFailure(answer)) this.#settle(answer);
+    else this.#send(answer);
+  }
+
+  onAbort(): void {
+    this.#isOver = true;
+    this.#whole.waiting = null;
+    this.#options.answerHold.resize(0);
+  }
+
+  /** Returns what the client gets, or why it gets nothing. */
+  #translated(): TranslatedBody | AttemptFailure {
+    const { headers, translator } = this.#head;
+    const body = heldContent(this.#head, this.#held.bytes);
     if (body === null) return malformed;
-    const contentType = head.headers['content-type'] ?? 'application/octet-stream';
-    const failure = this.#check(head, contentType, body, checked);
+    const contentType = headers['content-type'] ?? 'application/octet-stream';
+    const failure = this.#check(contentType, body);
     if (failure !== null) return failure;
-    const translate = head.translator?.translate;
-    const translated = translate === undefined ? { contentType, body } : translate(body, checked.parsed);
-    if (translated === null) return malformed;
-    const headers = [
-      ...createResponseHeaders(head, translated.contentType),
-      ...(head.costHeader?.(checked.reported) ?? []),
-    ];
-    checked.body = translated.body;
-    if (prepare === undefined && finish === undefined) response.send(head.status, headers, translated.body);
-    else
-      this.#waiting = async () => {
-        const body = finish === undefined ? translated.body : await finish(translated.body, head);
-        response.send(head.status, headers, body);
-        answerHold.resize(0);
-      };
-    return null;
+    const translate = translator?.translate;
+    return translate === undefined ? { contentType, body } : (translate(body, this.#parsed) ?? malformed);
   }
 
-  #check(
-    { translator }: ResponseHead,
-    contentType: string,
-    body: Buffer,
-    checked: CheckedAnswer,
-  ): AttemptFailure | null {
-    const requiredMember = translator?.requiredMember ?? this.#options.requiredMember;
+  #check(contentType: string, body: Buffer): AttemptFailure | null {
+    const requiredMember = this.#head.translator?.requiredMember ?? this.#options.requiredMember;
     if (requiredMember === null && !/[/+]json\b/i.test(contentType)) return body.length > 0 ? null : unfinished;
     const value = parsedJson(body);
     if (!isObject(value)) return malformed;
     const error = requiredMember !== null && value[requiredMember] !== undefined ? null : providerErrorIn(value);
     if (error !== null) return refusalInBody(error);
     if (requiredMember !== null && value[requiredMember] === undefined) return malformed;
-    checked.parsed = value;
-    checked.reported = { tokens: tokensIn(value.usage), audioSeconds: audioSecondsIn(value) };
+    this.#parsed = value;
+    this.#reported = { tokens: tokensIn(value.usage), audioSeconds: audioSecondsIn(value) };
     return null;
   }
+
+  /** Sends an answer, or lets it wait for what is done before the client has it. */
+  #send({ contentType, body }: TranslatedBody): void {
+    const { response, prepare, finish, answerHold } = this.#options;
+    const { status, costHeader } = this.#head;
+    const headers = createResponseHeaders(this.#head, contentType, costHeader?.(this.#reported));
+    if (prepare === undefined && finish === undefined) response.send(status, headers, body);
+    else
+      this.#whole.waiting = async () => {
+        const finished = finish === undefined ? body : await finish(body, this.#head);
+        response.send(status, headers, finished);
+        answerHold.resize(0);
+      };
+    if (prepare === undefined) this.#settle(null);
+    else this.#prepare(prepare, body);
+  }
+
+  #prepare(prepare: PrepareAnswer, body: Buffer): void {
+    this.#attempt.pause();
+    void prepare(body, this.#head).then((failure) => this.#settle(failure));
+  }
+
+  #settle(failure: AttemptFailure | null): void {
+    if (this.#isOver) return;
+    const whole = this.#whole;
+    whole.hasBegun = failure === null;
+    if (failure !== null) whole.waiting = null;
+    if (whole.waiting === null) this.#options.answerHold.resize(0);
+    if (failure === null) this.#attempt.complete();
+    else this.#attempt.fail(failure);
+  }
+}
+
+function isFailure(answer: TranslatedBody | AttemptFailure): answer is AttemptFailure {
+  return 'kind' in answer;
 }

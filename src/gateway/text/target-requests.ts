@@ -27,6 +27,7 @@ type TextProvider = Provider & Required<Pick<Provider, 'protocols' | 'text'>>;
 
 /** How a target is asked: in the client's protocol, or in another one. */
 interface Way {
+  readonly target: Target;
   readonly provider: TextProvider;
   /** Null if the request passes as it came. */
   readonly translation: TextProtocol | null;
@@ -43,7 +44,8 @@ export class TargetRequests {
   readonly #asksUsage: boolean;
   readonly #keepsText: boolean;
   readonly #forwarded: ReadonlyArray<string>;
-  readonly #ways: ReadonlyMap<Target, Way>;
+  /** At most a few: those that can give texts. */
+  readonly #ways: ReadonlyArray<Way>;
   #parsed: Promise<E.Either<Unsupported, ParsedRequest>> | null = null;
   /** A retry on the same target sends the same bytes. */
   #last: { readonly target: Target; readonly continueFrom: string | null; readonly written: WrittenRequest } | null =
@@ -74,7 +76,7 @@ export class TargetRequests {
     return requests.#passesAtFirst() ? E.right(requests) : requests.#checked();
   }
 
-  readonly canServe = (target: Target): boolean => this.#ways.has(target);
+  readonly canServe = (target: Target): boolean => this.#wayTo(target) !== undefined;
 
   /**
    * Makes the request for a target.
@@ -85,11 +87,15 @@ export class TargetRequests {
     target: Target,
     continueFrom: string | null,
   ): OutgoingRequest | null | Promise<OutgoingRequest | null> => {
-    const way = this.#ways.get(target);
+    const way = this.#wayTo(target);
     if (way === undefined) throw new Error(`${target.id} gives no texts`);
     if (way.translation === null) return this.#asItCame(way.provider, target, continueFrom);
     return this.#translated(way.provider, way.translation, target, continueFrom);
   };
+
+  #wayTo(target: Target): Way | undefined {
+    return this.#ways.find((way) => way.target === target);
+  }
 
   #asItCame(provider: TextProvider, target: Target, continueFrom: string | null): OutgoingRequest | null {
     if (this.#unsupportedNatively(provider, target) !== null) return null;
@@ -203,7 +209,7 @@ export class TargetRequests {
   #passesAtFirst(): boolean {
     const [first] = this.#ways;
     if (first === undefined) return false;
-    const [target, { provider, translation }] = first;
+    const { target, provider, translation } = first;
     return translation === null && this.#unsupportedNatively(provider, target) === null;
   }
 
@@ -215,7 +221,7 @@ export class TargetRequests {
   /** Whether every target would have to be asked in a protocol that cannot express the request. */
   async #findUnsupported(): Promise<Unsupported | null> {
     let unsupported: Unsupported | null = null;
-    for (const [target, { provider, translation }] of this.#ways) {
+    for (const { target, provider, translation } of this.#ways) {
       if (translation === null) {
         const refused = this.#unsupportedNatively(provider, target);
         if (refused === null) return null;
@@ -235,14 +241,14 @@ function waysOf(
   { name }: ClientProtocol,
   { mustTranslate }: TextRequest,
   { targets, fallbacks }: ModelRoute,
-): ReadonlyMap<Target, Way> {
-  const ways = new Map<Target, Way>();
+): ReadonlyArray<Way> {
+  const ways: Way[] = [];
   for (const target of [...targets, ...fallbacks]) {
     const provider = configuration.providers.get(target.provider);
     if (provider === undefined || !givesTexts(provider)) continue;
     const [preferred] = provider.protocols;
     const passes = provider.protocols.includes(name) && !mustTranslate;
-    ways.set(target, { provider, translation: passes ? null : protocolNamed(preferred) });
+    ways.push({ target, provider, translation: passes ? null : protocolNamed(preferred) });
   }
   return ways;
 }

@@ -30,7 +30,7 @@ export class HttpResponse implements ResponseSink {
   }
 
   addHeaders(headers: ReadonlyArray<string>): void {
-    this.#headers = [...this.#headers, ...headers];
+    this.#headers = this.#headers.length === 0 ? headers : [...this.#headers, ...headers];
   }
 
   send(status: number, headers: ReadonlyArray<string>, body: string | Buffer): void {

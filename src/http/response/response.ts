@@ -45,12 +45,11 @@ export function writeResponse(
 ) {
   const { req, res } = ctx;
   if (res.headersSent || res.destroyed) return;
-  const headers = [...always, 'X-Request-Id', requestContextOf(ctx).requestId, ...fields];
   const length = body === null ? 0 : Buffer.byteLength(body);
-  if (body !== null) headers.push('Content-Length', String(length));
+  const lengthField = body === null ? [] : ['Content-Length', String(length)];
+  const headers = [...always, 'X-Request-Id', requestContextOf(ctx).requestId, ...fields, ...lengthField];
   if (!req.complete && hasBody(ctx) && mustClose(ctx)) {
-    headers.push('Connection', 'close');
-    res.writeHead(status, headers);
+    res.writeHead(status, [...headers, 'Connection', 'close']);
     linger(ctx, body);
   } else {
     res.writeHead(status, headers);

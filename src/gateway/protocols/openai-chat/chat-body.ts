@@ -24,8 +24,8 @@ export function asksForUsage({ bytes, members }: ChatRequest): boolean {
  */
 export function chatBody(request: ChatRequest, { model, asksUsage, continueFrom }: ChatChanges): Buffer {
   const { bytes, members } = request;
-  const remove = request.model === 'auto' ? ['reasoning'] : [];
-  const edits = editsOf(members, { replace: { model: asciiJson(model) }, remove });
+  const replace = { model: asciiJson(model) };
+  const edits = editsOf(members, request.model === 'auto' ? { replace, remove: ['reasoning'] } : { replace });
   const more: Edit[] = [];
   if (asksUsage && !asksForUsage(request)) more.push(...usageEdits(members));
   if (continueFrom !== null) more.push(...prefillEdits(members, continueFrom));

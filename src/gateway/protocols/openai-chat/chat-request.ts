@@ -51,8 +51,10 @@ export function readChatRequest(bytes: Buffer, maxValues: number): ReadBody<Chat
 
 function checkChatRequest(request: JsonRequest, listener: ChatListener): E.Either<Failure, ChatRequest> {
   const { bytes, members } = request;
-  const said = (name: string) => scalarMember(bytes, members, name);
-  const [model, stream, reasoning, choices] = [said('model'), said('stream'), said('reasoning'), said('n')];
+  const model = scalarMember(bytes, members, 'model');
+  const stream = scalarMember(bytes, members, 'stream');
+  const reasoning = scalarMember(bytes, members, 'reasoning');
+  const choices = scalarMember(bytes, members, 'n');
   const faults = [
     ...spellingFaults(members.otherSpellings, ['model']),
     ...checkText('/model', model),

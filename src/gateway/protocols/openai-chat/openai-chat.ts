@@ -1,7 +1,18 @@
 import * as E from 'fp-ts/lib/Either.js';
 import { openAiErrors } from '#exchange/error-form.ts';
+import type { ReasoningHint } from '#gateway/config/configuration.ts';
 import { continueRead } from '#gateway/framing/json-request.ts';
-import type { TextProtocol, TextRequest } from '#gateway/protocols/protocol.ts';
+import type { StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import type { Answer } from '#gateway/neutral/answer.ts';
+import type { AnswerWriter } from '#gateway/neutral/answer-event.ts';
+import type {
+  RequestChanges,
+  TextProtocol,
+  TextRequest,
+  Watched,
+  WriterOptions,
+  WrittenRequest,
+} from '#gateway/protocols/protocol.ts';
 import { ChatAnswerReader, readChatAnswer } from './chat-answer-reader.ts';
 import { ChatAnswerWriter, writeChatAnswer } from './chat-answer-writer.ts';
 import { asksForUsage, chatBody, isContinuable } from './chat-body.ts';
@@ -18,29 +29,57 @@ export const openAiChat: TextProtocol = {
     headers: [],
     askingHeaders: [],
     read: (bytes, maxValues) =>
-      continueRead(readChatRequest(bytes, maxValues), (request) => E.right(textRequestOf(request))),
+      continueRead(readChatRequest(bytes, maxValues), (request) => E.right(new ChatTextRequest(request))),
     errors: openAiErrors,
   },
   provider: { write: writeChat, createReader: () => new ChatAnswerReader(), readWhole: readChatAnswer },
 };
 
-function textRequestOf(request: ChatRequest): TextRequest {
-  return {
-    size: request.bytes.length,
-    model: request.model,
-    hint: request.hint,
-    isStreamed: request.stream,
-    asksForUsage: () => asksForUsage(request),
-    isContinuable: () => isContinuable(request),
-    mustTranslate: false,
-    unsupportedBy: () => null,
-    changed: ({ target: { model }, asksUsage, continueFrom }) => ({
-      body: chatBody(request, { model, asksUsage, continueFrom }),
-      ignored: [],
-    }),
-    watch: ({ keepsText, takesUsageOut }) => new ChatStreamInterpreter(request.choices, keepsText, takesUsageOut),
-    parse: (maxValues) => parseChat(request.bytes, maxValues),
-    createWriter: (options) => new ChatAnswerWriter({ ...options, asksForUsage: asksForUsage(request) }),
-    writeWhole: writeChatAnswer,
-  };
+class ChatTextRequest implements TextRequest {
+  readonly size: number;
+  readonly model: string;
+  readonly hint: ReasoningHint;
+  readonly isStreamed: boolean;
+  readonly mustTranslate = false;
+  readonly #request: ChatRequest;
+
+  constructor(request: ChatRequest) {
+    this.size = request.bytes.length;
+    this.model = request.model;
+    this.hint = request.hint;
+    this.isStreamed = request.stream;
+    this.#request = request;
+  }
+
+  asksForUsage(): boolean {
+    return asksForUsage(this.#request);
+  }
+
+  isContinuable(): boolean {
+    return isContinuable(this.#request);
+  }
+
+  unsupportedBy(): null {
+    return null;
+  }
+
+  changed({ target: { model }, asksUsage, continueFrom }: RequestChanges): WrittenRequest {
+    return { body: chatBody(this.#request, { model, asksUsage, continueFrom }), ignored: [] };
+  }
+
+  watch({ keepsText, takesUsageOut }: Watched): StreamInterpreter {
+    return new ChatStreamInterpreter(this.#request.choices, keepsText, takesUsageOut);
+  }
+
+  parse(maxValues: number): ReturnType<TextRequest['parse']> {
+    return parseChat(this.#request.bytes, maxValues);
+  }
+
+  createWriter(options: WriterOptions): AnswerWriter {
+    return new ChatAnswerWriter({ ...options, asksForUsage: this.asksForUsage() });
+  }
+
+  writeWhole(answer: Answer, options: WriterOptions): Buffer {
+    return writeChatAnswer(answer, options);
+  }
 }
