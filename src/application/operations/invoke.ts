@@ -13,7 +13,14 @@ import { runFor } from '#shared/async/fair-queue.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { checkScopes, notFound } from './access-refusals.ts';
-import type { AnyOperation, Download, StreamReport, UploadOperation, UploadSource } from './operation.ts';
+import type {
+  AnyOperation,
+  Download,
+  StreamingOperation,
+  StreamReport,
+  UploadOperation,
+  UploadSource,
+} from './operation.ts';
 import type { OperationResult, RequestHeaders, RequestInput, ValidRequest } from './operation-request.ts';
 import type { OperationRoute } from './registry.ts';
 import { failureOfError } from './unexpected-error.ts';
@@ -115,42 +122,61 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
   const { authenticate, authenticateSession = noSessions, rateLimit, answers, logger } = dependencies;
   const invokeAs = createInvokeAs(dependencies);
   return async (call) => {
-    const { target, presentedKey, sessionToken = null, keyFault, requestId } = call;
     let caller: Caller | null = null;
     let limitHeaders: ReadonlyArray<string> = [];
-    const answer = (outcome: Invocation['outcome']): Invocation => ({
-      outcome,
-      keyId: caller?.keyId ?? null,
-      projectId: caller?.projectId ?? null,
-      limitHeaders,
-    });
-    const refuse = (refusal: Failure) => answer(E.left(refusal));
     try {
       // 1. Authentication
-      if (presentedKey !== null) {
-        const found = authenticate(presentedKey, useOf(target));
-        // A known key needs no turn of the event loop.
-        caller = found instanceof Promise ? await found : found;
-      } else if (sessionToken !== null) caller = await authenticateSession(sessionToken, useOf(target));
-      else return refuse(keyFault ?? keyRequired);
-      if (caller === null) return refuse(presentedKey === null ? sessionOver : keyInvalid);
+      const found = findCaller(call, authenticate, authenticateSession);
+      // A known key needs no turn of the event loop.
+      caller = found instanceof Promise ? await found : found;
+      if (caller === null) return refused(unknownCaller(call), null);
 
       // 2. Limits
       if (rateLimit !== null) {
         const limited = await rateLimit.take(caller);
         limitHeaders = limited.headers;
-        if (limited.refusal !== null) return refuse(limited.refusal);
+        if (limited.refusal !== null) return refused(limited.refusal, caller, limitHeaders);
       }
       const shortage = answers?.fullFor(caller.projectId) ?? null;
-      if (shortage !== null) return refuse(answerShortageFailure(shortage));
+      if (shortage !== null) return refused(answerShortageFailure(shortage), caller, limitHeaders);
     } catch (error) {
-      return refuse(failureOfError(error, { requestId, operation: nameOf(target) }, logger));
+      const unexpected = failureOfError(error, { requestId: call.requestId, operation: nameOf(call.target) }, logger);
+      return refused(unexpected, caller, limitHeaders);
     }
 
     // 3 to 12. Path, reach, scope, input, and what the operation does
-    return answer(await invokeAs(caller, call, limitHeaders));
+    return invocationOf(await invokeAs(caller, call, limitHeaders), caller, limitHeaders);
   };
 }
+
+function refused(refusal: Failure, caller: Caller | null, limitHeaders: ReadonlyArray<string> = []): Invocation {
+  return invocationOf(E.left(refusal), caller, limitHeaders);
+}
+
+function invocationOf(
+  outcome: Invocation['outcome'],
+  caller: Caller | null,
+  limitHeaders: ReadonlyArray<string>,
+): Invocation {
+  return { outcome, keyId: caller?.keyId ?? null, projectId: caller?.projectId ?? null, limitHeaders };
+}
+
+function findCaller(
+  { presentedKey, sessionToken = null, target }: OperationCall,
+  authenticate: InvokeDependencies['authenticate'],
+  authenticateSession: Required<InvokeDependencies>['authenticateSession'],
+): Caller | null | Promise<Caller | null> {
+  if (presentedKey !== null) return authenticate(presentedKey, useOf(target));
+  return sessionToken === null ? null : authenticateSession(sessionToken, useOf(target));
+}
+
+function unknownCaller({ presentedKey, sessionToken = null, keyFault }: OperationCall): Failure {
+  if (presentedKey !== null) return keyInvalid;
+  return sessionToken === null ? (keyFault ?? keyRequired) : sessionOver;
+}
+
+/** A call of a caller who is known. */
+export type AuthenticatedCall = Omit<OperationCall, 'presentedKey' | 'sessionToken' | 'keyFault'>;
 
 /**
  * Answers one request of a caller who has passed stages 1 and 2: stages 3 to 12. Never rejects.
@@ -158,7 +184,7 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
  */
 export type InvokeAs = (
   caller: Caller,
-  call: Omit<OperationCall, 'presentedKey' | 'sessionToken' | 'keyFault'>,
+  call: AuthenticatedCall,
   limitHeaders?: ReadonlyArray<string>,
 ) => Promise<Invocation['outcome']>;
 
@@ -172,57 +198,90 @@ export function createInvokeAs(dependencies: Pick<InvokeDependencies, 'metrics' 
   return (caller, call, limitHeaders = []) => runFor(caller.projectId, () => answer(caller, call, limitHeaders));
 }
 
-function createAnswer({ metrics, logger }: Pick<InvokeDependencies, 'metrics' | 'logger'>): InvokeAs {
-  return async (caller, call, limitHeaders = []) => {
-    const { target, requestId, requestTarget, readHeaders, maxPageBytes, loadBody, openUpload, openConnection } = call;
-    let commandStart: number | null = null;
-    const refuse = (refusal: Failure): Invocation['outcome'] => E.left(refusal);
+/** A call of an operation, and who calls. */
+interface CallOfOperation {
+  readonly caller: Caller;
+  readonly call: AuthenticatedCall;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+function createAnswer(dependencies: Pick<InvokeDependencies, 'metrics' | 'logger'>): InvokeAs {
+  const relay = createRelay(dependencies);
+  const execute = createExecute(dependencies);
+  return (caller, call, limitHeaders = []) => {
+    const { target } = call;
+    // 3. Path
+    if (target.kind === 'none') return Promise.resolve(E.left(noOperation(target)));
+    const { route, parameters } = target;
+    const badId = route.idParameters.find(({ name, pattern }) => !pattern.test(parameters[name] ?? ''));
+    if (badId !== undefined)
+      return Promise.resolve(E.left(notFound(route.notFound, quoted(parameters[badId.name] ?? ''))));
+    const { operation } = route;
+    return operation.kind === 'streaming'
+      ? relay(operation, { caller, call, parameters }, limitHeaders)
+      : execute(operation, { caller, call, parameters });
+  };
+}
+
+/** Makes the stages of a streaming operation. It has no subject to reach, and no stages after the scope. */
+function createRelay({ logger }: Pick<InvokeDependencies, 'logger'>) {
+  return async (
+    operation: StreamingOperation,
+    { caller, call, parameters }: CallOfOperation,
+    limitHeaders: ReadonlyArray<string>,
+  ): Promise<Invocation['outcome']> => {
+    const { requestId } = call;
     try {
-      // 3. Path
-      if (target.kind === 'none') return refuse(noOperation(target));
-      const { route, parameters } = target;
-      const { operation } = route;
-      const badId = route.idParameters.find(({ name, pattern }) => !pattern.test(parameters[name] ?? ''));
-      if (badId !== undefined) return refuse(notFound(route.notFound, quoted(parameters[badId.name] ?? '')));
-      if (operation.kind === 'command' || operation.kind === 'upload') commandStart = performance.now();
+      // 5. Scope
+      const refusal = checkScopes(caller, operation);
+      if (refusal !== null) return E.left(refusal);
+      const connection = call.openConnection(caller, limitHeaders);
+      return E.right(await operation.relay({ ...connection, caller, parameters, requestId }));
+    } catch (error) {
+      if (error instanceof ClientDisconnectedError) return E.right(null);
+      return E.left(failureOfError(error, { requestId, operation: operation.name }, logger));
+    }
+  };
+}
 
-      if (operation.kind === 'streaming') {
-        // 5. Scope. It has no subject to reach.
-        const refusal = checkScopes(caller, operation);
-        if (refusal !== null) return refuse(refusal);
-        const connection = openConnection(caller, limitHeaders);
-        return E.right(await operation.relay({ ...connection, caller, parameters, requestId }));
-      }
-
+/** Makes the stages from reach on, of every other operation. */
+function createExecute({ metrics, logger }: Pick<InvokeDependencies, 'metrics' | 'logger'>) {
+  return async (
+    operation: Exclude<AnyOperation, StreamingOperation>,
+    { caller, call, parameters }: CallOfOperation,
+  ): Promise<Invocation['outcome']> => {
+    const { requestId, requestTarget, readHeaders, maxPageBytes, loadBody, openUpload } = call;
+    const { kind, name } = operation;
+    const commandStart = kind === 'command' || kind === 'upload' ? performance.now() : null;
+    try {
       // 4. Reach
       const { fault, ...asked } = readHeaders();
       const limits = maxPageBytes === undefined ? {} : { maxPageBytes };
       const request = { caller, requestId, parameters, requestTarget, ...asked, ...limits };
       const subject = await operation.loadSubject(request);
-      if (E.isLeft(subject)) return refuse(subject.left);
+      if (E.isLeft(subject)) return subject;
 
       // 5. Scope
       const scopeFailure = checkScopes(caller, operation);
-      if (scopeFailure !== null) return refuse(scopeFailure);
+      if (scopeFailure !== null) return E.left(scopeFailure);
 
       // 6. Input
-      if (fault !== null) return refuse(fault);
-      if (operation.kind === 'upload') {
+      if (fault !== null) return E.left(fault);
+      if (operation.kind === 'upload')
         return await executeUpload(operation, { request, subject: subject.right }, openUpload(caller));
-      }
       const body = await loadBody(caller);
-      if (E.isLeft(body)) return refuse(body.left);
+      if (E.isLeft(body)) return body;
       const input = await decodeBody(operation, body.right);
-      if (E.isLeft(input)) return refuse(input.left);
+      if (E.isLeft(input)) return input;
 
       // 7 to 12. Idempotency, decision, claim, append, waiting for read models, response
       const { bodyHash } = body.right;
       return await operation.execute({ request, subject: subject.right, input: input.right, bodyHash });
     } catch (error) {
       if (error instanceof ClientDisconnectedError) return E.right(null);
-      return refuse(failureOfError(error, { requestId, operation: nameOf(target) }, logger));
+      return E.left(failureOfError(error, { requestId, operation: name }, logger));
     } finally {
-      if (commandStart !== null) metrics.command(nameOf(target), (performance.now() - commandStart) / 1_000);
+      if (commandStart !== null) metrics.command(name, (performance.now() - commandStart) / 1_000);
     }
   };
 }

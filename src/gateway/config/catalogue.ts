@@ -85,6 +85,7 @@ interface Voice {
 export class Catalogue {
   readonly #configuration: GatewayConfiguration;
   readonly #routes: ReadonlyMap<string, ModelRoute>;
+  readonly #chatRoutes: ReadonlySet<ModelRoute>;
   readonly #voices: ReadonlyMap<string, Voice>;
 
   constructor(configuration: GatewayConfiguration) {
@@ -92,6 +93,7 @@ export class Catalogue {
     this.#routes = new Map(
       Object.entries(configuration.models).map(([name, model]) => [name, createModelRoute(name, model, configuration)]),
     );
+    this.#chatRoutes = new Set(this.models().filter((route) => chats(route, configuration)));
     this.#voices = indexVoices(configuration);
   }
 
@@ -128,9 +130,8 @@ export class Catalogue {
   chat(model: string, hint: ReasoningHint): E.Either<CatalogueRefusal, ModelRoute> {
     const { chat } = this.#configuration.auto;
     const route = this.#route(model === 'auto' ? (chat[hint] ?? chat.balanced) : model, model);
-    if (E.isLeft(route) || this.#isChatRoute(route.right)) return route;
-    const known = this.models().filter((each) => this.#isChatRoute(each));
-    return E.left({ kind: 'cannot-chat', model, known: known.map(({ name }) => name) });
+    if (E.isLeft(route) || this.#chatRoutes.has(route.right)) return route;
+    return E.left({ kind: 'cannot-chat', model, known: Array.from(this.#chatRoutes, ({ name }) => name) });
   }
 
   /** @param model a catalogue tag, or `auto` */
@@ -160,11 +161,6 @@ export class Catalogue {
     return E.left(found === undefined ? this.#unknown(voice) : { kind: 'cannot-speak', model, voice });
   }
 
-  #isChatRoute({ targets, fallbacks }: ModelRoute): boolean {
-    const { providers } = this.#configuration;
-    return [...targets, ...fallbacks].some(({ provider }) => canChat(providers[provider]?.kind));
-  }
-
   #unknown(voice: string): CatalogueRefusal {
     return { kind: 'unknown-voice', voice, known: Object.keys(this.#configuration.voices) };
   }
@@ -182,6 +178,10 @@ export class Catalogue {
     const route = name === undefined ? undefined : this.#routes.get(name);
     return route === undefined ? E.left({ kind: 'unknown-model', model: asked }) : E.right(route);
   }
+}
+
+function chats({ targets, fallbacks }: ModelRoute, { providers }: GatewayConfiguration): boolean {
+  return [...targets, ...fallbacks].some(({ provider }) => canChat(providers[provider]?.kind));
 }
 
 /**

@@ -109,12 +109,16 @@ type StatedPrice = Partial<Price> & Pick<Price, 'inputPerMillion' | 'outputPerMi
 /** The cost of a call, in the price's currency; null if no amount with a price is known. */
 export function costOf({ tokens, characters, audioSeconds }: Consumption, price: StatedPrice): number | null {
   const { perMillionCharacters, perMinute } = price;
-  const parts = [
-    tokens && costOfTokens(tokens, price),
-    characters !== null && perMillionCharacters !== undefined ? (characters * perMillionCharacters) / 1_000_000 : null,
-    audioSeconds !== null && perMinute !== undefined ? (audioSeconds * perMinute) / 60 : null,
-  ].filter((part) => part !== null);
-  return parts.length === 0 ? null : parts.reduce((sum, part) => sum + part, 0);
+  const ofTokens = tokens && costOfTokens(tokens, price);
+  const ofCharacters = costAt(characters, perMillionCharacters, 1_000_000);
+  const ofAudio = costAt(audioSeconds, perMinute, 60);
+  if (ofTokens === null && ofCharacters === null && ofAudio === null) return null;
+  return (ofTokens ?? 0) + (ofCharacters ?? 0) + (ofAudio ?? 0);
+}
+
+/** The cost of an amount at a price for `per` of it; null without an amount or a price. */
+function costAt(amount: number | null, price: number | undefined, per: number): number | null {
+  return amount === null || price === undefined ? null : (amount * price) / per;
 }
 
 /** Cached input has a price of its own where the configuration names one. */

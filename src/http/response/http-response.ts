@@ -19,7 +19,7 @@ export class HttpResponse implements ResponseSink {
     this.#res = ctx.res;
     this.#headers = headers;
     this.#isDisconnected = ctx.res.destroyed;
-    ctx.res.once('close', this.#handleClose);
+    ctx.res.on('close', this.#handleClose);
     // A streamed call has its own limits, and `OpenAnswers` ends one that is not read. The server's limits would end a
     // call that waits long for a model.
     ctx.req.socket.setTimeout(0);
