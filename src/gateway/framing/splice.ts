@@ -18,13 +18,16 @@ export interface MemberChanges {
   readonly remove?: ReadonlyArray<string>;
 }
 
+/** The members of an object, as far as edits need them. */
+export type EditedMembers = Pick<Members, 'open' | 'count' | 'found'>;
+
 const none: ReadonlyArray<never> = [];
 
 /**
  * Returns the edits that change an object's members and leave every other byte unchanged.
  * @param members must have been collected for the names of all changes
  */
-export function editsOf({ open, count, found }: Members, changes: MemberChanges): ReadonlyArray<Edit> {
+export function editsOf({ open, count, found }: EditedMembers, changes: MemberChanges): ReadonlyArray<Edit> {
   const { replace = {}, add = none, remove = none } = changes;
   const removed = remove.length === 0 ? none : found.filter(({ name }) => remove.includes(name));
   const edits: Edit[] = [];

@@ -1,16 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { LRUCache } from 'lru-cache';
 
 /** The owner of work that belongs to no project: the service's own. */
 export const serviceOwner = 'service';
 
 const owners = new AsyncLocalStorage<string>();
-
-/** Runs work in the context of an owner. */
-type RunInContext = ReturnType<typeof AsyncLocalStorage.snapshot>;
-
-/** The contexts of owners with recent work. Node would make two new ones for each `run`. Nothing else has a context. */
-const contexts = new LRUCache<string, RunInContext>({ max: 1_000 });
 
 /** Returns whose work runs now: the id of a project, or `serviceOwner`. */
 export function currentOwner(): string {
@@ -22,13 +15,7 @@ export function currentOwner(): string {
  * @param owner the id of a project, or `serviceOwner`
  */
 export function runFor<Result>(owner: string, work: () => Result): Result {
-  return (contexts.get(owner) ?? addContext(owner))(work);
-}
-
-function addContext(owner: string): RunInContext {
-  const run = owners.run(owner, () => AsyncLocalStorage.snapshot());
-  contexts.set(owner, run);
-  return run;
+  return owners.run(owner, work);
 }
 
 /** A queue that serves owners in turn: one item of each, in the order in which the owner's items came. */

@@ -33,10 +33,10 @@ export function chatBody(request: ChatRequest, { model, asksUsage, continueFrom 
 }
 
 /** Sets `include_usage` in every `stream_options`, and adds `stream_options` to a request without it. */
-function usageEdits(members: Members): ReadonlyArray<Edit> {
-  const options = members.found.filter(({ name }) => name === 'stream_options');
+function usageEdits({ open, count, found }: Members): ReadonlyArray<Edit> {
+  const options = found.filter(({ name }) => name === 'stream_options');
   const replaced = { replace: { stream_options: '{"include_usage":true}' }, add: ['stream_options'] };
-  if (!options.at(-1)?.inside) return editsOf({ ...members, found: options }, replaced).map(apart);
+  if (!options.at(-1)?.inside) return editsOf({ open, count, found: options }, replaced).map(apart);
   return options.flatMap(({ inside }) =>
     inside === null ? [] : editsOf(inside, { replace: { include_usage: 'true' }, add: ['include_usage'] }),
   );
