@@ -39,6 +39,15 @@ describe('The objects of the last call', () => {
     assert.equal(attempts(), before);
   });
 
+  it('do not live as long as the connection that it came on', async function () {
+    this.timeout(60_000);
+    const before = attempts();
+    // Both at once, so that each has its own connection, which is kept.
+    await Promise.all([chat('hello'), chat('hello')]);
+    activity.last = null;
+    assert.equal(attempts(), before);
+  });
+
   it('do not live after a large call, whose bytes would fill the memory', async () => {
     await chat('hello');
     const { last } = activity;

@@ -19,7 +19,8 @@ export class HttpResponse implements ResponseSink {
     this.#res = ctx.res;
     this.#headers = headers;
     this.#isDisconnected = ctx.res.destroyed;
-    ctx.res.on('close', this.#handleClose);
+    // Once: a kept connection keeps its last response, which must not keep the call.
+    ctx.res.once('close', this.#handleClose);
     // A streamed call has its own limits, and `OpenAnswers` ends one that is not read. The server's limits would end a
     // call that waits long for a model.
     ctx.req.socket.setTimeout(0);
