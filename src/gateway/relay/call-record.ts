@@ -110,14 +110,14 @@ type StatedPrice = Partial<Price> & Pick<Price, 'inputPerMillion' | 'outputPerMi
 export function costOf({ tokens, characters, audioSeconds }: Consumption, price: StatedPrice): number | null {
   const { perMillionCharacters, perMinute } = price;
   const ofTokens = tokens && costOfTokens(tokens, price);
-  const ofCharacters = costAt(characters, perMillionCharacters, 1_000_000);
-  const ofAudio = costAt(audioSeconds, perMinute, 60);
+  const ofCharacters = costOfAmount(characters, perMillionCharacters, 1_000_000);
+  const ofAudio = costOfAmount(audioSeconds, perMinute, 60);
   if (ofTokens === null && ofCharacters === null && ofAudio === null) return null;
   return (ofTokens ?? 0) + (ofCharacters ?? 0) + (ofAudio ?? 0);
 }
 
 /** The cost of an amount at a price for `per` of it; null without an amount or a price. */
-function costAt(amount: number | null, price: number | undefined, per: number): number | null {
+function costOfAmount(amount: number | null, price: number | undefined, per: number): number | null {
   return amount === null || price === undefined ? null : (amount * price) / per;
 }
 

@@ -52,12 +52,11 @@ export class ByteStreamResponse implements ResponseHandler {
     this.hasBegun = true;
     const { audio } = head.translator ?? {};
     const contentType = audio?.contentType ?? head.headers['content-type'] ?? 'application/octet-stream';
-    const fields = createResponseHeaders(head, contentType);
+    // The text to speak is known; what a provider reports comes too late.
+    const fields = createResponseHeaders(head, contentType, nothingReported);
     // With a prefix the body is longer than the provider says.
     const lengths = audio === undefined || audio.prefix.length === 0 ? ['content-length'] : [];
     for (const name of [...lengths, 'content-encoding', 'content-disposition']) copyHeader(fields, head, name);
-    // The text to speak is known; what a provider reports comes too late.
-    fields.push(...(head.costHeader?.(nothingReported) ?? []));
     this.#response.start(head.status, fields);
     if (audio !== undefined && audio.prefix.length > 0) this.#response.write(audio.prefix);
   }

@@ -116,8 +116,7 @@ export class PartlyHeldResponse implements ResponseHandler {
       return error === null ? malformed : refusalInBody(error);
     }
     this.hasBegun = true;
-    const cost = head.costHeader?.(reportedIn(reader)) ?? [];
-    response.send(head.status, [...createResponseHeaders(head, contentTypeOf(head)), ...cost], body);
+    response.send(head.status, createResponseHeaders(head, contentTypeOf(head), reportedIn(reader)), body);
     return null;
   }
 }

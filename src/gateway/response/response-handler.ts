@@ -79,15 +79,16 @@ const visibleHeaders = ['content-language', 'openai-processing-ms', 'openai-vers
 
 /**
  * Returns the headers of an answer, names and values in turn.
- * @param cost the header with its cost
+ * @param reported what the provider has reported, from which the cost follows; null leaves the cost out
  */
 export function createResponseHeaders(
   head: ResponseHead,
   contentType: string,
-  cost: ReadonlyArray<string> = [],
+  reported: ReportedConsumption | null = null,
 ): string[] {
   const type = isSendable(contentType) ? contentType : 'application/octet-stream';
   const requestId = providerRequestIdField(providerRequestIdIn(head.headers));
+  const cost = (reported === null ? null : head.costHeader?.(reported)) ?? [];
   const fields = ['Content-Type', type, ...head.servedBy, ...requestId, ...cost];
   for (const name of visibleHeaders) copyHeader(fields, head, name);
   return fields;

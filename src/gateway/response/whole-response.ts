@@ -128,8 +128,8 @@ class HeldAnswer implements BodyConsumer {
   /** Sends an answer, or lets it wait for what is done before the client has it. */
   #send({ contentType, body }: TranslatedBody): void {
     const { response, prepare, finish, answerHold } = this.#options;
-    const { status, costHeader } = this.#head;
-    const headers = createResponseHeaders(this.#head, contentType, costHeader?.(this.#reported));
+    const { status } = this.#head;
+    const headers = createResponseHeaders(this.#head, contentType, this.#reported);
     if (prepare === undefined && finish === undefined) response.send(status, headers, body);
     else
       this.#whole.waiting = async () => {
