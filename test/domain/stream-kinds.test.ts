@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { commands } from '#commands/table.ts';
-import { streamKinds } from '#domain/stream-kinds.ts';
+import { isShortenedOnPurpose, streamKinds } from '#domain/stream-kinds.ts';
 
 describe('streamKinds', () => {
   it('names the streams of every entity that a command reads or writes', () => {
@@ -21,5 +21,12 @@ describe('streamKinds', () => {
   it('names no kind twice, and none with a hyphen', () => {
     assert.equal(new Set(streamKinds).size, streamKinds.length);
     for (const kind of streamKinds) assert.doesNotMatch(kind, /-/);
+  });
+});
+
+describe('isShortenedOnPurpose', () => {
+  it('holds for the streams of usage alone', () => {
+    const shortened = streamKinds.filter((kind) => isShortenedOnPurpose(`${kind}-2026-01-05-node`));
+    assert.deepEqual(shortened, ['usage']);
   });
 });
