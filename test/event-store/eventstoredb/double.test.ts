@@ -12,7 +12,6 @@ import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstore
 import { appendRequests, subscriptionRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import { mustAppend, someEvent, someEvents, someStream } from '#test/contract/event-store.ts';
-import { EventStoreDbClusterDouble } from '#test/support/eventstoredb/cluster-double.ts';
 import { EventStoreDbDouble, type ServerRelease } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { SyncedFile } from '#test/support/eventstoredb/synced-file.ts';
 import { eventually } from '#test/support/run/eventually.ts';
@@ -113,55 +112,6 @@ describe('EventStoreDbDouble with a disk', function () {
       await double.kill();
       await disk.close();
       await rm(folder, { recursive: true });
-    }
-  });
-});
-
-describe('EventStoreDbClusterDouble', function () {
-  this.timeout(30_000);
-
-  it('answers through a new leader once the old one is killed', async () => {
-    const cluster = await EventStoreDbClusterDouble.start();
-    const store = openEventStoreDbEventStore({
-      url: cluster.url,
-      streamPrefix: 'test.',
-      log: pino({ level: 'silent' }),
-    });
-    try {
-      const stream = someStream();
-      const first = someEvent();
-      await mustAppend(store, stream, noStream, [first]);
-      const killed = cluster.leader;
-      const election = cluster.killLeader(200);
-      await mustAppend(store, stream, 0, [someEvent()]);
-      await election;
-      assert.notEqual(cluster.leader, killed);
-      await cluster.restart(killed);
-      await mustAppend(store, stream, 1, [someEvent()]);
-      assert.equal((await store.read(stream, 0)).events.length, 3);
-    } finally {
-      await store.close();
-      await cluster.end();
-    }
-  });
-
-  it('redirects a client that needs the leader to the leader', async () => {
-    const cluster = await EventStoreDbClusterDouble.start(2);
-    const store = openEventStoreDbEventStore({
-      url: cluster.url,
-      streamPrefix: 'test.',
-      log: pino({ level: 'silent' }),
-    });
-    try {
-      const stream = someStream();
-      await mustAppend(store, stream, noStream, [someEvent()]);
-      const follower = cluster.nodes.find((node) => node !== cluster.leader);
-      cluster.elect(follower ?? cluster.leader);
-      await mustAppend(store, stream, 0, [someEvent()]);
-      assert.equal((await store.read(stream, 0)).events.length, 2);
-    } finally {
-      await store.close();
-      await cluster.end();
     }
   });
 });

@@ -1,3 +1,13 @@
+import {
+  maxRevision,
+  metadataText,
+  noLimits,
+  parsedMetadata,
+  type StreamLimits,
+  type StreamMetadata,
+  streamLimits,
+} from './stream-limits.ts';
+
 /** An event of an append, before it is stored. */
 export interface ProposedEvent {
   /** A UUID in lower case. */
@@ -13,8 +23,8 @@ export interface LoggedEvent extends ProposedEvent {
   readonly stream: string;
   readonly revision: bigint;
   readonly position: number;
-  /** Its place in `EventLog.events`. */
-  readonly index: number;
+  /** The position after its record. */
+  readonly end: number;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
 }
@@ -28,38 +38,30 @@ export type Written =
   | { readonly kind: 'conflict'; readonly current: bigint | null }
   | { readonly kind: 'deleted' };
 
-/** The revision of a tombstone, and the truncation mark of a soft delete: the largest signed 64-bit number. */
-export const maxRevision = 9223372036854775807n;
-
-/** The distance between two positions. Those of a real server depend on the size of its records. */
-const positionStep = 100;
-
-interface Stream {
-  readonly name: string;
-  readonly events: LoggedEvent[];
-  tombstoned: boolean;
+/** What a log calls when it changes. */
+export interface LogListener {
+  /** Events were written, up to this end. */
+  readonly written: (end: number) => void;
+  /** Events were removed. */
+  readonly rewritten: () => void;
 }
 
-interface StreamLimits {
-  readonly truncateBefore: bigint;
-  readonly maxCount: number;
-  readonly maxAgeMs: number;
-}
+/** The bytes of a record beside its event's. They make a position that is no multiple of another one's. */
+const recordBytes = 91;
 
-const noLimits: StreamLimits = {
-  truncateBefore: 0n,
-  maxCount: Number.POSITIVE_INFINITY,
-  maxAgeMs: Number.POSITIVE_INFINITY,
-};
+/** The bytes before the first event. */
+const firstPosition = 100;
 
-/** The log of the double, in memory: streams, `$all`, idempotent appends, deletes, stream metadata. */
+/**
+ * The log of a node, in memory: what it has written, whether or not its index shows it. Appends are decided on it:
+ * they are idempotent, and fail on an unexpected revision or a closed stream.
+ */
 export class EventLog {
-  /** `$all`, in order. */
-  readonly events: LoggedEvent[] = [];
-  readonly #streams = new Map<string, Stream>();
-  readonly #listeners = new Set<(event: LoggedEvent) => void>();
+  #events: LoggedEvent[] = [];
+  #end = firstPosition;
+  readonly #streams = new Map<string, LoggedEvent[]>();
+  readonly #listeners = new Set<LogListener>();
   readonly #now: () => number;
-  #position = 0;
 
   /**
    * @param now milliseconds since 1970, by which events age
@@ -73,8 +75,18 @@ export class EventLog {
     this.#write('$$$scavenges', [serverEvent('$metadata', JSON.stringify(scavenges))]);
   }
 
-  /** Calls the listener for each stored event. @returns a function that removes the listener */
-  listen(listener: (event: LoggedEvent) => void): () => void {
+  /** `$all` as it was written, in order. */
+  get events(): ReadonlyArray<LoggedEvent> {
+    return this.#events;
+  }
+
+  /** The position of the next event. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** @returns a function that removes the listener */
+  listen(listener: LogListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -98,7 +110,7 @@ export class EventLog {
     if (this.isTombstoned(name)) return { kind: 'deleted' };
     const current = this.lastRevision(name);
     if (current === null || !this.#meets(expected, current, false)) return { kind: 'conflict', current };
-    const { revision, position } = this.#setMetadata(name, { ...this.#metadataOf(name), $tb: maxRevision });
+    const { revision, position } = this.setMetadata(name, { ...this.#metadataOf(name), $tb: maxRevision });
     return { kind: 'written', revision, position };
   }
 
@@ -108,39 +120,99 @@ export class EventLog {
     const current = this.lastRevision(name);
     if (!this.#meets(expected, current, false)) return { kind: 'conflict', current };
     const event = this.#store(name, maxRevision, serverEvent('$streamDeleted', ''));
-    this.#streamNamed(name).tombstoned = true;
-    this.#notify([event]);
+    this.#notify();
     return { kind: 'written', revision: event.revision, position: event.position };
   }
 
-  isTombstoned(name: string): boolean {
-    const stream = name.startsWith('$$') ? name.slice(2) : name;
-    return this.#streams.get(stream)?.tombstoned === true;
+  /** Replaces a stream's metadata, as operators do: `$tb`, `$maxCount`, `$maxAge` (in seconds). */
+  setMetadata(name: string, metadata: StreamMetadata): LoggedEvent {
+    return this.#write(`$$${name}`, [serverEvent('$metadata', metadataText(metadata))]);
   }
 
-  isSoftDeleted(name: string): boolean {
-    return this.#limitsOf(name).truncateBefore === maxRevision;
+  /** Writes the record of an election, which readers do not see. */
+  writeEpoch(): void {
+    this.#end += recordBytes;
+    this.#notify();
+  }
+
+  /** Copies what a leader has written after this log, up to an end. */
+  copyFrom(leader: EventLog, end: number): void {
+    if (end <= this.#end) return;
+    for (let place = leader.placeOf(this.#end); place < leader.#events.length; place += 1) {
+      const event = leader.#events[place] as LoggedEvent;
+      if (event.end > end) break;
+      this.#keep(event);
+    }
+    this.#end = end;
+    this.#notify();
+  }
+
+  /**
+   * The end of what this log has in common with a leader's. Events of this log from there on were never replicated; the
+   * record of an election may be after it, too.
+   */
+  commonEnd(leader: EventLog): number {
+    const last = this.#events.findLast(({ position, id }) => leader.at(position)?.id === id);
+    const end = last?.end ?? firstPosition;
+    if (last !== this.#events.at(-1)) return end;
+    return Math.min(this.#end, leader.#events[leader.placeOf(end)]?.position ?? leader.#end);
+  }
+
+  /** Cuts off everything from a position on. */
+  truncate(end: number): void {
+    this.#rewrite(this.#events.slice(0, this.placeOf(end)), Math.min(this.#end, end));
+  }
+
+  /** The event at a position. */
+  at(position: number): LoggedEvent | undefined {
+    const event = this.#events[this.placeOf(position)];
+    return event?.position === position ? event : undefined;
+  }
+
+  /** The place in `events` of the first event at a position or after it. */
+  placeOf(position: number): number {
+    let low = 0;
+    let high = this.#events.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#events[middle] as LoggedEvent).position < position) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** @param before only events below this position count, here and below: what an index shows */
+  isTombstoned(name: string, before?: number): boolean {
+    const stream = name.startsWith('$$') ? name.slice(2) : name;
+    return this.#last(stream, before)?.revision === maxRevision;
+  }
+
+  isSoftDeleted(name: string, before?: number): boolean {
+    return this.#limitsOf(name, before).truncateBefore === maxRevision;
   }
 
   /** Null when nothing was ever written. */
-  lastRevision(name: string): bigint | null {
-    return this.#streams.get(name)?.events.at(-1)?.revision ?? null;
+  lastRevision(name: string, before?: number): bigint | null {
+    return this.#last(name, before)?.revision ?? null;
   }
 
   /** The events that a stream's readers see, in order; null for a stream that is not there, or is soft-deleted. */
-  visible(name: string): ReadonlyArray<LoggedEvent> | null {
-    const stream = this.#streams.get(name);
-    if (stream === undefined || this.isSoftDeleted(name)) return null;
-    const { truncateBefore, maxCount, maxAgeMs } = this.#limitsOf(name);
+  visible(name: string, before = Number.POSITIVE_INFINITY): ReadonlyArray<LoggedEvent> | null {
+    const last = this.#last(name, before);
+    if (last === undefined || this.isSoftDeleted(name, before)) return null;
+    const { truncateBefore, maxCount, maxAgeMs } = this.#limitsOf(name, before);
     const oldest = this.#now() - maxAgeMs;
-    const counted = maxCount === Number.POSITIVE_INFINITY ? stream.events : stream.events.slice(-maxCount);
-    return counted.filter(({ revision, createdAt }) => revision >= truncateBefore && createdAt >= oldest);
+    const firstCounted = last.revision - BigInt(Math.min(maxCount, Number.MAX_SAFE_INTEGER));
+    return (this.#streams.get(name) ?? []).filter(
+      ({ revision, createdAt, position }) =>
+        revision >= truncateBefore && revision > firstCounted && createdAt >= oldest && position < before,
+    );
   }
 
   /** An event by stream and revision, as a link names it; undefined when readers of the stream do not see it. */
-  find(name: string, revision: bigint): LoggedEvent | undefined {
-    if (this.isTombstoned(name)) return undefined;
-    return this.visible(name)?.find((event) => event.revision === revision);
+  find(name: string, revision: bigint, before?: number): LoggedEvent | undefined {
+    if (this.isTombstoned(name, before)) return undefined;
+    return this.visible(name, before)?.find((event) => event.revision === revision);
   }
 
   #meets(expected: Expectation, current: bigint | null, softDeleted: boolean): boolean {
@@ -157,94 +229,79 @@ export class EventLog {
     current: bigint | null,
     events: ReadonlyArray<ProposedEvent>,
   ): Written | null {
-    const stored = this.#streams.get(name)?.events;
+    const stored = this.#streams.get(name);
     const [first] = events;
     if (stored === undefined || first === undefined || expected === current) return null;
-    const named = typeof expected === 'bigint' || expected === 'no-stream';
-    const from = named
-      ? Number(expected === 'no-stream' ? 0n : expected + 1n)
-      : stored.findIndex(({ id }) => id === first.id);
+    const next = expected === 'no-stream' ? 0n : typeof expected === 'bigint' ? expected + 1n : null;
+    const from = stored.findIndex(({ id, revision }) => (next === null ? id === first.id : revision === next));
     if (from < 0) return null;
     const last = stored[from + events.length - 1];
     if (last !== undefined && events.every(({ id }, index) => stored[from + index]?.id === id))
       return { kind: 'written', revision: last.revision, position: this.isSoftDeleted(name) ? null : last.position };
-    return named ? null : { kind: 'conflict', current };
+    return next === null ? { kind: 'conflict', current } : null;
   }
 
   #nothingWritten(current: bigint | null): Written {
-    this.#position += positionStep;
-    return { kind: 'written', revision: current, position: this.#position };
+    const position = this.#end;
+    this.#end += recordBytes;
+    this.#notify();
+    return { kind: 'written', revision: current, position };
   }
 
   #write(name: string, events: ReadonlyArray<ProposedEvent>): LoggedEvent {
     const next = (this.lastRevision(name) ?? -1n) + 1n;
     const stored = events.map((event, index) => this.#store(name, next + BigInt(index), event));
-    this.#notify(stored);
+    this.#notify();
     return stored.at(-1) as LoggedEvent;
   }
 
-  #store(name: string, revision: bigint, event: ProposedEvent): LoggedEvent {
-    this.#position += positionStep;
-    const index = this.events.length;
-    const logged = { ...event, stream: name, revision, position: this.#position, index, createdAt: this.#now() };
-    this.events.push(logged);
-    this.#streamNamed(name).events.push(logged);
+  #store(stream: string, revision: bigint, event: ProposedEvent): LoggedEvent {
+    const position = this.#end;
+    const { type, data, metadata } = event;
+    const end = position + recordBytes + stream.length + type.length + data.length + metadata.length;
+    const logged = { ...event, stream, revision, position, end, createdAt: this.#now() };
+    this.#keep(logged);
+    this.#end = end;
     return logged;
   }
 
-  #notify(events: ReadonlyArray<LoggedEvent>): void {
-    for (const event of events) for (const listener of [...this.#listeners]) listener(event);
+  #keep(event: LoggedEvent): void {
+    this.#events.push(event);
+    const stream = this.#streams.get(event.stream);
+    if (stream === undefined) this.#streams.set(event.stream, [event]);
+    else stream.push(event);
   }
 
-  #streamNamed(name: string): Stream {
-    const existing = this.#streams.get(name);
-    if (existing !== undefined) return existing;
-    const stream = { name, events: [], tombstoned: false };
-    this.#streams.set(name, stream);
-    return stream;
+  #rewrite(events: ReadonlyArray<LoggedEvent>, end: number): void {
+    this.#events = [];
+    this.#streams.clear();
+    for (const event of events) this.#keep(event);
+    this.#end = end;
+    for (const { rewritten } of [...this.#listeners]) rewritten();
+  }
+
+  #notify(): void {
+    for (const { written } of [...this.#listeners]) written(this.#end);
+  }
+
+  #last(name: string, before = Number.POSITIVE_INFINITY): LoggedEvent | undefined {
+    return this.#streams.get(name)?.findLast(({ position }) => position < before);
   }
 
   /** An append to a soft-deleted stream continues its revisions, and makes the new events visible. */
   #undelete(name: string, firstRevision: bigint): void {
-    this.#setMetadata(name, { ...this.#metadataOf(name), $tb: firstRevision });
+    this.setMetadata(name, { ...this.#metadataOf(name), $tb: firstRevision });
   }
 
-  #setMetadata(name: string, metadata: Record<string, unknown>): LoggedEvent {
-    return this.#write(`$$${name}`, [serverEvent('$metadata', jsonWithBigints(metadata))]);
+  #metadataOf(name: string, before?: number): StreamMetadata {
+    const last = this.#last(`$$${name}`, before);
+    return last === undefined ? {} : parsedMetadata(last.data);
   }
 
-  #metadataOf(name: string): Record<string, unknown> {
-    const last = this.#streams.get(`$$${name}`)?.events.at(-1);
-    if (last === undefined) return {};
-    try {
-      return JSON.parse(Buffer.from(last.data).toString()) as Record<string, unknown>;
-    } catch {
-      return {};
-    }
-  }
-
-  #limitsOf(name: string): StreamLimits {
+  #limitsOf(name: string, before?: number): StreamLimits {
     if (name.startsWith('$$')) return { ...noLimits, maxCount: 1 };
-    if (!this.#streams.has(`$$${name}`)) return noLimits;
-    const { $tb, $maxCount, $maxAge } = this.#metadataOf(name);
-    return {
-      truncateBefore: typeof $tb === 'number' ? revisionOf($tb) : 0n,
-      maxCount: typeof $maxCount === 'number' ? $maxCount : Number.POSITIVE_INFINITY,
-      maxAgeMs: typeof $maxAge === 'number' ? $maxAge * 1_000 : Number.POSITIVE_INFINITY,
-    };
+    return this.#streams.has(`$$${name}`) ? streamLimits(this.#metadataOf(name, before)) : noLimits;
   }
-}
-
-/** JSON numbers above 2^53 lose their last digits: the mark of a soft delete is known by its size. */
-function revisionOf(number: number): bigint {
-  return number > Number.MAX_SAFE_INTEGER ? maxRevision : BigInt(number);
-}
-
-function jsonWithBigints(object: Record<string, unknown>): string {
-  const members = Object.entries(object).map(
-    ([key, value]) => `${JSON.stringify(key)}:${typeof value === 'bigint' ? value : JSON.stringify(value)}`,
-  );
-  return `{${members.join(',')}}`;
 }
 
 function serverEvent(type: string, data: string): ProposedEvent {

@@ -22,18 +22,20 @@ import {
 } from '@grpc/grpc-js';
 import { BatchAppendCall } from './calls/batch-appends.ts';
 import { type CallKind, kindOfRead, noCalls } from './calls/call-kind.ts';
-import { answerDelete, answerTombstone } from './calls/deletes.ts';
+import { answerDelete, answerTombstone, type Commit } from './calls/deletes.ts';
 import { uuidMessage } from './calls/messages.ts';
-import { readRequest } from './calls/read-request.ts';
-import { answerRead, type ReadCall } from './calls/reads.ts';
+import { type ReadRequest, readRequest } from './calls/read-request.ts';
+import { answerRead, type InvalidPosition, type ReadCall } from './calls/reads.ts';
 import { supportedMethods } from './calls/server-features.ts';
 import { type SlowSubscribers, Subscription } from './calls/subscriptions.ts';
 import { answerAppend } from './calls/unary-appends.ts';
 import { EventLog } from './event-log.ts';
 import { FaultyAppends } from './faults/append-faults.ts';
-import { notReady } from './faults/failures.ts';
+import { type CallFailure, notLeader, notReady } from './faults/failures.ts';
 import { type Faults, noFaults } from './faults/faults.ts';
 import { Front } from './front.ts';
+import { LogIndex } from './log-index.ts';
+import type { Endpoint, Membership } from './membership.ts';
 import type { SyncedFile } from './synced-file.ts';
 
 /** How long a real server lets open calls run after SIGTERM. */
@@ -49,22 +51,20 @@ const slowSubscribersOf: Readonly<Record<ServerRelease, SlowSubscribers>> = {
   '24': 'caught-up-again',
 };
 
+const invalidPositionOf: Readonly<Record<ServerRelease, InvalidPosition>> = {
+  '23.10': 'Error',
+  '24': 'InvalidPosition',
+};
+
 export interface DoubleOptions {
   /** Default: 23.10. */
   readonly manner?: ServerRelease;
-  /** The log of the node's cluster. Default: a new log. */
+  /** Default: a new log. A log that two doubles share makes one server with two ports of them. */
   readonly log?: EventLog;
-  /** The members of its cluster. Default: this node, as the leader. */
-  readonly members?: () => ReadonlyArray<ClusterMember>;
+  /** What the node knows of its cluster. Default: it is alone, and the leader. */
+  readonly membership?: (node: EventStoreDbDouble) => Membership;
   /** Where each append is synced before it is stored, as in a server. Default: nowhere. */
   readonly disk?: SyncedFile;
-}
-
-/** A node as the cluster's members describe it. */
-export interface ClusterMember {
-  readonly port: number;
-  readonly state: 'leader' | 'follower';
-  readonly isAlive: boolean;
 }
 
 /**
@@ -78,13 +78,16 @@ export class EventStoreDbDouble {
   manner: ServerRelease;
   /** Milliseconds since 1970, by which events age. */
   now: () => number = Date.now;
-  #log: EventLog;
+  #index: LogIndex;
   readonly #disk: SyncedFile | null;
-  readonly #members: () => ReadonlyArray<ClusterMember>;
+  readonly #membership: (node: EventStoreDbDouble) => Membership;
   readonly #front = new Front();
   readonly #instanceId = crypto.randomUUID();
   readonly #subscriptions = new Set<Subscription>();
+  readonly #isAlone: boolean;
   #server: Server | null = null;
+  /** The position at which the next start cuts off the log; null: nowhere. */
+  #cutOffAt: number | null = null;
   #calls = 0;
   readonly #callsByKind = noCalls();
 
@@ -95,11 +98,12 @@ export class EventStoreDbDouble {
     return double;
   }
 
-  private constructor({ manner = '23.10', log, members, disk }: DoubleOptions) {
+  private constructor({ manner = '23.10', log, membership, disk }: DoubleOptions) {
     this.manner = manner;
     this.#disk = disk ?? null;
-    this.#log = log ?? new EventLog(() => this.now());
-    this.#members = members ?? (() => [{ port: this.port, state: 'leader', isAlive: true }]);
+    this.#membership = membership ?? aloneInItsCluster;
+    this.#isAlone = membership === undefined;
+    this.#index = this.#indexOf(log ?? this.#emptyLog());
   }
 
   /** `esdb://127.0.0.1:{port}?tls=false`; it stays the same over restarts. */
@@ -111,9 +115,29 @@ export class EventStoreDbDouble {
     return this.#front.port;
   }
 
-  /** The stored events. */
+  /** What it has written. */
   get log(): EventLog {
-    return this.#log;
+    return this.#index.log;
+  }
+
+  /** What it shows of its log. */
+  get index(): LogIndex {
+    return this.#index;
+  }
+
+  /** Where its clients reach it. */
+  get endpoint(): Endpoint {
+    return { host: '127.0.0.1', port: this.port };
+  }
+
+  /** False after it was killed or has ended. */
+  get isRunning(): boolean {
+    return this.#server !== null;
+  }
+
+  /** Whether its process has ended by itself, with 0, because its log has to be cut off. */
+  get hasEnded(): boolean {
+    return this.#cutOffAt !== null;
   }
 
   /** The number of calls so far. */
@@ -133,6 +157,8 @@ export class EventStoreDbDouble {
 
   /** Starts or restarts with the same log on the same port. */
   async start(): Promise<void> {
+    if (this.#cutOffAt !== null) this.log.truncate(this.#cutOffAt);
+    this.#cutOffAt = null;
     const server = new Server({
       // As in a real server; a client's further calls wait.
       'grpc.max_concurrent_streams': 100,
@@ -156,6 +182,15 @@ export class EventStoreDbDouble {
     await this.#front.close();
     server?.forceShutdown();
     this.#subscriptions.clear();
+  }
+
+  /**
+   * Ends by itself, with 0, as a node that has events which its leader does not have. The next start cuts them off.
+   * @param position from which on they are cut off
+   */
+  async endToCutOff(position: number): Promise<void> {
+    this.#cutOffAt = position;
+    await this.kill();
   }
 
   /**
@@ -203,30 +238,46 @@ export class EventStoreDbDouble {
   /** Restarts with an empty log. */
   async reset(): Promise<void> {
     await this.kill();
-    this.#log = new EventLog(() => this.now());
+    this.#index = this.#indexOf(this.#emptyLog());
     await this.start();
   }
 
+  #emptyLog(): EventLog {
+    return new EventLog(() => this.now());
+  }
+
+  /** A node alone commits by itself. In a cluster a majority does. */
+  #indexOf(log: EventLog): LogIndex {
+    const index = new LogIndex(log);
+    if (!this.#isAlone) return index;
+    log.listen({ written: (end) => index.commit(end), rewritten: () => {} });
+    index.commit(log.end);
+    return index;
+  }
+
   #addServices(server: Server): void {
-    const appends = new FaultyAppends(this.#log, this.faults, () => this.cut(), this.#disk);
+    const appends = new FaultyAppends(this.#index, this.faults, () => this.cut(), this.#disk);
     server.addService(StreamsService, {
       append: (call: ServerReadableStream<AppendReq, AppendResp>, callback: sendUnaryData<AppendResp>) => {
-        const refusal = this.#refusal('append');
+        this.#count('append');
+        const refusal = this.#refusal();
         if (refusal === null) answerAppend(call, callback, appends);
         else callback(refusal);
       },
       batchAppend: (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>) => {
         this.#count('append');
-        new BatchAppendCall(call, appends, this.faults);
+        new BatchAppendCall(call, appends, () => this.#refusal() === null);
       },
       delete: (call: ServerUnaryCall<DeleteReq, DeleteResp>, callback: sendUnaryData<DeleteResp>) => {
-        const refusal = this.#refusal('other');
-        if (refusal === null) answerDelete(call.request, callback, this.#log);
+        this.#count('other');
+        const refusal = this.#refusal();
+        if (refusal === null) void answerDelete(call.request, callback, this.#commit);
         else callback(refusal);
       },
       tombstone: (call: ServerUnaryCall<TombstoneReq, TombstoneResp>, callback: sendUnaryData<TombstoneResp>) => {
-        const refusal = this.#refusal('other');
-        if (refusal === null) answerTombstone(call.request, callback, this.#log);
+        this.#count('other');
+        const refusal = this.#refusal();
+        if (refusal === null) void answerTombstone(call.request, callback, this.#commit);
         else callback(refusal);
       },
       read: (call: ReadCall) => void this.#read(call),
@@ -243,28 +294,49 @@ export class EventStoreDbDouble {
     });
   }
 
+  get #commit(): Commit {
+    return { index: this.#index, timeoutMs: this.faults.commitTimeoutMs };
+  }
+
   #count(kind: CallKind): void {
     this.#calls += 1;
     this.#callsByKind[kind] += 1;
   }
 
-  #refusal(kind: CallKind) {
-    this.#count(kind);
-    return this.faults.notReady ? notReady() : this.faults.notLeader;
+  /** The refusal of a call that needs the leader; null when this node is. */
+  #refusal(): CallFailure | null {
+    const { notReady: isNotReady, notLeader: refusal } = this.faults;
+    if (isNotReady) return notReady();
+    if (refusal !== null) return refusal;
+    const { role, leader } = this.#membership(this);
+    if (role === 'leader') return null;
+    return leader === null ? notReady() : notLeader(leader);
   }
 
   async #read(call: ReadCall): Promise<void> {
     this.#count(kindOfRead(call.request));
     if (this.faults.silentReads) return;
     const needsLeader = call.metadata.get('requires-leader').includes('true');
-    if (this.faults.notReady && needsLeader) return void call.emit('error', notReady());
-    if (this.faults.notLeader !== null && needsLeader) return void call.emit('error', this.faults.notLeader);
-    const log = this.faults.notReady ? new EventLog(this.now, false) : this.#log;
+    const refusal = () => (needsLeader ? this.#refusal() : null);
     const request = readRequest(call.request);
     if (request === null) return;
     if ('code' in request) return void call.emit('error', request);
-    if (request.count !== null) return answerRead(call, log, request);
-    const subscription = new Subscription(call, log, request, slowSubscribersOf[this.manner]);
+    const refused = refusal();
+    // A node that starts refuses every call. Another one confirms a subscription of `$all` even if the call needs the leader.
+    const isOfAll = request.count === null && request.stream === null && !this.faults.notReady;
+    if (refused !== null && !isOfAll) return void call.emit('error', refused);
+    if (request.count === null) return this.#subscribe(call, request, refusal);
+    await answerRead(call, this.#readIndex, request, invalidPositionOf[this.manner]);
+  }
+
+  /** A node that is not ready shows an empty log. */
+  get #readIndex(): LogIndex {
+    return this.faults.notReady ? new LogIndex(new EventLog(this.now, false)) : this.#index;
+  }
+
+  async #subscribe(call: ReadCall, request: ReadRequest, refusal: () => CallFailure | null): Promise<void> {
+    const slowSubscribers = slowSubscribersOf[this.manner];
+    const subscription = new Subscription(call, { index: this.#readIndex, request, slowSubscribers, refusal });
     this.#subscriptions.add(subscription);
     const over = () => this.#subscriptions.delete(subscription);
     call.on('close', over).on('cancelled', over);
@@ -272,15 +344,22 @@ export class EventStoreDbDouble {
   }
 
   #clusterInfo(): InstanceType<typeof gossip.ClusterInfo> {
-    const { LEADER, FOLLOWER } = gossip.MemberInfo.VNodeState;
-    const members = this.#members().map(({ port, state, isAlive }) =>
+    const members = this.#membership(this).members.map(({ endpoint, role, isAlive }) =>
       new gossip.MemberInfo()
         .setInstanceId(uuidMessage(this.#instanceId, 'structured'))
         .setTimeStamp(`${Date.now()}0000`)
-        .setState(state === 'leader' ? LEADER : FOLLOWER)
+        .setState(stateOf[role])
         .setIsAlive(isAlive)
-        .setHttpEndPoint(new gossip.EndPoint().setAddress('127.0.0.1').setPort(port)),
+        .setHttpEndPoint(new gossip.EndPoint().setAddress(endpoint.host).setPort(endpoint.port)),
     );
     return new gossip.ClusterInfo().setMembersList(members);
   }
+}
+
+const { LEADER, FOLLOWER, UNKNOWN } = gossip.MemberInfo.VNodeState;
+
+const stateOf = { leader: LEADER, follower: FOLLOWER, unknown: UNKNOWN } as const;
+
+function aloneInItsCluster({ endpoint }: EventStoreDbDouble): Membership {
+  return { role: 'leader', leader: endpoint, members: [{ endpoint, role: 'leader', isAlive: true }] };
 }

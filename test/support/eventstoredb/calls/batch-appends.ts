@@ -7,7 +7,6 @@ import any from 'google-protobuf/google/protobuf/any_pb.js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import type { Expectation } from '#test/support/eventstoredb/event-log.ts';
 import type { AppendResult, FaultyAppends } from '#test/support/eventstoredb/faults/append-faults.ts';
-import type { Faults } from '#test/support/eventstoredb/faults/faults.ts';
 import { streamIdentifier, streamNameOf, uuidMessage, uuidOf } from './messages.ts';
 import { dataBytes, maxAppendBytes, proposedEvents } from './proposed-events.ts';
 
@@ -22,16 +21,21 @@ type Status = InstanceType<typeof status.Status>;
 export class BatchAppendCall {
   readonly #call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>;
   readonly #appends: FaultyAppends;
-  readonly #faults: Faults;
+  readonly #isReady: () => boolean;
   readonly #gathering = new Map<string | null, Gathering>();
   #begun = 0;
   #answered = 0;
   #halfClosed = false;
 
-  constructor(call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>, appends: FaultyAppends, faults: Faults) {
+  /** @param isReady false while the node refuses appends */
+  constructor(
+    call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>,
+    appends: FaultyAppends,
+    isReady: () => boolean,
+  ) {
     this.#call = call;
     this.#appends = appends;
-    this.#faults = faults;
+    this.#isReady = isReady;
     call.on('data', (request: BatchAppendReq) => void this.#take(request));
     // The client has disconnected.
     call.on('error', () => {});
@@ -74,7 +78,7 @@ export class BatchAppendCall {
     messages: BatchAppendReq.ProposedMessage[],
   ): Status | null {
     // A real server wraps "not ready" like this; its client reports an unknown error.
-    if (this.#faults.notReady)
+    if (!this.#isReady())
       return new status.Status()
         .setCode(codes.Code.OK)
         .setMessage('Server Is Not Ready')

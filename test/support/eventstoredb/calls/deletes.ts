@@ -8,19 +8,22 @@ import type { sendUnaryData } from '@grpc/grpc-js';
 import type { EventLog, Expectation, Written } from '#test/support/eventstoredb/event-log.ts';
 import {
   type CallFailure,
+  commitTimeout,
   streamDeleted,
   thrownByHandler,
   wrongExpectedVersion,
 } from '#test/support/eventstoredb/faults/failures.ts';
+import type { LogIndex } from '#test/support/eventstoredb/log-index.ts';
 import { streamNameOf } from './messages.ts';
 
 /** Answers a call of `Delete`: a soft delete. */
-export function answerDelete(request: DeleteReq, callback: sendUnaryData<DeleteResp>, log: EventLog): void {
-  const written = run(request.getOptions(), (stream, expected) => log.softDelete(stream, expected));
-  if ('code' in written) {
-    callback(written);
-    return;
-  }
+export async function answerDelete(
+  request: DeleteReq,
+  callback: sendUnaryData<DeleteResp>,
+  commit: Commit,
+): Promise<void> {
+  const written = await run(request.getOptions(), commit, (log, stream, expected) => log.softDelete(stream, expected));
+  if ('code' in written) return callback(written);
   const position = new streams.DeleteResp.Position()
     .setCommitPosition(String(written.position))
     .setPreparePosition(String(written.position));
@@ -28,29 +31,38 @@ export function answerDelete(request: DeleteReq, callback: sendUnaryData<DeleteR
 }
 
 /** Answers a call of `Tombstone`. */
-export function answerTombstone(request: TombstoneReq, callback: sendUnaryData<TombstoneResp>, log: EventLog): void {
-  const written = run(request.getOptions(), (stream, expected) => log.tombstone(stream, expected));
-  if ('code' in written) {
-    callback(written);
-    return;
-  }
+export async function answerTombstone(
+  request: TombstoneReq,
+  callback: sendUnaryData<TombstoneResp>,
+  commit: Commit,
+): Promise<void> {
+  const written = await run(request.getOptions(), commit, (log, stream, expected) => log.tombstone(stream, expected));
+  if ('code' in written) return callback(written);
   const position = new streams.TombstoneResp.Position()
     .setCommitPosition(String(written.position))
     .setPreparePosition(String(written.position));
   callback(null, new streams.TombstoneResp().setPosition(position));
 }
 
-function run(
+/** How a delete is committed. */
+export interface Commit {
+  readonly index: LogIndex;
+  readonly timeoutMs: number;
+}
+
+async function run(
   options: DeleteReq.Options | TombstoneReq.Options | undefined,
-  write: (stream: string, expected: Expectation) => Written,
-): CallFailure | { readonly position: number | null } {
+  { index, timeoutMs }: Commit,
+  write: (log: EventLog, stream: string, expected: Expectation) => Written,
+): Promise<CallFailure | { readonly position: number | null }> {
   const stream = streamNameOf(options?.getStreamIdentifier());
   if (options === undefined || stream === '') return thrownByHandler();
   const expected = expectationOf(options);
-  const written = write(stream, expected);
+  const written = write(index.log, stream, expected);
   if (written.kind === 'deleted') return streamDeleted(stream);
   if (written.kind === 'conflict') return wrongExpectedVersion(stream, numberOf(expected), written.current ?? -1n);
-  return written;
+  const isShown = written.position === null || (await index.shows(written.position, timeoutMs));
+  return isShown ? written : commitTimeout();
 }
 
 function expectationOf(options: DeleteReq.Options | TombstoneReq.Options): Expectation {

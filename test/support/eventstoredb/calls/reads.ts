@@ -1,17 +1,27 @@
 import streams, { type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ServerWritableStream } from '@grpc/grpc-js';
-import type { EventLog, LoggedEvent } from '#test/support/eventstoredb/event-log.ts';
+import type { LoggedEvent } from '#test/support/eventstoredb/event-log.ts';
 import { type CallFailure, streamDeleted, unknown } from '#test/support/eventstoredb/faults/failures.ts';
+import type { LogIndex } from '#test/support/eventstoredb/log-index.ts';
 import { eventMessage, streamNotFound } from './messages.ts';
 import type { ReadRequest } from './read-request.ts';
 
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
 
+/** What a release calls a position in the middle of a record. */
+export type InvalidPosition = 'Error' | 'InvalidPosition';
+
 /** Answers a read of a stream or of `$all`. */
-export async function answerRead(call: ReadCall, log: EventLog, request: ReadRequest): Promise<void> {
+export async function answerRead(
+  call: ReadCall,
+  index: LogIndex,
+  request: ReadRequest,
+  invalidPosition: InvalidPosition,
+): Promise<void> {
   // A server never answers a read of `$all` with a limit of zero.
   if (request.stream === null && request.count === 0n) return;
-  const answers = request.stream === null ? allAnswers(log, request) : streamAnswers(log, request.stream, request);
+  const { stream } = request;
+  const answers = stream === null ? allAnswers(index, request, invalidPosition) : streamAnswers(index, stream, request);
   if ('code' in answers) {
     call.emit('error', answers);
     return;
@@ -35,23 +45,23 @@ export function writable(call: ReadCall): Promise<void> {
 }
 
 /** Returns the event that a link refers to with the link; any other event unchanged. */
-export function resolved(log: EventLog, event: LoggedEvent, request: ReadRequest): ReadResp {
+export function resolved(index: LogIndex, event: LoggedEvent, request: ReadRequest): ReadResp {
   if (!request.resolveLinks || event.type !== '$>') return eventMessage(event, undefined, request.uuids);
   const [, revision, stream] = /^(\d+)@(.+)$/.exec(Buffer.from(event.data).toString()) ?? [];
   if (revision === undefined || stream === undefined) return eventMessage(event, undefined, request.uuids);
-  return eventMessage(log.find(stream, BigInt(revision)), event, request.uuids);
+  return eventMessage(index.find(stream, BigInt(revision)), event, request.uuids);
 }
 
-function streamAnswers(log: EventLog, stream: string, request: ReadRequest): ReadResp[] | CallFailure {
+function streamAnswers(index: LogIndex, stream: string, request: ReadRequest): ReadResp[] | CallFailure {
   const { from, backwards, count } = request;
-  if (log.isTombstoned(stream)) return streamDeleted(stream);
+  if (index.isTombstoned(stream)) return streamDeleted(stream);
   const isEndless = from === 'end' || from === 0xffffffffffffffffn;
   if (count === 0n || (isEndless && !backwards)) return unknown('Unexpected ReadStreamResult: Error');
-  const events = log.visible(stream);
+  const events = index.visible(stream);
   if (events === null) return [streamNotFound(stream)];
   const revision = from === 'start' ? 0n : from;
-  const answers = limited(chosen(events, revision, backwards), count).map((event) => resolved(log, event, request));
-  const last = log.lastRevision(stream);
+  const answers = limited(chosen(events, revision, backwards), count).map((event) => resolved(index, event, request));
+  const last = index.lastRevision(stream);
   if (request.compatible && !backwards && last !== null)
     answers.push(new streams.ReadResp().setLastStreamPosition(String(last)));
   return answers;
@@ -62,41 +72,34 @@ function chosen(events: ReadonlyArray<LoggedEvent>, from: bigint | 'end', backwa
   return events.filter(({ revision }) => from === 'end' || revision <= from).toReversed();
 }
 
-function allAnswers(log: EventLog, request: ReadRequest): Iterable<ReadResp> | CallFailure {
-  const { from, backwards } = request;
-  const index = indexOf(log, from);
-  if (index === null || (index > log.events.length && backwards)) return unknown('Unexpected ReadAllResult: Error');
-  return allowedAnswers(log, index, request);
+function allAnswers(
+  index: LogIndex,
+  request: ReadRequest,
+  invalidPosition: InvalidPosition,
+): Iterable<ReadResp> | CallFailure {
+  const { from, backwards, filter } = request;
+  const result = filter === null ? 'ReadAllResult' : 'FilteredReadAllResult';
+  const place = index.placeOf(from);
+  if (place.kind === 'invalid') return unknown(`Unexpected ${result}: ${invalidPosition}`);
+  if (place.kind === 'at') return allowedAnswers(index, place.index, request);
+  if (!backwards) return [];
+  const isPastLog = from !== 'end' && from !== 'start' && from > BigInt(index.log.end);
+  return isPastLog ? unknown(`Unexpected ${result}: Error`) : allowedAnswers(index, index.length, request);
 }
 
 /** Yields as many events as requested, without events that are stored meanwhile. */
-function* allowedAnswers(log: EventLog, index: number, request: ReadRequest): Generator<ReadResp, void, void> {
+function* allowedAnswers(index: LogIndex, from: number, request: ReadRequest): Generator<ReadResp, void, void> {
   const { backwards, filter, count } = request;
-  const { events } = log;
-  const end = backwards ? -1 : events.length;
+  const { length } = index;
+  const { events } = index.log;
   const step = backwards ? -1 : 1;
-  let left = count ?? BigInt(events.length);
-  for (let place = backwards ? index - 1 : index; place !== end && place < events.length && left > 0n; place += step) {
+  let left = count ?? BigInt(length);
+  for (let place = backwards ? from - 1 : from; place >= 0 && place < length && left > 0n; place += step) {
     const event = events[place] as LoggedEvent;
     if (filter?.allows(event) === false) continue;
     left -= 1n;
-    yield resolved(log, event, request);
+    yield resolved(index, event, request);
   }
-}
-
-/** The place of the event at a position; past the end for a position past the end; null for one between two events. */
-export function indexOf(log: EventLog, from: ReadRequest['from']): number | null {
-  if (from === 'start' || from === 0n) return 0;
-  if (from === 'end') return log.events.length;
-  let low = 0;
-  let high = log.events.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (BigInt(log.events[middle]?.position ?? 0) < from) low = middle + 1;
-    else high = middle;
-  }
-  if (low === log.events.length) return low + 1;
-  return BigInt(log.events[low]?.position ?? 0) === from ? low : null;
 }
 
 function limited(events: ReadonlyArray<LoggedEvent>, count: bigint | null): ReadonlyArray<LoggedEvent> {

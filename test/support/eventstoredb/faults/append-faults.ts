@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventLog, Expectation, ProposedEvent, Written } from '#test/support/eventstoredb/event-log.ts';
+import type { Expectation, ProposedEvent, Written } from '#test/support/eventstoredb/event-log.ts';
+import type { LogIndex } from '#test/support/eventstoredb/log-index.ts';
 import type { SyncedFile } from '#test/support/eventstoredb/synced-file.ts';
 import { type CallFailure, commitTimeout } from './failures.ts';
 import type { AppendFault, Faults } from './faults.ts';
@@ -12,9 +13,9 @@ export type AppendResult =
 
 const silence: AppendResult = { kind: 'silence' };
 
-/** Carries out appends on the log, with the requested faults. */
+/** Carries out appends on the log of a leader, with the requested faults. They are answered once its index shows them. */
 export class FaultyAppends {
-  readonly #log: EventLog;
+  readonly #index: LogIndex;
   readonly #faults: Faults;
   readonly #cut: () => void;
   readonly #disk: SyncedFile | null;
@@ -25,8 +26,8 @@ export class FaultyAppends {
    * @param cut breaks every connection
    * @param disk where appends are synced before they are stored
    */
-  constructor(log: EventLog, faults: Faults, cut: () => void, disk: SyncedFile | null) {
-    this.#log = log;
+  constructor(index: LogIndex, faults: Faults, cut: () => void, disk: SyncedFile | null) {
+    this.#index = index;
     this.#faults = faults;
     this.#cut = cut;
     this.#disk = disk;
@@ -40,16 +41,23 @@ export class FaultyAppends {
       return { kind: 'failed', failure: commitTimeout() };
     }
     const fault = this.#faults.nextAppends.shift() ?? this.#faults.everyAppend;
-    if (fault === null) return this.#plain(stream, expected, events);
-    return this.#appendWith(fault, key, () => this.#log.append(stream, expected, events));
+    if (fault === null) return this.#indexed(this.#plain(stream, expected, events));
+    return this.#appendWith(fault, key, () => this.#index.log.append(stream, expected, events));
+  }
+
+  async #indexed(written: Written): Promise<AppendResult> {
+    if (written.kind !== 'written' || written.position === null) return written;
+    const isShown = await this.#index.shows(written.position, this.#faults.commitTimeoutMs);
+    return isShown ? written : { kind: 'failed', failure: commitTimeout() };
   }
 
   #plain(stream: string, expected: Expectation, events: ReadonlyArray<ProposedEvent>): Written {
-    const { length } = this.#log.events;
-    const written = this.#log.append(stream, expected, events);
-    const isRepeat = this.#log.events.length === length && written.kind === 'written';
+    const { log } = this.#index;
+    const { end } = log;
+    const written = log.append(stream, expected, events);
+    const isRepeat = log.end === end && written.kind === 'written';
     if (!isRepeat || !this.#faults.repeatsTellFirstPosition || written.revision === null) return written;
-    const first = this.#log.find(stream, written.revision - BigInt(events.length - 1));
+    const first = log.find(stream, written.revision - BigInt(events.length - 1));
     return { ...written, position: first?.position ?? null };
   }
 
@@ -62,7 +70,7 @@ export class FaultyAppends {
         this.#inFlight.add(key);
         await sleep(fault.milliseconds, undefined, { ref: false });
         this.#inFlight.delete(key);
-        return written;
+        return this.#indexed(written);
       case 'store-and-drop-answer':
         return silence;
       case 'store-and-fail':

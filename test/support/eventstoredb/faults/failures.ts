@@ -21,6 +21,11 @@ export function invalidArgument(details: string): CallFailure {
   return failure(status.INVALID_ARGUMENT, details);
 }
 
+/** Of a subscription since 24. */
+export function invalidPosition(): CallFailure {
+  return invalidArgument('Trying to read from an invalid position.');
+}
+
 export function streamDeleted(stream: string): CallFailure {
   return failure(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
     exception: 'stream-deleted',
