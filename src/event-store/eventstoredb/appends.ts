@@ -4,6 +4,7 @@ import * as E from 'fp-ts/lib/Either.js';
 import { AppendRoom, type AppendRoomLimits } from '#event-store/append-limits.ts';
 import { type AppendFailure, type AppendResult, type CommitStatistics, noStream } from '#event-store/event-store.ts';
 import {
+  type CallFailure,
   callFailure,
   causeOf,
   isDeleted,
@@ -274,8 +275,15 @@ export function attemptOf(answer: AppendResp): Attempt {
 export function failedAttemptOf(error: unknown): Attempt {
   const failure = callFailure(error);
   if (isDeleted(failure)) return { kind: 'stream-deleted' };
-  if (failure.exception === 'maximum-append-size-exceeded')
-    return { kind: 'too-large', maxBytes: Number(trailerOf(error, 'maximum-append-size')) };
+  const limit = exceededLimit(failure, error);
+  if (limit !== null) return { kind: 'too-large', maxBytes: limit };
   if (isRefusal(failure)) return { kind: 'refused', detail: failure.detail, reason: causeOf(error).detail };
   return { kind: 'lost', detail: failure.detail };
+}
+
+/** Returns the server's limit that an append exceeds: that of all its events, or, from 24.10.5 on, that of each event. */
+function exceededLimit({ exception }: CallFailure, error: unknown): number | null {
+  if (exception === 'maximum-append-size-exceeded') return Number(trailerOf(error, 'maximum-append-size'));
+  if (exception === 'maximum-append-event-size-exceeded') return Number(trailerOf(error, 'maximum-append-event-size'));
+  return null;
 }

@@ -14,7 +14,6 @@ import {
   type StreamPart,
 } from '#event-store/event-store.ts';
 import { isOfServer } from '#event-store/eventstoredb/connection/call-failure.ts';
-import { explainFailure } from '#event-store/eventstoredb/connection/connection-url.ts';
 import { bytesOf, eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/wire/requests.ts';
 import { type LogChanges, type LogPage, type LogPageRequest, type LogPages, pageWith } from '#event-store/log-pages.ts';
 import { asStored, recordedEvent, type Upcast } from '#event-store/recorded-event.ts';
@@ -28,6 +27,8 @@ import type { DebugLogger } from '#shared/logging/logger.ts';
 import { Appends } from './appends.ts';
 import { callFailure, TimedOutError } from './connection/call-failure.ts';
 import { Connection } from './connection/connection.ts';
+import { connectionUrl } from './connection/connection-url.ts';
+import { explainFailure } from './connection/explain-failure.ts';
 import { Reads, readOnce } from './connection/reads.ts';
 import { WakeUpSubscription, wakeUpsByPort } from './log/log-end.ts';
 import { LogReader } from './log/log-reader.ts';
@@ -104,7 +105,9 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     this.#names = new StreamNames(options);
     const names = this.#names;
     const { log, retriesWhenUnavailable = false } = options;
-    const connection = new Connection(options.url);
+    const url = connectionUrl(options.url);
+    const explain = (failure: unknown) => explainFailure(url, failure);
+    const connection = new Connection(url);
     const availability = new Availability({
       server: 'EventStoreDB',
       probe: (deadlineMs) => {
@@ -114,7 +117,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
           keepsPart: false,
         });
       },
-      explain: (failure) => explainFailure(options.url, failure),
+      explain,
       isAnswer: (failure) => isOfServer(callFailure(failure)),
       timedOut: (waitedMs) => new TimedOutError(waitedMs),
       log,

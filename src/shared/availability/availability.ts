@@ -1,19 +1,26 @@
+import { BackOff } from '#shared/async/retrying.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import { OutageLines } from './outage-lines.ts';
 import { type ProbeClock, Prober } from './prober.ts';
 
-/** Why a server cannot be used, for an operator. It contains no addresses or secrets. */
+/** Why a server cannot be used, for an operator, without secrets. */
 export interface UnavailableCause {
-  /** A phrase; if known, with the variable and what to do. */
+  /** A phrase without addresses; if known, with the variable and what to do. */
   readonly detail: string;
   /** Whether waiting does not help, because a person must change something. */
   readonly isPermanent: boolean;
+  /** The server's address that it concerns. Only the log shows it. */
+  readonly address?: string;
 }
 
 const defaultProbeTimeoutMs = 500;
 
 /** The time between the starts of two probes while the server is unavailable. */
 const probeEveryMs = 500;
+
+/** The time between two probes of a server that refuses, for example a password, until a person changes something. */
+const refusedLimits = { firstMs: 1_000, maxMs: 30_000 };
 
 /** A shorter failure does not count as an outage: the connection is made again, or a leader is elected at once. */
 const transientMs = 300;
@@ -59,9 +66,11 @@ export class Availability {
   readonly #options: AvailabilityOptions;
   readonly #clock: ProbeClock;
   readonly #prober: Prober;
+  readonly #lines: OutageLines;
   readonly #closed = new AbortController();
   #cause: UnavailableCause | null = null;
   #probing: Promise<void> | null = null;
+  #explaining: Promise<void> | null = null;
   /** When a call was last answered. */
   #answeredAt = Number.NEGATIVE_INFINITY;
   /** Aborts when the server next becomes unavailable. */
@@ -72,6 +81,7 @@ export class Availability {
   constructor(options: AvailabilityOptions) {
     this.#options = options;
     this.#clock = options.clock ?? ownClock;
+    this.#lines = new OutageLines({ server: options.server, log: options.log ?? null, now: this.#clock.now });
     const { probe, isAnswer, timedOut, probeTimeoutMs = defaultProbeTimeoutMs } = options;
     const { signal } = this.#closed;
     this.#prober = new Prober({ probe, isAnswer, timedOut, probeTimeoutMs, clock: this.#clock, signal });
@@ -132,11 +142,13 @@ export class Availability {
   async close(): Promise<void> {
     this.#closed.abort();
     await this.#probing;
+    await this.#explaining;
   }
 
   async #probe(): Promise<void> {
     const { signal } = this.#closed;
     const suspectedAt = this.#clock.now();
+    const refusals = new BackOff(refusedLimits);
     let stalls = 0;
     while (!signal.aborted) {
       const began = this.#clock.now();
@@ -150,9 +162,15 @@ export class Availability {
       }
       if (signal.aborted) return;
       const isUnavailable = this.#cause !== null || this.#clock.now() - suspectedAt >= transientMs;
-      if (isUnavailable) this.#setUnavailable(await this.#options.explain(result.failure));
-      await this.#prober.pause(began + (isUnavailable ? probeEveryMs : transientProbeEveryMs) - this.#clock.now());
+      if (isUnavailable) await this.#setUnavailable(result.failure);
+      await this.#prober.pause(began + this.#pauseMs(refusals) - this.#clock.now());
     }
+  }
+
+  #pauseMs(refusals: BackOff): number {
+    if (this.#cause?.isPermanent) return refusals.failed();
+    refusals.succeeded();
+    return this.#cause === null ? transientProbeEveryMs : probeEveryMs;
   }
 
   async #setAvailable(tookMs: number): Promise<void> {
@@ -162,13 +180,25 @@ export class Availability {
     this.#unavailable = new AbortController();
     this.#recovered.abort();
     this.#recovered = new AbortController();
-    this.#options.log?.info({}, `${this.#options.server} can be used again`);
+    this.#lines.ended();
   }
 
-  #setUnavailable(cause: UnavailableCause): void {
-    const { server, log } = this.#options;
-    const isNew = this.#cause?.detail !== cause.detail;
-    if (isNew) log?.warn({ cause: cause.detail }, `${server} cannot be used; it is probed until it can`);
+  /** Waits only for the first explanation of an outage, so that none delays the next probe. */
+  async #setUnavailable(failure: unknown): Promise<void> {
+    const { signal: over } = this.#recovered;
+    this.#explaining ??= this.#options
+      .explain(failure)
+      .then((cause) => {
+        if (!over.aborted) this.#outageLasts(cause);
+      })
+      .finally(() => {
+        this.#explaining = null;
+      });
+    if (this.#cause === null) await this.#explaining;
+  }
+
+  #outageLasts(cause: UnavailableCause): void {
+    this.#lines.lasts(cause);
     this.#cause = cause;
     this.#unavailable.abort();
   }

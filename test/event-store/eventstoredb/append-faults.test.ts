@@ -16,7 +16,12 @@ import { mustAppend, mustRefuse, someEvent, someEvents, someStream } from '#test
 import { names, namesSet, origin } from '#test/support/events/names.ts';
 import { ids, tenants } from '#test/support/events/tenants.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
-import { appendTooLarge, notLeader, thrownByHandler } from '#test/support/eventstoredb/faults/failures.ts';
+import {
+  appendTooLarge,
+  eventTooLarge,
+  notLeader,
+  thrownByHandler,
+} from '#test/support/eventstoredb/faults/failures.ts';
 import { UnhandledErrors } from '#test/support/eventstoredb/faults/unhandled-errors.ts';
 import { readEvents } from '#test/support/harness/read-events.ts';
 import { eventually } from '#test/support/run/eventually.ts';
@@ -372,11 +377,15 @@ describe('EventStoreDbEventStore with failing appends', function () {
       assert.equal(double.calls, calls);
     });
 
-    it('reports the size limit of the server', async () => {
-      double.faults.nextAppends.push({ kind: 'fail', failure: appendTooLarge(1_000) });
-      const failure = await mustRefuse(store, stream, noStream, [someEvent()]);
-      assert.ok(failure.kind === 'append-too-large' && failure.maxBytes === 1_000);
-    });
+    for (const [what, refusal] of [
+      ['an append', appendTooLarge(1_000)],
+      ['one event', eventTooLarge(1_000)],
+    ] as const)
+      it(`reports the limit of the server for the size of ${what}`, async () => {
+        double.faults.nextAppends.push({ kind: 'fail', failure: refusal });
+        const failure = await mustRefuse(store, stream, noStream, [someEvent()]);
+        assert.ok(failure.kind === 'append-too-large' && failure.maxBytes === 1_000, JSON.stringify(failure));
+      });
 
     it('returns the position of the last event when a repeated append is answered with the first one’s', async () => {
       const events = someEvents(3);

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { pino } from 'pino';
@@ -17,13 +18,23 @@ import {
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
+import type { DebugLogger } from '#shared/logging/logger.ts';
 import { mustRefuse, someEvent, someStream } from '#test/contract/event-store.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import { notLeader } from '#test/support/eventstoredb/faults/failures.ts';
 import { freePort } from '#test/support/run/free-port.ts';
 
-const log = pino({ level: 'silent' });
+const log: DebugLogger = pino({ level: 'silent' });
 /** Matches an address or a password, which no message may contain. */
 const secretOrAddress = /127\.0\.0\.1|localhost|secret|unknown\.invalid/;
+
+/** A log that keeps its warnings, with their fields. */
+function keepWarnings(): { readonly log: DebugLogger; readonly warnings: ReadonlyArray<Record<string, unknown>> } {
+  const warnings: Array<Record<string, unknown>> = [];
+  const nothing = () => {};
+  const warn = (fields: Record<string, unknown>) => void warnings.push(fields);
+  return { log: { debug: nothing, info: nothing, warn, error: nothing }, warnings };
+}
 
 describe('cause of an unavailable EventStoreDB', function () {
   this.timeout(30_000);
@@ -46,8 +57,8 @@ describe('cause of an unavailable EventStoreDB', function () {
     for (const close of opened.splice(0).toReversed()) await close();
   });
 
-  function open(url: string): EventStoreDbEventStore {
-    const store = openEventStoreDbEventStore({ url, streamPrefix: 'test.', log });
+  function open(url: string, by = log): EventStoreDbEventStore {
+    const store = openEventStoreDbEventStore({ url, streamPrefix: 'test.', log: by });
     opened.push(() => store.close());
     return store;
   }
@@ -84,8 +95,8 @@ describe('cause of an unavailable EventStoreDB', function () {
   }
 
   /** Reads until the store is known to be unavailable. @returns why */
-  async function failureOf(url: string): Promise<UnavailableError> {
-    const failure: unknown = await open(url)
+  async function failureOf(url: string, by = log): Promise<UnavailableError> {
+    const failure: unknown = await open(url, by)
       .lastPosition()
       .then(
         () => null,
@@ -154,6 +165,54 @@ describe('cause of an unavailable EventStoreDB', function () {
       refusedWrite.kind === 'unavailable' && /lacks rights/.test(refusedWrite.detail),
       JSON.stringify(refusedWrite),
     );
+  });
+
+  describe('of a cluster', () => {
+    const nodes = (...states: ReadonlyArray<readonly [state: 'leader' | 'follower', port: number, isAlive: boolean]>) =>
+      states.map(([state, port, isAlive]) => ({ state, port, isAlive }));
+
+    for (const [what, hosts] of [
+      ['one host', (port: number) => `127.0.0.1:${port}`],
+      ['a host that is down and one that runs', (port: number) => `127.0.0.1:1,127.0.0.1:${port}`],
+    ] as const)
+      it(`says that it has no leader, to a client that knows ${what}`, async () => {
+        const double = await EventStoreDbDouble.start({
+          members: () => nodes(['follower', double.port, true], ['follower', 1, false], ['leader', 2, false]),
+        });
+        opened.push(() => double.kill());
+        double.faults.notReady = true;
+        const { log: kept, warnings } = keepWarnings();
+        const failure = await failureOf(`esdb://${hosts(double.port)}?tls=false`, kept);
+        assert.match(failure.message, /the cluster has no leader \(alive nodes: 1 of 3\); a leader needs a majority/);
+        await sleep(2_000);
+        assert.equal(warnings.length, 1, JSON.stringify(warnings));
+      });
+
+    it('says that the address of the leader cannot be reached, and names it in the log only', async () => {
+      const unreachable = await freePort();
+      const double = await EventStoreDbDouble.start({
+        members: () => nodes(['follower', double.port, true], ['leader', unreachable, true]),
+      });
+      opened.push(() => double.kill());
+      double.faults.notLeader = notLeader({ host: '127.0.0.1', port: unreachable });
+      const { log: kept, warnings } = keepWarnings();
+      const failure = await failureOf(double.url, kept);
+      assert.match(failure.message, /advertises an address of its leader that cannot be reached from here/);
+      assert.match(failure.message, /AdvertiseHostToClientAs/);
+      assert.ok(!(failure instanceof PermanentlyUnavailableError), 'the leader may come back');
+      assert.deepEqual(
+        warnings.map(({ address }) => address),
+        [`127.0.0.1:${unreachable}`],
+      );
+    });
+
+    it('is the silence of its leader, which can be reached', async () => {
+      const double = await EventStoreDbDouble.start();
+      opened.push(() => double.kill());
+      double.faults.silentReads = true;
+      const failure = await failureOf(double.url);
+      assert.match(failure.message, /it does not answer in time/);
+    });
   });
 
   it('ends a start at once with one line when waiting does not help', async () => {

@@ -38,6 +38,22 @@ describe('connectionUrl', () => {
       );
   });
 
+  it('keeps every character of a password that is percent-encoded', () => {
+    const url = 'esdb://me:%25a%40b%3Ac%2Cd%2Fe%3F,/+@one,two:1?tls=false';
+    assert.equal(connectionUrl(url), `${url}&${defaults}`);
+  });
+
+  for (const password of ['secret%', '50%secret', 'secret%zz', 'sec@ret', 'sec:ret', 'secret?', '%ffsecret'])
+    it(`says that the password ${JSON.stringify(password.replace('secret', '…'))} must be percent-encoded`, () => {
+      assert.throws(
+        () => connectionUrl(`esdb://me:${password}@one?tls=false`),
+        (error) =>
+          error instanceof StartupError &&
+          error.message.includes('must be percent-encoded') &&
+          !/secret|sec.ret/.test(error.message),
+      );
+    });
+
   for (const url of [
     '',
     'esdb://me:part?secret@one',
@@ -49,6 +65,7 @@ describe('connectionUrl', () => {
     'esdb://me:secret@one?tls',
     'esdb://me:secret@one?throwOnAppendFailure=false',
     'esdb://me@one?nodePreference=secret',
+    'esdb://secret@one?tls=false',
   ])
     it(`rejects ${JSON.stringify(url)} without repeating a secret`, () => {
       assert.throws(

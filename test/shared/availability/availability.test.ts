@@ -21,6 +21,10 @@ describe('Availability', () => {
   /** The delay after the requested end of a pause. */
   let stallMs: number;
   let repair: () => Promise<void>;
+  /** What each explanation of an outage waits for. */
+  let explanation: Promise<void> | null;
+  /** Whether an outage lasts until a person changes something. */
+  let isPermanent: boolean;
   let availability: Availability;
 
   beforeEach(() => {
@@ -30,13 +34,18 @@ describe('Availability', () => {
     lines = [];
     stallMs = 0;
     repair = async () => {};
+    explanation = null;
+    isPermanent = false;
     availability = new Availability({
       server: 'The server',
       probe: () => {
         probedAt.push(time.now);
         return answer();
       },
-      explain: async (failure) => ({ detail: String(failure), isPermanent: false }),
+      explain: async (failure) => {
+        await explanation;
+        return { detail: String(failure), isPermanent };
+      },
       isAnswer: () => false,
       repair: () => repair(),
       timedOut: (waitedMs) => new Error(`no answer within ${waitedMs} ms`),
@@ -261,5 +270,65 @@ describe('Availability', () => {
     await pass(1_000);
     assert.ok(!isUnavailable());
     assert.deepEqual(lines, []);
+  });
+
+  it('writes at most one line a minute for an outage whose causes alternate, and always the line of its end', async () => {
+    let probes = 0;
+    answer = () => {
+      probes += 1;
+      return Promise.reject(new Error(['slow', 'gone', 'refused'][probes % 3]));
+    };
+    availability.suspect();
+    await pass(50_000);
+    assert.equal(lines.length, 1, lines.join('\n'));
+    await pass(70_000);
+    assert.equal(lines.length, 2, lines.join('\n'));
+    answer = async () => {};
+    await pass(1_000);
+    assert.equal(lines.at(-1), 'info: The server can be used again');
+    assert.equal(lines.length, 3);
+  });
+
+  it('finds a server back while an explanation of its outage takes long, and ignores that explanation', async () => {
+    answer = () => Promise.reject(new Error('refused'));
+    availability.suspect();
+    await pass(600);
+    const explained = Promise.withResolvers<void>();
+    explanation = explained.promise;
+    await pass(5_000);
+    answer = async () => {};
+    await pass(600);
+    assert.ok(!isUnavailable());
+    explained.resolve();
+    await pass(100);
+    assert.ok(!isUnavailable());
+    assert.equal(lines.length, 2, lines.join('\n'));
+  });
+
+  it('writes the cause of a new outage at once', async () => {
+    for (const cause of ['one', 'other']) {
+      answer = () => Promise.reject(new Error(cause));
+      availability.suspect();
+      await pass(1_000);
+      assert.match(lines.at(-1) ?? '', new RegExp(`Error: ${cause}`));
+      answer = async () => {};
+      await pass(1_000);
+    }
+  });
+
+  it('probes a server that refuses until a person changes something less and less, and finds it back', async () => {
+    isPermanent = true;
+    answer = () => Promise.reject(new Error('wrong password'));
+    availability.suspect();
+    await pass(1_000);
+    assert.ok(isUnavailable());
+    await pass(60_000);
+    const before = probedAt.length;
+    await pass(300_000);
+    assert.ok(probedAt.length - before <= 20, `${probedAt.length - before} probes in five minutes`);
+    assert.equal(lines.length, 1, lines.join('\n'));
+    answer = async () => {};
+    await pass(30_000);
+    assert.ok(!isUnavailable());
   });
 });

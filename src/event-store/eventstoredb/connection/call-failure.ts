@@ -52,10 +52,18 @@ export function trailerOf(error: unknown, name: string): string | undefined {
 }
 
 /** The server refuses the call, and a retry does not help until a person changes something. */
-export function isRefusal({ code, exception }: CallFailure): boolean {
-  return (
-    code === permissionDenied || code === unauthenticated || code === invalidArgument || exception === 'access-denied'
-  );
+export function isRefusal(failure: CallFailure): boolean {
+  return isLoginRefusal(failure) || isAccessRefusal(failure) || failure.code === invalidArgument;
+}
+
+/** The server knows neither this user nor this password. */
+export function isLoginRefusal({ code, exception }: CallFailure): boolean {
+  return code === unauthenticated || exception === 'not-authenticated';
+}
+
+/** The user lacks the right to make the call. */
+export function isAccessRefusal({ code, exception }: CallFailure): boolean {
+  return code === permissionDenied || exception === 'access-denied';
 }
 
 /** No answer came in time: the server or the network may be frozen. */
@@ -82,9 +90,11 @@ function isTrailers(value: unknown): value is Trailers {
   return typeof value === 'object' && value !== null && 'getMap' in value;
 }
 
-/** Whether the server itself has answered, even if it refused. */
-export function isOfServer({ code, exception, detail }: CallFailure): boolean {
-  if (detail.includes('Server Is Not Ready') || exception === 'not-leader' || code === notFound) return false;
+/** Whether the server itself has answered, and answers this user. */
+export function isOfServer(failure: CallFailure): boolean {
+  const { code, exception, detail } = failure;
+  if (isLoginRefusal(failure) || isAccessRefusal(failure)) return false;
+  if (isNotReady(detail) || exception === 'not-leader' || code === notFound) return false;
   if (exception !== undefined) return true;
   return ![undefined, deadlineExceeded, internal, unavailable].includes(code) && code !== aborted;
 }
@@ -98,8 +108,10 @@ export function causeOf(error: unknown): UnavailableCause {
 }
 
 function detailOf({ code, exception, detail }: CallFailure): string {
+  if (exception === 'not-leader') return 'its leader is changing';
   if (exception !== undefined) return `it says ${exception}`;
-  if (detail.includes('Server Is Not Ready')) return 'it is not ready: it starts, or has no leader';
+  if (isNotReady(detail)) return 'it is not ready: it starts, or has no leader';
+  if (/Server Is Too Busy/i.test(detail)) return 'it is too busy';
   switch (code) {
     case deadlineExceeded:
       return 'it does not answer in time';
@@ -113,6 +125,11 @@ function detailOf({ code, exception, detail }: CallFailure): string {
     default:
       return `it answers with gRPC status ${code}`;
   }
+}
+
+/** A server writes "Server Is Not Ready", and before it can check passwords "Server not ready". */
+function isNotReady(detail: string): boolean {
+  return /Server (?:is )?not ready/i.test(detail);
 }
 
 /** The text of an error and of what caused it. */
@@ -150,7 +167,7 @@ const knownCauses: ReadonlyArray<{ readonly pattern: RegExp; readonly cause: Una
   ),
   permanent(
     new RegExp(`code=${permissionDenied}\\b|access-denied|Access Denied`, 'i'),
-    'the user in EVENT_STORE_URL lacks rights: writing needs them on its streams, and reading `$all` needs `$admins`',
+    'the user in EVENT_STORE_URL lacks rights: reading `$all` needs `$admins`, or a place in the access list of `$all`',
   ),
   {
     pattern: /ENOTFOUND|EAI_AGAIN|Name resolution failed/i,

@@ -1,7 +1,4 @@
-import { connect } from 'node:tls';
-import type { UnavailableCause } from '#shared/availability/availability.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
-import { causeOf } from './call-failure.ts';
 
 /** The client's own options, in any spelling: letter case, `-` and `_` are ignored. */
 const knownOptions = [
@@ -40,18 +37,71 @@ export function connectionUrl(url: string): string {
     throw new StartupError(
       'The event store URL is not of the form esdb://host:port,host:port?option=value or esdb+discover://name.',
     );
+  const { credentials, hosts } = partsOf(authority);
   // A part of a password would look like an option, and an error would show it.
-  if (query.includes('@')) throw new StartupError('The password in the event store URL must be percent-encoded.');
+  if (query.includes('@') || !isEncoded(credentials)) throw new StartupError(notEncoded);
+  if (credentials !== null && !credentials.includes(':'))
+    throw new StartupError('The event store URL has a user without a password: esdb://user:password@host.');
   const options = optionsOf(query);
   for (const [name, value] of defaults) if (!options.has(flat(name))) options.set(flat(name), `${name}=${value}`);
-  return `${scheme(discover, authority)}://${authority}?${[...options.values()].join('&')}`;
+  return `${scheme(discover, hosts)}://${authority}?${[...options.values()].join('&')}`;
+}
+
+const notEncoded =
+  'The user and the password in the event store URL must be percent-encoded: % is %25, @ is %40, : is %3A, ? is %3F.';
+
+/** Whether the client reads the user and password as they are meant. */
+function isEncoded(credentials: string | null): boolean {
+  const [user = '', password = '', ...more] = credentials?.split(':') ?? [];
+  if (more.length > 0 || user.includes('@') || password.includes('@')) return false;
+  try {
+    decodeURIComponent(user + password);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function partsOf(authority: string): { readonly credentials: string | null; readonly hosts: string } {
+  const at = authority.lastIndexOf('@');
+  return { credentials: at < 0 ? null : authority.slice(0, at), hosts: authority.slice(at + 1) };
+}
+
+/** Whether a URL of `connectionUrl` names a user. */
+export function hasUser(url: string): boolean {
+  return partsOf(authorityOf(url)).credentials !== null;
+}
+
+/** One host of a URL. */
+export interface Seed {
+  /** `host:port` */
+  readonly address: string;
+  /** The URL with this host only. */
+  readonly url: string;
+}
+
+/** Returns the hosts of a URL of `connectionUrl`. */
+export function seedsOf(url: string): ReadonlyArray<Seed> {
+  const { credentials, hosts } = partsOf(authorityOf(url));
+  const user = credentials === null ? '' : `${credentials}@`;
+  const options = url.slice(url.indexOf('?'));
+  return hosts.split(',').map((host) => ({
+    address: host.includes(':') ? host : `${host}:${defaultPort}`,
+    url: `esdb://${user}${host}${options}`,
+  }));
+}
+
+const defaultPort = 2113;
+
+function authorityOf(url: string): string {
+  return url.slice(url.indexOf('://') + 3, url.indexOf('?'));
 }
 
 /**
  * The client uses only the first host of `esdb+discover`; with `esdb` it requests the cluster's members from all hosts.
  */
-function scheme(discover: string, authority: string): string {
-  return authority.includes(',') ? 'esdb' : `esdb${discover}`;
+function scheme(discover: string, hosts: string): string {
+  return hosts.includes(',') ? 'esdb' : `esdb${discover}`;
 }
 
 function optionsOf(query: string): Map<string, string> {
@@ -80,40 +130,4 @@ function checkNodePreference(value: string): void {
 
 function flat(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '');
-}
-
-const handshakeMs = 300;
-
-/**
- * Reads why a call failed. A server that requires TLS closes a plain connection, which looks like a server that is
- * down. So if the URL has `tls=false`, this tries a TLS handshake.
- * @param url see `connectionUrl`
- */
-export async function explainFailure(url: string, failure: unknown): Promise<UnavailableCause> {
-  const cause = causeOf(failure);
-  if (cause.isPermanent || !/[?&]tls=false(?:&|$)/i.test(url)) return cause;
-  const [, authority = ''] = /^[^/]+:\/\/(?:[^@?/]*@)?([^?/]+)/.exec(url) ?? [];
-  const answers = await Promise.all(authority.split(',').map(speaksTls));
-  return answers.includes(true) ? wantsTls : cause;
-}
-
-const wantsTls: UnavailableCause = {
-  detail: 'EVENT_STORE_URL says tls=false and the server speaks TLS: use tls=true',
-  isPermanent: true,
-};
-
-function speaksTls(address: string): Promise<boolean> {
-  const url = URL.parse(`tls://${address}`);
-  if (url === null) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const port = url.port === '' ? 2113 : Number(url.port);
-    // Tests only the handshake and sends no data.
-    const socket = connect({ host: url.hostname, port, rejectUnauthorized: false, timeout: handshakeMs });
-    const end = (speaks: boolean) => {
-      socket.destroy();
-      resolve(speaks);
-    };
-    socket.once('secureConnect', () => end(true));
-    for (const event of ['error', 'timeout', 'close']) socket.once(event, () => end(false));
-  });
 }

@@ -1,4 +1,7 @@
 import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
+import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { AppendReq, AppendResp, DeleteReq, ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { withTimeoutError } from '#shared/async/timed-waits.ts';
@@ -20,10 +23,10 @@ export type ReadCall = ReturnType<StreamsClient['read']>;
  * a JSON text unchanged.
  */
 interface ClientParts {
-  execute<Value>(
-    stubs: typeof StreamsClient,
+  execute<Stubs extends StreamsClient | GossipClient, Value>(
+    stubs: new (...address: ConstructorParameters<typeof StreamsClient>) => Stubs,
     name: string,
-    action: (client: StreamsClient) => Promise<Value>,
+    action: (client: Stubs) => Promise<Value>,
   ): Promise<Value>;
   GRPCStreamCreator(
     stubs: typeof StreamsClient,
@@ -104,6 +107,24 @@ export class Connection {
     }
     opening.then(endCall, () => {});
     throw new UnavailableError();
+  }
+
+  /**
+   * Reads what the node knows about its cluster. A node without a leader answers too.
+   * @throws the call's failure, or TimedOutError
+   */
+  gossip(deadlineMs: number): Promise<ClusterInfo> {
+    const deadline = new Date(Date.now() + deadlineMs);
+    const [metadata, options] = this.#parts.callArguments({ requiresLeader: false }, { deadline });
+    const answer = this.#parts.execute(GossipClient, 'gossip', (stubs) => {
+      return new Promise<ClusterInfo>((resolve, reject) => {
+        stubs.read(new shared.Empty(), metadata, options, (error, info) => {
+          if (error !== null) reject(error);
+          else resolve(info);
+        });
+      });
+    });
+    return within(deadlineMs + 100, answer);
   }
 
   /** Must be called after a read is answered, because this shows that the connection works. */

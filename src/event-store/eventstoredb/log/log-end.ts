@@ -219,6 +219,8 @@ export class WakeUpSubscription implements WakeUpSource {
 
   /** @returns whether the server has confirmed the subscription */
   async #runOnce(onStored: (position: number) => void, signal: AbortSignal): Promise<boolean> {
+    // Only the probe asks a server that refuses the user.
+    if (this.#availability.cause !== null) return false;
     try {
       const request = subscriptionRequest(null, this.#names.ownEvents());
       const call = await this.#connection.read(request, null, this.#startMs);

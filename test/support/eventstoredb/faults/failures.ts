@@ -40,6 +40,28 @@ export function appendTooLarge(maxBytes: number): CallFailure {
   });
 }
 
+/** From 24.10.5 on. */
+export function eventTooLarge(maxBytes: number): CallFailure {
+  return failure(
+    status.INVALID_ARGUMENT,
+    `Event with Id: 0, Size: ${maxBytes + 1}, exceeds Maximum Append Event Size of ${maxBytes}.`,
+    {
+      exception: 'maximum-append-event-size-exceeded',
+      'maximum-append-event-size': String(maxBytes),
+      'event-id': '0',
+      'proposed-append-event-size': String(maxBytes + 1),
+    },
+  );
+}
+
+export function accessDenied(): CallFailure {
+  return failure(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
+}
+
+export function notAuthenticated(): CallFailure {
+  return failure(status.UNAUTHENTICATED, 'Unauthenticated');
+}
+
 export function metadataMissing(property: string): CallFailure {
   return failure(status.INVALID_ARGUMENT, `Required Metadata Property '${property}' is missing`, {
     exception: 'missing-required-metadata-property',

@@ -1,0 +1,61 @@
+import { connect } from 'node:tls';
+import type { UnavailableCause } from '#shared/availability/availability.ts';
+import { callFailure, causeOf, isAccessRefusal, isLoginRefusal } from './call-failure.ts';
+import { explainByCluster } from './cluster-view.ts';
+import { hasUser, seedsOf } from './connection-url.ts';
+
+/** How long a server has for its part of an explanation. */
+const answerMs = 500;
+
+/**
+ * Finds out why a call failed. The failure alone does not show whether the cluster has a leader; the gossip of its nodes does.
+ * @param url from `connectionUrl`
+ */
+export async function explainFailure(url: string, failure: unknown): Promise<UnavailableCause> {
+  const refusal = callFailure(failure);
+  if ((isLoginRefusal(refusal) || isAccessRefusal(refusal)) && !hasUser(url)) return needsUser;
+  const cause = causeOf(failure);
+  if (cause.isPermanent) return cause;
+  const [needsTls, ofCluster] = await Promise.all([requiresTls(url), explainByCluster(seedsOf(url), answerMs)]);
+  return needsTls ? speaksTls : (ofCluster ?? cause);
+}
+
+const needsUser: UnavailableCause = {
+  detail: 'the server needs a user, and EVENT_STORE_URL has none: esdb://user:password@host (percent-encoded)',
+  isPermanent: true,
+};
+
+const speaksTls: UnavailableCause = {
+  detail: 'EVENT_STORE_URL says tls=false and the server speaks TLS: use tls=true',
+  isPermanent: true,
+};
+
+/**
+ * Whether the URL has `tls=false` and a server requires TLS. Such a server closes a plain connection, which looks like a
+ * server that is down.
+ */
+async function requiresTls(url: string): Promise<boolean> {
+  if (!/[?&]tls=false(?:&|$)/i.test(url)) return false;
+  const answers = await Promise.all(seedsOf(url).map(({ address }) => acceptsTls(address)));
+  return answers.includes(true);
+}
+
+function acceptsTls(address: string): Promise<boolean> {
+  const url = URL.parse(`tls://${address}`);
+  if (url === null) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    // Tests only the handshake and sends no data.
+    const socket = connect({
+      host: url.hostname,
+      port: Number(url.port),
+      rejectUnauthorized: false,
+      timeout: answerMs,
+    });
+    const end = (accepts: boolean) => {
+      socket.destroy();
+      resolve(accepts);
+    };
+    socket.once('secureConnect', () => end(true));
+    for (const event of ['error', 'timeout', 'close']) socket.once(event, () => end(false));
+  });
+}

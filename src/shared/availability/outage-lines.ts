@@ -1,0 +1,42 @@
+import type { Logger } from '#shared/logging/logger.ts';
+
+/** The shortest time between two lines about one outage. Its causes may alternate. */
+const lineEveryMs = 60_000;
+
+export interface OutageLinesOptions {
+  /** The server's name. */
+  readonly server: string;
+  readonly log: Logger | null;
+  /** Milliseconds since a fixed moment. */
+  readonly now: () => number;
+}
+
+/** Logs an outage when it begins and when it ends, and a changed cause at most once a minute. */
+export class OutageLines {
+  readonly #options: OutageLinesOptions;
+  /** The last line of this outage; null while there is none. */
+  #last: { readonly detail: string; readonly at: number } | null = null;
+
+  constructor(options: OutageLinesOptions) {
+    this.#options = options;
+  }
+
+  /** Must be called whenever the server was found unavailable, with the cause. */
+  lasts({ detail, address }: { readonly detail: string; readonly address?: string }): void {
+    const { server, log, now } = this.#options;
+    const at = now();
+    if (this.#last !== null && (this.#last.detail === detail || at - this.#last.at < lineEveryMs)) return;
+    this.#last = { detail, at };
+    log?.warn(
+      { cause: detail, ...(address !== undefined && { address }) },
+      `${server} cannot be used; it is probed until it can`,
+    );
+  }
+
+  /** Must be called when the server can be used again. */
+  ended(): void {
+    const { server, log } = this.#options;
+    this.#last = null;
+    log?.info({}, `${server} can be used again`);
+  }
+}
