@@ -3,7 +3,7 @@ import type { Digest, StreamHead } from '#domain/history/digest.ts';
 import { ChainHeads } from '#event-store/chain-heads.ts';
 import { type ChainHead, ChainVerifier, isChained, statedHeadBefore } from '#event-store/hash-chain.ts';
 import { describeBroken } from '#event-store/transfer/log-failure.ts';
-import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
+import { pagesOf, type RawEvent, type RawLog } from '#event-store/transfer/raw-log.ts';
 import { DigestRefusedError, emptySequence, sequenceAfter, sortedStreams } from './digest.ts';
 
 /** A stream that has new events. */
@@ -20,15 +20,13 @@ export interface NewHeads extends Pick<Digest, 'events' | 'lastEvent' | 'positio
 
 type ReadPart = Omit<NewHeads, 'changed'>;
 
-/** The most events that are verified in one turn of the event loop. Requests are answered between turns. */
-const eventsPerTurn = 200;
 /** The most characters of events that are verified in one turn; the last event of a turn may exceed it. */
 const charactersPerTurn = 256 * 1024;
 
 /**
  * Reads a log from a digest on, and verifies every event.
  * @param since null to begin at the beginning
- * @param until the position of the last event; default: the end of the log
+ * @param until the position of the last event, if the log has that many; default: the end of the log
  * @throws DigestRefusedError if a chain is broken, or if the digest was made of another log; UnavailableError; the
  *   signal's reason
  */
@@ -38,24 +36,21 @@ export async function readNewHeads(
   signal: AbortSignal,
   until?: number,
 ): Promise<NewHeads> {
-  const end = until ?? (await log.lastPosition());
+  const end = Math.min(until ?? Number.POSITIVE_INFINITY, await log.lastPosition());
   if (since !== null) await ensureSameLog(log, since);
   const collector = new HeadCollector(since);
-  for (let position = since?.position ?? 0; position < end; ) {
+  for await (const page of pagesOf(log, end, since?.position)) {
     signal.throwIfAborted();
-    const page = await log.readRawLog(position, eventsPerTurn);
-    await verify(page, end, collector);
-    position = page.at(-1)?.position ?? end;
+    await verify(page, collector);
     await nextTurn();
   }
   return collector.result();
 }
 
-/** Verifies the events of a page up to a position. One event has up to a megabyte, and a page several. */
-async function verify(page: ReadonlyArray<RawEvent>, end: number, collector: HeadCollector): Promise<void> {
+/** Verifies the events of a page. One event has up to a megabyte, and a page several. */
+async function verify(page: ReadonlyArray<RawEvent>, collector: HeadCollector): Promise<void> {
   let left = charactersPerTurn;
   for (const event of page) {
-    if (event.position > end) return;
     if (left <= 0) {
       await nextTurn();
       left = charactersPerTurn;

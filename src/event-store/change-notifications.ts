@@ -69,6 +69,7 @@ export class ChangeListener implements LogChanges {
   /** The waits, each with the position that must be passed. */
   readonly #waiting = new Map<() => void, number>();
   readonly #removalListeners = new Set<(stream: string) => void>();
+  readonly #doubtListeners = new Set<() => void>();
   #position = 0;
   #closed = false;
 
@@ -79,6 +80,11 @@ export class ChangeListener implements LogChanges {
     for (const [wake, after] of [...this.#waiting]) if (after < position) wake();
   }
 
+  /** Forgets the reported position, because the log has changed. */
+  reset(): void {
+    this.#position = 0;
+  }
+
   /** Reports the removal of a stream. */
   notifyRemoval(stream: string): void {
     for (const listener of this.#removalListeners) listener(stream);
@@ -87,6 +93,16 @@ export class ChangeListener implements LogChanges {
   onStreamRemoved(listener: (stream: string) => void): () => void {
     this.#removalListeners.add(listener);
     return () => this.#removalListeners.delete(listener);
+  }
+
+  /** Reports that the log may no longer have what was read from it. */
+  notifyDoubt(): void {
+    for (const listener of this.#doubtListeners) listener();
+  }
+
+  onDoubt(listener: () => void): () => void {
+    this.#doubtListeners.add(listener);
+    return () => this.#doubtListeners.delete(listener);
   }
 
   async waitPast(position: number, signal: AbortSignal): Promise<void> {

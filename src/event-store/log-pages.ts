@@ -47,6 +47,12 @@ export interface LogChanges {
    * @returns a function that removes the listener
    */
   onStreamRemoved(listener: (stream: string) => void): () => void;
+  /**
+   * Calls a listener when the log may no longer have what was read from it: after an outage, after a change of node, and
+   * when the store shows less than it has announced. An embedded store never does.
+   * @returns a function that removes the listener
+   */
+  onDoubt(listener: () => void): () => void;
 }
 
 /** The part of the event store's port that only `LogTail` and the tools of the command line use. */

@@ -77,14 +77,14 @@ export async function openEventStore(
   };
 }
 
-type PrefixedLog = Pick<EventStoreDbEventStore, 'lastOwnPosition' | 'findUnprefixedStream'>;
+type PrefixedLog = Pick<EventStoreDbEventStore, 'lastPosition' | 'findUnprefixedStream'>;
 
 async function checkStreamPrefix(
   events: PrefixedLog,
   streamPrefix: string,
   hasDocuments: () => Promise<boolean>,
 ): Promise<void> {
-  if ((await events.lastOwnPosition()) > 0) return;
+  if ((await events.lastPosition()) > 0) return;
   const prefix = `EVENT_STORE_STREAM_PREFIX=${streamPrefix}`;
   const unprefixed = await events.findUnprefixedStream();
   if (unprefixed !== null)

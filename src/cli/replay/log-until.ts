@@ -10,6 +10,7 @@ export function logUntil(log: LogPages, last: number): LogPages {
     changes: {
       waitPast: (_position, signal) => aborted(signal),
       onStreamRemoved: (listener) => log.changes.onStreamRemoved(listener),
+      onDoubt: (listener) => log.changes.onDoubt(listener),
     },
   };
 }

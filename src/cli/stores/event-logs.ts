@@ -6,13 +6,13 @@ import { streamKinds } from '#domain/stream-kinds.ts';
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import type { EventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
-import type { LogPageRequest, LogPages } from '#event-store/log-pages.ts';
+import type { LogPages } from '#event-store/log-pages.ts';
 import { asStored, type Upcast } from '#event-store/recorded-event.ts';
 import { checkEventFile } from '#event-store/sqlite/event-file.ts';
 import { SqliteEventReader } from '#event-store/sqlite/reader.ts';
 import { openSqliteLogTarget } from '#event-store/sqlite/sqlite-log-target.ts';
 import { AppendLogTarget } from '#event-store/transfer/append-log-target.ts';
-import { type LogTarget, ownPartOf, type RawLog } from '#event-store/transfer/raw-log.ts';
+import type { LogTarget, RawLog } from '#event-store/transfer/raw-log.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { makeFolder } from '#shared/files/make-folder.ts';
 import { loggerOn } from '#shared/logging/pino-logger.ts';
@@ -41,7 +41,7 @@ export async function openLog(store: EventStoreConfig): Promise<OpenedLog<RawLog
     return { log, kind: store.kind, close: () => log.close() };
   }
   const log = await openPatiently(store);
-  return { log: ownPartOf(log), kind: store.kind, close: () => log.close() };
+  return { log, kind: store.kind, close: () => log.close() };
 }
 
 /** The streams of an open log. */
@@ -61,13 +61,7 @@ export async function openStreams(store: EventStoreConfig, upcast: Upcast = asSt
     return { streams: reader, close: () => reader.close() };
   }
   const opened = await openPatiently(store, upcast);
-  const streams = {
-    ...ownPartOf(opened),
-    read: (...given: Parameters<EventStore['read']>) => opened.read(...given),
-    readPage: (request: LogPageRequest) => opened.readPage(request),
-    changes: opened.changes,
-  };
-  return { streams, close: () => opened.close() };
+  return { streams: opened, close: () => opened.close() };
 }
 
 /**
@@ -78,7 +72,7 @@ export async function openStreams(store: EventStoreConfig, upcast: Upcast = asSt
 export async function openTarget(store: EventStoreConfig): Promise<OpenedLog<LogTarget>> {
   if (store.kind !== 'sqlite') {
     const opened = await openPatiently(store);
-    return { log: new AppendLogTarget(ownPartOf(opened)), kind: store.kind, close: () => opened.close() };
+    return { log: new AppendLogTarget(opened), kind: store.kind, close: () => opened.close() };
   }
   makeTargetFolder(dirname(store.path));
   checkFolderFormat(dirname(store.path));

@@ -14,7 +14,7 @@ import {
   type StreamPart,
 } from '#event-store/event-store.ts';
 import { isOfServer } from '#event-store/eventstoredb/connection/call-failure.ts';
-import { bytesOf, eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/wire/requests.ts';
+import { bytesOf, eventOf, storedEvent } from '#event-store/eventstoredb/wire/requests.ts';
 import { type LogChanges, type LogPage, type LogPageRequest, type LogPages, pageWith } from '#event-store/log-pages.ts';
 import { asStored, recordedEvent, type Upcast } from '#event-store/recorded-event.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
@@ -30,10 +30,10 @@ import { Connection } from './connection/connection.ts';
 import { connectionUrl } from './connection/connection-url.ts';
 import { explainFailure } from './connection/explain-failure.ts';
 import { Reads, readOnce } from './connection/reads.ts';
-import { WakeUpSubscription, wakeUpsByPort } from './log/log-end.ts';
 import { LogReader } from './log/log-reader.ts';
+import { WakeUpSubscription, wakeUpsByPort } from './log/wake-ups.ts';
 import { Removals } from './removals.ts';
-import { lastEventRequest, lastOwnEventRequest, logRequest, streamRequest } from './wire/requests.ts';
+import { lastEventRequest, logRequest, streamRequest } from './wire/requests.ts';
 import { StreamNames, type StreamNaming } from './wire/stream-names.ts';
 
 export interface EventStoreDbOptions extends StreamNaming {
@@ -134,6 +134,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
         : wakeUpsByPort(options.wake);
     const partner = options.wake === undefined ? {} : { partner: options.wake };
     const reader = new LogReader({ reads, availability, names, upcast: this.#upcast, wakeUps, ...partner });
+    connection.onMove(() => reader.doubt());
     const limits = {
       answerWithinMs: options.answerWithinMs ?? 5_000,
       attemptMs,
@@ -192,17 +193,6 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
   }
 
   /**
-   * The position of our last event, without events of other applications; 0 without one.
-   * @throws UnavailableError
-   */
-  async lastOwnPosition(): Promise<number> {
-    const request = lastOwnEventRequest(this.#names.ownEvents());
-    const [answer] = await this.#search(request);
-    const event = answer === undefined ? undefined : eventOf(answer);
-    return event === undefined ? 0 : positionOf(event);
-  }
-
-  /**
    * The name of a stream that would be ours without the prefix; null without one, or if ours cannot be
    * distinguished.
    * @throws UnavailableError
@@ -223,6 +213,11 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     const isRemoved = await this.#removals.removeStream(stream, lastRevision);
     if (isRemoved) await this.#log.forget(stream);
     return isRemoved;
+  }
+
+  /** Forgets everything that was read, because the log has changed. */
+  forgetLog(): void {
+    this.#log.reset();
   }
 
   /** A port for the `wake` of a store in another thread: transfer it there. */

@@ -1,4 +1,7 @@
-import type { EventStore, StoredEvent } from '#event-store/event-store.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StoredEvent } from '#event-store/event-store.ts';
+import { BackOff } from '#shared/async/retrying.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 /** A stored event with its position in one store's log. */
 export interface RawEvent extends StoredEvent {
@@ -15,21 +18,6 @@ export interface RawLog {
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent> | Promise<ReadonlyArray<RawEvent>>;
   /** Reads the position of the last event; 0 for an empty log. @throws UnavailableError */
   lastPosition(): Promise<number>;
-}
-
-/** A log on a server that also has events of other applications. */
-export interface SharedLog extends Pick<EventStore, 'append'>, Pick<RawLog, 'readRawLog'> {
-  /** Reads the position of our last event; 0 without one. @throws UnavailableError */
-  lastOwnPosition(): Promise<number>;
-}
-
-/** Returns our part of a shared log, which ends with our last event. */
-export function ownPartOf(log: SharedLog): RawLog & Pick<EventStore, 'append'> {
-  return {
-    append: (stream, expectedRevision, events) => log.append(stream, expectedRevision, events),
-    readRawLog: (after, limit) => log.readRawLog(after, limit),
-    lastPosition: () => log.lastOwnPosition(),
-  };
 }
 
 /** The target of an import. Nothing else should write to it meanwhile. */
@@ -50,29 +38,40 @@ const pageEvents = 200;
  * Reads a log page by page. It reads the next page while the caller works on the current one.
  * @param upTo the position of the last event
  * @param after the position after which to begin; by default the beginning
- * @throws UnavailableError
+ * @param endWithinMs how long a log may show nothing before that position, because a node of a cluster is behind the one
+ *   that named it
+ * @throws UnavailableError, also if the log ends before the position
  */
 export async function* pagesOf(
   log: RawLog,
   upTo: number,
   after = 0,
+  endWithinMs = 10_000,
 ): AsyncGenerator<ReadonlyArray<RawEvent>, void, void> {
   let position = after;
   let reading: Promise<ReadonlyArray<RawEvent>> | null = null;
   while (position < upTo) {
-    const page: ReadonlyArray<RawEvent> = await (reading ?? readPage(log, position));
-    const last = page.at(-1);
-    if (last === undefined) return;
-    position = last.position;
-    reading = position < upTo ? readPage(log, position) : null;
+    const page: ReadonlyArray<RawEvent> = await (reading ?? readNextPage(log, position, endWithinMs));
+    position = page.at(-1)?.position ?? position;
+    reading = position < upTo ? readNextPage(log, position, endWithinMs) : null;
     // No caller waits for this page if the consumer stops early.
     reading?.catch(() => undefined);
     yield position <= upTo ? page : page.filter((event) => event.position <= upTo);
   }
 }
 
-async function readPage(log: RawLog, after: number): Promise<ReadonlyArray<RawEvent>> {
-  return log.readRawLog(after, pageEvents);
+const retryLimits = { firstMs: 20, maxMs: 500 };
+
+async function readNextPage(log: RawLog, after: number, endWithinMs: number): Promise<ReadonlyArray<RawEvent>> {
+  const end = performance.now() + endWithinMs;
+  const backOff = new BackOff(retryLimits);
+  for (;;) {
+    const page = await log.readRawLog(after, pageEvents);
+    if (page.length > 0) return page;
+    if (performance.now() >= end)
+      throw new UnavailableError(`The log ends at position ${after}, before the end that it had: try again.`);
+    await sleep(backOff.failed());
+  }
 }
 
 /** Reads a log from its beginning, event by event. @throws UnavailableError */

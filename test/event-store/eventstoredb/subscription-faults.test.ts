@@ -250,8 +250,7 @@ describe('the tail of a failing EventStoreDB', function () {
       reading.events.map((event) => event.stream),
       [stream],
     );
-    assert.equal(await store.lastOwnPosition(), reading.events[0]?.position);
-    assert.equal(await store.lastPosition(), double.log.events.at(-1)?.position);
+    assert.equal(await store.lastPosition(), reading.events[0]?.position);
   });
 
   it('reads the log as it was stored', async () => {

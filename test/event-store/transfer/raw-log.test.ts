@@ -20,10 +20,31 @@ describe('pagesOf', () => {
     }
   });
 
-  it('ends at the end of the log', async () => {
+  it('does not take a log for the whole one that ends before the position', async () => {
     const pages: number[] = [];
-    for await (const page of pagesOf(logOf(3), 1_000_000)) pages.push(page.length);
+    await assert.rejects(
+      async () => {
+        for await (const page of pagesOf(logOf(3), 1_000_000, 0, 50)) pages.push(page.length);
+      },
+      { name: 'UnavailableError', message: /ends at position 21, before the end that it had/ },
+    );
     assert.deepEqual(pages, [3]);
+  });
+
+  it('waits for the events that a node of a cluster shows late', async () => {
+    const whole = logOf(3);
+    let reads = 0;
+    const late: RawLog = {
+      lastPosition: () => whole.lastPosition(),
+      readRawLog: async (after, limit) => {
+        reads += 1;
+        const shown = await whole.readRawLog(after, limit);
+        return reads < 3 ? shown.slice(0, after === 0 ? 1 : 0) : shown;
+      },
+    };
+    const revisions: number[] = [];
+    for await (const page of pagesOf(late, 3 * 7)) revisions.push(...page.map(({ revision }) => revision));
+    assert.deepEqual(revisions, [0, 1, 2]);
   });
 
   it('handles the failure of a page that is read ahead and not used', async () => {

@@ -13,6 +13,11 @@ type AppendCall = ReturnType<StreamsClient['append']>;
 type AppendArguments = Parameters<StreamsClient['append']>;
 type CallArguments = [metadata: AppendArguments[0], options: { deadline: Date | number }];
 
+/** A connection to one node. After a failure, or to find the leader, the client makes a new one. */
+interface Channel {
+  close(): void;
+}
+
 /** A running read: an object-mode stream of answers. */
 export type ReadCall = ReturnType<StreamsClient['read']>;
 
@@ -34,7 +39,7 @@ interface ClientParts {
     creator: (client: StreamsClient) => ReadCall,
   ): () => Promise<ReadCall>;
   callArguments(options: { requiresLeader: boolean }, callOptions: { deadline: Date | number }): CallArguments;
-  getChannel(): Promise<{ close(): void }>;
+  getChannel(): Promise<Channel>;
   handleError(client: StreamsClient, error: Error): Promise<void>;
 }
 
@@ -51,7 +56,10 @@ const closeLimitMs = 2_000;
 export class Connection {
   readonly #client: EventStoreDBClient;
   readonly #parts: ClientParts;
-  #channel: Promise<{ close(): void }> | null = null;
+  #channel: Promise<Channel> | null = null;
+  /** The channel of the newest call. */
+  #current: Channel | null = null;
+  readonly #moveListeners = new Set<() => void>();
   #stubs: StreamsClient | null = null;
   #lastAnswerAt = 0;
   #closed = false;
@@ -144,6 +152,15 @@ export class Connection {
     if (isSilence(failure) ? Date.now() - this.#lastAnswerAt >= waitedMs : isBroken(failure)) this.#renew();
   }
 
+  /**
+   * Calls a listener when calls go over a new channel: to another node, or to the same one after a failure.
+   * @returns a function that removes the listener
+   */
+  onMove(listener: () => void): () => void {
+    this.#moveListeners.add(listener);
+    return () => this.#moveListeners.delete(listener);
+  }
+
   /** Ends every call and leaves nothing open. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -205,11 +222,20 @@ export class Connection {
     const getChannel = this.#parts.getChannel;
     this.#parts.getChannel = () => {
       const channel = getChannel();
-      // The caller that awaits the channel gets the error when none is found.
-      channel.catch(() => {});
       this.#channel = channel;
+      // The caller that awaits the channel gets the error when none is found.
+      channel.then(
+        (opened) => this.#use(opened),
+        () => {},
+      );
       return channel;
     };
+  }
+
+  #use(channel: Channel): void {
+    const isMove = this.#current !== null && this.#current !== channel;
+    this.#current = channel;
+    if (isMove) for (const listener of [...this.#moveListeners]) listener();
   }
 
   /** The client does not await this function, so an error would end the process. */

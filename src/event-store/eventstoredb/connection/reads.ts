@@ -40,14 +40,19 @@ export class Reads {
   /**
    * Returns all answers of a read. It is retried until its deadline, because reading twice does no harm.
    * @param maxBytes the bytes of events after which it does not wait for more; it returns at least two events
+   * @param attemptMs the time limit of one attempt
    * @throws UnavailableError
    */
-  async answers(request: ReadReq, maxBytes = Number.POSITIVE_INFINITY): Promise<ReadonlyArray<ReadResp>> {
-    const end = Date.now() + this.#options.deadlineMs;
+  async answers(
+    request: ReadReq,
+    maxBytes = Number.POSITIVE_INFINITY,
+    attemptMs = this.#options.attemptMs,
+  ): Promise<ReadonlyArray<ReadResp>> {
+    const end = Date.now() + Math.max(this.#options.deadlineMs, attemptMs);
     const backOff = new BackOff({ firstMs: 20, maxMs: 500 });
     for (;;) {
       await this.#ensureOpen();
-      const left = Math.min(end - Date.now(), this.#options.attemptMs);
+      const left = Math.min(end - Date.now(), attemptMs);
       const result = await this.#failWhenUnavailable(this.#once(request, maxBytes, left)).catch((error: unknown) => ({
         error,
       }));
@@ -134,7 +139,8 @@ export async function readOnce(connection: Connection, request: ReadReq, limits:
   const end = Date.now() + deadlineMs;
   try {
     const call = await connection.read(request, deadlineMs, deadlineMs);
-    const answers = new AnswersOfCall(call, limits);
+    const maxEvents = Number(request.getOptions()?.getCount());
+    const answers = new AnswersOfCall(call, maxEvents, limits);
     const result = await withTimeoutError(
       Math.max(end - Date.now(), 0) + 100,
       answers.finished,
@@ -152,7 +158,8 @@ export async function readOnce(connection: Connection, request: ReadReq, limits:
 class AnswersOfCall {
   readonly finished: Promise<ReadAnswers>;
 
-  constructor(call: ReadCall, { maxBytes, keepsPart }: ReadLimits) {
+  /** @param maxEvents of the request. The server reads on before it ends a call that has them, so this ends it. */
+  constructor(call: ReadCall, maxEvents: number, { maxBytes, keepsPart }: ReadLimits) {
     const { promise, resolve, reject } = Promise.withResolvers<ReadAnswers>();
     this.finished = promise;
     const answers: ReadResp[] = [];
@@ -166,6 +173,7 @@ class AnswersOfCall {
         bytes += bytesOf(event);
       }
       answers.push(answer);
+      if (events === maxEvents) resolve({ answers, isWhole: true });
     });
     const fail = (error: Error) => {
       if (keepsPart && events > 0) resolve({ answers, isWhole: false });

@@ -1,9 +1,11 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
 import {
   bytesOf,
+  type EventMessage,
   eventOf,
-  lastEventRequest,
+  lastOwnEventRequest,
   logRequest,
   positionOf,
   storedEvent,
@@ -15,8 +17,9 @@ import { BackOff } from '#shared/async/retrying.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import type { Availability } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { LogEnd, type WakeUpSource } from './log-end.ts';
+import { LogEnd } from './log-end.ts';
 import { PageCache, PageExchange, PageSender, type ReadPage, type SharedPage } from './page-exchange.ts';
+import type { WakeUpSource } from './wake-ups.ts';
 
 /** The most events in a page. */
 const pageEvents = 2_000;
@@ -29,6 +32,7 @@ const pageBytes = 4 * 1024 * 1024;
  * applications.
  */
 const shortestPageMs = 15_000;
+const shortestSearchMs = 3_000;
 const longestPageMs = 600_000;
 
 /** The limits of the pages in memory: texts and parsed values. */
@@ -41,6 +45,12 @@ const cacheLimits = { maxEvents: 20_000, maxCharacters: 12 * 1024 * 1024 };
 const longestGatherMs = 10;
 
 const retryLimits = { firstMs: 20, maxMs: 2_000 };
+
+/** The pauses between reads while announced events are missing. */
+const missingLimits = { firstMs: 20, maxMs: 500 };
+
+/** If announced events are missing for longer, the log may not have them. */
+const longestIndexLagMs = 1_000;
 
 export interface LogReaderOptions {
   readonly reads: Reads;
@@ -67,6 +77,12 @@ export class LogReader {
   readonly #exchanges = new Set<PageExchange>();
   /** The positions with a pending request to another thread. */
   readonly #asking = new Set<number>();
+  /** Whether the last event was searched from the end of the log. From then on it is read forwards. */
+  #hasSearched = false;
+  /** The current timeout of this search. */
+  #searchMs = shortestSearchMs;
+  /** The wait for events that are announced, and that the answering node does not show yet. */
+  #missing: MissingEvents | null = null;
   /** The current timeout of a page. */
   #pageMs = shortestPageMs;
   /** The time until which the next read waits, on the clock of `performance.now()`. */
@@ -75,10 +91,13 @@ export class LogReader {
   constructor(options: LogReaderOptions) {
     this.#options = options;
     this.#end = new LogEnd({
-      ask: () => this.#askForEnd(),
+      ask: (after) => this.#findNext(after),
       wakeUps: options.wakeUps,
       onPage: (page) => this.#cache.add(this.#received(page)),
       onRemoved: (stream) => this.#forgetHere(stream),
+      onForeign: (stretch) => {
+        for (const sender of this.#senders) sender.sendForeign(stretch);
+      },
     });
     if (options.partner !== undefined) this.#exchangeBy(options.partner);
   }
@@ -111,14 +130,32 @@ export class LogReader {
     this.#end.raise(position);
   }
 
+  /** Reports that the log may not have what was read from it. */
+  doubt(): void {
+    this.#end.doubt();
+  }
+
+  /** Forgets everything that was read, because the log has changed. */
+  reset(): void {
+    this.#cache.clear();
+    this.#end.reset();
+    this.#missing = null;
+    this.#hasSearched = false;
+  }
+
   /**
-   * The end of the log, including events of other applications.
+   * The position of our last event; 0 without one.
    * @throws UnavailableError
    */
   async lastPosition(): Promise<number> {
-    const position = await this.#askForEnd();
-    this.#end.asked(position);
-    return position;
+    if (!this.#hasSearched) await this.#searchEnd();
+    for (;;) {
+      const after = this.#end.known;
+      const answers = await this.#options.reads.answers(this.#requestAfter(after, pageEvents), pageBytes);
+      const last = eventsAfter(after, answers).at(-1);
+      if (last === undefined) return this.#end.known;
+      this.#end.raise(positionOf(last));
+    }
   }
 
   /** Creates a port by which a reader in another thread gets the pages of this one, for `wakeUpsByPort`. */
@@ -200,16 +237,13 @@ export class LogReader {
       const given = await this.#askOthers(after);
       if (given !== null) return this.#taken(given);
     }
+    await this.#waitForMissing(after);
     const gatherMs = this.#gatherUntil - performance.now();
     if (gatherMs > 0) await delay(gatherMs, this.#closed.signal);
-    // The end is read before the page. If the page is not full, all other events up to this end belong to other
-    // applications.
-    const end = this.#end.known > after ? this.#end.known : await this.lastPosition();
-    if (end <= after) return { after, position: after, events: [], characters: 0, isEnd: true };
-    const page = await this.#readPage(after, end);
-    this.#taken(page);
+    const page = await this.#readPage(after);
+    this.#noteMissing(page);
     if (page.isEnd) this.#gatherUntil = performance.now() + Math.min(page.events.length - 1, longestGatherMs);
-    return page;
+    return this.#taken(page);
   }
 
   #taken(page: ReadPage): ReadPage {
@@ -218,23 +252,70 @@ export class LogReader {
     return page;
   }
 
-  async #readPage(after: number, end: number): Promise<ReadPage> {
-    const { reads, names, upcast } = this.#options;
-    // The answer includes the event at the position itself.
-    const request = logRequest(after, pageEvents + 1, names.ownEvents());
-    const { answers, isWhole } = await reads.page(request, pageBytes, this.#pageMs).catch((error: unknown) => {
+  /** A page proves no more than its last event: the answering node may not show later events yet. */
+  async #readPage(after: number): Promise<ReadPage> {
+    const { names, upcast } = this.#options;
+    const { messages, isEnd } = await this.#eventsAfter(after).catch((error: unknown) => {
       this.#giveMoreTime();
       throw error;
     });
+    if (!isEnd && messages.length === 0) throw this.#slowPage();
     this.#pageMs = shortestPageMs;
-    const messages = answers.flatMap((answer) => eventOf(answer) ?? []);
-    const fresh = messages.filter((message) => positionOf(message) > after).slice(0, pageEvents);
-    const events = fresh.map((message) => new LazyEvent(storedEvent(message, names), upcast));
-    const isEnd = isWhole && messages.length <= pageEvents;
-    const last = events.at(-1)?.position ?? after;
-    if (!isEnd && last === after) throw this.#slowPage();
-    const characters = fresh.reduce((sum, message) => sum + bytesOf(message), 0);
-    return { after, position: isEnd ? Math.max(last, end) : last, events, characters, isEnd };
+    const events = messages.map((message) => new LazyEvent(storedEvent(message, names), upcast));
+    const position = events.at(-1)?.position ?? after;
+    const characters = messages.reduce((sum, message) => sum + bytesOf(message), 0);
+    return { after, position, events, characters, isEnd };
+  }
+
+  /** Searches our last event from the end of the log. Many events of other applications may be after it. */
+  async #searchEnd(): Promise<void> {
+    const { reads, names } = this.#options;
+    const searching = reads.answers(lastOwnEventRequest(names.ownEvents()), pageBytes, this.#searchMs);
+    const answers = await searching.catch((error: unknown) => {
+      this.#searchMs = Math.min(this.#searchMs * 2, longestPageMs);
+      throw error;
+    });
+    const [last] = eventsAfter(0, answers);
+    if (last !== undefined) this.#end.raise(positionOf(last));
+    this.#hasSearched = true;
+  }
+
+  /** Reads a page of our events after a position, in one call. */
+  async #eventsAfter(after: number): Promise<EventsAfter> {
+    const request = this.#requestAfter(after, pageEvents);
+    const { answers, isWhole } = await this.#options.reads.page(request, pageBytes, this.#pageMs);
+    const isEnd = isWhole && answers.filter((answer) => answer.hasEvent()).length <= pageEvents;
+    return { messages: eventsAfter(after, answers).slice(0, pageEvents), isEnd };
+  }
+
+  /** Returns the position of the first event of ours after a position; that position without one. */
+  async #findNext(after: number): Promise<number> {
+    const { answers } = await this.#options.reads.page(this.#requestAfter(after, 1), pageBytes, this.#pageMs);
+    const [next] = eventsAfter(after, answers);
+    return next === undefined ? after : positionOf(next);
+  }
+
+  /** The answer includes the event at the first position, and begins after a known part without events of ours. */
+  #requestAfter(after: number, maxEvents: number): ReadReq {
+    const { foreign } = this.#end;
+    const isWithin = foreign.after <= after && after < foreign.before;
+    return logRequest(isWithin ? foreign.before : after, maxEvents + 1, this.#options.names.ownEvents());
+  }
+
+  /** Another node may have announced events that the leader does not show yet, because its index is late. */
+  #noteMissing({ position, isEnd }: ReadPage): void {
+    if (!isEnd) return;
+    if (position >= this.#end.known) {
+      this.#missing = null;
+      return;
+    }
+    if (this.#missing?.after !== position)
+      this.#missing = { after: position, since: performance.now(), backOff: new BackOff(missingLimits) };
+    if (performance.now() - this.#missing.since > longestIndexLagMs) this.#end.doubt();
+  }
+
+  async #waitForMissing(after: number): Promise<void> {
+    if (this.#missing?.after === after) await delay(this.#missing.backOff.failed(), this.#closed.signal);
   }
 
   /** The next page gets more time, because many events of other applications may be before it. */
@@ -248,16 +329,28 @@ export class LogReader {
     return new UnavailableError('The event store did not answer a whole page of its log in time.');
   }
 
-  async #askForEnd(): Promise<number> {
-    const [answer] = await this.#options.reads.answers(lastEventRequest());
-    const event = answer === undefined ? undefined : eventOf(answer);
-    return event === undefined ? 0 : positionOf(event);
-  }
-
   #forgetHere(stream: string): void {
     this.#cache.forget(stream);
     this.#end.removed(stream);
   }
+}
+
+/** Our events after a position, from one answer. */
+interface EventsAfter {
+  readonly messages: ReadonlyArray<EventMessage>;
+  /** Whether the node that answered shows no further events of ours. */
+  readonly isEnd: boolean;
+}
+
+interface MissingEvents {
+  readonly after: number;
+  /** On the clock of `performance.now()`. */
+  readonly since: number;
+  readonly backOff: BackOff;
+}
+
+function eventsAfter(position: number, answers: ReadonlyArray<ReadResp>): ReadonlyArray<EventMessage> {
+  return answers.flatMap((answer) => eventOf(answer) ?? []).filter((event) => positionOf(event) > position);
 }
 
 function shared({ after, position, events, isEnd }: ReadPage): SharedPage {

@@ -120,6 +120,13 @@ export class PageCache {
     this.#pages = this.#pages.filter((page) => !isOfStream(page));
   }
 
+  /** Drops all pages. */
+  clear(): void {
+    this.#pages = [];
+    this.#events = 0;
+    this.#characters = 0;
+  }
+
   #count({ events, characters }: ReadPage, sign: 1 | -1): void {
     this.#events += sign * (events.length + 1);
     this.#characters += sign * characters;
@@ -134,8 +141,20 @@ export interface SharedPage {
   readonly isEnd: boolean;
 }
 
+/**
+ * A part of the log without events of ours: there is none after `after` and before `before`. It only spares the server a
+ * scan of the events of other applications. No position of a reader moves by it.
+ */
+export interface ForeignStretch {
+  readonly after: number;
+  /** The position of an event of any application. */
+  readonly before: number;
+}
+
 /** A message between the readers of two threads. */
 export type PageMessage =
+  /** The newest known part of the log without events of ours. */
+  | { readonly kind: 'foreign'; readonly stretch: ForeignStretch }
   /** A page at the log's end, for the followers there. */
   | { readonly kind: 'page'; readonly page: SharedPage }
   | { readonly kind: 'acknowledged' }
@@ -194,6 +213,10 @@ export class PageSender {
       await new Promise<void>((resolve) => {
         this.#onAcknowledged = resolve;
       });
+  }
+
+  sendForeign(stretch: ForeignStretch): void {
+    this.#port.postMessage({ kind: 'foreign', stretch } satisfies PageMessage);
   }
 
   /**

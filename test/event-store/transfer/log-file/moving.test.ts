@@ -17,7 +17,7 @@ import { exportLog, verifyLog } from '#event-store/transfer/log-file/export-log.
 import { checkLogFile, importLog } from '#event-store/transfer/log-file/import-log.ts';
 import { LogCheck } from '#event-store/transfer/log-file/log-check.ts';
 import { PartFile } from '#event-store/transfer/log-file/part-file.ts';
-import { type LogTarget, ownPartOf, type RawLog } from '#event-store/transfer/raw-log.ts';
+import type { LogTarget, RawLog } from '#event-store/transfer/raw-log.ts';
 import { projections } from '#projections/table.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { collect, someEvent, someMetadata } from '#test/contract/event-store.ts';
@@ -147,7 +147,7 @@ describe('exporting and importing a log', () => {
     try {
       await source.store(events);
       const first = await exported(source, 'first');
-      assert.deepEqual(await imported(first, new AppendLogTarget(ownPartOf(server))), {
+      assert.deepEqual(await imported(first, new AppendLogTarget(server)), {
         held: 0,
         stored: events.length,
       });
@@ -377,10 +377,7 @@ describe('exporting and importing a log', () => {
     });
     try {
       const run = [metering(1, '{}')];
-      await assert.rejects(
-        new AppendLogTarget(ownPartOf(server)).store(run),
-        /usage-\S+ at revision -1, where 0 should be/,
-      );
+      await assert.rejects(new AppendLogTarget(server).store(run), /usage-\S+ at revision -1, where 0 should be/);
       const file = openSqliteLogTarget(join(folder, 'conflict.db'));
       await assert.rejects(file.store(run), /usage-\S+ at revision -1, where 0 should be/);
       await file.close();
@@ -411,7 +408,7 @@ describe('exporting and importing a log', () => {
     });
     try {
       const file = await exported(new MemoryLog(large), 'file');
-      await imported(file, new AppendLogTarget(ownPartOf(server)));
+      await imported(file, new AppendLogTarget(server));
       assert.ok((await server.readRawLog(0, 100)).length < large.length, 'what is read at once is bounded');
       assert.equal(withoutFirstLine(await exported(server, 'back')), withoutFirstLine(file));
     } finally {

@@ -1,0 +1,177 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import { type Connection, endCall, type ReadCall } from '#event-store/eventstoredb/connection/connection.ts';
+import { eventOf, positionOf, subscriptionRequest } from '#event-store/eventstoredb/wire/requests.ts';
+import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
+import { BackOff } from '#shared/async/retrying.ts';
+import type { Availability } from '#shared/availability/availability.ts';
+import type { ForeignStretch, PageMessage, SharedPage } from './page-exchange.ts';
+
+/** Receives wake-ups. */
+export interface WakeUpListener {
+  /** The position after which new events are wanted. */
+  readonly end: () => number;
+  /** Called with the position of a stored event, and with its page if that was read already. */
+  readonly onStored: (position: number, page?: SharedPage) => void;
+  readonly onForeign: (stretch: ForeignStretch) => void;
+}
+
+/** Reports stored events soon after they are stored. It may miss some, and may report one twice. */
+export interface WakeUpSource {
+  /** How often the end of the log is also polled at present. */
+  readonly pollMs: number;
+  /** Starts to report. @returns a function that stops the reports */
+  readonly start: (listener: WakeUpListener) => () => void;
+  /** Calls a listener, from now on, for each stream whose removal another thread reports. */
+  readonly onRemoved?: (listener: (stream: string) => void) => void;
+  /** Closes the source. */
+  readonly close: () => void;
+}
+
+/** The thread at the other end of the port polls more often, and sends the pages that it reads. */
+const portPollMs = 5_000;
+
+/**
+ * Creates wake-ups from a `LogReader` in another thread, with the pages that it reads.
+ * @param port of its `changePort`; closed with the source
+ */
+export function wakeUpsByPort(port: MessagePort): WakeUpSource {
+  let listener: WakeUpListener | null = null;
+  let removalListener: (stream: string) => void = () => {};
+  port.on('message', (message: PageMessage) => {
+    if (message.kind === 'removed') {
+      removalListener(message.stream);
+      port.postMessage({ kind: 'removal-acknowledged' } satisfies PageMessage);
+    }
+    if (message.kind === 'foreign') listener?.onForeign(message.stretch);
+    if (message.kind !== 'page') return;
+    port.postMessage({ kind: 'acknowledged' } satisfies PageMessage);
+    listener?.onStored(message.page.position, message.page);
+  });
+  return {
+    pollMs: portPollMs,
+    start(started) {
+      listener = started;
+      return () => {
+        listener = null;
+      };
+    },
+    onRemoved(onRemoved) {
+      removalListener = onRemoved;
+    },
+    close: () => port.close(),
+  };
+}
+
+/** The pause before an ended subscription is opened again. Meanwhile the end of the log is polled. */
+const reopenLimits = { firstMs: 100, maxMs: 5_000 };
+
+/** How often the end of the log is polled next to a confirmed subscription, and without one. */
+const longestPollMs = 1_000;
+const shortestPollMs = 200;
+
+/**
+ * Wakes by a subscription from the known end of the log. It uses only the positions of events, so nothing is lost if the
+ * server drops the subscription as too slow. Version 23.10 does that whenever more than 32 events are on their way.
+ *
+ * A server confirms a subscription although it is not the leader, and keeps it when it ceases to be. The reads next to it
+ * find the leader, so the subscription follows the connection to another node.
+ */
+export class WakeUpSubscription implements WakeUpSource {
+  readonly #connection: Connection;
+  readonly #availability: Availability;
+  readonly #names: StreamNames;
+  readonly #startMs: number;
+  #isConfirmed = false;
+  #stop: () => void = () => {};
+
+  /** @param startMs the time until the call is sent */
+  constructor(connection: Connection, availability: Availability, names: StreamNames, startMs: number) {
+    this.#connection = connection;
+    this.#availability = availability;
+    this.#names = names;
+    this.#startMs = startMs;
+  }
+
+  get pollMs(): number {
+    return this.#isConfirmed ? longestPollMs : shortestPollMs;
+  }
+
+  start(listener: WakeUpListener): () => void {
+    const stopped = new AbortController();
+    this.#stop = () => stopped.abort();
+    void this.#keepOpen(listener, stopped.signal);
+    return this.#stop;
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  async #keepOpen(listener: WakeUpListener, signal: AbortSignal): Promise<void> {
+    const backOff = new BackOff(reopenLimits);
+    while (!signal.aborted) {
+      const wasConfirmed = await this.#runOnce(listener, signal);
+      if (wasConfirmed) backOff.succeeded();
+      await this.#availability.waitForRecovery(backOff.failed(), signal);
+    }
+  }
+
+  /** @returns whether the server has confirmed the subscription */
+  async #runOnce(listener: WakeUpListener, signal: AbortSignal): Promise<boolean> {
+    // Only the probe asks a server that refuses the user.
+    if (this.#availability.cause !== null) return false;
+    const after = listener.end();
+    try {
+      const request = subscriptionRequest(after, this.#names.ownEvents());
+      const call = await this.#connection.read(request, null, this.#startMs);
+      await this.#untilEnded(call, new SubscriptionAnswers(after, listener), signal).finally(() => endCall(call));
+    } catch (error) {
+      this.#connection.failed(error, this.#startMs);
+    }
+    const wasConfirmed = this.#isConfirmed;
+    this.#isConfirmed = false;
+    return wasConfirmed;
+  }
+
+  #untilEnded(call: ReadCall, answers: SubscriptionAnswers, signal: AbortSignal): Promise<void> {
+    const { promise, resolve: end } = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => end(), { once: true });
+    if (signal.aborted) end();
+    const stopListening = this.#connection.onMove(end);
+    call
+      .on('error', () => end())
+      .on('end', end)
+      .on('close', end);
+    call.on('data', (answer: ReadResp) => {
+      this.#isConfirmed = true;
+      answers.add(answer);
+    });
+    return promise.finally(stopListening);
+  }
+}
+
+/** What one subscription has shown of the log, in order. */
+class SubscriptionAnswers {
+  readonly #listener: WakeUpListener;
+  /** The position of the last event of ours. */
+  #last: number;
+
+  /** @param after the position after which the subscription begins */
+  constructor(after: number, listener: WakeUpListener) {
+    this.#last = after;
+    this.#listener = listener;
+  }
+
+  add(answer: ReadResp): void {
+    const event = eventOf(answer);
+    if (event !== undefined) {
+      this.#last = positionOf(event);
+      this.#listener.onStored(this.#last);
+    }
+    const checkpoint = Number(answer.getCheckpoint()?.getCommitPosition() ?? 0);
+    // Version 24.6 reports the largest number when it reaches the end without an event that matches.
+    if (checkpoint <= this.#last || !Number.isSafeInteger(checkpoint)) return;
+    this.#listener.onForeign({ after: this.#last, before: checkpoint });
+  }
+}
