@@ -22,7 +22,9 @@ export interface BrokenLink {
   readonly stream: string;
   readonly revision: number;
   readonly id: string;
-  readonly reason: 'revision-out-of-order' | 'previous-hash-differs' | 'hash-differs' | 'unreadable';
+  /** The revision after that of the stream's event before it. */
+  readonly expectedRevision: number;
+  readonly reason: 'events-missing' | 'revision-out-of-order' | 'previous-hash-differs' | 'hash-differs' | 'unreadable';
 }
 
 /**
@@ -104,7 +106,8 @@ export class ChainVerifier {
     const head = this.#heads.get(stream) ?? this.#headBefore(event, texts);
     const link = isChained(stream) ? checkLink(event, texts, head) : { head: { revision, hash: null }, broken: null };
     this.#heads.set(stream, link.head);
-    return link.broken === null ? null : { stream, revision, id, reason: link.broken };
+    if (link.broken === null) return null;
+    return { stream, revision, id, expectedRevision: head.revision + 1, reason: link.broken };
   }
 }
 
@@ -128,7 +131,8 @@ function checkLink(event: StoredEvent, texts: ParsedTexts, before: ChainHead): L
 }
 
 function faultOf(event: StoredEvent, { data, metadata }: ParsedTexts, before: ChainHead): Link['broken'] {
-  if (event.revision !== before.revision + 1) return 'revision-out-of-order';
+  if (event.revision > before.revision + 1) return 'events-missing';
+  if (event.revision <= before.revision) return 'revision-out-of-order';
   if (data === null || metadata === null) return 'unreadable';
   const { hash, ...hashed } = metadata;
   if (hashed.prevHash !== before.hash) return 'previous-hash-differs';

@@ -30,7 +30,9 @@ export function brokenLinks(): BrokenLinks {
     },
     report: () => {
       if (count > 0)
-        printMessage(`${count} BROKEN: the log was changed, is damaged, or was written by a newer release`);
+        printMessage(
+          `${count} BROKEN: the log was changed, lacks events, is damaged, or was written by a newer release`,
+        );
       return count === 0 ? 0 : 1;
     },
   };

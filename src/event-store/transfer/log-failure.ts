@@ -15,7 +15,11 @@ export class InterruptedError extends Error {
 }
 
 /** Describes a broken link. */
-export function describeBroken({ stream, revision, id, reason }: BrokenLink): string {
+export function describeBroken({ stream, revision, id, expectedRevision, reason }: BrokenLink): string {
+  if (reason === 'events-missing' && expectedRevision === 0)
+    return `${stream} begins at revision ${revision}, event ${id}: its first events are missing`;
+  if (reason === 'events-missing')
+    return `${stream} has revision ${revision}, event ${id}, in place of ${expectedRevision}: events between are missing`;
   return `the hash chain is broken at revision ${revision} of ${stream}, event ${id}: ${reasons[reason]}`;
 }
 
@@ -24,7 +28,7 @@ export function describeUndecodable({ stream, revision, id, type }: StoredEvent,
   return `revision ${revision} of ${stream}, event ${id} (${type}), cannot be decoded: ${fault}`;
 }
 
-const reasons: Readonly<Record<BrokenLink['reason'], string>> = {
+const reasons: Readonly<Record<Exclude<BrokenLink['reason'], 'events-missing'>, string>> = {
   'revision-out-of-order': "it does not follow the stream's event before it",
   'previous-hash-differs': 'it names another event before it than the one that is there',
   'hash-differs': 'it is not what was sealed',
