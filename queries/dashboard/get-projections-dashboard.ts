@@ -8,7 +8,7 @@ import type { Tenant } from '#domain/shared/access.ts';
 import { eventFailureCodec } from '#domain/shared/event-failure.ts';
 import type { LagMonitor } from '#projection-engine/progress/lag-monitor.ts';
 import { ProcessState } from '#queries/process/list-processes.ts';
-import { ProjectionState } from '#queries/projection/list-projections.ts';
+import { IncompleteStreamList, ProjectionState } from '#queries/projection/list-projections.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import { text } from '#shared/codecs/text.ts';
 
@@ -44,6 +44,7 @@ export const ProjectionsAnswer = t.type(
             secondsLeft: nullable(t.number),
           }),
         ),
+        incompleteStreams: IncompleteStreamList,
       }),
     ),
     processes: t.readonlyArray(
@@ -100,6 +101,7 @@ export const getProjectionsDashboard = query<t.TypeOf<typeof Input>, Tenant, Pro
             lagMs: 0,
             failure: null,
             rebuild: null,
+            incompleteStreams: { count: 0, isExact: true, first: [] },
           },
         ],
         processes: [
@@ -143,15 +145,18 @@ export const getProjectionsDashboard = query<t.TypeOf<typeof Input>, Tenant, Pro
     ]);
     const body: ProjectionsAnswer = {
       logEnd,
-      projections: projections.map(({ name, version, state, ready, position, failure, rebuild }) => ({
-        ...{ name, version, state, ready },
-        ...lagOf(position, logEnd, lag),
-        failure,
-        rebuild: rebuild && {
-          ...rebuild,
-          part: rebuild.target === 0 ? 1 : Math.min(1, rebuild.position / rebuild.target),
-        },
-      })),
+      projections: projections.map(
+        ({ name, version, state, ready, position, failure, rebuild, incompleteStreams }) => ({
+          ...{ name, version, state, ready },
+          ...lagOf(position, logEnd, lag),
+          failure,
+          incompleteStreams,
+          rebuild: rebuild && {
+            ...rebuild,
+            part: rebuild.target === 0 ? 1 : Math.min(1, rebuild.position / rebuild.target),
+          },
+        }),
+      ),
       processes: processes.map(({ name, state, position, failure, waitingFor }) => ({
         ...{ name, state, failure, waitingFor },
         ...lagOf(position, logEnd, lag),

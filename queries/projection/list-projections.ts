@@ -17,6 +17,17 @@ const Rebuild = t.type({
   eventsPerSecond: t.number,
   secondsLeft: nullable(t.number),
 });
+/** Streams that lacked events when a read model was built from the log. An operator may have set a limit on them. */
+export const IncompleteStreamList = t.type(
+  {
+    count: t.number,
+    /** If not, there may be more. */
+    isExact: t.boolean,
+    /** The first of them: the event with `revision` came in place of the one with `expectedRevision`. */
+    first: t.readonlyArray(t.type({ stream: text(), expectedRevision: t.number, revision: t.number })),
+  },
+  'IncompleteStreamList',
+);
 const Projection = t.type(
   {
     name: text(),
@@ -29,6 +40,7 @@ const Projection = t.type(
     position: t.number,
     failure: nullable(eventFailureCodec),
     rebuild: nullable(Rebuild),
+    incompleteStreams: IncompleteStreamList,
   },
   'Projection',
 );
@@ -63,6 +75,7 @@ export const listProjections = query<t.TypeOf<typeof Input>, Tenant, t.TypeOf<ty
             position: 5120,
             failure: null,
             rebuild: null,
+            incompleteStreams: { count: 0, isExact: true, first: [] },
           },
         ],
         logEnd: 5120,

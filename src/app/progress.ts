@@ -40,6 +40,9 @@ export function watchMetrics(runtime: Runtime, statuses: ProcessStatuses): void 
   );
   metrics.watchProjections(() => projectionLags(events, projections));
   metrics.watchUnknownEvents(() => withTimeout(timeoutMs, documents.unknownEvents(), []).catch(() => []));
+  metrics.watchIncompleteStreams(() =>
+    projections.status().map(({ name, incompleteStreams }) => ({ name, count: incompleteStreams.count })),
+  );
   metrics.watchStopped(async () => [...stoppedProjections(projections), ...(await stoppedProcesses(statuses))]);
 }
 

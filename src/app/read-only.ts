@@ -6,6 +6,7 @@ import type { AnyOperation } from '#application/operations/operation.ts';
 import { failure } from '#domain/shared/failure.ts';
 import { Positions } from '#positions/positions.ts';
 import type { ProjectionsProgress } from '#projection-engine/progress/projections-progress.ts';
+import { noIncompleteStreams } from '#read-store/incomplete-streams.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { replaceFile } from '#shared/files/replace-file.ts';
@@ -66,6 +67,7 @@ export function asOfProjections(asOf: AsOf): ProjectionsProgress {
   const statuses = asOf.projections.map(
     ({ name, version }): ProjectionStatus => ({
       ...{ name, version, state: 'running', ready: true, begunAt: position, position, failure: null, rebuild: null },
+      incompleteStreams: noIncompleteStreams,
     }),
   );
   return {

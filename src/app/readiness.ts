@@ -11,6 +11,9 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 /** Shorter than the whole wait of `/readyz`, so that `/readyz` can name the store that does not answer. */
 const timeoutMs = 1_500;
 
+/** The maximum of streams that the detail of a check names. */
+const maxNamedStreams = 3;
+
 const noBatches =
   'no node runs batches: it takes one with the role projections that serves the gateway, or has a GATEWAY_CONFIG';
 
@@ -50,13 +53,14 @@ export function createReadiness({
 }
 
 function following(projections: ReadinessDependencies['projections']): ReadinessCheck {
-  const stopped = projections.status().filter(({ state }) => state === 'stopped');
+  const statuses = projections.status();
+  const stopped = statuses.filter(({ state }) => state === 'stopped');
   const { live, detail } = projections.following();
   const causes = stopped.length > 0 ? `stopped: ${stopped.map(causeOf).join(', ')}; ` : '';
   return {
     name: 'projections',
     ready: live && stopped.length === 0,
-    detail: `${causes}${detail}${fillingOf(projections.status())}`,
+    detail: `${causes}${detail}${fillingOf(statuses)}${incompleteOf(statuses)}`,
   };
 }
 
@@ -66,6 +70,20 @@ function fillingOf(statuses: ReadonlyArray<ProjectionStatus>): string {
   if (fills.length === 0) return '';
   const share = Math.min(...fills.map(({ position, target }) => (target === 0 ? 1 : position / target)));
   return `; ${fills.length} read models are filled for the first time: ${Math.floor(share * 100)}% of the log`;
+}
+
+/**
+ * Read models that lack events are an alarm. They do not make the node unready, because another node shows the same.
+ */
+function incompleteOf(statuses: ReadonlyArray<ProjectionStatus>): string {
+  const found = statuses.flatMap(({ incompleteStreams: { first } }) => first.map(({ stream }) => stream));
+  if (found.length === 0) return '';
+  const streams = [...new Set(found)];
+  const others = streams.length > maxNamedStreams ? ', …' : '';
+  return (
+    `; ALARM: read models were built from streams that lack events: ${streams.slice(0, maxNamedStreams).join(', ')}${others}: ` +
+    'see projections list'
+  );
 }
 
 /**

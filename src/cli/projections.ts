@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '#app/config.ts';
+import { describeIncompleteStreams } from '#read-store/incomplete-streams.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import type { LocalService } from './shared/local-service.ts';
 import {
@@ -103,7 +104,8 @@ function lineOf(status: ProjectionStatus): string {
     const left = progress.secondsLeft === null ? '' : `, ${progress.secondsLeft} s left`;
     return `${name} ${percent}% (${progress.eventsPerSecond} events/s${left})`;
   }
-  return describeStoppable(status);
+  const incomplete = describeIncompleteStreams(status.incompleteStreams);
+  return `${describeStoppable(status)}${incomplete === '' ? '' : `; ${incomplete}`}`;
 }
 
 function statuses(service: LocalService): Promise<ReadonlyArray<ProjectionStatus>> {

@@ -47,6 +47,9 @@ export const streamKinds: ReadonlyArray<string> = [
 /** The kinds of streams that retention shortens on purpose, so that they may begin above revision 0. */
 const shortenedStreamKinds: ReadonlySet<string> = new Set([usageStreamKind]);
 
+/** The event types that are in streams of these kinds alone. */
+export const shortenedEventTypes: ReadonlyArray<string> = ['UsageRecorded'];
+
 /** Whether a stream may lack its first events, because retention shortens streams of its kind on purpose. */
 export function isShortenedOnPurpose(stream: string): boolean {
   return shortenedStreamKinds.has(stream.slice(0, stream.indexOf('-')));

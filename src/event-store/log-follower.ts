@@ -19,6 +19,8 @@ export interface FollowOptions {
   readonly after: number | 'end' | (() => number | null | Promise<number | null>);
   /** Only events of these types; all if absent. */
   readonly types?: ReadonlyArray<string>;
+  /** Only events of other types than these; not together with `types`. */
+  readonly exceptTypes?: ReadonlyArray<string>;
   /** The most events of a batch. Default 1,000. */
   readonly maxEvents?: number;
   /**
@@ -100,8 +102,7 @@ export class LogFollower implements Following {
     this.#tail = tail;
     this.#options = options;
     this.types = options.types ?? null;
-    const wanted = options.types === undefined ? null : new Set(options.types);
-    this.#isWanted = (type) => wanted === null || wanted.has(type);
+    this.#isWanted = wantedBy(options);
     this.#maxEvents = options.maxEvents ?? defaultMaxEvents;
     this.#outage = new OutageLog(tail.log, options.name);
     this.ended = this.#run().finally(() => this.#endWaits());
@@ -228,9 +229,10 @@ export class LogFollower implements Following {
   }
 
   async #nextAlone(): Promise<EventBatch | null> {
-    const { types, signal } = this.#options;
+    const { types, exceptTypes, signal } = this.#options;
+    const filter = { ...(types && { types }), ...(exceptTypes && { exceptTypes }) };
     const after = this.#position;
-    const page = await this.#tail.readPage({ after, maxEvents: this.#maxEvents, ...(types && { types }) }, signal);
+    const page = await this.#tail.readPage({ after, maxEvents: this.#maxEvents, ...filter }, signal);
     if (page === null) return null;
     const end = page.position;
     const taken = takeEvents([page], { after, end, isWanted: this.#isWanted, maxEvents: this.#maxEvents });
@@ -265,4 +267,10 @@ export class LogFollower implements Following {
     this.#hasEnded = true;
     for (const wait of this.#waits) wait.end(false);
   }
+}
+
+function wantedBy({ types, exceptTypes = [] }: FollowOptions): TypeFilter {
+  if (types === undefined) return (type) => !exceptTypes.includes(type);
+  const wanted = new Set(types);
+  return (type) => wanted.has(type);
 }

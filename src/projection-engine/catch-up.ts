@@ -1,9 +1,12 @@
+import { shortenedEventTypes } from '#domain/stream-kinds.ts';
 import type { EventBatch, EventStore } from '#event-store/event-store.ts';
+import { noIncompleteStreams } from '#read-store/incomplete-streams.ts';
 import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { GenerationProjector } from './generation-projector.ts';
-import { ProjectionGroup, type ProjectionGroupOptions } from './projection-group.ts';
+import { type GroupFilter, ProjectionGroup, type ProjectionGroupOptions } from './projection-group.ts';
 import { liveLimits, type Pace, type Persist, type ProjectionRuntime } from './projection-runtime.ts';
+import { StreamCheck } from './stream-check.ts';
 
 /** Batches are small, because live events wait for one at most. */
 const rebuildBatchSize = 500;
@@ -40,6 +43,8 @@ export class GenerationCatchUp {
   readonly #options: CatchUpOptions;
   readonly #meter = new ThroughputMeter();
   readonly #report: RebuildLog;
+  /** Checks the streams while generations are built from the beginning of the log; null otherwise. */
+  #check: StreamCheck | null = null;
   /** When live events were last folded. */
   #liveAt = Number.NEGATIVE_INFINITY;
 
@@ -64,13 +69,17 @@ export class GenerationCatchUp {
 
   /** Runs until the signal aborts. @throws an error that a retry does not cure */
   run(): Promise<void> {
-    return this.#group.run(() => this.#types());
+    return this.#group.run(() => this.#filter());
   }
 
-  /** Adds generations, which are fed from their checkpoints. */
+  /**
+   * Adds generations, which are fed from their checkpoints. While one of them has not contained the whole log yet, the
+   * log is read from its beginning, because only then the check of its streams is exact.
+   */
   add(projectors: ReadonlyArray<GenerationProjector>): void {
     for (const projector of projectors) this.#group.add(projector);
-    this.#renew();
+    this.#check = this.#built.length === 0 ? null : new StreamCheck();
+    this.#renew(this.#check === null ? this.#position : 0);
   }
 
   /** Feeds generations again after a failure, from their checkpoints. */
@@ -99,21 +108,36 @@ export class GenerationCatchUp {
     this.#meter.aim(await persist('Reading the log', () => events.lastPosition()));
   }
 
-  /** The event types to follow; null while no generation catches up. */
-  #types(): ReadonlyArray<string> | null {
+  /** The events to read; null while no generation catches up. */
+  #filter(): GroupFilter | null {
     const members = [...this.#group.members];
-    return members.length === 0 ? null : [...new Set(members.flatMap(({ types }) => [...types]))];
+    if (members.length === 0) return null;
+    const types = new Set(members.flatMap((member) => [...member.types]));
+    if (this.#check === null) return { types: [...types] };
+    return { exceptTypes: shortenedEventTypes.filter((type) => !types.has(type)) };
   }
 
-  #renew(): void {
+  /** The generations that are built from the beginning of the log. */
+  get #built(): ReadonlyArray<GenerationProjector> {
+    return [...this.#group.members].filter(({ complete }) => !complete);
+  }
+
+  /** The position up to which every generation contains the log. */
+  get #position(): number {
     const positions = [...this.#group.members].map(({ position }) => position);
+    return positions.length === 0 ? this.#live.position : Math.min(...positions);
+  }
+
+  #renew(after: number): void {
     this.#meter.restart();
-    this.#group.renew(positions.length === 0 ? this.#live.position : Math.min(...positions));
+    this.#group.renew(after);
   }
 
   async #afterBatch(batch: EventBatch): Promise<void> {
     const { rebuilding, onBatch } = this.#options;
     this.#meter.count(batch);
+    // A generation that was added meanwhile begins a new check, which does not begin with this batch.
+    if (this.#group.position === batch.position) this.#check?.add(batch.events, this.#built);
     this.#report.folded(batch, rebuilding(), this.pace);
     if (batch.caughtUp || batch.position >= this.#live.position) await this.#end(batch);
     if (rebuilding().length === 0) this.#report.ended();
@@ -129,7 +153,8 @@ export class GenerationCatchUp {
       if (this.#group.members.has(projector)) await this.#goLive(projector);
     }
     // A follower of some types does not report how far the log has grown; a new one does.
-    if (this.#group.members.size === 0 || batch.caughtUp) this.#renew();
+    if (this.#group.members.size === 0) this.#check = null;
+    if (this.#group.members.size === 0 || batch.caughtUp) this.#renew(this.#position);
   }
 
   async #finish(projector: GenerationProjector): Promise<void> {
@@ -159,6 +184,7 @@ export class GenerationCatchUp {
     runtime.current = projector;
     runtime.previous = null;
     runtime.filling = null;
+    runtime.incompleteStreams = this.#check?.foundBy(projector) ?? noIncompleteStreams;
     this.#report.built(runtime.projection.name);
     await onPublished(runtime);
   }

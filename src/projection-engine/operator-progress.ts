@@ -3,6 +3,7 @@ import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-s
 import { identityByFirst } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import { ensureReadable, UnreadableEventError } from '#event-store/recorded-event.ts';
+import type { IncompleteStreams } from '#read-store/incomplete-streams.ts';
 import type { OperatorState, ReadStoreWriter, UnknownEventsState, UnknownEventType } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import type { GenerationCatchUp } from './catch-up.ts';
@@ -73,6 +74,12 @@ export class OperatorProgress {
   /** Stores that these read models are made from this log. */
   async noteMade(runtimes: ReadonlyArray<ProjectionRuntime>): Promise<void> {
     if (this.#log.made(runtimes.map(({ projection }) => projection.name))) await this.#save();
+  }
+
+  /** Stores that a read model was built from this log, and which streams lacked events. */
+  async noteBuilt({ projection }: ProjectionRuntime): Promise<void> {
+    this.#log.made([projection.name]);
+    await this.#save();
   }
 
   /**
@@ -170,6 +177,11 @@ export class OperatorProgress {
     }
   }
 
+  #incompleteStreams(): Readonly<Record<string, IncompleteStreams>> {
+    const found = this.#runtimes.filter(({ incompleteStreams: { count, isExact } }) => count > 0 || !isExact);
+    return Object.fromEntries(found.map(({ projection, incompleteStreams }) => [projection.name, incompleteStreams]));
+  }
+
   async #save(): Promise<void> {
     const skipped = Object.fromEntries(
       this.#runtimes.map((runtime) => [runtime.projection.name, [...runtime.skipped]] as const),
@@ -179,6 +191,7 @@ export class OperatorProgress {
       skipped,
       madeFrom: this.#log.madeFrom,
       ...(this.#unknown && { unknownEvents: this.#unknown.state }),
+      incompleteStreams: this.#incompleteStreams(),
       ...this.#beforeCounting,
     };
     const { store, persist } = this.#options;

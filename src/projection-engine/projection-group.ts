@@ -1,5 +1,5 @@
 import type { EventBatch } from '#event-store/event-store.ts';
-import type { LogTail } from '#event-store/log-tail.ts';
+import type { FollowOptions, LogTail } from '#event-store/log-tail.ts';
 import type { GenerationCommit, ReadStoreWriter } from '#read-store/read-store.ts';
 import { retrying } from '#shared/async/retrying.ts';
 import { aborted } from '#shared/async/timed-waits.ts';
@@ -28,6 +28,9 @@ export interface ProjectionGroupOptions {
   /** Called when a member must be fed again from its position, after it was removed. */
   readonly onMustReplay: (projector: GenerationProjector) => void;
 }
+
+/** Which events a group reads; all without a member. */
+export type GroupFilter = Pick<FollowOptions, 'types' | 'exceptTypes'>;
 
 /** Generations that read the log together, as one follower. */
 export class ProjectionGroup {
@@ -67,20 +70,19 @@ export class ProjectionGroup {
   }
 
   /** Runs until the signal aborts. @throws an error that a retry does not cure */
-  async run(types: () => ReadonlyArray<string> | null): Promise<void> {
+  async run(filter: () => GroupFilter | null): Promise<void> {
     const { signal } = this.#options;
     while (!signal.aborted) {
       this.#renewal = new AbortController();
       const either = AbortSignal.any([signal, this.#renewal.signal]);
-      const followed = types();
+      const followed = filter();
       if (followed === null) await aborted(either);
       else await this.#follow(followed, either);
     }
   }
 
-  async #follow(types: ReadonlyArray<string>, signal: AbortSignal): Promise<void> {
+  async #follow(filter: GroupFilter, signal: AbortSignal): Promise<void> {
     const { tail, name, batchSize: maxEvents } = this.#options;
-    const filter = types.length === 0 ? {} : { types };
     const failed = new AbortController();
     const failures: unknown[] = [];
     const following = tail.follow({

@@ -1,5 +1,6 @@
 import type { EventBatch, EventStore } from '#event-store/event-store.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
+import { noIncompleteStreams } from '#read-store/incomplete-streams.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { OperatorState, ProjectionStatus, ReadStoreWriter } from '#read-store/read-store.ts';
 import { type RetryOptions, retrying } from '#shared/async/retrying.ts';
@@ -112,7 +113,7 @@ export class ProjectionRunner {
       persist: this.#persist,
       runtimeOf: (projector) => this.#runtimeOf(projector),
       rebuilding: () => this.#rebuilding(),
-      onPublished: (runtime) => this.#operator.noteMade([runtime]),
+      onPublished: (runtime) => this.#published(runtime),
       onLive: () => this.#reportStatus(),
       onBatch: () => this.#afterCatchUpBatch(),
     });
@@ -182,9 +183,10 @@ export class ProjectionRunner {
     await this.#reportStatus();
   }
 
-  async #open(runtime: ProjectionRuntime, { skipped }: OperatorState, end: number): Promise<void> {
+  async #open(runtime: ProjectionRuntime, { skipped, incompleteStreams }: OperatorState, end: number): Promise<void> {
     const { name } = runtime.projection;
     for (const id of skipped[name] ?? []) runtime.skipped.add(id);
+    runtime.incompleteStreams = incompleteStreams?.[name] ?? noIncompleteStreams;
     await this.#generations.open(runtime, end, this.#operator.isFromOtherLog(name));
   }
 
@@ -202,7 +204,7 @@ export class ProjectionRunner {
 
   async #run(): Promise<void> {
     try {
-      await Promise.all([this.#live.run(() => []), this.#catchUp.run(), this.#operator.countPast()]);
+      await Promise.all([this.#live.run(() => ({})), this.#catchUp.run(), this.#operator.countPast()]);
       await this.#saveCheckpoints();
     } catch (error) {
       const closing = this.#signal.aborted;
@@ -237,6 +239,16 @@ export class ProjectionRunner {
   #rebuilding(): ReadonlyArray<string> {
     const filling = this.#runtimes.filter((runtime) => runtime.filling !== null && runtime.filling.failure === null);
     return filling.map(({ projection }) => projection.name);
+  }
+
+  async #published(runtime: ProjectionRuntime): Promise<void> {
+    await this.#operator.noteBuilt(runtime);
+    const { count, first } = runtime.incompleteStreams;
+    if (count === 0) return;
+    this.#options.log.error(
+      { projection: runtime.projection.name, count, first },
+      'A read model was built from streams that lack events: what it shows of their resources is not whole',
+    );
   }
 
   async #stopped(projector: GenerationProjector): Promise<void> {

@@ -1,4 +1,5 @@
 import type { DocumentBufferLimits } from '#projection-engine/documents/document-buffer.ts';
+import { type IncompleteStreams, noIncompleteStreams } from '#read-store/incomplete-streams.ts';
 import type { ServedPosition } from '#read-store/published-positions.ts';
 import type { CollectionDefinition, Generation, ProjectionStatus, ReadStoreWriter } from '#read-store/read-store.ts';
 import { GenerationProjector } from './generation-projector.ts';
@@ -21,6 +22,8 @@ export class ProjectionRuntime {
   /** The generation of another version, which queries read until this version is filled. It gets no more events. */
   previous: Generation | null = null;
   filling: GenerationProjector | null = null;
+  /** The streams that lacked events when the documents that queries read were built. */
+  incompleteStreams: IncompleteStreams = noIncompleteStreams;
 
   constructor(projection: AnyProjection, skipped: Iterable<string>) {
     this.projection = projection;
@@ -63,6 +66,7 @@ export class ProjectionRuntime {
       position: this.served.position,
       failure,
       rebuild: rebuilding ? progress(this.filling?.position ?? 0, pace) : null,
+      incompleteStreams: this.incompleteStreams,
     };
   }
 }

@@ -3,6 +3,7 @@ import * as t from 'io-ts';
 import type { RecordKey, RecordStore } from '#records/record-store.ts';
 import { encodeJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
+import { noIncompleteStreams } from './incomplete-streams.ts';
 import type { Checkpoints, PositionsReader, ProjectionPositions, PublishedPositions } from './published-positions.ts';
 import type { OperatorState, ProjectionStatus } from './read-store.ts';
 
@@ -19,6 +20,9 @@ const PublishedRecord = t.type({
   token: t.number,
   statusChanges: t.number,
 });
+
+/** The release before 0.5 checked no streams. */
+type StoredStatus = Omit<ProjectionStatus, 'incompleteStreams'> & Partial<ProjectionStatus>;
 
 /**
  * The notes of a read store that nodes share, as records: the projections' positions, their status, and the requests of
@@ -39,7 +43,8 @@ export class ReadStoreNotes implements PositionsReader {
   /** Reads what `saveStatus` has stored last. @throws UnavailableError */
   async status(): Promise<ReadonlyArray<ProjectionStatus>> {
     const status = await this.#records.encoded(kind, 'status');
-    return status === null ? [] : (status.parse() as ReadonlyArray<ProjectionStatus>);
+    const statuses = (status?.parse() ?? []) as ReadonlyArray<StoredStatus>;
+    return statuses.map((one) => ({ incompleteStreams: noIncompleteStreams, ...one }));
   }
 
   /** Reads what `saveOperatorState` has stored last. @throws UnavailableError */

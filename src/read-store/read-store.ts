@@ -1,5 +1,6 @@
 import type { EventFailure } from '#domain/shared/event-failure.ts';
 import type { Json } from '#shared/json/json.ts';
+import type { IncompleteStreams } from './incomplete-streams.ts';
 import type { DocumentValue, StoredDocument } from './stored-document.ts';
 
 export type { DocumentValue } from './stored-document.ts';
@@ -53,6 +54,8 @@ export interface ProjectionStatus {
     readonly eventsPerSecond: number;
     readonly secondsLeft: number | null;
   } | null;
+  /** Of the documents that queries read. */
+  readonly incompleteStreams: IncompleteStreams;
 }
 
 /** Counts the commits of the read models, each before any wait for it ends. */
@@ -169,6 +172,8 @@ export interface OperatorState {
   readonly madeFrom?: Readonly<Record<string, string>>;
   /** The counts up to the position. */
   readonly unknownEvents?: UnknownEventsState;
+  /** By projection: of its current documents. Projections without any are left out. */
+  readonly incompleteStreams?: Readonly<Record<string, IncompleteStreams>>;
 }
 
 /** The writing side of the read store, for the projection runner. There is one writer at a time. */

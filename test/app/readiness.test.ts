@@ -7,6 +7,7 @@ import {
   openEventStoreDbEventStore,
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { ProcessStatuses } from '#process-engine/process-statuses.ts';
+import { noIncompleteStreams } from '#read-store/incomplete-streams.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
@@ -19,6 +20,21 @@ const well: ReadinessDependencies = {
   projections: { status: () => [], following: () => ({ live: true, detail: 'thread running' }) },
   processes: { read: async () => [] },
 };
+
+const statusOf = (fields: Partial<ProjectionStatus>): ProjectionStatus => ({
+  ...{
+    name: 'flows',
+    version: 1,
+    state: 'running',
+    ready: true,
+    begunAt: 0,
+    position: 20,
+    failure: null,
+    rebuild: null,
+  },
+  incompleteStreams: noIncompleteStreams,
+  ...fields,
+});
 
 const checksOf = async (needs: Partial<ReadinessDependencies>) => {
   const checks = await createReadiness({ ...well, ...needs })();
@@ -78,12 +94,29 @@ describe('createReadiness', () => {
   it('reports how far the first fill of read models is', async () => {
     const fill = (position: number) => {
       const rebuild = { position, target: 200, eventsPerSecond: 10, secondsLeft: 9 };
-      return { state: 'rebuilding', ready: false, rebuild } as ProjectionStatus;
+      return statusOf({ state: 'rebuilding', ready: false, rebuild });
     };
     const following = () => ({ live: false, detail: 'catching up, token 3' });
     const checks = await checksOf({ projections: { status: () => [fill(190), fill(97)], following } });
     const detail = 'catching up, token 3; 2 read models are filled for the first time: 48% of the log';
     assert.equal(checks.projections, `not ready: ${detail}`);
+  });
+
+  it('stays ready and names the first streams that lacked events when read models were built', async () => {
+    const streamOf = (key: string) => ({ stream: `flow-${key}`, expectedRevision: 0, revision: 2 });
+    const built = (...keys: ReadonlyArray<string>) =>
+      statusOf({ incompleteStreams: { count: keys.length, isExact: true, first: keys.map(streamOf) } });
+    const detailOf = async (...status: ReadonlyArray<ProjectionStatus>) =>
+      (await checksOf({ projections: { ...well.projections, status: () => status } })).projections;
+    const alarm = 'ready: thread running; ALARM: read models were built from streams that lack events';
+    assert.equal(
+      await detailOf(built('a'), built('a', 'b'), built()),
+      `${alarm}: flow-a, flow-b: see projections list`,
+    );
+    assert.equal(
+      await detailOf(built('a', 'b', 'c', 'd')),
+      `${alarm}: flow-a, flow-b, flow-c, …: see projections list`,
+    );
   });
 
   it('names the nodes of the release before for whose end the processes wait, and stays ready', async () => {
@@ -101,7 +134,7 @@ describe('createReadiness', () => {
 
   it('names the event at which a projection has stopped, without the event’s contents', async () => {
     const failure = { eventId: 'event-1', eventType: 'FlowRenamed', position: 12, message: 'a quoted text' };
-    const stopped = { name: 'flows', state: 'stopped', failure } as ProjectionStatus;
+    const stopped = statusOf({ state: 'stopped', failure });
     const checks = await checksOf({ projections: { ...well.projections, status: () => [stopped] } });
     const cause = 'flows at position 12 (event event-1, FlowRenamed)';
     assert.equal(checks.projections, `not ready: stopped: ${cause}; thread running`);
@@ -122,7 +155,7 @@ describe('createReadiness', () => {
   });
 
   it('names a stopped projection whose failure is unknown', async () => {
-    const stopped = { name: 'flows', state: 'stopped', failure: null } as ProjectionStatus;
+    const stopped = statusOf({ state: 'stopped' });
     const checks = await checksOf({ projections: { ...well.projections, status: () => [stopped] } });
     assert.equal(checks.projections, 'not ready: stopped: flows; thread running');
   });

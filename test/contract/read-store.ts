@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { noIncompleteStreams } from '#read-store/incomplete-streams.ts';
 import type {
   CollectionDefinition,
   DocumentValue,
@@ -327,11 +328,15 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       assert.deepEqual(await store.reader.status(), []);
       assert.deepEqual(await store.writer.operatorState(), { position: 0, skipped: {} });
       const status = { name: 'items', version: 1, state: 'running', ready: true, begunAt: 0, position: 4 } as const;
-      await store.writer.saveStatus([{ ...status, failure: null, rebuild: null }]);
+      await store.writer.saveStatus([
+        { ...status, failure: null, rebuild: null, incompleteStreams: noIncompleteStreams },
+      ]);
       const state = { position: 8, skipped: { items: ['e'] }, madeFrom: { items: '1/first' } };
       await store.writer.saveOperatorState(state);
       store = await store.reopen();
-      assert.deepEqual(await store.reader.status(), [{ ...status, failure: null, rebuild: null }]);
+      assert.deepEqual(await store.reader.status(), [
+        { ...status, failure: null, rebuild: null, incompleteStreams: noIncompleteStreams },
+      ]);
       assert.deepEqual(await store.writer.operatorState(), state);
     });
 

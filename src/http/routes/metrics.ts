@@ -19,6 +19,12 @@ export interface ProjectionLag {
   readonly positions: number;
 }
 
+/** The streams that lacked events when the documents of a projection were built. */
+export interface FoundIncomplete {
+  readonly name: string;
+  readonly count: number;
+}
+
 /** The metrics of one service. */
 export interface Metrics {
   /** Counts an answered request. `operation` is its name, never its path. */
@@ -33,6 +39,8 @@ export interface Metrics {
   readonly watchUnknownEvents: (unknown: () => Promise<ReadonlyArray<UnknownEventType>>) => void;
   /** Sets the source of stopped projections and processes, which is read with the metrics. */
   readonly watchStopped: (stopped: () => Promise<ReadonlyArray<Stopped>>) => void;
+  /** Sets the source of incomplete streams, which is read with the metrics. */
+  readonly watchIncompleteStreams: (found: () => ReadonlyArray<FoundIncomplete>) => void;
   /** Sets the source of a gauge, which is read with the metrics. @param name of the gauge */
   readonly watchGauge: (name: string, help: string, figure: () => number) => void;
   /** Sets the source of projection lag, which is read with the metrics. */
@@ -113,6 +121,7 @@ export function createMetrics(): Metrics {
     watchGauge: (name, help, figure) => watchGauge(registry, name, help, figure),
     watchProjections: (lags) => watchProjections(registry, lags),
     watchUnknownEvents: (unknown) => watchUnknownEvents(registry, unknown),
+    watchIncompleteStreams: (found) => watchIncompleteStreams(registry, found),
     watchStopped: (stopped) => watchStopped(registry, stopped),
     registry,
     text: () => registry.metrics(),
@@ -155,6 +164,19 @@ function watchStopped(registry: Registry, stopped: () => Promise<ReadonlyArray<S
       this.reset();
       for (const { kind, name, eventId, position } of await stopped())
         this.set({ kind, name, event_id: eventId }, position);
+    },
+  });
+}
+
+function watchIncompleteStreams(registry: Registry, found: () => ReadonlyArray<FoundIncomplete>): void {
+  new Gauge({
+    name: 'switchyard_incomplete_streams',
+    help: 'Streams that lacked events when the read model was built; more than 0 is an alarm',
+    labelNames: ['projection'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { name, count } of found()) this.set({ projection: name }, count);
     },
   });
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { PolledPositions, PollLimits } from '#positions/position-poll.ts';
 import { Positions } from '#positions/positions.ts';
 import { PolledProjections } from '#projection-engine/hosting/polled-projections.ts';
+import { noIncompleteStreams } from '#read-store/incomplete-streams.ts';
 import type { PublishedPositions } from '#read-store/published-positions.ts';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -21,6 +22,7 @@ const statusOf = (name: string, fields: Partial<ProjectionStatus> = {}): Project
   position: 0,
   failure: null,
   rebuild: null,
+  incompleteStreams: noIncompleteStreams,
   ...fields,
 });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readyOnly } from '#projection-engine/progress/ready-read-store.ts';
+import { noIncompleteStreams } from '#read-store/incomplete-streams.ts';
 import type { ProjectionStatus, ReadStore } from '#read-store/read-store.ts';
 import { StoredDocument } from '#read-store/stored-document.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -24,6 +25,7 @@ const statusOf = (name: string, ready: boolean): ProjectionStatus => ({
   position: 1,
   failure: null,
   rebuild: null,
+  incompleteStreams: noIncompleteStreams,
 });
 
 /** Projections whose status the test sets. */

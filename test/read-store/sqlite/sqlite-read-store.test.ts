@@ -3,6 +3,7 @@ import { copyFile, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { noIncompleteStreams } from '#read-store/incomplete-streams.ts';
 import type {
   Generation,
   GenerationCommit,
@@ -30,6 +31,7 @@ const status: ProjectionStatus = {
   position: 4,
   failure: null,
   rebuild: null,
+  incompleteStreams: noIncompleteStreams,
 };
 
 describe('SQLite read store file', () => {

@@ -19,16 +19,31 @@ const positionStep = 3;
 export class InMemoryEventStore implements Pick<EventStore, 'read' | 'lastPosition'> {
   readonly #events: RecordedEvent[] = [];
   readonly #revisions = new Map<string, number>();
+  #appended = 0;
   readonly pages = new InMemoryPages(() => this.#events);
   readonly changes = this.pages.changes;
   readonly tail = tailOf(this);
 
   /** Appends events. @returns the recorded events */
   append(...given: ReadonlyArray<GivenEvent>): ReadonlyArray<RecordedEvent> {
-    const recorded = given.map((event, index) => this.#recorded(event, index));
+    const recorded = given.map((event) => this.#recorded(event));
     for (const event of recorded) this.#events.push(event);
     this.pages.grown();
     return recorded;
+  }
+
+  /** Removes the events of a stream before a revision, as a limit on the stream and a scavenge do. */
+  scavenge(stream: string, beforeRevision: number): void {
+    this.#keep((event) => event.stream !== stream || event.revision >= beforeRevision);
+  }
+
+  /** Removes one event, as no server does by itself. */
+  lose(eventId: string): void {
+    this.#keep(({ id }) => id !== eventId);
+  }
+
+  #keep(isKept: (event: RecordedEvent) => boolean): void {
+    this.#events.splice(0, this.#events.length, ...this.#events.filter(isKept));
   }
 
   get events(): ReadonlyArray<RecordedEvent> {
@@ -48,11 +63,19 @@ export class InMemoryEventStore implements Pick<EventStore, 'read' | 'lastPositi
     return this.pages.readPage(request);
   }
 
-  #recorded({ stream, type, data }: GivenEvent, index: number): RecordedEvent {
-    const number = this.#events.length + index + 1;
+  #recorded({ stream, type, data }: GivenEvent): RecordedEvent {
+    this.#appended += 1;
     const revision = this.#revisions.get(stream) ?? 0;
     this.#revisions.set(stream, revision + 1);
-    return { position: number * positionStep, stream, revision, id: randomUUID(), type, data, metadata: testMetadata };
+    return {
+      position: this.#appended * positionStep,
+      stream,
+      revision,
+      id: randomUUID(),
+      type,
+      data,
+      metadata: testMetadata,
+    };
   }
 }
 

@@ -25,6 +25,12 @@ export interface Follower {
     readonly message: string;
   } | null;
   readonly rebuild?: Rebuild | null;
+  /** Of a projection: the streams that lacked events when it was built. */
+  readonly incompleteStreams?: {
+    readonly count: number;
+    readonly isExact: boolean;
+    readonly first: ReadonlyArray<{ readonly stream: string }>;
+  };
   /** What a process waits for; null if it does not wait. */
   readonly waitingFor?: string | null;
 }

@@ -34,6 +34,7 @@ export function ProjectionsView(): VNode {
     }: Followers) => html`
       <${Verified} verification=${verification} />
       <${Stopped} all=${[...projections, ...processes]} />
+      <${Incomplete} all=${projections} />
       <${Card} id="projections" title="Read models" note="they follow the log, and queries read them">
         <${FollowerTable} caption="Read models" followers=${projections} onAsk=${(follower: Follower, action: Asked['action']) => setAsked({ kind: 'projections', follower, action })} />
         ${projections.flatMap((each) => (each.rebuild ? [html`<${RebuildProgress} key=${each.name} name=${each.name} version=${each.version} rebuild=${each.rebuild} />`] : []))}
@@ -63,6 +64,17 @@ function Stopped({ all }: { all: ReadonlyArray<Follower> }): VNode {
           html`<${Notice} key=${name} tone="bad"><strong>${name}</strong> stopped at position ${formatCount(failure.position)}, <code>${failure.eventType}</code>: ${failure.message}<//>`,
         ]
       : [],
+  )}`;
+}
+
+/** The read models that were built from streams that lack events. */
+function Incomplete({ all }: { all: ReadonlyArray<Follower> }): VNode {
+  return html`${all.flatMap(({ name, incompleteStreams: found }) =>
+    found === undefined || found.count === 0
+      ? []
+      : [
+          html`<${Notice} key=${name} tone="bad"><strong>${name}</strong> was built from ${found.isExact ? '' : 'at least '}${countOf(found.count, 'stream')} without all events: <code>${found.first.map(({ stream }) => stream).join(', ')}</code><//>`,
+        ],
   )}`;
 }
 
