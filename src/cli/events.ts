@@ -2,6 +2,7 @@ import { keepNewFilesPrivate } from '#app/files/private-files.ts';
 import { usageText } from '#cli/events/usage-archives.ts';
 import { endOnClosedPipe } from '#cli/shared/command-line.ts';
 import { InterruptedError, LogError } from '#event-store/transfer/log-failure.ts';
+import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { UsageArchiveError } from '#usage/archive/day-closing.ts';
@@ -65,6 +66,7 @@ function codeOf(error: unknown): number {
     error instanceof LogError ||
     error instanceof InterruptedError ||
     error instanceof UnavailableError ||
+    error instanceof UnreadableStreamError ||
     error instanceof UsageArchiveError ||
     isOfSystem(error);
   if (!expected) throw error;

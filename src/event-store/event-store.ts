@@ -92,6 +92,7 @@ export interface EventStore {
    * @param expectedRevision the revision the stream must be at; `noStream` for a new one
    * @param lastEventId the id of the event that the stream must end with, for an append that was decided before that
    *   event was stored: another event may have got its revision. Such an append conflicts if the event was not stored.
+   * @throws UnreadableStreamError for a stream that was deleted from outside
    */
   append(
     stream: string,
@@ -103,7 +104,8 @@ export interface EventStore {
    * A stream's events in order, from a revision on, at most `limit`. If the texts are large, it stops early, after at
    * least one event, because they are parsed in one turn of the event loop. Concurrent large parts are parsed in
    * separate turns.
-   * @throws UnavailableError; UnreadableEventError for the first that this release cannot read
+   * @throws UnavailableError; UnreadableEventError for the first that this release cannot read; UnreadableStreamError
+   *   if an event from that revision on is missing, except in a stream that may be shortened
    */
   read(stream: string, fromRevision: number, limit?: number): Promise<StreamPart>;
   /**

@@ -5,6 +5,7 @@ import { type Failure, failure } from '#domain/shared/failure.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
+import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import { FairRoom, runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -230,14 +231,14 @@ export class LiveFeed {
     }
   }
 
-  /** Makes the entries of events. Events of a stream that this release cannot read are left out. */
+  /** Makes the entries of events. Events of a stream that cannot be read are left out. */
   async #entriesOf(events: ReadonlyArray<RecordedEvent>) {
     const { reads, log } = this.#options;
     const ofStreams = [...Map.groupBy(events, ({ stream }) => stream)].map(async ([stream, places]) => {
       try {
         return await auditEntries(reads, places);
       } catch (error) {
-        if (!(error instanceof UnreadableEventError)) throw error;
+        if (!(error instanceof UnreadableEventError || error instanceof UnreadableStreamError)) throw error;
         log.warn({ stream, reason: error.message }, 'live feeds leave out events of a stream that cannot be read');
         return [];
       }

@@ -1,4 +1,5 @@
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
+import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import type { Clock } from '#leases/clock.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -10,7 +11,7 @@ export type FailureReason =
   | { readonly kind: 'read-model'; readonly waitingFor: string }
   /** A store cannot be used, or other writers were faster. The process waits until a retry succeeds. */
   | { readonly kind: 'unavailable'; readonly waitingFor: string }
-  /** This release cannot read the event, or a stream that the reaction needs. A retry cannot help. */
+  /** The event, or a stream that the reaction needs, cannot be read. A retry cannot help. */
   | { readonly kind: 'unreadable' }
   /** The reaction itself has failed, or its command was refused for good. */
   | { readonly kind: 'own' };
@@ -19,7 +20,7 @@ export type FailureReason =
 export function reasonOf(error: unknown): FailureReason {
   if (error instanceof ReadModelBehindError) return { kind: 'read-model', waitingFor: error.collection };
   if (error instanceof UnavailableError) return { kind: 'unavailable', waitingFor: error.message };
-  if (error instanceof UnreadableEventError) return { kind: 'unreadable' };
+  if (error instanceof UnreadableEventError || error instanceof UnreadableStreamError) return { kind: 'unreadable' };
   const isWaiting = error instanceof CommandRejectedError && isPassing(error.failure);
   return isWaiting ? { kind: 'unavailable', waitingFor: error.message } : { kind: 'own' };
 }

@@ -3,6 +3,7 @@ import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-s
 import { identityByFirst } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import { ensureReadable, UnreadableEventError } from '#event-store/recorded-event.ts';
+import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import type { IncompleteStreams } from '#read-store/incomplete-streams.ts';
 import type { OperatorState, ReadStoreWriter, UnknownEventsState, UnknownEventType } from '#read-store/read-store.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -142,9 +143,9 @@ export class OperatorProgress {
     return requests;
   }
 
-  /** Reads the requests from the log, if a stream has an event that cannot be read. */
+  /** Reads the requests from the log, if a stream lacks an event or has one that cannot be read. */
   async #requestsInLog(error: unknown, after: number): Promise<ReadonlyArray<OperatorRequest>> {
-    if (!(error instanceof UnreadableEventError)) throw error;
+    if (!(error instanceof UnreadableEventError || error instanceof UnreadableStreamError)) throw error;
     const { tail, signal } = this.#options;
     const requests: OperatorRequest[] = [];
     for await (const batch of tail.past({ after, types: operatorRequestTypes, signal })) {

@@ -22,6 +22,8 @@ import { type BatchesOptions, batchesOf, tailOf } from '#test/support/log/tail-o
 /** A store under test, with the default limits and no upcasters. */
 export interface OpenedEventStore {
   readonly store: EventStore & LogPages;
+  /** Removes the events of a stream before a revision, as something outside of this service does. */
+  hideBefore(stream: string, revision: number): Promise<void>;
   /** Closes the store and opens another on the same log. */
   reopen(): Promise<EventStore & LogPages>;
   /** Closes all open stores and removes the log. */
@@ -370,6 +372,39 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         assert.deepEqual(idsOf(await readEvents(store, stream, 2, 3)), idsOf(events.slice(2, 5)));
         assert.deepEqual(idsOf(await readEvents(store, stream, 8, 100)), idsOf(events.slice(8)));
         assert.deepEqual(await readEvents(store, stream, 10), []);
+      });
+
+      it('refuses to read a stream that lacks its beginning, and names the revision at which it begins', async () => {
+        await mustAppend(store, stream, noStream, someEvents(5));
+        await opened.hideBefore(stream, 2);
+        const gap = { stream, expectedRevision: 0, foundRevision: 2 };
+        await assert.rejects(store.read(stream, 0), { name: 'UnreadableStreamError', gap });
+        await assert.rejects(store.read(stream, 0, 1), { name: 'UnreadableStreamError' });
+        const fromOne = { stream, expectedRevision: 1, foundRevision: 2 };
+        await assert.rejects(store.read(stream, 1, 4), { name: 'UnreadableStreamError', gap: fromOne });
+        assert.equal((await readEvents(store, stream, 2)).length, 3);
+      });
+
+      it('refuses to read events that are hidden up to the end of their stream', async () => {
+        await mustAppend(store, stream, noStream, someEvents(5));
+        await mustAppend(store, someStream(), noStream, [someEvent()]);
+        await opened.hideBefore(stream, 5);
+        for (const expectedRevision of [0, 4]) {
+          const gap = { stream, expectedRevision, foundRevision: null };
+          await assert.rejects(store.read(stream, expectedRevision), { name: 'UnreadableStreamError', gap });
+        }
+        assert.deepEqual(await readEvents(store, stream, 5), []);
+        assert.deepEqual((await store.read(stream, 0, 0)).events, []);
+      });
+
+      it('reads what is left of a stream that may be shortened', async () => {
+        const usage = `usage-2026-01-05-${randomUUID()}`;
+        await mustAppend(store, usage, noStream, someEvents(5));
+        await opened.hideBefore(usage, 3);
+        assert.deepEqual(
+          (await readEvents(store, usage, 0)).map(({ revision }) => revision),
+          [3, 4],
+        );
       });
 
       it('returns fewer events than asked for, but at least one, when their texts are large', async () => {

@@ -1,10 +1,11 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
+import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { levelOf, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
-/** An unreadable event needs another release, so clients should not retry soon. */
-const unreadableRetrySeconds = 60;
+/** Only a person can make the stream readable, so clients should not retry soon. */
+const unreadableRetrySeconds = 60 * 60;
 
 /**
  * Makes the failure for an operation that throws, and logs the error. The text of an unexpected error is only in the
@@ -28,11 +29,19 @@ export function failureOfError(
   if (error instanceof UnreadableEventError) {
     logger.error({ requestId, operation, reason: error.message }, 'unreadable event');
     // A newer release may be able to read it. Until then nothing may be written to the stream.
-    const detail = `${error.message} Nothing was changed. Tell the operator.`;
-    return failure('stream-unreadable', detail, { retryAfterSeconds: unreadableRetrySeconds });
+    return unreadable(error);
+  }
+  if (error instanceof UnreadableStreamError) {
+    logger[error.isLogged ? 'info' : 'error']({ requestId, operation, reason: error.message }, 'unreadable stream');
+    return unreadable(error);
   }
   logger.error({ requestId, operation, err: error }, 'internal error');
   return failure('internal-error', `Tell the operator the request id ${requestId}.`);
+}
+
+function unreadable({ message }: Error): Failure {
+  const detail = `${message} Nothing was changed. Tell the operator.`;
+  return failure('stream-unreadable', detail, { retryAfterSeconds: unreadableRetrySeconds });
 }
 
 /** https://sqlite.org/rescode.html#full */

@@ -220,7 +220,10 @@ export class StreamWriter {
     // The store keeps the order of its calls.
     const appended = this.#store.append(stream, before.revision, sealed, decidedOn?.lastEventId);
     const settle = async (): Promise<AppendOutcome<State>> => {
-      const result = await appended;
+      const result = await appended.catch((error: unknown) => {
+        this.#loader.drop(stream);
+        throw error;
+      });
       if (E.isLeft(result)) {
         // What was decided on it will conflict. What comes next is decided on what is stored.
         if (this.#pending.get(stream)?.line === line) this.#pending.delete(stream);

@@ -494,8 +494,9 @@ export const failures = {
   },
   'stream-unreadable': {
     status: 503,
-    title: 'An event of the resource cannot be read',
-    solution: 'Run `npm run events -- verify`, which names the event that this release cannot read.',
+    title: 'The events of the resource cannot all be read',
+    solution:
+      'Tell the operator, who must act: `detail` names the event that this release cannot read, or the events that are missing.',
   },
   'bodies-full': {
     status: 503,

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import * as E from 'fp-ts/lib/Either.js';
+import { mayBeShortened } from '#domain/shortened-streams.ts';
 import { AppendRoom, type AppendRoomLimits } from '#event-store/append-limits.ts';
 import { type AppendFailure, type AppendResult, type CommitStatistics, noStream } from '#event-store/event-store.ts';
 import {
@@ -9,6 +10,7 @@ import {
   causeOf,
   isDeleted,
   isRefusal,
+  StreamClosedError,
   trailerOf,
   unavailableError,
 } from '#event-store/eventstoredb/connection/call-failure.ts';
@@ -16,19 +18,16 @@ import type { Connection } from '#event-store/eventstoredb/connection/connection
 import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
 import { appendRequests, eventOf, positionOf, streamRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
+import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import { withTimeout } from '#shared/async/timed-waits.ts';
 import type { Availability, UnavailableCause } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import { type Append, AppendLines } from './append-lines.ts';
+import type { UnreadableStreams } from './unreadable-streams.ts';
 
 type Outcome = E.Either<AppendFailure, AppendResult>;
-
-/** A delete from outside has hidden the events of this stream, or closed the stream. */
-class StreamDeletedError extends Error {
-  override readonly name = 'StreamDeletedError';
-}
 
 /** The limits of appends. */
 export interface AppendLimits extends AppendRoomLimits {
@@ -47,6 +46,7 @@ export interface AppendsOptions {
   readonly availability: Availability;
   readonly reads: Reads;
   readonly names: StreamNames;
+  readonly unreadable: UnreadableStreams;
   readonly limits: AppendLimits;
   readonly log: DebugLogger;
   readonly onCommit: (statistics: CommitStatistics) => void;
@@ -79,7 +79,7 @@ export class Appends {
   /**
    * @param bytes the stored bytes of the append
    * @param lastEventId the id of the event that it was decided on, if that may not be stored yet
-   * @throws StreamDeletedError
+   * @throws UnreadableStreamError
    */
   async append(append: Append, bytes: number, lastEventId?: string): Promise<Outcome> {
     const { availability, limits } = this.#options;
@@ -116,7 +116,10 @@ export class Appends {
   #keep(settled: Promise<Outcome>, leave: () => void): void {
     const kept = settled
       // The caller gets the error too, unless its deadline has passed.
-      .catch((error: unknown) => this.#options.log.error({ error }, 'an append could not be settled'))
+      .catch((error: unknown) => {
+        if (!(error instanceof UnreadableStreamError))
+          this.#options.log.error({ error }, 'an append could not be settled');
+      })
       .finally(() => {
         this.#pending.delete(kept);
         leave();
@@ -137,9 +140,9 @@ export class Appends {
       case 'too-large':
         return E.left({ kind: 'append-too-large', bytes, maxBytes: result.maxBytes });
       case 'stream-deleted':
-        throw new StreamDeletedError(
-          `The stream ${append.stream} was deleted in EventStoreDB: nothing can be appended to it.`,
-        );
+        throw this.#unreadable(append, null, 'it was deleted in EventStoreDB');
+      case 'misplaced':
+        throw this.#unreadable(append, result.firstRevision, 'it was deleted in EventStoreDB before this append');
       case 'refused':
         this.#options.log.error({ detail: result.detail }, 'EventStoreDB refuses an append');
         return unavailable(`The event store refuses writes: ${result.reason}.`);
@@ -200,13 +203,17 @@ export class Appends {
     const isLast = position !== null && append.events.length === 1;
     const last = isNew || isLast ? position : await this.#positionOfLast(append, revision);
     if (last === null) return { kind: 'stream-deleted' };
-    if (revision !== append.expectedRevision + append.events.length)
-      this.#options.log.error(
-        { stream: append.stream, revision, expectedRevision: append.expectedRevision },
-        'an append was stored at another revision than expected: its stream was deleted from outside before',
-      );
     this.#highestPosition = Math.max(this.#highestPosition, last);
+    const firstRevision = revision - append.events.length + 1;
+    // A deleted stream accepts an append for a new one, and continues its revisions.
+    if (firstRevision !== append.expectedRevision + 1 && !mayBeShortened(append.stream))
+      return { kind: 'misplaced', firstRevision };
     return { kind: 'appended', revision, position: last };
+  }
+
+  #unreadable({ stream, expectedRevision }: Append, foundRevision: number | null, reason: string) {
+    const gap = { stream, expectedRevision: expectedRevision + 1, foundRevision };
+    return this.#options.unreadable.errorOf(gap, reason);
   }
 
   /** Returns the position of the append's last event; null if the stream has another event there. */
@@ -221,10 +228,15 @@ export class Appends {
 }
 
 /** The known outcome of an append, after an attempt and the reads that it needed. */
-type Result = Exclude<Attempt, { readonly kind: 'stored' }> | ({ readonly kind: 'appended' } & AppendResult);
+type Result =
+  | Exclude<Attempt, { readonly kind: 'stored' }>
+  | ({ readonly kind: 'appended' } & AppendResult)
+  /** Stored at another revision than expected. */
+  | { readonly kind: 'misplaced'; readonly firstRevision: number };
 
 function lostWhileRead(error: unknown): Result {
   if (error instanceof UnavailableError) return { kind: 'lost', detail: error.message };
+  if (error instanceof StreamClosedError) return { kind: 'stream-deleted' };
   throw error;
 }
 
@@ -244,7 +256,7 @@ export type Attempt =
   | { readonly kind: 'conflict'; readonly actualRevision: number }
   /** Not stored: the server's own limit is lower than ours. */
   | { readonly kind: 'too-large'; readonly maxBytes: number }
-  /** Not stored, and never will be, because the stream was closed permanently (tombstoned). */
+  /** Its stream was deleted from outside: it was closed for good (tombstoned), or hides the events. */
   | { readonly kind: 'stream-deleted' }
   /** Not stored until a person changes something. `reason` contains no addresses. */
   | { readonly kind: 'refused'; readonly detail: string; readonly reason: string }

@@ -33,7 +33,9 @@ import { Reads, readOnce } from './connection/reads.ts';
 import { LogReader } from './log/log-reader.ts';
 import { WakeUpSubscription, wakeUpsByPort } from './log/wake-ups.ts';
 import { Removals } from './removals.ts';
-import { lastEventRequest, logRequest, streamRequest } from './wire/requests.ts';
+import { StreamReader } from './stream-reader.ts';
+import { UnreadableStreams } from './unreadable-streams.ts';
+import { lastEventRequest, logRequest } from './wire/requests.ts';
 import { StreamNames, type StreamNaming } from './wire/stream-names.ts';
 
 export interface EventStoreDbOptions extends StreamNaming {
@@ -87,6 +89,7 @@ export function openEventStoreDbEventStore(options: EventStoreDbOptions): EventS
 export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemoval, Pick<RawLog, 'readRawLog'> {
   readonly #connection: Connection;
   readonly #reads: Reads;
+  readonly #streams: StreamReader;
   readonly #availability: Availability;
   readonly #appends: Appends;
   readonly #log: LogReader;
@@ -143,14 +146,26 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
       maxPendingBytes: options.maxPendingBytes ?? 64 * 1024 * 1024,
       retriesWhenUnavailable,
     };
+    const unreadable = new UnreadableStreams(log);
     const onStored = (position: number) => reader.stored(position);
     const onCommit = options.onCommit ?? (() => {});
-    this.#appends = new Appends({ connection, availability, reads, names, limits, log, onCommit, onStored });
+    this.#appends = new Appends({
+      connection,
+      availability,
+      reads,
+      names,
+      unreadable,
+      limits,
+      log,
+      onCommit,
+      onStored,
+    });
     const deadlineMs = limits.answerWithinMs;
     this.#removals = new Removals({ connection, availability, reads, names, attemptMs, deadlineMs });
     this.#connection = connection;
     this.#availability = availability;
     this.#reads = reads;
+    this.#streams = new StreamReader({ reads, names, unreadable });
     this.#log = reader;
   }
 
@@ -165,7 +180,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
   }
 
   async read(stream: string, fromRevision: number, limit = Number.MAX_SAFE_INTEGER): Promise<StreamPart> {
-    const messages = await this.#streamMessages(stream, fromRevision, limit, maxPartCharacters);
+    const messages = await this.#streams.read(stream, fromRevision, limit, maxPartCharacters);
     const characters = messages.reduce((sum, message) => sum + bytesOf(message), 0);
     const events = await this.#readTurns.run(
       () => messages.map((message) => recordedEvent(storedEvent(message, this.#names), this.#upcast)),
@@ -227,14 +242,14 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
 
   /**
    * A stream's events as stored, not upcast: what `verifyChain` takes.
-   * @throws UnavailableError
+   * @throws UnavailableError; UnreadableStreamError
    */
   async readRaw(
     stream: string,
     fromRevision: number,
     limit = Number.MAX_SAFE_INTEGER,
   ): Promise<ReadonlyArray<StoredEvent>> {
-    const messages = await this.#streamMessages(stream, fromRevision, limit);
+    const messages = await this.#streams.read(stream, fromRevision, limit);
     return messages.map((message) => storedEvent(message, this.#names));
   }
 
@@ -271,14 +286,5 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
         await delay(searchAgainMs, AbortSignal.timeout(searchAgainMs));
       }
     }
-  }
-
-  async #streamMessages(stream: string, fromRevision: number, limit: number, maxBytes?: number) {
-    if (limit <= 0) return [];
-    const answers = await this.#reads.answers(
-      streamRequest(this.#names.onServer(stream), fromRevision, limit),
-      maxBytes,
-    );
-    return answers.flatMap((answer) => eventOf(answer) ?? []);
   }
 }

@@ -1,12 +1,20 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { MessagePort } from 'node:worker_threads';
+import { mayBeShortened } from '#domain/shortened-streams.ts';
 import { type ChangeListener, listenForChanges } from '#event-store/change-notifications.ts';
 import type { StoredEvent } from '#event-store/event-store.ts';
-import { type EventStore, maxPartCharacters, type RecordedEvent, type StreamPart } from '#event-store/event-store.ts';
+import {
+  type EventStore,
+  maxPartCharacters,
+  noStream,
+  type RecordedEvent,
+  type StreamPart,
+} from '#event-store/event-store.ts';
 import type { LogPage, LogPageRequest, LogPages } from '#event-store/log-pages.ts';
 import { asStored, LazyEvent, recordedEvent, type Upcast } from '#event-store/recorded-event.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 import type { RawEvent, RawLog } from '#event-store/transfer/raw-log.ts';
+import { gapIn, type StreamGap, UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { EventLoopBudget } from '#shared/async/event-loop-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { openEventFileForReading, streamRangeSql } from './event-file.ts';
@@ -28,7 +36,7 @@ export interface EventReader
     RawLog {
   /**
    * A stream's events as stored, not upcast: what `verifyChain` takes.
-   * @throws UnavailableError
+   * @throws UnavailableError; UnreadableStreamError
    */
   readRaw(stream: string, fromRevision: number, limit?: number): ReadonlyArray<StoredEvent>;
   /**
@@ -75,6 +83,7 @@ export class SqliteEventReader implements EventReader {
   readonly #selectLog: StatementSync;
   readonly #selectLastPosition: StatementSync;
   readonly #selectNames: StatementSync;
+  readonly #selectHead: StatementSync;
   /** The statements with a filter, by the list of their types, because a follower sends the same list each time. */
   readonly #selectFiltered = new WeakMap<ReadonlyArray<string>, StatementSync>();
   #closed = false;
@@ -91,6 +100,7 @@ export class SqliteEventReader implements EventReader {
     this.#selectStream = this.#prepare(streamRangeSql(columns));
     this.#selectLog = this.#prepare(`SELECT ${columns} FROM events WHERE position > ? ORDER BY position LIMIT ?`);
     this.#selectLastPosition = this.#prepare('SELECT max(position) FROM events');
+    this.#selectHead = this.#prepare('SELECT revision FROM heads WHERE stream = $stream');
     this.#selectNames = this.#prepare(
       'SELECT stream FROM heads WHERE stream >= $prefix AND stream < $end AND position IN (SELECT position FROM events)',
     );
@@ -111,6 +121,7 @@ export class SqliteEventReader implements EventReader {
       characters += charactersOf(row);
       if (characters > maxPartCharacters) break;
     }
+    this.#ensureWhole(stream, fromRevision, limit, events);
     return { events, characters, isEnd: events.length < limit && characters <= maxPartCharacters };
   }
 
@@ -124,7 +135,9 @@ export class SqliteEventReader implements EventReader {
   }
 
   readRaw(stream: string, fromRevision: number, limit = Number.MAX_SAFE_INTEGER): ReadonlyArray<StoredEvent> {
-    return Array.from(this.#streamRows(stream, fromRevision, limit), stored);
+    const events = Array.from(this.#streamRows(stream, fromRevision, limit), stored);
+    this.#ensureWhole(stream, fromRevision, limit, events);
+    return events;
   }
 
   readRawLog(after: number, limit: number): ReadonlyArray<RawEvent> {
@@ -180,6 +193,29 @@ export class SqliteEventReader implements EventReader {
   #readLastPosition(): number {
     for (const [position] of this.#rows(this.#selectLastPosition)) return position ?? 0;
     return 0;
+  }
+
+  /** @throws UnreadableStreamError */
+  #ensureWhole(
+    stream: string,
+    fromRevision: number,
+    limit: number,
+    events: ReadonlyArray<{ readonly revision: number }>,
+  ): void {
+    if (limit <= 0 || mayBeShortened(stream)) return;
+    const revisions = events.map(({ revision }) => revision);
+    const gap = events.length === 0 ? this.#hiddenFrom(stream, fromRevision) : gapIn(stream, fromRevision, revisions);
+    if (gap !== null) throw new UnreadableStreamError(gap, 'something else has removed events from the file');
+  }
+
+  /** Returns the gap of a stream whose last event has at least this revision, but is not there. */
+  #hiddenFrom(stream: string, expectedRevision: number): StreamGap | null {
+    const [head] = [...this.#rows(this.#selectHead, { stream })];
+    const lastRevision = head === undefined ? noStream : Number(head[0]);
+    if (lastRevision < expectedRevision) return null;
+    // The event may have been stored since the first read.
+    const [first] = this.#streamRows(stream, expectedRevision, 1);
+    return first === undefined ? { stream, expectedRevision, foundRevision: null } : null;
   }
 
   #streamRows(stream: string, fromRevision: number, limit: number): Iterable<Row> {

@@ -5,6 +5,7 @@ import type { ValidRequest } from '#application/operations/operation-request.ts'
 import { instant } from '#domain/codecs/time.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
+import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { UsageArchiveError } from './day-closing.ts';
 import type { ArchivedDay } from './usage-archive.ts';
 
@@ -62,7 +63,11 @@ async function archiveUntil(
   try {
     return E.right(await archive(before));
   } catch (error) {
-    if (error instanceof UsageArchiveError || error instanceof UnreadableEventError)
+    if (
+      error instanceof UsageArchiveError ||
+      error instanceof UnreadableEventError ||
+      error instanceof UnreadableStreamError
+    )
       return E.left(failure('usage-not-archived', error.message));
     throw error;
   }

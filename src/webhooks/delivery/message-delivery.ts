@@ -8,6 +8,7 @@ import {
 import type { DeliveryError } from '#domain/webhook-endpoint/delivery.ts';
 import { type SealedSecret, secretField, secretPrefix, validSecrets } from '#domain/webhook-endpoint/secret.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
+import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { FairSlots, runFor } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
@@ -163,12 +164,13 @@ export class MessageDelivery {
     }
   }
 
-  /** @returns null if there is no such event @throws UnavailableError */
+  /** @returns null if the stream does not show such an event @throws UnavailableError */
   async #eventIdOf({ stream, revision }: Message): Promise<string | null> {
     try {
       return await this.#options.reads.history.eventIdAt(stream, revision);
     } catch (error) {
       if (error instanceof UnreadableEventError) return error.eventId;
+      if (error instanceof UnreadableStreamError) return null;
       throw error;
     }
   }

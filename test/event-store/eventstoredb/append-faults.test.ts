@@ -362,13 +362,13 @@ describe('EventStoreDbEventStore with failing appends', function () {
       const events = [someEvent()];
       await mustAppend(store, stream, noStream, events);
       double.log.softDelete(`${streamPrefix}${stream}`, 'any');
-      await assert.rejects(store.append(stream, noStream, events), { name: 'StreamDeletedError' });
+      await assert.rejects(store.append(stream, noStream, events), { name: 'UnreadableStreamError' });
     });
 
     it('reports a deleted stream for a tombstone, without a retry', async () => {
       await mustAppend(store, stream, noStream, [someEvent()]);
       double.log.tombstone(`${streamPrefix}${stream}`, 'any');
-      await assert.rejects(store.append(stream, 0, [someEvent()]), { name: 'StreamDeletedError' });
+      await assert.rejects(store.append(stream, 0, [someEvent()]), { name: 'UnreadableStreamError' });
     });
 
     it('rejects an append without events before it calls the server', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { EventStoreDBClient } from '@eventstore/db-client';
 import { pino } from 'pino';
 import { noStream } from '#event-store/event-store.ts';
 import {
@@ -93,6 +94,11 @@ function openedOn(url: string, end: () => Promise<void>, retryLimits: Partial<Ev
   let store = open();
   return {
     store,
+    async hideBefore(stream: string, revision: number) {
+      const client = EventStoreDBClient.connectionString(url);
+      await client.setStreamMetadata(`test.${stream}`, { truncateBefore: revision });
+      await client.dispose();
+    },
     async reopen() {
       await store.close();
       store = open();

@@ -43,6 +43,11 @@ async function openOnNewFile() {
   let store = await openSqliteEventStore({ file });
   return {
     store,
+    async hideBefore(stream: string, revision: number) {
+      const database = new DatabaseSync(file, { timeout: 5_000 });
+      database.prepare('DELETE FROM events WHERE stream = ? AND revision < ?').run(stream, revision);
+      database.close();
+    },
     async reopen() {
       await store.close();
       store = await openSqliteEventStore({ file });

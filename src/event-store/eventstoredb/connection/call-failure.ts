@@ -22,6 +22,11 @@ export class TimedOutError extends Error {
   }
 }
 
+/** The stream of a call was deleted for good (tombstoned): nothing can be read from it, or appended to it. */
+export class StreamClosedError extends Error {
+  override readonly name = 'StreamClosedError';
+}
+
 interface Trailers {
   getMap(): Readonly<Record<string, unknown>>;
 }
@@ -185,7 +190,6 @@ const knownCauses: ReadonlyArray<{ readonly pattern: RegExp; readonly cause: Una
  */
 export function unavailableError(what: string, failure: unknown): UnavailableError {
   if (failure instanceof UnavailableError) return failure;
-  if (isDeleted(callFailure(failure))) return new UnavailableError('The stream was deleted in EventStoreDB.');
   const { detail, isPermanent } = isCause(failure) ? failure : causeOf(failure);
   const message = `The event store ${what}: ${detail}.`;
   return isPermanent ? new PermanentlyUnavailableError(message) : new UnavailableError(message);

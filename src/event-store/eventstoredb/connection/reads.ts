@@ -5,7 +5,14 @@ import { BackOff } from '#shared/async/retrying.ts';
 import { delay, withTimeoutError } from '#shared/async/timed-waits.ts';
 import type { Availability } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { callFailure, isDeleted, isRefusal, TimedOutError, unavailableError } from './call-failure.ts';
+import {
+  callFailure,
+  isDeleted,
+  isRefusal,
+  StreamClosedError,
+  TimedOutError,
+  unavailableError,
+} from './call-failure.ts';
 import { type Connection, endCall, type ReadCall } from './connection.ts';
 
 export interface ReadsOptions {
@@ -41,7 +48,7 @@ export class Reads {
    * Returns all answers of a read. It is retried until its deadline, because reading twice does no harm.
    * @param maxBytes the bytes of events after which it does not wait for more; it returns at least two events
    * @param attemptMs the time limit of one attempt
-   * @throws UnavailableError
+   * @throws UnavailableError; StreamClosedError
    */
   async answers(
     request: ReadReq,
@@ -57,6 +64,7 @@ export class Reads {
         error,
       }));
       if (!('error' in result)) return result;
+      if (isDeleted(callFailure(result.error))) throw new StreamClosedError('The stream was deleted in EventStoreDB.');
       const wait = backOff.failed();
       if (isFinal(result.error) || Date.now() + wait >= end) throw unavailableError('cannot be read', result.error);
       await delay(wait, this.#closed.signal);
@@ -118,8 +126,7 @@ export class Reads {
 /** Whether a retry does not help. */
 function isFinal(error: unknown): boolean {
   if (error instanceof UnavailableError) return true;
-  const failure = callFailure(error);
-  return isDeleted(failure) || isRefusal(failure);
+  return isRefusal(callFailure(error));
 }
 
 /** The time limits of reads. */

@@ -14,6 +14,9 @@ type FilterOptions = InstanceType<typeof streams.ReadReq.Options.FilterOptions>;
 
 const empty = new shared.Empty();
 
+/** The answers of a client that knows the message with a stream's last revision. */
+const withLastRevision = 1;
+
 /** Returns the messages of one append, in order. @param stream its name on the server */
 export function appendRequests(
   stream: string,
@@ -44,7 +47,7 @@ export function deleteRequest(stream: string, lastRevision: number): InstanceTyp
 }
 
 /**
- * Requests a stream's events in order, from a revision on.
+ * Requests a stream's events in order, from a revision on, and the revision of its last event.
  * @param stream its name on the server
  * @param count the most events
  */
@@ -53,7 +56,22 @@ export function streamRequest(stream: string, fromRevision: number, count: numbe
     .setStreamIdentifier(streamIdentifier(stream))
     .setRevision(String(fromRevision));
   return readRequest(
-    new streams.ReadReq.Options().setStream(from).setCount(String(count)).setNoFilter(empty).setReadDirection(0),
+    new streams.ReadReq.Options()
+      .setStream(from)
+      .setCount(String(count))
+      .setNoFilter(empty)
+      .setReadDirection(0)
+      .setControlOption(new streams.ReadReq.Options.ControlOption().setCompatibility(withLastRevision)),
+  );
+}
+
+/** Requests the limits that are set for a stream. @param stream its name on the server */
+export function metadataRequest(stream: string): ReadRequest {
+  const last = new streams.ReadReq.Options.StreamOptions()
+    .setStreamIdentifier(streamIdentifier(`$$${stream}`))
+    .setEnd(empty);
+  return readRequest(
+    new streams.ReadReq.Options().setStream(last).setCount('1').setNoFilter(empty).setReadDirection(1),
   );
 }
 

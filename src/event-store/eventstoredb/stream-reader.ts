@@ -1,0 +1,115 @@
+import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import { mayBeShortened } from '#domain/shortened-streams.ts';
+import { gapIn, type StreamGap } from '#event-store/unreadable-stream.ts';
+import { isObject, type JsonObject } from '#shared/json/json.ts';
+import { StreamClosedError } from './connection/call-failure.ts';
+import type { Reads } from './connection/reads.ts';
+import type { UnreadableStreams } from './unreadable-streams.ts';
+import { type EventMessage, eventOf, metadataRequest, streamRequest } from './wire/requests.ts';
+import type { StreamNames } from './wire/stream-names.ts';
+
+export interface StreamReaderOptions {
+  readonly reads: Reads;
+  readonly names: StreamNames;
+  readonly unreadable: UnreadableStreams;
+}
+
+/**
+ * Reads streams without gaps. The server shows a shortened stream without a word, and a soft-deleted one as if it had
+ * never existed, so both are checked here, for all readers.
+ */
+export class StreamReader {
+  readonly #options: StreamReaderOptions;
+
+  constructor(options: StreamReaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param maxBytes the bytes after which it does not wait for more events
+   * @throws UnavailableError; UnreadableStreamError
+   */
+  async read(
+    stream: string,
+    fromRevision: number,
+    limit: number,
+    maxBytes?: number,
+  ): Promise<ReadonlyArray<EventMessage>> {
+    if (limit <= 0) return [];
+    const answers = await this.#answers(stream, fromRevision, limit, maxBytes);
+    const messages = answers.flatMap((answer) => eventOf(answer) ?? []);
+    if (mayBeShortened(stream)) return messages;
+    if (messages.length === 0) await this.#ensureEnd(stream, fromRevision, answers);
+    const gap = gapIn(stream, fromRevision, messages.map(revisionOf));
+    if (gap !== null) throw this.#errorOf(gap, await this.#metadataOf(stream));
+    return messages;
+  }
+
+  async #answers(stream: string, fromRevision: number, limit: number, maxBytes?: number) {
+    const { reads, names, unreadable } = this.#options;
+    try {
+      return await reads.answers(streamRequest(names.onServer(stream), fromRevision, limit), maxBytes);
+    } catch (error) {
+      if (!(error instanceof StreamClosedError)) throw error;
+      throw unreadable.errorOf({ stream, expectedRevision: fromRevision, foundRevision: null }, tombstoned);
+    }
+  }
+
+  /** Ensures that a stream that shows no event from a revision on really ends before it. */
+  async #ensureEnd(stream: string, fromRevision: number, answers: ReadonlyArray<ReadResp>): Promise<void> {
+    const gap = { stream, expectedRevision: fromRevision, foundRevision: null };
+    if (answers.some((answer) => answer.hasStreamNotFound())) {
+      const metadata = await this.#metadataOf(stream);
+      if (truncatedBefore(metadata) > 0) throw this.#errorOf(gap, metadata);
+      return;
+    }
+    const last = answers.find((answer) => answer.hasLastStreamPosition())?.getLastStreamPosition();
+    // A stream that exists has an event at revision 0.
+    const isHidden = fromRevision === 0 || (last !== undefined && Number(last) >= fromRevision);
+    if (isHidden) throw this.#errorOf(gap, await this.#metadataOf(stream));
+  }
+
+  /** Returns the limits that someone has set for the stream on the server. */
+  async #metadataOf(stream: string): Promise<JsonObject> {
+    const { reads, names } = this.#options;
+    const answers = await reads.answers(metadataRequest(names.onServer(stream)));
+    const [message] = answers.flatMap((answer) => eventOf(answer) ?? []);
+    return message === undefined ? {} : limitsIn(message);
+  }
+
+  #errorOf(gap: StreamGap, metadata: JsonObject) {
+    return this.#options.unreadable.errorOf(gap, reasonIn(metadata, this.#options.names.onServer(gap.stream)));
+  }
+}
+
+/** The reason of a stream that is closed for good. */
+export const tombstoned = 'it was deleted for good (tombstoned) in EventStoreDB';
+
+function revisionOf(message: EventMessage): number {
+  return Number(message.getStreamRevision());
+}
+
+/** Whoever sets the limits of a stream may store any bytes. */
+function limitsIn(message: EventMessage): JsonObject {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(message.getData_asU8()).toString());
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function truncatedBefore({ $tb }: JsonObject): number {
+  return typeof $tb === 'number' ? $tb : 0;
+}
+
+/** Says which limit has most likely hidden events of the stream. @param name its name on the server */
+function reasonIn(metadata: JsonObject, name: string): string {
+  // A soft delete sets the largest number.
+  if (truncatedBefore(metadata) > Number.MAX_SAFE_INTEGER) return `${name} was deleted in EventStoreDB (soft delete)`;
+  const limits = ['$tb', '$maxCount', '$maxAge'].flatMap((limit) =>
+    typeof metadata[limit] === 'number' ? `${limit} is ${metadata[limit]}` : [],
+  );
+  if (limits.length > 0) return `${limits.join(' and ')} in the metadata of ${name} in EventStoreDB`;
+  return `the metadata of ${name} in EventStoreDB has no limit now, so a scavenge has removed the events`;
+}
