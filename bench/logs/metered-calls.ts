@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { usageStreamKind } from '#domain/shortened-streams.ts';
+import { usageStreamKind } from '#domain/stream-kinds.ts';
 import { dayOf, type UsageEntry, type UsageEvents } from '#domain/usage/events.ts';
 import { LatencySketch, relativeAccuracy } from '#domain/usage/latency-bins.ts';
 import { noTokenParts } from '#domain/usage/usage-total.ts';

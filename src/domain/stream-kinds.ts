@@ -10,12 +10,14 @@ import { projectionControl } from './operator/projection-control.ts';
 import { organization } from './organization/organization.ts';
 import { phoneNumber, phoneNumberClaim } from './phone-number/phone-number.ts';
 import { project } from './project/project.ts';
-import { usageStreamKind } from './shortened-streams.ts';
 import { store } from './store/store.ts';
 import { template } from './template/template.ts';
 import { webhookEndpoint } from './webhook-endpoint/webhook-endpoint.ts';
 
-/** Streams of days whose usage is closed are `usageDay-{date}`; they belong to no entity. */
+/** Streams of usage are `usage-{date}-{node}`; they belong to no entity. */
+export const usageStreamKind = 'usage';
+
+/** Streams of days whose usage is closed are `usageDay-{date}`; they belong to no entity either. */
 export const usageDayStreamKind = 'usageDay';
 
 /** The part of this service's stream names before the first hyphen. */

@@ -1,6 +1,6 @@
 import { hash as digest } from 'node:crypto';
 import type { EventMetadata } from '#domain/shared/event.ts';
-import { mayBeShortened } from '#domain/shortened-streams.ts';
+import { isShortenedOnPurpose } from '#domain/stream-kinds.ts';
 import { canonicalJson } from '#shared/json/canonical-json.ts';
 import { type ChainHead, ChainHeads, type ReadonlyChainHeads } from './chain-heads.ts';
 import type { EventToAppend, StoredEvent } from './event-store.ts';
@@ -54,7 +54,7 @@ export function seal(
 
 /** Whether a stream's events are sealed. Metering events are not, because they are many and may expire. */
 export function isChained(stream: string): boolean {
-  return !mayBeShortened(stream);
+  return !isShortenedOnPurpose(stream);
 }
 
 /**

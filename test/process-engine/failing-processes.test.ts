@@ -8,6 +8,7 @@ import { project } from '#domain/project/project.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import { failure } from '#domain/shared/failure.ts';
+import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import type { Clock } from '#leases/clock.ts';
 import { type Process, process } from '#process-engine/process.ts';
 import { ProcessCheckpoints } from '#process-engine/process-checkpoints.ts';
@@ -153,6 +154,16 @@ describe('processes that fail', () => {
       else assert.deepEqual(one.seen, ['next']);
     });
   }
+
+  it('stops at once at an event whose effects need a stream that lacks events', async () => {
+    const gap = { stream: 'flow-c1', expectedRevision: 0, foundRevision: 2 };
+    const { process, attempts } = broken('one', 'poison', () => new UnreadableStreamError(gap, '$tb is 2'));
+    await created('poison');
+    await start(process);
+    const { state, failure: met } = await statusOf('one');
+    assert.deepEqual([state, attempts.length], ['stopped', 1]);
+    assert.equal(met?.message, 'The stream flow-c1 lacks its events from revision 0 to 1: $tb is 2.');
+  });
 
   it('shows the first of several events at which it has stopped, whichever reaction fails first', async () => {
     const handle: Process['handle'] = async ({ data }) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { type AnyProjection, ignored, projection } from '#projection-engine/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
 import type { ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
@@ -300,6 +301,19 @@ describe('ProjectionRunner', () => {
     await eventually(() => statusOf('flows').state === 'running', 'the projection is rebuilt');
     assert.deepEqual(await all('flows'), expected);
     assert.deepEqual((await fromZero([flows(), versions]))[0], (await stored(['flows']))[0]);
+  });
+
+  it('leaves out a skipped event although the stream of the requests lacks events', async () => {
+    const [, poison] = log.append(created('f1'), renamed('f1', 'poison'), renamed('f1', 'after'));
+    const requested = operator('ProjectionEventSkipped', { projection: 'flows', eventId: poison?.id ?? '' });
+    log.append(requested);
+    log.read = async (stream) => {
+      throw new UnreadableStreamError({ stream, expectedRevision: 0, foundRevision: null }, 'it was deleted');
+    };
+    await start();
+    await caughtUp();
+    assert.equal(statusOf('flows').state, 'running');
+    assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'after', seen: 101 }]);
   });
 
   for (const unwritable of ['bigint', 'cycle', 'function']) {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import * as E from 'fp-ts/lib/Either.js';
-import { mayBeShortened } from '#domain/shortened-streams.ts';
+import { isShortenedOnPurpose } from '#domain/stream-kinds.ts';
 import { AppendRoom, type AppendRoomLimits } from '#event-store/append-limits.ts';
 import { type AppendFailure, type AppendResult, type CommitStatistics, noStream } from '#event-store/event-store.ts';
 import {
@@ -206,7 +206,7 @@ export class Appends {
     this.#highestPosition = Math.max(this.#highestPosition, last);
     const firstRevision = revision - append.events.length + 1;
     // A deleted stream accepts an append for a new one, and continues its revisions.
-    if (firstRevision !== append.expectedRevision + 1 && !mayBeShortened(append.stream))
+    if (firstRevision !== append.expectedRevision + 1 && !isShortenedOnPurpose(append.stream))
       return { kind: 'misplaced', firstRevision };
     return { kind: 'appended', revision, position: last };
   }

@@ -1,5 +1,5 @@
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { mayBeShortened } from '#domain/shortened-streams.ts';
+import { isShortenedOnPurpose } from '#domain/stream-kinds.ts';
 import { gapIn, type StreamGap } from '#event-store/unreadable-stream.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 import { StreamClosedError } from './connection/call-failure.ts';
@@ -38,7 +38,7 @@ export class StreamReader {
     if (limit <= 0) return [];
     const answers = await this.#answers(stream, fromRevision, limit, maxBytes);
     const messages = answers.flatMap((answer) => eventOf(answer) ?? []);
-    if (mayBeShortened(stream)) return messages;
+    if (isShortenedOnPurpose(stream)) return messages;
     if (messages.length === 0) await this.#ensureEnd(stream, fromRevision, answers);
     const gap = gapIn(stream, fromRevision, messages.map(revisionOf));
     if (gap !== null) throw this.#errorOf(gap, await this.#metadataOf(stream));

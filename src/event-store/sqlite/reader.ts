@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { MessagePort } from 'node:worker_threads';
-import { mayBeShortened } from '#domain/shortened-streams.ts';
+import { isShortenedOnPurpose } from '#domain/stream-kinds.ts';
 import { type ChangeListener, listenForChanges } from '#event-store/change-notifications.ts';
 import type { StoredEvent } from '#event-store/event-store.ts';
 import {
@@ -202,7 +202,7 @@ export class SqliteEventReader implements EventReader {
     limit: number,
     events: ReadonlyArray<{ readonly revision: number }>,
   ): void {
-    if (limit <= 0 || mayBeShortened(stream)) return;
+    if (limit <= 0 || isShortenedOnPurpose(stream)) return;
     const revisions = events.map(({ revision }) => revision);
     const gap = events.length === 0 ? this.#hiddenFrom(stream, fromRevision) : gapIn(stream, fromRevision, revisions);
     if (gap !== null) throw new UnreadableStreamError(gap, 'something else has removed events from the file');

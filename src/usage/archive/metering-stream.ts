@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { usageStreamKind } from '#domain/shortened-streams.ts';
+import { usageStreamKind } from '#domain/stream-kinds.ts';
 import type { StoredEvent } from '#event-store/event-store.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
 

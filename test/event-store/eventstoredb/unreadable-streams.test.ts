@@ -66,7 +66,7 @@ describe('streams of EventStoreDB that someone else has shortened, deleted or cl
     });
   });
 
-  it('tells a soft-deleted stream from one that never existed', async () => {
+  it('distinguishes a soft-deleted stream from one that never existed', async () => {
     assert.deepEqual(await readEvents(store, stream, 0), []);
     await mustAppend(store, stream, noStream, someEvents(2));
     await client.deleteStream(name);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { StreamHistory } from '#application/history/stream-history.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
+import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { currentOwner, FairSlots } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { ids } from '#test/support/events/tenants.ts';
@@ -104,6 +105,16 @@ describe('MessageDelivery', () => {
     assert.deepEqual(sent, []);
     const line = 'error: A webhook message could not be made, which counts as a failed try';
     assert.deepEqual(logged, [line, line]);
+  });
+
+  it('drops a message whose event is not in its stream any more, and says so', async () => {
+    const { stream, revision } = message;
+    read = async () => {
+      const gap = { stream, expectedRevision: revision, foundRevision: null };
+      throw new UnreadableStreamError(gap, 'it was deleted');
+    };
+    assert.deepEqual(await delivery.deliver(target(), message, endless), { kind: 'dropped' });
+    assert.equal(logged.length, 1);
   });
 
   it('counts nothing while a store is unavailable', async () => {
