@@ -1,6 +1,6 @@
 import { eventually } from '#test/support/run/eventually.ts';
 import { ClusterSeat } from './cluster-seat.ts';
-import { EventLog } from './event-log.ts';
+import { EventLog, type LogCopy } from './event-log.ts';
 import { type DoubleOptions, EventStoreDbDouble } from './eventstoredb-double.ts';
 import type { Endpoint, Membership } from './membership.ts';
 import type { Progress } from './progress.ts';
@@ -176,6 +176,18 @@ export class EventStoreDbClusterDouble {
     });
   }
 
+  /** Scavenges every node. */
+  scavenge(): void {
+    for (const { log } of this.nodes) log.scavenge();
+  }
+
+  /** Restarts every node with a copy of a log, as from a backup, and elects the first one. */
+  async restore(copy: LogCopy): Promise<void> {
+    this.#loseLeader();
+    await Promise.all(this.nodes.map((node) => node.restore(copy)));
+    this.elect(this.nodes[0] as EventStoreDbDouble);
+  }
+
   async end(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
@@ -318,6 +330,7 @@ export class EventStoreDbClusterDouble {
     if (own === undefined) return { role: 'unknown', leader: null, members: [] };
     const leader = own.role === 'leader' ? own : own.leader;
     const members = this.#seats.map((seat) => ({
+      instanceId: seat.node.instanceId,
       endpoint: seat.advertised,
       role: seat === this.#leader && !this.#isNamed ? ('follower' as const) : seat.role,
       isAlive: seat === own || seat === leader || (own.isConnected && seat.isConnected),

@@ -38,11 +38,18 @@ export type Written =
   | { readonly kind: 'conflict'; readonly current: bigint | null }
   | { readonly kind: 'deleted' };
 
+/** A copy of a log, as a backup holds it. */
+export interface LogCopy {
+  readonly events: ReadonlyArray<LoggedEvent>;
+  readonly end: number;
+  readonly scavengedTo: number;
+}
+
 /** What a log calls when it changes. */
 export interface LogListener {
   /** Events were written, up to this end. */
   readonly written: (end: number) => void;
-  /** Events were removed. */
+  /** Events were removed, or others took their place. */
   readonly rewritten: () => void;
 }
 
@@ -59,6 +66,7 @@ const firstPosition = 100;
 export class EventLog {
   #events: LoggedEvent[] = [];
   #end = firstPosition;
+  #scavengedTo = 0;
   readonly #streams = new Map<string, LoggedEvent[]>();
   readonly #listeners = new Set<LogListener>();
   readonly #now: () => number;
@@ -83,6 +91,11 @@ export class EventLog {
   /** The position of the next event. */
   get end(): number {
     return this.#end;
+  }
+
+  /** Below it the log is scavenged: a read may begin between two records. */
+  get scavengedTo(): number {
+    return this.#scavengedTo;
   }
 
   /** @returns a function that removes the listener */
@@ -152,10 +165,34 @@ export class EventLog {
    * record of an election may be after it, too.
    */
   commonEnd(leader: EventLog): number {
-    const last = this.#events.findLast(({ position, id }) => leader.at(position)?.id === id);
+    const last = this.#events.findLast((event) => leader.#hasHad(event));
     const end = last?.end ?? firstPosition;
     if (last !== this.#events.at(-1)) return end;
     return Math.min(this.#end, leader.#events[leader.placeOf(end)]?.position ?? leader.#end);
+  }
+
+  /**
+   * Removes what readers of the streams no longer see: `$all` gets holes. The last event of each stream stays, and of a
+   * closed stream only its tombstone.
+   */
+  scavenge(): void {
+    const seen = new Map([...this.#streams.keys()].map((name) => [name, new Set(this.visible(name))]));
+    const kept = this.#events.filter((event) => {
+      if (this.isTombstoned(event.stream)) return event.revision === maxRevision;
+      return event === this.#last(event.stream) || seen.get(event.stream)?.has(event) === true;
+    });
+    this.#scavengedTo = this.#end;
+    this.#rewrite(kept, this.#end);
+  }
+
+  copy(): LogCopy {
+    return { events: [...this.#events], end: this.#end, scavengedTo: this.#scavengedTo };
+  }
+
+  /** Replaces everything by a copy. */
+  restore({ events, end, scavengedTo }: LogCopy): void {
+    this.#scavengedTo = scavengedTo;
+    this.#rewrite(events, end);
   }
 
   /** Cuts off everything from a position on. */
@@ -213,6 +250,12 @@ export class EventLog {
   find(name: string, revision: bigint, before?: number): LoggedEvent | undefined {
     if (this.isTombstoned(name, before)) return undefined;
     return this.visible(name, before)?.find((event) => event.revision === revision);
+  }
+
+  /** Whether it has an event, or may have scavenged it. */
+  #hasHad({ position, id }: LoggedEvent): boolean {
+    const own = this.at(position);
+    return own === undefined ? position < this.#scavengedTo : own.id === id;
   }
 
   #meets(expected: Expectation, current: bigint | null, softDeleted: boolean): boolean {

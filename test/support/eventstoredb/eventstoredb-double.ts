@@ -1,39 +1,14 @@
-import { GossipService } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
-import gossip from '@eventstore/db-client/generated/gossip_pb.js';
-import { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
-import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import type {
-  AppendReq,
-  AppendResp,
-  BatchAppendReq,
-  BatchAppendResp,
-  DeleteReq,
-  DeleteResp,
-  TombstoneReq,
-  TombstoneResp,
-} from '@eventstore/db-client/generated/streams_pb.js';
-import {
-  Server,
-  ServerCredentials,
-  type ServerDuplexStream,
-  type ServerReadableStream,
-  type ServerUnaryCall,
-  type sendUnaryData,
-} from '@grpc/grpc-js';
-import { BatchAppendCall } from './calls/batch-appends.ts';
-import { type CallKind, kindOfRead, noCalls } from './calls/call-kind.ts';
-import { answerDelete, answerTombstone, type Commit } from './calls/deletes.ts';
-import { uuidMessage } from './calls/messages.ts';
-import { type ReadRequest, readRequest } from './calls/read-request.ts';
-import { answerRead, type InvalidPosition, type ReadCall } from './calls/reads.ts';
-import { supportedMethods } from './calls/server-features.ts';
-import { type SlowSubscribers, Subscription } from './calls/subscriptions.ts';
-import { answerAppend } from './calls/unary-appends.ts';
-import { EventLog } from './event-log.ts';
-import { FaultyAppends } from './faults/append-faults.ts';
-import { type CallFailure, notLeader, notReady } from './faults/failures.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Access } from './access.ts';
+import type { CallKind } from './calls/call-kind.ts';
+import { type Manner, NodeCalls } from './calls/node-calls.ts';
+import { defaultSizeLimits, type SizeLimits } from './calls/proposed-events.ts';
+import type { Certificate } from './certificate.ts';
+import { EventLog, type LogCopy } from './event-log.ts';
 import { type Faults, noFaults } from './faults/faults.ts';
 import { Front } from './front.ts';
+import { Gate } from './gate.ts';
 import { LogIndex } from './log-index.ts';
 import type { Endpoint, Membership } from './membership.ts';
 import type { SyncedFile } from './synced-file.ts';
@@ -46,14 +21,9 @@ export type ServerRelease = '23.10' | '24';
 
 export const serverReleases: ReadonlyArray<ServerRelease> = ['23.10', '24'];
 
-const slowSubscribersOf: Readonly<Record<ServerRelease, SlowSubscribers>> = {
-  '23.10': 'dropped',
-  '24': 'caught-up-again',
-};
-
-const invalidPositionOf: Readonly<Record<ServerRelease, InvalidPosition>> = {
-  '23.10': 'Error',
-  '24': 'InvalidPosition',
+const mannerOf: Readonly<Record<ServerRelease, Manner>> = {
+  '23.10': { slowSubscribers: 'dropped', invalidPosition: 'Error' },
+  '24': { slowSubscribers: 'caught-up-again', invalidPosition: 'InvalidPosition' },
 };
 
 export interface DoubleOptions {
@@ -65,6 +35,8 @@ export interface DoubleOptions {
   readonly membership?: (node: EventStoreDbDouble) => Membership;
   /** Where each append is synced before it is stored, as in a server. Default: nowhere. */
   readonly disk?: SyncedFile;
+  /** Default: none, without TLS. */
+  readonly certificate?: Certificate;
 }
 
 /**
@@ -74,22 +46,24 @@ export interface DoubleOptions {
 export class EventStoreDbDouble {
   /** The faults of its calls. A test may change them at any time. */
   readonly faults: Faults = noFaults();
+  readonly instanceId = crypto.randomUUID();
   /** Its behaviour towards slow subscribers of `$all`. A test may change it at any time. */
   manner: ServerRelease;
   /** Milliseconds since 1970, by which events age. */
   now: () => number = Date.now;
-  #index: LogIndex;
-  readonly #disk: SyncedFile | null;
-  readonly #membership: (node: EventStoreDbDouble) => Membership;
+  /** Who may do what. A test may change it at any time. */
+  readonly access = new Access();
+  /** A test may change them at any time. */
+  readonly limits: SizeLimits = defaultSizeLimits();
+  readonly #index: LogIndex;
+  readonly #certificate: Certificate | null;
   readonly #front = new Front();
-  readonly #instanceId = crypto.randomUUID();
-  readonly #subscriptions = new Set<Subscription>();
+  readonly #gate = new Gate();
+  readonly #calls: NodeCalls;
   readonly #isAlone: boolean;
   #server: Server | null = null;
   /** The position at which the next start cuts off the log; null: nowhere. */
   #cutOffAt: number | null = null;
-  #calls = 0;
-  readonly #callsByKind = noCalls();
 
   /** Starts a double, by default with an empty log. */
   static async start(options: DoubleOptions = {}): Promise<EventStoreDbDouble> {
@@ -98,17 +72,28 @@ export class EventStoreDbDouble {
     return double;
   }
 
-  private constructor({ manner = '23.10', log, membership, disk }: DoubleOptions) {
+  private constructor({ manner = '23.10', log, membership, disk, certificate }: DoubleOptions) {
     this.manner = manner;
-    this.#disk = disk ?? null;
-    this.#membership = membership ?? aloneInItsCluster;
+    this.#certificate = certificate ?? null;
     this.#isAlone = membership === undefined;
     this.#index = this.#indexOf(log ?? this.#emptyLog());
+    this.#calls = new NodeCalls({
+      index: this.#index,
+      faults: this.faults,
+      access: this.access,
+      limits: this.limits,
+      gate: this.#gate,
+      disk: disk ?? null,
+      manner: () => mannerOf[this.manner],
+      membership: () => (membership ?? aloneInItsCluster)(this),
+      cut: () => this.cut(),
+    });
   }
 
   /** `esdb://127.0.0.1:{port}?tls=false`; it stays the same over restarts. */
   get url(): string {
-    return `esdb://127.0.0.1:${this.port}?tls=false`;
+    const tls = this.#certificate === null ? 'tls=false' : `tls=true&tlsCAFile=${this.#certificate.file}`;
+    return `esdb://127.0.0.1:${this.port}?${tls}`;
   }
 
   get port(): number {
@@ -142,17 +127,22 @@ export class EventStoreDbDouble {
 
   /** The number of calls so far. */
   get calls(): number {
-    return this.#calls;
+    return Object.values(this.callsByKind).reduce((sum, calls) => sum + calls, 0);
   }
 
   /** The number of calls so far, by kind. */
   get callsByKind(): Readonly<Record<CallKind, number>> {
-    return { ...this.#callsByKind };
+    return { ...this.#calls.callsByKind };
+  }
+
+  /** The number of bytes that it has sent to clients, with everything that the protocol adds. */
+  get bytesSent(): number {
+    return this.#front.bytesSent;
   }
 
   /** The number of open subscriptions. */
   get subscriptions(): number {
-    return this.#subscriptions.size;
+    return this.#calls.subscriptions.size;
   }
 
   /** Starts or restarts with the same log on the same port. */
@@ -165,9 +155,9 @@ export class EventStoreDbDouble {
       'grpc.max_receive_message_length': -1,
       'grpc.max_send_message_length': -1,
     });
-    this.#addServices(server);
+    this.#calls.serve(server);
     const port = await new Promise<number>((resolve, reject) => {
-      server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      server.bindAsync('127.0.0.1:0', this.#credentials(), (error, bound) =>
         error === null ? resolve(bound) : reject(error),
       );
     });
@@ -181,7 +171,7 @@ export class EventStoreDbDouble {
     this.#server = null;
     await this.#front.close();
     server?.forceShutdown();
-    this.#subscriptions.clear();
+    this.#calls.subscriptions.clear();
   }
 
   /**
@@ -232,14 +222,29 @@ export class EventStoreDbDouble {
 
   /** Drops every live subscriber, as a server drops slow ones. */
   dropSubscribers(): void {
-    for (const subscription of [...this.#subscriptions]) subscription.drop();
+    for (const subscription of [...this.#calls.subscriptions]) subscription.drop();
   }
 
-  /** Restarts with an empty log. */
-  async reset(): Promise<void> {
+  /**
+   * Answers nothing for a time, and then everything, as a server with a busy disk: pings are answered, connections stay
+   * open, and calls wait.
+   */
+  async pause(milliseconds: number): Promise<void> {
+    const resume = [this.#gate.close(), this.#index.progress.hold()];
+    await sleep(milliseconds);
+    for (const one of resume) one();
+  }
+
+  /** Restarts with a copy of a log, as from a backup. */
+  async restore(copy: LogCopy): Promise<void> {
     await this.kill();
-    this.#index = this.#indexOf(this.#emptyLog());
+    this.log.restore(copy);
     await this.start();
+  }
+
+  /** Restarts with an empty log, as on a folder without data. */
+  async reset(): Promise<void> {
+    await this.restore(this.#emptyLog().copy());
   }
 
   #emptyLog(): EventLog {
@@ -250,116 +255,18 @@ export class EventStoreDbDouble {
   #indexOf(log: EventLog): LogIndex {
     const index = new LogIndex(log);
     if (!this.#isAlone) return index;
-    log.listen({ written: (end) => index.commit(end), rewritten: () => {} });
+    log.listen({ written: (end) => index.commit(end), rewritten: () => index.commit(log.end) });
     index.commit(log.end);
     return index;
   }
 
-  #addServices(server: Server): void {
-    const appends = new FaultyAppends(this.#index, this.faults, () => this.cut(), this.#disk);
-    server.addService(StreamsService, {
-      append: (call: ServerReadableStream<AppendReq, AppendResp>, callback: sendUnaryData<AppendResp>) => {
-        this.#count('append');
-        const refusal = this.#refusal();
-        if (refusal === null) answerAppend(call, callback, appends);
-        else callback(refusal);
-      },
-      batchAppend: (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>) => {
-        this.#count('append');
-        new BatchAppendCall(call, appends, () => this.#refusal() === null);
-      },
-      delete: (call: ServerUnaryCall<DeleteReq, DeleteResp>, callback: sendUnaryData<DeleteResp>) => {
-        this.#count('other');
-        const refusal = this.#refusal();
-        if (refusal === null) void answerDelete(call.request, callback, this.#commit);
-        else callback(refusal);
-      },
-      tombstone: (call: ServerUnaryCall<TombstoneReq, TombstoneResp>, callback: sendUnaryData<TombstoneResp>) => {
-        this.#count('other');
-        const refusal = this.#refusal();
-        if (refusal === null) void answerTombstone(call.request, callback, this.#commit);
-        else callback(refusal);
-      },
-      read: (call: ReadCall) => void this.#read(call),
-    });
-    server.addService(ServerFeaturesService, {
-      getSupportedMethods: (_call: unknown, callback: sendUnaryData<ReturnType<typeof supportedMethods>>) => {
-        callback(null, supportedMethods());
-      },
-    });
-    server.addService(GossipService, {
-      read: (_call: unknown, callback: sendUnaryData<InstanceType<typeof gossip.ClusterInfo>>) => {
-        callback(null, this.#clusterInfo());
-      },
-    });
-  }
-
-  get #commit(): Commit {
-    return { index: this.#index, timeoutMs: this.faults.commitTimeoutMs };
-  }
-
-  #count(kind: CallKind): void {
-    this.#calls += 1;
-    this.#callsByKind[kind] += 1;
-  }
-
-  /** The refusal of a call that needs the leader; null when this node is. */
-  #refusal(): CallFailure | null {
-    const { notReady: isNotReady, notLeader: refusal } = this.faults;
-    if (isNotReady) return notReady();
-    if (refusal !== null) return refusal;
-    const { role, leader } = this.#membership(this);
-    if (role === 'leader') return null;
-    return leader === null ? notReady() : notLeader(leader);
-  }
-
-  async #read(call: ReadCall): Promise<void> {
-    this.#count(kindOfRead(call.request));
-    if (this.faults.silentReads) return;
-    const needsLeader = call.metadata.get('requires-leader').includes('true');
-    const refusal = () => (needsLeader ? this.#refusal() : null);
-    const request = readRequest(call.request);
-    if (request === null) return;
-    if ('code' in request) return void call.emit('error', request);
-    const refused = refusal();
-    // A node that starts refuses every call. Another one confirms a subscription of `$all` even if the call needs the leader.
-    const isOfAll = request.count === null && request.stream === null && !this.faults.notReady;
-    if (refused !== null && !isOfAll) return void call.emit('error', refused);
-    if (request.count === null) return this.#subscribe(call, request, refusal);
-    await answerRead(call, this.#readIndex, request, invalidPositionOf[this.manner]);
-  }
-
-  /** A node that is not ready shows an empty log. */
-  get #readIndex(): LogIndex {
-    return this.faults.notReady ? new LogIndex(new EventLog(this.now, false)) : this.#index;
-  }
-
-  async #subscribe(call: ReadCall, request: ReadRequest, refusal: () => CallFailure | null): Promise<void> {
-    const slowSubscribers = slowSubscribersOf[this.manner];
-    const subscription = new Subscription(call, { index: this.#readIndex, request, slowSubscribers, refusal });
-    this.#subscriptions.add(subscription);
-    const over = () => this.#subscriptions.delete(subscription);
-    call.on('close', over).on('cancelled', over);
-    await subscription.run();
-  }
-
-  #clusterInfo(): InstanceType<typeof gossip.ClusterInfo> {
-    const members = this.#membership(this).members.map(({ endpoint, role, isAlive }) =>
-      new gossip.MemberInfo()
-        .setInstanceId(uuidMessage(this.#instanceId, 'structured'))
-        .setTimeStamp(`${Date.now()}0000`)
-        .setState(stateOf[role])
-        .setIsAlive(isAlive)
-        .setHttpEndPoint(new gossip.EndPoint().setAddress(endpoint.host).setPort(endpoint.port)),
-    );
-    return new gossip.ClusterInfo().setMembersList(members);
+  #credentials(): ServerCredentials {
+    if (this.#certificate === null) return ServerCredentials.createInsecure();
+    const { key, certificate } = this.#certificate;
+    return ServerCredentials.createSsl(null, [{ private_key: key, cert_chain: certificate }]);
   }
 }
 
-const { LEADER, FOLLOWER, UNKNOWN } = gossip.MemberInfo.VNodeState;
-
-const stateOf = { leader: LEADER, follower: FOLLOWER, unknown: UNKNOWN } as const;
-
-function aloneInItsCluster({ endpoint }: EventStoreDbDouble): Membership {
-  return { role: 'leader', leader: endpoint, members: [{ endpoint, role: 'leader', isAlive: true }] };
+function aloneInItsCluster({ endpoint, instanceId }: EventStoreDbDouble): Membership {
+  return { role: 'leader', leader: endpoint, members: [{ endpoint, instanceId, role: 'leader', isAlive: true }] };
 }

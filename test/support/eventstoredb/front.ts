@@ -21,10 +21,19 @@ export class Front {
   #target: number | null = null;
   #port = 0;
   #frozen = false;
+  /** The bytes of closed connections to clients. */
+  #bytesSent = 0;
 
   /** Fixed at the first `open`. */
   get port(): number {
     return this.#port;
+  }
+
+  /** The bytes that the server has sent to its clients. */
+  get bytesSent(): number {
+    let bytes = this.#bytesSent;
+    for (const { server } of this.#pairs) bytes += server.bytesRead;
+    return bytes;
   }
 
   /** Listens. @param target the server's port on this machine */
@@ -112,6 +121,7 @@ export class Front {
 
   #end(pair: Pair): void {
     if (!this.#pairs.delete(pair)) return;
+    this.#bytesSent += pair.server.bytesRead;
     pair.client.destroy();
     pair.server.destroy();
   }

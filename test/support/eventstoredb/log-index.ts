@@ -88,9 +88,9 @@ export class LogIndex {
     if (from === 'end') return { kind: 'at', index: this.#length };
     const index = this.log.placeOf(Number(from));
     if (index >= this.#length) return { kind: 'past-end' };
-    const { events } = this.log;
+    const { events, scavengedTo } = this.log;
     const isRecord = events[index]?.position === Number(from) || events[index - 1]?.end === Number(from);
-    return isRecord ? { kind: 'at', index } : { kind: 'invalid' };
+    return isRecord || from < scavengedTo ? { kind: 'at', index } : { kind: 'invalid' };
   }
 
   #advance(goal: number): void {

@@ -9,6 +9,7 @@ export interface Endpoint {
 
 /** A node as another one, or itself, describes it. */
 export interface ClusterMember {
+  readonly instanceId: string;
   readonly endpoint: Endpoint;
   readonly role: NodeRole;
   readonly isAlive: boolean;

@@ -8,7 +8,7 @@ import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import type { Expectation } from '#test/support/eventstoredb/event-log.ts';
 import type { AppendResult, FaultyAppends } from '#test/support/eventstoredb/faults/append-faults.ts';
 import { streamIdentifier, streamNameOf, uuidMessage, uuidOf } from './messages.ts';
-import { dataBytes, maxAppendBytes, proposedEvents } from './proposed-events.ts';
+import { dataBytes, proposedEvents, type SizeLimits } from './proposed-events.ts';
 
 interface Gathering {
   readonly options: BatchAppendReq.Options;
@@ -22,6 +22,7 @@ export class BatchAppendCall {
   readonly #call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>;
   readonly #appends: FaultyAppends;
   readonly #isReady: () => boolean;
+  readonly #limits: SizeLimits;
   readonly #gathering = new Map<string | null, Gathering>();
   #begun = 0;
   #answered = 0;
@@ -32,7 +33,9 @@ export class BatchAppendCall {
     call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>,
     appends: FaultyAppends,
     isReady: () => boolean,
+    limits: SizeLimits,
   ) {
+    this.#limits = limits;
     this.#call = call;
     this.#appends = appends;
     this.#isReady = isReady;
@@ -91,7 +94,8 @@ export class BatchAppendCall {
       );
     const deadline = options.getDeadline();
     if (deadline !== undefined && deadline.toDate().getTime() <= Date.now()) return timeout();
-    if (dataBytes(messages) > maxAppendBytes) return tooLarge();
+    const { maxAppendBytes } = this.#limits;
+    if (dataBytes(messages) > maxAppendBytes) return tooLarge(maxAppendBytes);
     return null;
   }
 
@@ -168,7 +172,7 @@ function timeout(): Status {
   return errorStatus(codes.Code.DEADLINE_EXCEEDED, 'Timeout', new shared.Timeout());
 }
 
-function tooLarge(): Status {
+function tooLarge(maxAppendBytes: number): Status {
   const details = new shared.MaximumAppendSizeExceeded().setMaxappendsize(maxAppendBytes);
   return errorStatus(codes.Code.INVALID_ARGUMENT, 'MaximumAppendSizeExceeded', details);
 }

@@ -1,9 +1,19 @@
 import type { UUID } from '@eventstore/db-client/generated/shared_pb.js';
 import type { ProposedEvent } from '#test/support/eventstoredb/event-log.ts';
+import { type CallFailure, eventTooLarge } from '#test/support/eventstoredb/faults/failures.ts';
 import { uuidOf } from './messages.ts';
 
-/** The maximum bytes of event data in one append. A 23.10 server counts neither metadata nor types. */
-export const maxAppendBytes = 1_048_576;
+/** The limits of a server. */
+export interface SizeLimits {
+  /** The maximum bytes of event data in one append. A 23.10 server counts neither metadata nor types. */
+  maxAppendBytes: number;
+  /** The maximum bytes of one event, which is checked first; null before 24.10.5. */
+  maxEventBytes: number | null;
+}
+
+export function defaultSizeLimits(): SizeLimits {
+  return { maxAppendBytes: 1_048_576, maxEventBytes: null };
+}
 
 /** An event in either kind of append. */
 export interface ProposedMessage {
@@ -31,6 +41,17 @@ export function proposedEvents(messages: ReadonlyArray<ProposedMessage>): Propos
 
 export function dataBytes(messages: ReadonlyArray<ProposedMessage>): number {
   return messages.reduce((bytes, message) => bytes + message.getData_asU8().length, 0);
+}
+
+/** The refusal of a call with an event that is too large by itself; null without one. */
+export function largeEvent(messages: ReadonlyArray<ProposedMessage>, maxBytes: number | null): CallFailure | null {
+  if (maxBytes === null) return null;
+  for (const message of messages) {
+    const typeBytes = 2 * (message.getMetadataMap().get('type') ?? '').length;
+    const bytes = message.getData_asU8().length + message.getCustomMetadata_asU8().length + typeBytes;
+    if (bytes > maxBytes) return eventTooLarge(uuidOf(message.getId()) ?? '', bytes, maxBytes);
+  }
+  return null;
 }
 
 function proposedEvent(message: ProposedMessage): ProposedEvent | BadEvent {

@@ -13,7 +13,7 @@ import {
   thrownByHandler,
 } from '#test/support/eventstoredb/faults/failures.ts';
 import { streamNameOf } from './messages.ts';
-import { dataBytes, maxAppendBytes, proposedEvents } from './proposed-events.ts';
+import { dataBytes, largeEvent, proposedEvents, type SizeLimits } from './proposed-events.ts';
 
 /**
  * Answers a call of `Append`: options first, then events, one append in all. A call that ends before it is whole stores
@@ -23,6 +23,7 @@ export function answerAppend(
   call: ServerReadableStream<AppendReq, AppendResp>,
   callback: sendUnaryData<AppendResp>,
   appends: FaultyAppends,
+  limits: SizeLimits,
 ): void {
   const requests: AppendReq[] = [];
   call.on('data', (request: AppendReq) => requests.push(request));
@@ -32,14 +33,18 @@ export function answerAppend(
     // A call that the client cancels ends like a whole one. It is marked as cancelled in the same turn.
     await nextTurn();
     if (call.cancelled) return;
-    const outcome = await append(requests, appends);
+    const outcome = await append(requests, appends, limits);
     if (outcome === null) return;
     if ('code' in outcome) callback(outcome);
     else callback(null, outcome);
   });
 }
 
-async function append(requests: AppendReq[], appends: FaultyAppends): Promise<CallFailure | AppendResp | null> {
+async function append(
+  requests: AppendReq[],
+  appends: FaultyAppends,
+  { maxAppendBytes, maxEventBytes }: SizeLimits,
+): Promise<CallFailure | AppendResp | null> {
   const [first, ...others] = requests;
   const options = first?.getOptions();
   if (options === undefined || others.some((request) => request.hasOptions())) return thrownByHandler();
@@ -49,6 +54,8 @@ async function append(requests: AppendReq[], appends: FaultyAppends): Promise<Ca
       "'None' is not a valid EventStore.Client.Streams.AppendReq+Types+Options+ExpectedStreamRevisionOneofCase",
     );
   const messages = others.flatMap((request) => request.getProposedMessage() ?? []);
+  const tooLarge = largeEvent(messages, maxEventBytes);
+  if (tooLarge !== null) return tooLarge;
   if (dataBytes(messages) > maxAppendBytes) return appendTooLarge(maxAppendBytes);
   const events = proposedEvents(messages);
   if ('kind' in events)

@@ -33,6 +33,26 @@ export function streamDeleted(stream: string): CallFailure {
   });
 }
 
+/** Since 24.10.5. @param bytes of its data, its metadata and, twice, its type */
+export function eventTooLarge(id: string, bytes: number, maxBytes: number): CallFailure {
+  const text = `Event with Id: ${id}, Size: ${bytes}, exceeds Maximum Append Event Size of ${maxBytes}.`;
+  return failure(status.INVALID_ARGUMENT, text, {
+    exception: 'maximum-append-event-size-exceeded',
+    'maximum-append-event-size': String(maxBytes),
+    'event-id': id,
+    'proposed-append-event-size': String(bytes),
+  });
+}
+
+export function accessDenied(): CallFailure {
+  return failure(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
+}
+
+/** What clients make of the server's 401. */
+export function notAuthenticated(): CallFailure {
+  return failure(status.UNAUTHENTICATED, 'Received HTTP status code 401');
+}
+
 export function appendTooLarge(maxBytes: number): CallFailure {
   return failure(status.INVALID_ARGUMENT, `Maximum Append Size of ${maxBytes} Exceeded.`, {
     exception: 'maximum-append-size-exceeded',
