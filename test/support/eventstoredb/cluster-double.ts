@@ -198,7 +198,8 @@ export class EventStoreDbClusterDouble {
   async #add(options: Pick<DoubleOptions, 'manner'>): Promise<void> {
     // The log of a new cluster begins on its first leader.
     const log = new EventLog(() => this.now(), this.#seats.length === 0);
-    const node = await EventStoreDbDouble.start({ ...options, log, membership: (one) => this.#membershipOf(one) });
+    const membership = (one: EventStoreDbDouble) => this.#membershipOf(one);
+    const node = await EventStoreDbDouble.start({ ...options, log, membership, commitsAlone: false });
     const seat = new ClusterSeat(node, ({ leader }) => leader !== null && this.#commit(leader));
     this.#seats.push(seat);
     log.listen({ written: () => seat.role === 'leader' && this.#replicate(seat), rewritten: () => {} });

@@ -33,6 +33,8 @@ export interface DoubleOptions {
   readonly log?: EventLog;
   /** What the node knows of its cluster. Default: it is alone, and the leader. */
   readonly membership?: (node: EventStoreDbDouble) => Membership;
+  /** Whether what it writes is committed without other nodes. Default: true. */
+  readonly commitsAlone?: boolean;
   /** Where each append is synced before it is stored, as in a server. Default: nowhere. */
   readonly disk?: SyncedFile;
   /** Default: none, without TLS. */
@@ -60,7 +62,7 @@ export class EventStoreDbDouble {
   readonly #front = new Front();
   readonly #gate = new Gate();
   readonly #calls: NodeCalls;
-  readonly #isAlone: boolean;
+  readonly #commitsAlone: boolean;
   #server: Server | null = null;
   /** The position at which the next start cuts off the log; null: nowhere. */
   #cutOffAt: number | null = null;
@@ -72,10 +74,11 @@ export class EventStoreDbDouble {
     return double;
   }
 
-  private constructor({ manner = '23.10', log, membership, disk, certificate }: DoubleOptions) {
+  private constructor(options: DoubleOptions) {
+    const { manner = '23.10', log, membership = aloneInItsCluster, commitsAlone = true, disk, certificate } = options;
     this.manner = manner;
     this.#certificate = certificate ?? null;
-    this.#isAlone = membership === undefined;
+    this.#commitsAlone = commitsAlone;
     this.#index = this.#indexOf(log ?? this.#emptyLog());
     this.#calls = new NodeCalls({
       index: this.#index,
@@ -85,7 +88,7 @@ export class EventStoreDbDouble {
       gate: this.#gate,
       disk: disk ?? null,
       manner: () => mannerOf[this.manner],
-      membership: () => (membership ?? aloneInItsCluster)(this),
+      membership: () => membership(this),
       cut: () => this.cut(),
     });
   }
@@ -251,10 +254,9 @@ export class EventStoreDbDouble {
     return new EventLog(() => this.now());
   }
 
-  /** A node alone commits by itself. In a cluster a majority does. */
   #indexOf(log: EventLog): LogIndex {
     const index = new LogIndex(log);
-    if (!this.#isAlone) return index;
+    if (!this.#commitsAlone) return index;
     log.listen({ written: (end) => index.commit(end), rewritten: () => index.commit(log.end) });
     index.commit(log.end);
     return index;

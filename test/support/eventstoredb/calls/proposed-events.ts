@@ -49,7 +49,7 @@ export function largeEvent(messages: ReadonlyArray<ProposedMessage>, maxBytes: n
   for (const message of messages) {
     const typeBytes = 2 * (message.getMetadataMap().get('type') ?? '').length;
     const bytes = message.getData_asU8().length + message.getCustomMetadata_asU8().length + typeBytes;
-    if (bytes > maxBytes) return eventTooLarge(uuidOf(message.getId()) ?? '', bytes, maxBytes);
+    if (bytes > maxBytes) return eventTooLarge(maxBytes, bytes, uuidOf(message.getId()) ?? '');
   }
   return null;
 }

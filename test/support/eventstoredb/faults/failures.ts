@@ -33,8 +33,15 @@ export function streamDeleted(stream: string): CallFailure {
   });
 }
 
-/** Since 24.10.5. @param bytes of its data, its metadata and, twice, its type */
-export function eventTooLarge(id: string, bytes: number, maxBytes: number): CallFailure {
+export function appendTooLarge(maxBytes: number): CallFailure {
+  return failure(status.INVALID_ARGUMENT, `Maximum Append Size of ${maxBytes} Exceeded.`, {
+    exception: 'maximum-append-size-exceeded',
+    'maximum-append-size': String(maxBytes),
+  });
+}
+
+/** From 24.10.5 on. @param bytes of its data, its metadata and, twice, its type */
+export function eventTooLarge(maxBytes: number, bytes = maxBytes + 1, id = '0'): CallFailure {
   const text = `Event with Id: ${id}, Size: ${bytes}, exceeds Maximum Append Event Size of ${maxBytes}.`;
   return failure(status.INVALID_ARGUMENT, text, {
     exception: 'maximum-append-event-size-exceeded',
@@ -51,35 +58,6 @@ export function accessDenied(): CallFailure {
 /** What clients make of the server's 401. */
 export function notAuthenticated(): CallFailure {
   return failure(status.UNAUTHENTICATED, 'Received HTTP status code 401');
-}
-
-export function appendTooLarge(maxBytes: number): CallFailure {
-  return failure(status.INVALID_ARGUMENT, `Maximum Append Size of ${maxBytes} Exceeded.`, {
-    exception: 'maximum-append-size-exceeded',
-    'maximum-append-size': String(maxBytes),
-  });
-}
-
-/** From 24.10.5 on. */
-export function eventTooLarge(maxBytes: number): CallFailure {
-  return failure(
-    status.INVALID_ARGUMENT,
-    `Event with Id: 0, Size: ${maxBytes + 1}, exceeds Maximum Append Event Size of ${maxBytes}.`,
-    {
-      exception: 'maximum-append-event-size-exceeded',
-      'maximum-append-event-size': String(maxBytes),
-      'event-id': '0',
-      'proposed-append-event-size': String(maxBytes + 1),
-    },
-  );
-}
-
-export function accessDenied(): CallFailure {
-  return failure(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' });
-}
-
-export function notAuthenticated(): CallFailure {
-  return failure(status.UNAUTHENTICATED, 'Unauthenticated');
 }
 
 export function metadataMissing(property: string): CallFailure {
