@@ -160,16 +160,7 @@ export class Appends {
     const highestBefore = this.#highestPosition;
     const backOff = new BackOff({ firstMs: 20, maxMs: 1_000 });
     for (let tries = 1; ; tries += 1) {
-      const attempt = await connection
-        .append(requests, limits.attemptMs)
-        .then((answer) => {
-          availability.answered();
-          return attemptOf(answer);
-        })
-        .catch((error: unknown) => {
-          availability.failed(error);
-          return failedAttemptOf(error);
-        });
+      const attempt = await connection.append(requests, limits.attemptMs).then(attemptOf).catch(failedAttemptOf);
       const result = await this.#resultOf(append, attempt, tries > 1, highestBefore).catch(lostWhileRead);
       if (result.kind !== 'lost' || Date.now() > end || this.#giveUp.signal.aborted) return result;
       this.#options.log.debug(

@@ -27,15 +27,15 @@ import type { DebugLogger } from '#shared/logging/logger.ts';
 import { Appends } from './appends.ts';
 import { callFailure, TimedOutError } from './connection/call-failure.ts';
 import { Connection } from './connection/connection.ts';
-import { connectionUrl } from './connection/connection-url.ts';
 import { explainFailure } from './connection/explain-failure.ts';
-import { Reads, readOnce } from './connection/reads.ts';
+import { Reads } from './connection/reads.ts';
+import { serverSettings } from './connection/server-settings.ts';
 import { LogReader } from './log/log-reader.ts';
 import { WakeUpSubscription, wakeUpsByPort } from './log/wake-ups.ts';
 import { Removals } from './removals.ts';
 import { StreamReader } from './stream-reader.ts';
 import { UnreadableStreams } from './unreadable-streams.ts';
-import { lastEventRequest, logRequest } from './wire/requests.ts';
+import { logRequest, probeRequest } from './wire/requests.ts';
 import { StreamNames, type StreamNaming } from './wire/stream-names.ts';
 
 export interface EventStoreDbOptions extends StreamNaming {
@@ -108,19 +108,17 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     this.#names = new StreamNames(options);
     const names = this.#names;
     const { log, retriesWhenUnavailable = false } = options;
-    const url = connectionUrl(options.url);
-    const explain = (failure: unknown) => explainFailure(url, failure);
-    const connection = new Connection(url);
+    const settings = serverSettings(options.url);
+    const connection = new Connection({
+      settings,
+      question: probeRequest(names),
+      onAnswer: () => availability.answered(),
+      onFailure: () => availability.suspect(),
+    });
     const availability = new Availability({
       server: 'EventStoreDB',
-      probe: (deadlineMs) => {
-        return readOnce(connection, lastEventRequest(), {
-          maxBytes: Number.POSITIVE_INFINITY,
-          deadlineMs,
-          keepsPart: false,
-        });
-      },
-      explain,
+      probe: (timeoutMs) => connection.probe(timeoutMs),
+      explain: (failure) => explainFailure(settings, failure),
       isAnswer: (failure) => isOfServer(callFailure(failure)),
       timedOut: (waitedMs) => new TimedOutError(waitedMs),
       log,

@@ -64,7 +64,6 @@ export class Removals {
       const failure = callFailure(error);
       if (isDeleted(failure)) return true;
       if (isConflict(failure)) return this.#isGone(stream);
-      availability.failed(error);
       const waitMs = backOff.failed();
       if (isRefusal(failure) || this.#closed.signal.aborted || Date.now() + waitMs >= end)
         throw unavailableError('cannot delete a stream', error);

@@ -19,7 +19,7 @@ import {
 import { StartupError } from '#shared/errors/startup-error.ts';
 import { PermanentlyUnavailableError, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
-import { mustRefuse, someEvent, someStream } from '#test/contract/event-store.ts';
+import { mustAppend, mustRefuse, someEvent, someStream } from '#test/contract/event-store.ts';
 import { EventStoreDbClusterDouble } from '#test/support/eventstoredb/cluster-double.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { freePort } from '#test/support/run/free-port.ts';
@@ -191,7 +191,7 @@ describe('cause of an unavailable EventStoreDB', function () {
 
     for (const [what, urlOf] of [
       ['one of its nodes', () => cluster.followers[0]?.url ?? ''],
-      ['all of its nodes', () => cluster.url],
+      ['two of its nodes', () => cluster.url.replace(`127.0.0.1:${cluster.leader.port},`, '')],
     ] as const)
       it(`says that the address of the leader cannot be reached, to a client that knows ${what}, and names it in the log only`, async () => {
         const unreachable = await freePort();
@@ -206,6 +206,11 @@ describe('cause of an unavailable EventStoreDB', function () {
           [`127.0.0.1:${unreachable}`],
         );
       });
+
+    it('does not arise from a wrong address of the leader, to a client that knows the right one', async () => {
+      cluster.advertise(cluster.leader, { host: '127.0.0.1', port: await freePort() });
+      await mustAppend(open(cluster.url), someStream(), noStream, [someEvent()]);
+    });
 
     it('is the silence of its leader, which can be reached', async () => {
       const double = await EventStoreDbDouble.start();

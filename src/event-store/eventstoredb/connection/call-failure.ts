@@ -32,6 +32,7 @@ interface Trailers {
 }
 
 /** Status codes of gRPC. */
+const cancelled = 1;
 const invalidArgument = 3;
 const deadlineExceeded = 4;
 const notFound = 5;
@@ -76,9 +77,21 @@ export function isSilence({ code }: CallFailure): boolean {
   return code === deadlineExceeded;
 }
 
-/** The call broke off without a status: the server stops, or the connection carries no more calls. */
-export function isBroken({ code }: CallFailure): boolean {
-  return code === internal;
+/** The connection carries no more calls, or leads to a node that does not serve them. */
+export function isUnusable(failure: CallFailure): boolean {
+  return failure.code === unavailable || failure.code === internal || isNotLeader(failure);
+}
+
+/** Another node is the leader, or none. */
+export function isNotLeader({ exception }: CallFailure): boolean {
+  return exception === 'not-leader';
+}
+
+/** Returns where a node that is not the leader says that it is, as `host:port`; null if it does not say it. */
+export function leaderIn(error: unknown): string | null {
+  const host = trailerOf(error, 'leader-endpoint-host');
+  const port = trailerOf(error, 'leader-endpoint-port');
+  return host === undefined || port === undefined ? null : `${host}:${port}`;
 }
 
 /** The stream was closed for good (tombstoned), or deleted while the call was for an existing stream. */
@@ -120,6 +133,7 @@ function detailOf({ code, exception, detail }: CallFailure): string {
   switch (code) {
     case deadlineExceeded:
       return 'it does not answer in time';
+    case cancelled:
     case internal:
       return 'the connection broke';
     case unimplemented:

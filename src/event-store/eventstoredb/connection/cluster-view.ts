@@ -1,16 +1,18 @@
 import { connect } from 'node:net';
+import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import gossip, { type MemberInfo } from '@eventstore/db-client/generated/gossip_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { Metadata } from '@grpc/grpc-js';
 import type { UnavailableCause } from '#shared/availability/availability.ts';
-import { Connection } from './connection.ts';
-import type { Seed } from './connection-url.ts';
+import type { ServerSettings } from './server-settings.ts';
 
 /**
  * Explains an outage by what the nodes know about their cluster.
  * @param answerMs how long each node has for its answer
  * @returns null if no node answers, or if its leader can be reached
  */
-export async function explainByCluster(seeds: ReadonlyArray<Seed>, answerMs: number): Promise<UnavailableCause | null> {
-  const views = await Promise.all(seeds.map(({ url }) => membersBy(url, answerMs)));
+export async function explainByCluster(settings: ServerSettings, answerMs: number): Promise<UnavailableCause | null> {
+  const views = await Promise.all(settings.seeds.map((seed) => membersBy(seed, settings, answerMs)));
   const answers = views.filter((members) => members !== null);
   const [first] = answers;
   if (first === undefined) return null;
@@ -40,16 +42,20 @@ function unreachableLeader(address: string): UnavailableCause {
   };
 }
 
-/** Returns the members that a node knows; null if it does not answer. */
-async function membersBy(url: string, answerMs: number): Promise<ReadonlyArray<MemberInfo> | null> {
-  const connection = new Connection(url);
-  try {
-    return (await connection.gossip(answerMs)).getMembersList();
-  } catch {
-    return null;
-  } finally {
-    void connection.close();
-  }
+/** Returns the members that a node knows; null if it does not answer. A node without a leader answers too. */
+function membersBy(
+  address: string,
+  { credentials, channelOptions }: ServerSettings,
+  answerMs: number,
+): Promise<ReadonlyArray<MemberInfo> | null> {
+  const client = new GossipClient(address, credentials, channelOptions);
+  return new Promise((resolve) => {
+    const deadline = new Date(Date.now() + answerMs);
+    client.read(new shared.Empty(), new Metadata(), { deadline }, (error, info) => {
+      client.close();
+      resolve(error === null ? info.getMembersList() : null);
+    });
+  });
 }
 
 function isLeader(member: MemberInfo): boolean {

@@ -67,28 +67,18 @@ function partsOf(authority: string): { readonly credentials: string | null; read
   return { credentials: at < 0 ? null : authority.slice(0, at), hosts: authority.slice(at + 1) };
 }
 
-/** Whether a URL of `connectionUrl` names a user. */
-export function hasUser(url: string): boolean {
-  return partsOf(authorityOf(url)).credentials !== null;
+/** Returns the user and password in a URL of `connectionUrl`; null without them. */
+export function credentialsOf(url: string): { readonly user: string; readonly password: string } | null {
+  const { credentials } = partsOf(authorityOf(url));
+  if (credentials === null) return null;
+  const [user = '', password = ''] = credentials.split(':').map(decodeURIComponent);
+  return { user, password };
 }
 
-/** One host of a URL. */
-export interface Seed {
-  /** `host:port` */
-  readonly address: string;
-  /** The URL with this host only. */
-  readonly url: string;
-}
-
-/** Returns the hosts of a URL of `connectionUrl`. */
-export function seedsOf(url: string): ReadonlyArray<Seed> {
-  const { credentials, hosts } = partsOf(authorityOf(url));
-  const user = credentials === null ? '' : `${credentials}@`;
-  const options = url.slice(url.indexOf('?'));
-  return hosts.split(',').map((host) => ({
-    address: host.includes(':') ? host : `${host}:${defaultPort}`,
-    url: `esdb://${user}${host}${options}`,
-  }));
+/** Returns the hosts of a URL of `connectionUrl`, as `host:port`. */
+export function seedsOf(url: string): ReadonlyArray<string> {
+  const { hosts } = partsOf(authorityOf(url));
+  return hosts.split(',').map((host) => (host.includes(':') ? host : `${host}:${defaultPort}`));
 }
 
 const defaultPort = 2113;

@@ -1,75 +1,55 @@
-import { EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
-import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
-import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js';
-import shared from '@eventstore/db-client/generated/shared_pb.js';
-import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import type { AppendReq, AppendResp, DeleteReq, ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { withTimeoutError } from '#shared/async/timed-waits.ts';
-import { StartupError } from '#shared/errors/startup-error.ts';
-import { callFailure, isBroken, isSilence, TimedOutError } from './call-failure.ts';
-import { connectionUrl } from './connection-url.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { callFailure, isUnusable, TimedOutError } from './call-failure.ts';
+import { LeaderSearch } from './leader-search.ts';
+import { NodeLink, type ReadCall } from './node-link.ts';
+import type { ServerSettings } from './server-settings.ts';
 
-type AppendCall = ReturnType<StreamsClient['append']>;
-type AppendArguments = Parameters<StreamsClient['append']>;
-type CallArguments = [metadata: AppendArguments[0], options: { deadline: Date | number }];
-
-/** A connection to one node. After a failure, or to find the leader, the client makes a new one. */
-interface Channel {
-  close(): void;
-}
-
-/** A running read: an object-mode stream of answers. */
-export type ReadCall = ReturnType<StreamsClient['read']>;
-
-/**
- * The parts of the client's own commands (6.2.1, pinned), which only its types hide. We use them because the commands
- * cannot do what we need. The commands send appends in a batch, which one lost connection breaks for every client of
- * the process, unless the call has credentials, which not every server uses. Reads have no deadline. No command stores
- * a JSON text unchanged.
- */
-interface ClientParts {
-  execute<Stubs extends StreamsClient | GossipClient, Value>(
-    stubs: new (...address: ConstructorParameters<typeof StreamsClient>) => Stubs,
-    name: string,
-    action: (client: Stubs) => Promise<Value>,
-  ): Promise<Value>;
-  GRPCStreamCreator(
-    stubs: typeof StreamsClient,
-    name: string,
-    creator: (client: StreamsClient) => ReadCall,
-  ): () => Promise<ReadCall>;
-  callArguments(options: { requiresLeader: boolean }, callOptions: { deadline: Date | number }): CallArguments;
-  getChannel(): Promise<Channel>;
-  handleError(client: StreamsClient, error: Error): Promise<void>;
+export interface ConnectionOptions {
+  readonly settings: ServerSettings;
+  /** A small read that only the leader answers. */
+  readonly question: ReadReq;
+  /** Called whenever a node has answered. */
+  readonly onAnswer: () => void;
+  /** Called whenever a call ended without an answer. */
+  readonly onFailure: () => void;
 }
 
 /**
- * A node that is not the leader, or not ready, answers reads from its own data: an existing stream may be "not found",
- * and a subscription "caught up" without events. With this option it refuses instead.
+ * A link whose node says nothing for so long is replaced: it may lead nowhere, or to a node that leads no more. Its calls
+ * continue.
  */
-const leaderOnly = { requiresLeader: true };
+const maxSilenceMs = 1_000;
 
-/** How long `close` waits for the client's streams to end. */
-const closeLimitMs = 2_000;
+/** How long a replaced link may still answer after the leader was found elsewhere. Then its calls end. */
+const lastAnswersMs = 500;
 
-/** One client: finds the node, connects, and connects again when a connection fails. Every call has a deadline. */
+/**
+ * The way to the leader: finds it, and finds it again after a failure. Every call has a deadline. A replaced link keeps
+ * its calls, because a server that only paused answers them there. If it is still silent while the leader answers
+ * elsewhere, they end, and their callers repeat them.
+ */
 export class Connection {
-  readonly #client: EventStoreDBClient;
-  readonly #parts: ClientParts;
-  #channel: Promise<Channel> | null = null;
-  /** The channel of the newest call. */
-  #current: Channel | null = null;
+  readonly #options: ConnectionOptions;
+  readonly #search: LeaderSearch;
   readonly #moveListeners = new Set<() => void>();
-  #stubs: StreamsClient | null = null;
-  #lastAnswerAt = 0;
-  #closed = false;
+  #isClosed = false;
+  #isFirst = true;
+  #opening: Promise<NodeLink> | null = null;
+  #link: NodeLink | null = null;
+  /** The replaced links, with the time of their replacement on the clock of `performance.now()`. */
+  readonly #replaced = new Map<NodeLink, number>();
 
-  /** @param url see `connectionUrl`; @throws StartupError */
-  constructor(url: string) {
-    this.#client = clientFor(connectionUrl(url));
-    this.#parts = this.#client as unknown as ClientParts;
-    this.#rememberChannel();
-    this.#containErrors();
+  constructor(options: ConnectionOptions) {
+    const { settings, question } = options;
+    this.#options = options;
+    const linkTo = (address: string) =>
+      new NodeLink(address, settings, {
+        answered: options.onAnswer,
+        failed: (link, error) => this.#failed(link, error),
+      });
+    this.#search = new LeaderSearch({ settings, question, linkTo });
   }
 
   /**
@@ -77,9 +57,7 @@ export class Connection {
    * @throws the call's failure, or TimedOutError: either way it may have been stored
    */
   append(requests: ReadonlyArray<AppendReq>, deadlineMs: number): Promise<AppendResp> {
-    const end = Date.now() + deadlineMs;
-    const answer = this.#parts.execute(StreamsClient, 'append', (stubs) => this.#append(stubs, requests, end));
-    return this.#watched(deadlineMs, answer);
+    return this.#call(deadlineMs, (link, deadline) => link.append(requests, deadline));
   }
 
   /**
@@ -87,73 +65,35 @@ export class Connection {
    * @throws the call's failure, or TimedOutError: either way it may be deleted
    */
   delete(request: DeleteReq, deadlineMs: number): Promise<void> {
-    const deadline = new Date(Date.now() + deadlineMs);
-    const answer = this.#parts.execute(StreamsClient, 'delete', (stubs) => this.#delete(stubs, request, deadline));
-    return this.#watched(deadlineMs, answer);
+    return this.#call(deadlineMs, (link, deadline) => link.delete(request, deadline));
   }
 
   /**
    * Begins a read, which fails at its deadline. Destroy it when it is not needed any more.
    * @param deadlineMs the time until its last answer; null for a subscription
    * @param startMs the time until the call is sent
-   * @throws TimedOutError
+   * @throws TimedOutError, or the failure of the search for the leader
    */
   async read(request: ReadReq, deadlineMs: number | null, startMs: number): Promise<ReadCall> {
-    const deadline = deadlineMs === null ? Number.POSITIVE_INFINITY : new Date(Date.now() + deadlineMs);
-    const open = this.#parts.GRPCStreamCreator(StreamsClient, 'read', (stubs) => {
-      this.#stubs = stubs;
-      return stubs.read(request, ...this.#parts.callArguments(leaderOnly, { deadline }));
-    });
-    const opening = open();
-    try {
-      const call = await within(startMs, opening);
-      if (!this.#closed) return call;
-    } catch (error) {
-      // Ends a call that opens after the timeout.
-      opening.then(endCall, () => {});
-      throw error;
-    }
-    opening.then(endCall, () => {});
-    throw new UnavailableError();
+    const deadline = deadlineMs === null ? null : new Date(Date.now() + deadlineMs);
+    const link = await within(startMs, this.#openLink());
+    return link.read(request, deadline);
   }
 
   /**
-   * Reads what the node knows about its cluster. A node without a leader answers too.
-   * @throws the call's failure, or TimedOutError
+   * Asks the leader whether it answers. If the link is silent, the leader may be found elsewhere.
+   * @throws the call's failure
    */
-  gossip(deadlineMs: number): Promise<ClusterInfo> {
+  async probe(deadlineMs: number): Promise<void> {
+    if (this.#link !== null && performance.now() - this.#link.heardAt >= maxSilenceMs) this.#replace(this.#link);
     const deadline = new Date(Date.now() + deadlineMs);
-    const [metadata, options] = this.#parts.callArguments({ requiresLeader: false }, { deadline });
-    const answer = this.#parts.execute(GossipClient, 'gossip', (stubs) => {
-      return new Promise<ClusterInfo>((resolve, reject) => {
-        stubs.read(new shared.Empty(), metadata, options, (error, info) => {
-          if (error !== null) reject(error);
-          else resolve(info);
-        });
-      });
-    });
-    return within(deadlineMs + 100, answer);
-  }
-
-  /** Must be called after a read is answered, because this shows that the connection works. */
-  answered(): void {
-    this.#lastAnswerAt = Date.now();
+    const link = await this.#openLink();
+    const failure = await link.ask(this.#options.question, deadline);
+    if (failure !== null) throw failure;
   }
 
   /**
-   * Must be called when a call failed. If the connection itself may be broken, the next call gets a new one, because
-   * the
-   * client notices that only when a call fails with "unavailable". Calls on the old connection continue.
-   * @param waitedMs how long the call waited
-   */
-  failed(error: unknown, waitedMs: number): void {
-    const failure = callFailure(error);
-    // Without an open call there are no pings that would show that the connection is dead.
-    if (isSilence(failure) ? Date.now() - this.#lastAnswerAt >= waitedMs : isBroken(failure)) this.#renew();
-  }
-
-  /**
-   * Calls a listener when calls go over a new channel: to another node, or to the same one after a failure.
+   * Calls a listener when further calls go over a new link: to another node, or to the same one after a failure.
    * @returns a function that removes the listener
    */
   onMove(listener: () => void): () => void {
@@ -163,85 +103,62 @@ export class Connection {
 
   /** Ends every call and leaves nothing open. */
   async close(): Promise<void> {
-    this.#closed = true;
-    await within(closeLimitMs, this.#client.dispose()).catch(() => {});
-    // The client does not close this channel itself.
-    await within(closeLimitMs, this.#channel ?? Promise.resolve(null)).then(
-      (channel) => channel?.close(),
-      () => {},
-    );
+    this.#isClosed = true;
+    this.#search.close();
+    await this.#opening?.catch(() => {});
+    if (this.#link !== null) this.#replace(this.#link);
+    for (const link of this.#replaced.keys()) link.cut();
+    this.#replaced.clear();
   }
 
-  #append(stubs: StreamsClient, requests: ReadonlyArray<AppendReq>, end: number): Promise<AppendResp> {
-    this.#stubs = stubs;
-    return new Promise((resolve, reject) => {
-      if (this.#closed) return reject(new UnavailableError());
-      const [metadata, options] = this.#parts.callArguments(leaderOnly, { deadline: new Date(end) });
-      const call: AppendCall = stubs.append(metadata, options, (error, answer) => {
-        if (error !== null) reject(error);
-        else resolve(answer);
-      });
-      // The callback of the answer gets the error.
-      call.on('error', () => {});
-      for (const request of requests) call.write(request);
-      call.end();
+  #call<Answer>(deadlineMs: number, call: (link: NodeLink, deadline: Date) => Promise<Answer>): Promise<Answer> {
+    const deadline = new Date(Date.now() + deadlineMs);
+    const answer = this.#openLink().then((link) => call(link, deadline));
+    // The call's own deadline does not count the search for the leader.
+    return within(deadlineMs + 100, answer);
+  }
+
+  #openLink(): Promise<NodeLink> {
+    if (this.#link !== null) return Promise.resolve(this.#link);
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = null;
     });
+    return this.#opening;
   }
 
-  #delete(stubs: StreamsClient, request: DeleteReq, deadline: Date): Promise<void> {
-    this.#stubs = stubs;
-    return new Promise((resolve, reject) => {
-      if (this.#closed) return reject(new UnavailableError());
-      stubs.delete(request, ...this.#parts.callArguments(leaderOnly, { deadline }), (error) => {
-        if (error !== null) reject(error);
-        else resolve();
-      });
-    });
-  }
-
-  async #watched<Value>(deadlineMs: number, answer: Promise<Value>): Promise<Value> {
-    try {
-      // The call's own deadline does not count the search for a node.
-      const value = await within(deadlineMs + 100, answer);
-      this.answered();
-      return value;
-    } catch (error) {
-      this.failed(error, deadlineMs);
+  async #open(): Promise<NodeLink> {
+    if (this.#isClosed) throw closedError();
+    const link = await this.#search.find().catch((error: unknown) => {
+      this.#options.onFailure();
       throw error;
+    });
+    if (this.#isClosed) {
+      link.close();
+      throw closedError();
     }
+    this.#link = link;
+    for (const [replaced, replacedAt] of this.#replaced) this.#endIfSilent(replaced, replacedAt);
+    if (!this.#isFirst) for (const listener of [...this.#moveListeners]) listener();
+    this.#isFirst = false;
+    return link;
   }
 
-  #renew(): void {
-    if (this.#stubs === null) return;
-    this.#lastAnswerAt = Date.now();
-    void this.#parts.handleError(this.#stubs, new UnavailableError());
-    this.#stubs = null;
+  #failed(link: NodeLink, error: unknown): void {
+    if (link === this.#link && isUnusable(callFailure(error))) this.#replace(link);
+    this.#options.onFailure();
   }
 
-  #rememberChannel(): void {
-    const getChannel = this.#parts.getChannel;
-    this.#parts.getChannel = () => {
-      const channel = getChannel();
-      this.#channel = channel;
-      // The caller that awaits the channel gets the error when none is found.
-      channel.then(
-        (opened) => this.#use(opened),
-        () => {},
-      );
-      return channel;
-    };
+  #replace(link: NodeLink): void {
+    this.#link = null;
+    this.#replaced.set(link, performance.now());
+    link.close();
   }
 
-  #use(channel: Channel): void {
-    const isMove = this.#current !== null && this.#current !== channel;
-    this.#current = channel;
-    if (isMove) for (const listener of [...this.#moveListeners]) listener();
-  }
-
-  /** The client does not await this function, so an error would end the process. */
-  #containErrors(): void {
-    const handleError = this.#parts.handleError;
-    this.#parts.handleError = (client, error) => handleError(client, error).catch(() => {});
+  #endIfSilent(link: NodeLink, replacedAt: number): void {
+    setTimeout(() => {
+      if (!this.#replaced.delete(link)) return;
+      if (link.heardAt < replacedAt) link.cut();
+    }, lastAnswersMs).unref();
   }
 }
 
@@ -251,14 +168,8 @@ export function endCall(call: ReadCall): void {
   call.cancel();
 }
 
-function clientFor(url: string): EventStoreDBClient {
-  try {
-    return EventStoreDBClient.connectionString(url);
-  } catch (error) {
-    // The message may quote the URL with its password, so only messages about a file are passed on.
-    const message = error instanceof Error && /certificate|userCertFile/.test(error.message) ? error.message : '';
-    throw new StartupError(`The event store URL cannot be used. ${message || 'Check its hosts and options.'}`);
-  }
+function closedError(): UnavailableError {
+  return new UnavailableError('The event store is closed.');
 }
 
 /** @throws TimedOutError if the promise does not settle in time */

@@ -2,21 +2,20 @@ import { connect } from 'node:tls';
 import type { UnavailableCause } from '#shared/availability/availability.ts';
 import { callFailure, causeOf, isAccessRefusal, isLoginRefusal } from './call-failure.ts';
 import { explainByCluster } from './cluster-view.ts';
-import { hasUser, seedsOf } from './connection-url.ts';
+import type { ServerSettings } from './server-settings.ts';
 
 /** How long a server has for its part of an explanation. */
 const answerMs = 500;
 
 /**
  * Finds out why a call failed. The failure alone does not show whether the cluster has a leader; the gossip of its nodes does.
- * @param url from `connectionUrl`
  */
-export async function explainFailure(url: string, failure: unknown): Promise<UnavailableCause> {
+export async function explainFailure(settings: ServerSettings, failure: unknown): Promise<UnavailableCause> {
   const refusal = callFailure(failure);
-  if ((isLoginRefusal(refusal) || isAccessRefusal(refusal)) && !hasUser(url)) return needsUser;
+  if ((isLoginRefusal(refusal) || isAccessRefusal(refusal)) && !settings.hasUser) return needsUser;
   const cause = causeOf(failure);
   if (cause.isPermanent) return cause;
-  const [needsTls, ofCluster] = await Promise.all([requiresTls(url), explainByCluster(seedsOf(url), answerMs)]);
+  const [needsTls, ofCluster] = await Promise.all([requiresTls(settings), explainByCluster(settings, answerMs)]);
   return needsTls ? speaksTls : (ofCluster ?? cause);
 }
 
@@ -34,9 +33,9 @@ const speaksTls: UnavailableCause = {
  * Whether the URL has `tls=false` and a server requires TLS. Such a server closes a plain connection, which looks like a
  * server that is down.
  */
-async function requiresTls(url: string): Promise<boolean> {
-  if (!/[?&]tls=false(?:&|$)/i.test(url)) return false;
-  const answers = await Promise.all(seedsOf(url).map(({ address }) => acceptsTls(address)));
+async function requiresTls({ isSecure, seeds }: ServerSettings): Promise<boolean> {
+  if (isSecure) return false;
+  const answers = await Promise.all(seeds.map(acceptsTls));
   return answers.includes(true);
 }
 

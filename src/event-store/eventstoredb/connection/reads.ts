@@ -13,7 +13,8 @@ import {
   TimedOutError,
   unavailableError,
 } from './call-failure.ts';
-import { type Connection, endCall, type ReadCall } from './connection.ts';
+import { type Connection, endCall } from './connection.ts';
+import type { ReadCall } from './node-link.ts';
 
 export interface ReadsOptions {
   /** The time limit of one attempt. */
@@ -80,7 +81,8 @@ export class Reads {
   async page(request: ReadReq, maxBytes: number, deadlineMs: number): Promise<ReadAnswers> {
     await this.#ensureOpen();
     try {
-      return await this.#failWhenUnavailable(this.#call(request, maxBytes, deadlineMs, true));
+      const limits = { maxBytes, deadlineMs, keepsPart: true };
+      return await this.#failWhenUnavailable(readOnce(this.#connection, request, limits));
     } catch (error) {
       throw unavailableError('cannot be read', error);
     }
@@ -108,18 +110,7 @@ export class Reads {
   }
 
   async #once(request: ReadReq, maxBytes: number, deadlineMs: number): Promise<ReadonlyArray<ReadResp>> {
-    return (await this.#call(request, maxBytes, deadlineMs, false)).answers;
-  }
-
-  async #call(request: ReadReq, maxBytes: number, deadlineMs: number, keepsPart: boolean): Promise<ReadAnswers> {
-    try {
-      const answers = await readOnce(this.#connection, request, { maxBytes, deadlineMs, keepsPart });
-      this.#availability.answered();
-      return answers;
-    } catch (error) {
-      this.#availability.failed(error);
-      throw error;
-    }
+    return (await readOnce(this.#connection, request, { maxBytes, deadlineMs, keepsPart: false })).answers;
   }
 }
 
@@ -144,21 +135,14 @@ export interface ReadLimits {
 export async function readOnce(connection: Connection, request: ReadReq, limits: ReadLimits): Promise<ReadAnswers> {
   const { deadlineMs } = limits;
   const end = Date.now() + deadlineMs;
-  try {
-    const call = await connection.read(request, deadlineMs, deadlineMs);
-    const maxEvents = Number(request.getOptions()?.getCount());
-    const answers = new AnswersOfCall(call, maxEvents, limits);
-    const result = await withTimeoutError(
-      Math.max(end - Date.now(), 0) + 100,
-      answers.finished,
-      () => new TimedOutError(deadlineMs),
-    ).finally(() => endCall(call));
-    connection.answered();
-    return result;
-  } catch (error) {
-    connection.failed(error, deadlineMs);
-    throw error;
-  }
+  const call = await connection.read(request, deadlineMs, deadlineMs);
+  const maxEvents = Number(request.getOptions()?.getCount());
+  const answers = new AnswersOfCall(call, maxEvents, limits);
+  return withTimeoutError(
+    Math.max(end - Date.now(), 0) + 100,
+    answers.finished,
+    () => new TimedOutError(deadlineMs),
+  ).finally(() => endCall(call));
 }
 
 /** Collects the answers of a call. */

@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { type Connection, endCall, type ReadCall } from '#event-store/eventstoredb/connection/connection.ts';
+import { type Connection, endCall } from '#event-store/eventstoredb/connection/connection.ts';
+import type { ReadCall } from '#event-store/eventstoredb/connection/node-link.ts';
 import { eventOf, positionOf, subscriptionRequest } from '#event-store/eventstoredb/wire/requests.ts';
 import type { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import { BackOff } from '#shared/async/retrying.ts';
@@ -126,8 +127,8 @@ export class WakeUpSubscription implements WakeUpSource {
       const request = subscriptionRequest(after, this.#names.ownEvents());
       const call = await this.#connection.read(request, null, this.#startMs);
       await this.#untilEnded(call, new SubscriptionAnswers(after, listener), signal).finally(() => endCall(call));
-    } catch (error) {
-      this.#connection.failed(error, this.#startMs);
+    } catch {
+      // The connection reports why it finds no leader.
     }
     const wasConfirmed = this.#isConfirmed;
     this.#isConfirmed = false;

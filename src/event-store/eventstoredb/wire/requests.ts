@@ -75,11 +75,14 @@ export function metadataRequest(stream: string): ReadRequest {
   );
 }
 
-/** Requests the last event of the log, of any application. */
-export function lastEventRequest(): ReadRequest {
-  return readRequest(
-    new streams.ReadReq.Options().setAll(allFromEnd()).setCount('1').setNoFilter(empty).setReadDirection(1),
-  );
+/** A stream that nobody writes. */
+const probedStream = 'probe';
+
+/**
+ * Requests an event that does not exist: the smallest read that a node answers only if it is the leader and can read.
+ */
+export function probeRequest(names: StreamNames): ReadRequest {
+  return streamRequest(names.onServer(probedStream), 0, 1);
 }
 
 /** Requests the last event of the log that matches a filter. */

@@ -1,0 +1,112 @@
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
+import { delay, withTimeoutError } from '#shared/async/timed-waits.ts';
+import { callFailure, isNotLeader, isSilence, leaderIn, TimedOutError } from './call-failure.ts';
+import type { NodeLink } from './node-link.ts';
+import type { ServerSettings } from './server-settings.ts';
+
+/** After this many silent questions in a row a node gets a new link: the connection of the old one may be dead. */
+const maxSilentQuestions = 10;
+
+interface Candidate {
+  link: NodeLink;
+  silentQuestions: number;
+}
+
+export interface LeaderSearchOptions {
+  readonly settings: ServerSettings;
+  readonly linkTo: (address: string) => NodeLink;
+  /** A read that only the leader answers. */
+  readonly question: ReadReq;
+}
+
+/**
+ * Finds the node that serves as the leader. It asks all nodes at the same time, so that a mute one delays nothing, and
+ * those that others name as the leader. The leader is who answers: gossip names a leader that has fallen for a while, and
+ * a new one late.
+ */
+export class LeaderSearch {
+  readonly #options: LeaderSearchOptions;
+  /** By address. They are kept until one of them is the leader. */
+  readonly #candidates = new Map<string, Candidate>();
+  readonly #closed = new AbortController();
+
+  constructor(options: LeaderSearchOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns the link that the leader has answered on. In a cluster it asks again until the time limit, because a leader
+   * may be elected meanwhile.
+   * @throws why a node did not answer as the leader
+   */
+  async find(): Promise<NodeLink> {
+    const { seeds, isCluster, discoveryIntervalMs, gossipTimeoutMs } = this.#options.settings;
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, this.#closed.signal]);
+    const { promise: found, resolve, reject } = Promise.withResolvers<NodeLink>();
+    const asked = new Set<string>();
+    const failures = new Map<string, unknown>();
+    const poll = async (address: string) => {
+      if (asked.has(address)) return;
+      asked.add(address);
+      while (!signal.aborted) {
+        const candidate = this.#candidateAt(address);
+        const failure = await this.#ask(candidate);
+        if (signal.aborted) return;
+        if (failure === null) return resolve(candidate.link);
+        failures.set(address, failure);
+        const leader = leaderIn(failure);
+        if (leader !== null) void poll(leader);
+        if (!isCluster && failures.size === asked.size) return reject(failure);
+        await delay(discoveryIntervalMs, signal);
+      }
+    };
+    for (const seed of seeds) void poll(seed);
+    try {
+      const link = await withTimeoutError(gossipTimeoutMs, found, () => failureIn(failures, gossipTimeoutMs));
+      this.#leaveAllBut(link);
+      return link;
+    } finally {
+      over.abort();
+    }
+  }
+
+  close(): void {
+    this.#closed.abort();
+    this.#leaveAllBut(null);
+  }
+
+  #candidateAt(address: string): Candidate {
+    const known = this.#candidates.get(address);
+    if (known !== undefined) return known;
+    const candidate = { link: this.#options.linkTo(address), silentQuestions: 0 };
+    this.#candidates.set(address, candidate);
+    return candidate;
+  }
+
+  /** @returns why it did not answer; null if it did */
+  async #ask(candidate: Candidate): Promise<unknown> {
+    const { question, settings, linkTo } = this.#options;
+    const failure = await candidate.link.ask(question, new Date(Date.now() + settings.gossipTimeoutMs));
+    candidate.silentQuestions = failure !== null && isSilence(callFailure(failure)) ? candidate.silentQuestions + 1 : 0;
+    if (candidate.silentQuestions < maxSilentQuestions) return failure;
+    candidate.link.close();
+    candidate.link = linkTo(candidate.link.address);
+    candidate.silentQuestions = 0;
+    return failure;
+  }
+
+  #leaveAllBut(leader: NodeLink | null): void {
+    for (const { link } of this.#candidates.values()) if (link !== leader) link.close();
+    this.#candidates.clear();
+  }
+}
+
+/** What a node says, or that nothing answers there; silence only if that is all. */
+function failureIn(failures: ReadonlyMap<string, unknown>, waitedMs: number): Error {
+  const telling = [...failures.values()].find((error) => {
+    const failure = callFailure(error);
+    return !isSilence(failure) && !isNotLeader(failure);
+  });
+  return telling instanceof Error ? telling : new TimedOutError(waitedMs);
+}

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { type ChannelCredentials, type ChannelOptions, credentials, Metadata } from '@grpc/grpc-js';
+import { StartupError } from '#shared/errors/startup-error.ts';
+import { connectionUrl, credentialsOf, seedsOf } from './connection-url.ts';
+
+/** What every call to a server needs. */
+export interface ServerSettings {
+  /** The addresses in the URL, as `host:port`. */
+  readonly seeds: ReadonlyArray<string>;
+  /** Whether the nodes are asked which of them is the leader. */
+  readonly isCluster: boolean;
+  readonly hasUser: boolean;
+  /** Whether connections are encrypted. */
+  readonly isSecure: boolean;
+  readonly credentials: ChannelCredentials;
+  readonly channelOptions: ChannelOptions;
+  /** The headers of every call. */
+  readonly metadata: Metadata;
+  /** The pause between two questions for the leader to the same node. */
+  readonly discoveryIntervalMs: number;
+  /** How long a search for the leader lasts. */
+  readonly gossipTimeoutMs: number;
+}
+
+/** A server stores events of up to 16 MiB that come from elsewhere, for example from its own projections. */
+const maxMessageBytes = 17 * 1024 * 1024;
+
+/** The pause before a refused connection is tried again. */
+const reconnectMs = 200;
+
+/** @param url see `connectionUrl`; @throws StartupError */
+export function serverSettings(url: string): ServerSettings {
+  const checked = connectionUrl(url);
+  const options = new Map(
+    checked
+      .slice(checked.indexOf('?') + 1)
+      .split('&')
+      .map(optionOf),
+  );
+  const seeds = seedsOf(checked);
+  if (!seeds.every((seed) => /^[^:/]+:\d+$/.test(seed))) throw unusable('Check its hosts and options.');
+  const user = credentialsOf(checked);
+  const isSecure = options.get('tls') !== 'false';
+  const metadata = new Metadata();
+  metadata.set('connection-name', options.get('connectionname') ?? '');
+  // A node that is not the leader, or not ready, answers reads from its own data: an existing stream may be "not found",
+  // and a subscription "caught up" without events. With this header it refuses instead.
+  metadata.set('requires-leader', 'true');
+  // Without TLS, a server has no users.
+  if (user !== null && isSecure) metadata.set('authorization', basic(`${user.user}:${user.password}`));
+  return {
+    seeds,
+    isCluster: checked.startsWith('esdb+discover') || seeds.length > 1,
+    hasUser: user !== null,
+    isSecure,
+    credentials: isSecure ? secureCredentials(options) : credentials.createInsecure(),
+    channelOptions: {
+      'grpc.keepalive_time_ms': numberOf(options, 'keepAliveInterval', 10_000),
+      'grpc.keepalive_timeout_ms': numberOf(options, 'keepAliveTimeout', 5_000),
+      'grpc.max_receive_message_length': maxMessageBytes,
+      'grpc.initial_reconnect_backoff_ms': reconnectMs,
+      'grpc.max_reconnect_backoff_ms': reconnectMs,
+      // A connection that is made after another one has broken must not be that one.
+      'grpc.use_local_subchannel_pool': 1,
+    },
+    metadata,
+    discoveryIntervalMs: numberOf(options, 'discoveryInterval', 100),
+    gossipTimeoutMs: numberOf(options, 'gossipTimeout', 1) * 1_000,
+  };
+}
+
+function optionOf(option: string): readonly [name: string, value: string] {
+  const [name = '', value = ''] = option.split('=');
+  return [flat(name), decoded(value.trim())];
+}
+
+function flat(name: string): string {
+  return name.toLowerCase().replace(/[_-]/g, '');
+}
+
+/** The value in a URL, or as it is where it is not percent-encoded. */
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+function numberOf(options: ReadonlyMap<string, string>, name: string, otherwise: number): number {
+  const text = options.get(flat(name));
+  if (text === undefined) return otherwise;
+  const value = Number(text);
+  if (!Number.isInteger(value)) throw unusable(`The option ${name} must be a whole number.`);
+  // By the URL's rules -1 turns a limit off.
+  return value < 0 ? Number.MAX_SAFE_INTEGER : value;
+}
+
+function basic(credentials: string): string {
+  return `Basic ${Buffer.from(credentials).toString('base64')}`;
+}
+
+function secureCredentials(options: ReadonlyMap<string, string>): ChannelCredentials {
+  const fileOf = (name: string) => readFile(name, options.get(flat(name)));
+  const key = fileOf('userKeyFile');
+  const certificate = fileOf('userCertFile');
+  if ((key === null) !== (certificate === null)) throw unusable('userCertFile and userKeyFile need each other.');
+  return credentials.createSsl(fileOf('tlsCAFile'), key, certificate);
+}
+
+function readFile(option: string, path: string | undefined): Buffer | null {
+  if (path === undefined) return null;
+  try {
+    return readFileSync(path);
+  } catch {
+    throw unusable(`The file of ${option} cannot be read.`);
+  }
+}
+
+function unusable(why: string): StartupError {
+  return new StartupError(`The event store URL cannot be used. ${why}`);
+}
