@@ -48,6 +48,22 @@ describe('command operations', () => {
       assert.equal(answer.body.name, 'Opening hours');
     });
 
+    it('reads the stream of a new resource if its id derives from a key, or after a conflict', async () => {
+      const service = await startService();
+      const reads = () => service.store.reads.filter(([stream]) => stream.startsWith('flow-')).length;
+      await makeFlow(service);
+      assert.equal(reads(), 0);
+      await service.ok(createFlow, path, { body, idempotencyKey: 'key' });
+      assert.equal(reads(), 1);
+      const { beforeAppend } = service.store;
+      service.store.beforeAppend = async () => {
+        service.store.beforeAppend = beforeAppend;
+        return { kind: 'conflict', actualRevision: 0 };
+      };
+      await makeFlow(service);
+      assert.equal(reads(), 2);
+    });
+
     it('answers a new and an activated version with its schema', async () => {
       const service = await startService();
       const flowId = await makeFlow(service);

@@ -8,6 +8,7 @@ import { organization } from '#domain/organization/organization.ts';
 import { project } from '#domain/project/project.ts';
 import type { EventOf } from '#domain/shared/entity.ts';
 import { newEvent } from '#domain/shared/event.ts';
+import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 
 const system = { keyId: 'system', keyType: 'system' };
@@ -21,7 +22,13 @@ const ids = {
 
 /** Whether any node has finished the first start. @throws UnavailableError */
 export async function isBootstrapped(writer: StreamWriter): Promise<boolean> {
-  return (await firstKeyIn(writer)) !== null;
+  try {
+    return (await firstKeyIn(writer)) !== null;
+  } catch (error) {
+    // The stream of the key lacks events, so it has been begun.
+    if (error instanceof UnreadableStreamError) return true;
+    throw error;
+  }
 }
 
 async function firstKeyIn(writer: StreamWriter): Promise<ApiKeyState> {

@@ -46,6 +46,8 @@ export interface CommandAttempt {
   readonly subject: LoadedStream<unknown>;
   /** The resource that the command creates or changes. */
   readonly id: string;
+  /** Whether nobody else can know the id, because this attempt has made it at random. */
+  readonly isNew: boolean;
   readonly newIds: NewIds;
   readonly newSecrets: NewSecrets;
   readonly idempotency: { readonly key: string; readonly body: string } | null;
@@ -79,6 +81,7 @@ export async function beginAttempt(
     input: input as never,
     subject,
     id,
+    isNew: key === null && command.creates?.id !== undefined && id === newIds.id,
     newIds,
     newSecrets: new RandomSecrets(),
     idempotency: key === null ? null : { key, body },

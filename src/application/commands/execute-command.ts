@@ -9,7 +9,7 @@ import {
   RunningRequests,
   requestKeyOf,
 } from '#application/streams/idempotency.ts';
-import { requestAnswered, type StreamState } from '#application/streams/stream-state.ts';
+import { emptyStream, requestAnswered, type StreamState } from '#application/streams/stream-state.ts';
 import { appendTooLarge, type StreamTurn, type StreamWriteResult } from '#application/streams/stream-writer.ts';
 import { EndpointCreation } from '#application/webhooks/endpoint-places.ts';
 import { canAccess, isConcealedFor, type Tenant } from '#domain/shared/access.ts';
@@ -150,11 +150,14 @@ async function write(attempt: CommandAttempt): Promise<Written | Replay | Refuse
   // A claim or a place is taken for one append, which must be decided on a durable state.
   const mode = command.creates?.claims === undefined && command.endpointPlace === undefined ? 'pipelined' : 'alone';
   let deadline: number | undefined;
+  // A stream with a new random id needs no read. If it has events all the same, the append conflicts.
+  let known = attempt.isNew ? emptyStream(command.entity) : null;
   for (;;) {
     const turn = await runtime.writer.beginTurn(command.entity, id, mode, deadline);
     deadline = turn.deadline;
     try {
-      const written = await writeInTurn(attempt, turn, creation);
+      const written = await writeInTurn(attempt, turn, creation, known);
+      known = null;
       if (written.kind === 'written' && command.endpointPlace !== undefined) {
         runtime.endpointPlaces.observe(written.events);
       }
@@ -165,14 +168,18 @@ async function write(attempt: CommandAttempt): Promise<Written | Replay | Refuse
   }
 }
 
-/** @returns a conflict if the command must be decided again in another turn */
+/**
+ * @param known the state for the first decision; null to load it
+ * @returns a conflict if the command must be decided again in another turn
+ */
 async function writeInTurn(
   attempt: CommandAttempt,
   turn: AnyTurn,
   creation: EndpointCreation | null,
+  known: StreamState<unknown> | null,
 ): Promise<Written | Replay | Refused | Again | Conflict> {
-  for (;;) {
-    const written = await writeOnce(attempt, turn, creation);
+  for (let state = known; ; state = null) {
+    const written = await writeOnce(attempt, turn, creation, state);
     if (written.kind !== 'conflict') return written;
     const refusal = await turn.pauseAfterConflict();
     if (refusal !== null) return refused(refusal);
@@ -184,8 +191,9 @@ async function writeOnce(
   attempt: CommandAttempt,
   turn: AnyTurn,
   creation: EndpointCreation | null,
+  known: StreamState<unknown> | null = null,
 ): Promise<Written | Replay | Refused | Again | Conflict> {
-  const before = await turn.load();
+  const before = known ?? (await turn.load());
   const decision = await decide(attempt, before);
   const claimed = decision.kind === 'decided' ? await claim(attempt, decision, creation) : decision;
   const events = claimed.kind === 'decided' ? orRemembered(claimed.events, attempt.idempotency !== null) : [];

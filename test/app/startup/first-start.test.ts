@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { bootstrap, createFirstKey, isBootstrapped } from '#app/startup/bootstrap.ts';
 import { bootstrapEmptyStore } from '#app/startup/first-start.ts';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
+import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { NodeLeases } from '#leases/node-leases.ts';
 import { AppendableEventStore } from '#test/support/fakes/appendable-event-store.ts';
 import { InMemoryLeaseStore } from '#test/support/fakes/in-memory-lease-store.ts';
@@ -34,6 +35,17 @@ describe('bootstrapEmptyStore', () => {
     const givenKey = `sy_live_${'a'.repeat(40)}`;
     await bootstrapEmptyStore({ writer, givenKey, printAdminKey: () => assert.fail(), leases: null, node: 'a', log });
     assert.ok(await isBootstrapped(writer));
+  });
+
+  it('makes no second first key when the stream of the first one lacks events', async () => {
+    const store = new AppendableEventStore();
+    await bootstrap(new StreamWriter({ store }), createFirstKey(`sy_live_${'b'.repeat(40)}`, assert.fail));
+    store.read = async (stream) => {
+      throw new UnreadableStreamError({ stream, expectedRevision: 0, foundRevision: 1 }, '$tb is 1');
+    };
+    const writer = new StreamWriter({ store });
+    const fail = () => assert.fail();
+    await bootstrapEmptyStore({ writer, givenKey: null, printAdminKey: fail, leases: null, node: 'a', log });
   });
 
   it('prints the same key when it is retried, and returns false when another node’s key became the first', async () => {
