@@ -20,6 +20,8 @@ const noBatches =
 /** The parts that a node needs to answer requests. */
 export interface ReadinessDependencies {
   readonly events: Pick<EventStore, 'lastPosition'>;
+  /** Resolves if this node may append to the log. @throws UnavailableError */
+  readonly ensureWritable: () => Promise<void>;
   readonly documents: Pick<ReadStore, 'status'>;
   readonly projections: Pick<ProjectionsProgress, 'status' | 'following'>;
   readonly processes: Pick<ProcessStatuses, 'read'>;
@@ -34,6 +36,7 @@ export interface ReadinessDependencies {
 /** Checks whether each store answers and whether the read models follow the log, and names stopped processes. */
 export function createReadiness({
   events,
+  ensureWritable,
   documents,
   projections,
   processes,
@@ -43,7 +46,11 @@ export function createReadiness({
 }: ReadinessDependencies): Readiness {
   return () =>
     Promise.all([
-      answers('event-store', async () => `at position ${await events.lastPosition()}`),
+      answers('event-store', async () => {
+        const position = await events.lastPosition();
+        await ensureWritable();
+        return `at position ${position}`;
+      }),
       answers('read-store', async () => `${(await documents.status()).length} read models`),
       following(projections),
       running(processes, olderNodes),

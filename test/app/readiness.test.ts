@@ -16,6 +16,7 @@ const well: ReadinessDependencies = {
   verification: async () => null,
   batchesRun: async () => true,
   events: { lastPosition: async () => 7 },
+  ensureWritable: async () => undefined,
   documents: { status: async () => [] },
   projections: { status: () => [], following: () => ({ live: true, detail: 'thread running' }) },
   processes: { read: async () => [] },

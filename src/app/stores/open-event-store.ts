@@ -29,6 +29,8 @@ export interface OpenedEventStore {
    * @throws StartupError; UnavailableError
    */
   readonly checkStreamPrefix: (hasDocuments: () => Promise<boolean>) => Promise<void>;
+  /** Resolves if this service may append. @throws UnavailableError */
+  readonly ensureWritable: () => Promise<void>;
 }
 
 /** The receivers of its log lines, measurements and failures. */
@@ -64,6 +66,7 @@ export async function openEventStore(
       forProjector,
       soleWriter: false,
       checkStreamPrefix: (hasDocuments) => checkStreamPrefix(events, streamPrefix, hasDocuments),
+      ensureWritable: () => events.ensureWritable(),
     };
   }
   const file = eventStore.path;
@@ -74,6 +77,7 @@ export async function openEventStore(
     forProjector: () => ({ kind: 'sqlite', file, wake: events.changePort() }),
     soleWriter: true,
     checkStreamPrefix: async () => undefined,
+    ensureWritable: async () => undefined,
   };
 }
 

@@ -111,6 +111,7 @@ export async function openReadOnlyStores(
     directory,
     metrics,
     events,
+    ensureWritable: async () => undefined,
     tail,
     writer,
     node: createNodeName(),

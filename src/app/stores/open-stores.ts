@@ -39,6 +39,8 @@ export interface Stores {
   readonly directory: DataDirectory;
   readonly metrics: Metrics;
   readonly events: EventStore & RawLog & StreamRemoval;
+  /** Resolves if this service may append to the log. @throws UnavailableError */
+  readonly ensureWritable: () => Promise<void>;
   /** The one reader of the log in this thread. */
   readonly tail: LogTail;
   readonly writer: StreamWriter;
@@ -92,11 +94,8 @@ export async function openStores(
     log.warn({ files }, 'Other users may read these files, and their modes may not be changed here');
   const metrics = createMetrics();
   opened.defer(() => metrics.close());
-  const { events, tail, forProjector, soleWriter, checkStreamPrefix } = await openEventStore(config, {
-    log,
-    metrics,
-    onFatal,
-  });
+  const opening = await openEventStore(config, { log, metrics, onFatal });
+  const { events, tail, forProjector, soleWriter, checkStreamPrefix, ensureWritable } = opening;
   opened.defer(() => events.close());
   opened.defer(() => tail.close());
   await waitForStore('EVENT_STORE_URL', log, () => events.lastPosition());
@@ -139,7 +138,7 @@ export async function openStores(
   opened.defer(() => calls.close());
   const responses = await openStoredResponses(place, subjectKeys, config);
   opened.defer(() => responses.close());
-  const read = { ...readStore, records, keyUsage, checkpoints, earlier, personalData };
+  const read = { ...readStore, ensureWritable, records, keyUsage, checkpoints, earlier, personalData };
   return { directory, metrics, events, tail, writer, node, blobs, webhooks, calls, responses, ...read };
 }
 

@@ -7,7 +7,6 @@ import { type AppendFailure, type AppendResult, type CommitStatistics, noStream 
 import {
   type CallFailure,
   callFailure,
-  causeOf,
   isDeleted,
   isRefusal,
   StreamClosedError,
@@ -26,6 +25,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import { type Append, AppendLines } from './append-lines.ts';
 import type { UnreadableStreams } from './unreadable-streams.ts';
+import type { WriteAccess } from './write-access.ts';
 
 type Outcome = E.Either<AppendFailure, AppendResult>;
 
@@ -45,6 +45,7 @@ export interface AppendsOptions {
   readonly connection: Connection;
   readonly availability: Availability;
   readonly reads: Reads;
+  readonly writeAccess: WriteAccess;
   readonly names: StreamNames;
   readonly unreadable: UnreadableStreams;
   readonly limits: AppendLimits;
@@ -144,23 +145,29 @@ export class Appends {
       case 'misplaced':
         throw this.#unreadable(append, result.firstRevision, 'it was deleted in EventStoreDB before this append');
       case 'refused':
-        this.#options.log.error({ detail: result.detail }, 'EventStoreDB refuses an append');
-        return unavailable(`The event store refuses writes: ${result.reason}.`);
+        return this.#refused(append.stream, result.refusal);
       case 'lost':
         this.#options.log.error({ detail: result.detail, stream: append.stream }, 'an append is given up unsettled');
         return unavailable('The event store does not answer.');
     }
   }
 
+  async #refused(stream: string, refusal: unknown): Promise<Outcome> {
+    const { writeAccess, names } = this.#options;
+    const { detail } = await writeAccess.refused(names.onServer(stream), refusal);
+    return unavailable(`The event store refuses writes: ${detail}.`);
+  }
+
   /** Retries until the outcome is known or the time limit has passed. */
   async #tryUntilKnown(append: Append): Promise<Result> {
-    const { connection, availability, names, limits } = this.#options;
+    const { connection, availability, writeAccess, names, limits } = this.#options;
     const requests = appendRequests(names.onServer(append.stream), append.expectedRevision, append.events);
     const end = Date.now() + limits.settleWithinMs;
     const highestBefore = this.#highestPosition;
     const backOff = new BackOff({ firstMs: 20, maxMs: 1_000 });
     for (let tries = 1; ; tries += 1) {
       const attempt = await connection.append(requests, limits.attemptMs).then(attemptOf).catch(failedAttemptOf);
+      if (attempt.kind === 'stored' || attempt.kind === 'conflict') writeAccess.proved();
       const result = await this.#resultOf(append, attempt, tries > 1, highestBefore).catch(lostWhileRead);
       if (result.kind !== 'lost' || Date.now() > end || this.#giveUp.signal.aborted) return result;
       this.#options.log.debug(
@@ -249,8 +256,8 @@ export type Attempt =
   | { readonly kind: 'too-large'; readonly maxBytes: number }
   /** Its stream was deleted from outside: it was closed for good (tombstoned), or hides the events. */
   | { readonly kind: 'stream-deleted' }
-  /** Not stored until a person changes something. `reason` contains no addresses. */
-  | { readonly kind: 'refused'; readonly detail: string; readonly reason: string }
+  /** Not stored until a person changes something. */
+  | { readonly kind: 'refused'; readonly refusal: unknown }
   /** No answer. It may have been stored. */
   | { readonly kind: 'lost'; readonly detail: string };
 
@@ -280,7 +287,7 @@ export function failedAttemptOf(error: unknown): Attempt {
   if (isDeleted(failure)) return { kind: 'stream-deleted' };
   const limit = exceededLimit(failure, error);
   if (limit !== null) return { kind: 'too-large', maxBytes: limit };
-  if (isRefusal(failure)) return { kind: 'refused', detail: failure.detail, reason: causeOf(error).detail };
+  if (isRefusal(failure)) return { kind: 'refused', refusal: error };
   return { kind: 'lost', detail: failure.detail };
 }
 

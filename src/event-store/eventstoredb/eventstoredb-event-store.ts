@@ -37,6 +37,7 @@ import { StreamReader } from './stream-reader.ts';
 import { UnreadableStreams } from './unreadable-streams.ts';
 import { logRequest, probeRequest } from './wire/requests.ts';
 import { StreamNames, type StreamNaming } from './wire/stream-names.ts';
+import { WriteAccess } from './write-access.ts';
 
 export interface EventStoreDbOptions extends StreamNaming {
   /** `esdb://…`: see `connectionUrl`. */
@@ -92,6 +93,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
   readonly #streams: StreamReader;
   readonly #availability: Availability;
   readonly #appends: Appends;
+  readonly #writeAccess: WriteAccess;
   readonly #log: LogReader;
   readonly #removals: Removals;
   readonly #names: StreamNames;
@@ -109,6 +111,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     const names = this.#names;
     const { log, retriesWhenUnavailable = false } = options;
     const settings = serverSettings(options.url);
+    const explain = (failure: unknown) => explainFailure(settings, failure);
     const connection = new Connection({
       settings,
       question: probeRequest(names),
@@ -118,17 +121,22 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     const availability = new Availability({
       server: 'EventStoreDB',
       probe: (timeoutMs) => connection.probe(timeoutMs),
-      explain: (failure) => explainFailure(settings, failure),
+      explain,
       isAnswer: (failure) => isOfServer(callFailure(failure)),
       timedOut: (waitedMs) => new TimedOutError(waitedMs),
-      log,
+      // A store in another thread of this process is on the same server, and writes the lines.
+      ...(options.wake === undefined && { log }),
     });
     this.#readWithinMs = options.readWithinMs ?? 5_000;
     const reads = new Reads(connection, availability, {
       attemptMs,
       deadlineMs: this.#readWithinMs,
       retriesWhenUnavailable,
+      explain,
     });
+    const missingRight = `writing to ${names.description} needs \`$w\` in their access lists, or in \`$userStreamAcl\``;
+    const explainRefusal = (refusal: unknown) => explainFailure(settings, refusal, missingRight);
+    const writeAccess = new WriteAccess({ connection, names, explain: explainRefusal, log });
     const wakeUps =
       options.wake === undefined
         ? new WakeUpSubscription(connection, availability, names, attemptMs)
@@ -151,6 +159,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
       connection,
       availability,
       reads,
+      writeAccess,
       names,
       unreadable,
       limits,
@@ -164,6 +173,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     this.#availability = availability;
     this.#reads = reads;
     this.#streams = new StreamReader({ reads, names, unreadable });
+    this.#writeAccess = writeAccess;
     this.#log = reader;
   }
 
@@ -185,6 +195,11 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
       () => characters,
     );
     return { events, characters, isEnd: events.length < limit && characters <= maxPartCharacters };
+  }
+
+  /** Resolves if the user may append to our streams. It tries that without storing anything. @throws UnavailableError */
+  ensureWritable(): Promise<void> {
+    return this.#writeAccess.ensure();
   }
 
   /** The server has no filter for types next to that for streams, so the page has events of all types. */
@@ -268,6 +283,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     this.#removals.close();
     await this.#log.close();
     await this.#appends.close(closeLimitMs);
+    this.#writeAccess.close();
     this.#reads.close();
     await this.#availability.close();
     await this.#connection.close();

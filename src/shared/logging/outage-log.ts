@@ -1,7 +1,10 @@
-import { levelOf } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from './logger.ts';
 
-/** Logs an outage once, and its end once, however often both are reported. */
+/**
+ * Logs an outage once, and its end once, however often both are reported. It writes nothing about an outage that the
+ * connection to the store logs itself.
+ */
 export class OutageLog {
   readonly #log: Logger;
   readonly #what: string;
@@ -16,12 +19,9 @@ export class OutageLog {
   }
 
   failed(error: unknown): void {
-    if (this.#out) return;
+    if (this.#out || (error instanceof UnavailableError && error.isLogged)) return;
     this.#out = true;
-    this.#log[levelOf(error)](
-      { ...this.#fields, error: String(error) },
-      `${this.#what} cannot be used and is tried again`,
-    );
+    this.#log.warn({ ...this.#fields, error: String(error) }, `${this.#what} cannot be used and is tried again`);
   }
 
   succeeded(): void {

@@ -158,14 +158,21 @@ describe('cause of an unavailable EventStoreDB', function () {
     const failure = await failureOf(`esdb://me:secret@127.0.0.1:${port}?tls=false`);
     assert.match(failure.message, /lacks rights: .*reading `\$all` needs `\$admins`/);
     assert.ok(failure instanceof PermanentlyUnavailableError);
-    const refusedWrite = await mustRefuse(open(`esdb://127.0.0.1:${port}?tls=false`), someStream(), noStream, [
-      someEvent(),
-    ]);
-    assert.ok(
-      refusedWrite.kind === 'unavailable' && /lacks rights/.test(refusedWrite.detail),
-      JSON.stringify(refusedWrite),
-    );
   });
+
+  for (const refusal of [
+    { code: status.UNAUTHENTICATED, details: 'Unauthenticated' },
+    { code: status.PERMISSION_DENIED, details: 'Access Denied', exception: 'access-denied' },
+  ])
+    it(`says that the URL has no user when the server answers ${refusal.details} to a read and to a write`, async () => {
+      const url = `esdb://127.0.0.1:${await serve(false, refusal)}?tls=false`;
+      const failure = await failureOf(url);
+      assert.match(failure.message, /the server needs a user, and EVENT_STORE_URL has none/);
+      assert.ok(failure instanceof PermanentlyUnavailableError);
+      const write = await mustRefuse(open(url), someStream(), noStream, [someEvent()]);
+      assert.ok(write.kind === 'unavailable');
+      assert.match(write.detail, /the server needs a user, and EVENT_STORE_URL has none/);
+    });
 
   describe('of a cluster', () => {
     let cluster: EventStoreDbClusterDouble;

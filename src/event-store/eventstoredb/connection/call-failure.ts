@@ -204,9 +204,17 @@ const knownCauses: ReadonlyArray<{ readonly pattern: RegExp; readonly cause: Una
  */
 export function unavailableError(what: string, failure: unknown): UnavailableError {
   if (failure instanceof UnavailableError) return failure;
-  const { detail, isPermanent } = isCause(failure) ? failure : causeOf(failure);
-  const message = `The event store ${what}: ${detail}.`;
-  return isPermanent ? new PermanentlyUnavailableError(message) : new UnavailableError(message);
+  return errorOf(what, isCause(failure) ? failure : causeOf(failure), false);
+}
+
+/** Returns the error that callers get during an outage. The line of the outage names its cause already. */
+export function outageError(what: string, cause: UnavailableCause): UnavailableError {
+  return errorOf(what, cause, true);
+}
+
+function errorOf(what: string, { detail, isPermanent }: UnavailableCause, isLogged: boolean): UnavailableError {
+  const SomeUnavailableError = isPermanent ? PermanentlyUnavailableError : UnavailableError;
+  return new SomeUnavailableError(`The event store ${what}: ${detail}.`, undefined, isLogged);
 }
 
 function isCause(value: unknown): value is UnavailableCause {

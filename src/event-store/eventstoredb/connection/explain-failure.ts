@@ -9,15 +9,24 @@ const answerMs = 500;
 
 /**
  * Finds out why a call failed. The failure alone does not show whether the cluster has a leader; the gossip of its nodes does.
+ * @param missingRight what the user may not do if the server denies access
  */
-export async function explainFailure(settings: ServerSettings, failure: unknown): Promise<UnavailableCause> {
+export async function explainFailure(
+  settings: ServerSettings,
+  failure: unknown,
+  missingRight = readingAll,
+): Promise<UnavailableCause> {
   const refusal = callFailure(failure);
-  if ((isLoginRefusal(refusal) || isAccessRefusal(refusal)) && !settings.hasUser) return needsUser;
+  const isDenied = isAccessRefusal(refusal);
+  if ((isLoginRefusal(refusal) || isDenied) && !settings.hasUser) return needsUser;
+  if (isDenied) return { detail: `the user in EVENT_STORE_URL lacks rights: ${missingRight}`, isPermanent: true };
   const cause = causeOf(failure);
   if (cause.isPermanent) return cause;
   const [needsTls, ofCluster] = await Promise.all([requiresTls(settings), explainByCluster(settings, answerMs)]);
   return needsTls ? speaksTls : (ofCluster ?? cause);
 }
+
+const readingAll = 'reading `$all` needs `$admins`, or a place in its access list and in those of the streams';
 
 const needsUser: UnavailableCause = {
   detail: 'the server needs a user, and EVENT_STORE_URL has none: esdb://user:password@host (percent-encoded)',

@@ -1,6 +1,6 @@
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { delay, withTimeoutError } from '#shared/async/timed-waits.ts';
-import { callFailure, isNotLeader, isSilence, leaderIn, TimedOutError } from './call-failure.ts';
+import { callFailure, isNotLeader, isRefusal, isSilence, leaderIn, TimedOutError } from './call-failure.ts';
 import type { NodeLink } from './node-link.ts';
 import type { ServerSettings } from './server-settings.ts';
 
@@ -54,6 +54,8 @@ export class LeaderSearch {
         const failure = await this.#ask(candidate);
         if (signal.aborted) return;
         if (failure === null) return resolve(candidate.link);
+        // No other node accepts a user that this one refuses.
+        if (isRefusal(callFailure(failure))) return reject(failure);
         failures.set(address, failure);
         const leader = leaderIn(failure);
         if (leader !== null) void poll(leader);

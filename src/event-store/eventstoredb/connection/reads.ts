@@ -3,12 +3,13 @@ import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_
 import { bytesOf, eventOf } from '#event-store/eventstoredb/wire/requests.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import { delay, withTimeoutError } from '#shared/async/timed-waits.ts';
-import type { Availability } from '#shared/availability/availability.ts';
+import type { Availability, UnavailableCause } from '#shared/availability/availability.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import {
   callFailure,
   isDeleted,
   isRefusal,
+  outageError,
   StreamClosedError,
   TimedOutError,
   unavailableError,
@@ -23,6 +24,8 @@ export interface ReadsOptions {
   readonly deadlineMs: number;
   /** Whether reads are retried while the server is known to be unavailable. */
   readonly retriesWhenUnavailable: boolean;
+  /** Finds out why the server refuses a read. */
+  readonly explain: (refusal: unknown) => Promise<UnavailableCause>;
 }
 
 /** The answers of one call. */
@@ -67,7 +70,7 @@ export class Reads {
       if (!('error' in result)) return result;
       if (isDeleted(callFailure(result.error))) throw new StreamClosedError('The stream was deleted in EventStoreDB.');
       const wait = backOff.failed();
-      if (isFinal(result.error) || Date.now() + wait >= end) throw unavailableError('cannot be read', result.error);
+      if (isFinal(result.error) || Date.now() + wait >= end) throw await this.#explained(result.error);
       await delay(wait, this.#closed.signal);
     }
   }
@@ -84,7 +87,7 @@ export class Reads {
       const limits = { maxBytes, deadlineMs, keepsPart: true };
       return await this.#failWhenUnavailable(readOnce(this.#connection, request, limits));
     } catch (error) {
-      throw unavailableError('cannot be read', error);
+      throw await this.#explained(error);
     }
   }
 
@@ -93,19 +96,26 @@ export class Reads {
     this.#closed.abort();
   }
 
+  async #explained(error: unknown): Promise<UnavailableError> {
+    return unavailableError(
+      'cannot be read',
+      isRefusal(callFailure(error)) ? await this.#options.explain(error) : error,
+    );
+  }
+
   async #ensureOpen(): Promise<void> {
     if (this.#closed.signal.aborted) throw new UnavailableError('The event store is closed.');
     const { cause } = this.#availability;
     if (cause === null || this.#options.retriesWhenUnavailable) return;
     // A caller that retries at once must not block the answer of a probe.
     await nextTurn();
-    throw unavailableError('cannot be read', cause);
+    throw outageError('cannot be read', cause);
   }
 
   #failWhenUnavailable<Value>(work: Promise<Value>): Promise<Value> {
     if (this.#options.retriesWhenUnavailable) return work;
     return this.#availability.failWhenUnavailable(work, (cause) => {
-      throw unavailableError('cannot be read', cause);
+      throw outageError('cannot be read', cause);
     });
   }
 

@@ -36,6 +36,11 @@ export class StreamNames {
     return name.slice(this.#prefix.length);
   }
 
+  /** Describes our streams on the server, for an operator. */
+  get description(): string {
+    return this.#prefix === '' ? 'the streams of this service' : `streams whose names begin with \`${this.#prefix}\``;
+  }
+
   /** Returns a filter for our events, without those of other applications and of the server. */
   ownEvents(): FilterOptions {
     return this.#ownEvents;
