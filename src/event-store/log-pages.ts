@@ -64,5 +64,10 @@ export interface LogPages {
   readPage(request: LogPageRequest): Promise<LogPage>;
   /** The position of the last event stored; 0 for an empty log. @throws UnavailableError */
   lastPosition(): Promise<number>;
+  /**
+   * The id of the event at exactly this position; null if the log has none there.
+   * @throws UnavailableError
+   */
+  eventAt(position: number): Promise<string | null>;
   readonly changes: LogChanges;
 }

@@ -1,12 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ReadOfLog } from '#domain/shared/log-mark.ts';
 import { BackOff } from '#shared/async/retrying.ts';
 import { abortable, delay } from '#shared/async/timed-waits.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { EventBatch, RecordedEvent } from './event-store.ts';
+import { compareLog, defaultGraceMs, type LogComparison } from './log-comparison.ts';
 import { type Following, type FollowOptions, LogFollower, type TailOfFollower } from './log-follower.ts';
 import type { LogPage, LogPageRequest, LogPages } from './log-pages.ts';
+import { LogTrail } from './log-trail.ts';
 import { LogWindow, takeEvents } from './log-window.ts';
 
 export type { Following, FollowOptions } from './log-follower.ts';
@@ -15,6 +18,8 @@ export interface LogTailOptions {
   /** The log. The tail does not close it. */
   readonly pages: LogPages;
   readonly log: Logger;
+  /** How long the store may lack events that it had, because the node that answers is behind. Default 10 s. */
+  readonly graceMs?: number;
 }
 
 /** A part of the log that is stored already. */
@@ -39,8 +44,11 @@ const retryLimits = { firstMs: 20, maxMs: 500 };
  */
 export class LogTail implements TailOfFollower {
   readonly window = new LogWindow(maxCharacters);
+  /** Marks of what was read of the log. */
+  readonly trail = new LogTrail();
   readonly log: Logger;
   readonly #pages: LogPages;
+  readonly #graceMs: number;
   readonly #outage: OutageLog;
   readonly #followers = new Set<LogFollower>();
   /** The followers by the event types that they receive. */
@@ -56,8 +64,9 @@ export class LogTail implements TailOfFollower {
   /** Ends the wait for new events when no follower waits any more. */
   #idle = new AbortController();
 
-  constructor({ pages, log }: LogTailOptions) {
+  constructor({ pages, log, graceMs = defaultGraceMs }: LogTailOptions) {
     this.#pages = pages;
+    this.#graceMs = graceMs;
     this.log = log;
     this.#outage = new OutageLog(log, 'The event store, whose log is followed,');
     this.#stopListening = pages.changes.onStreamRemoved((stream) => this.window.forget(stream));
@@ -122,10 +131,28 @@ export class LogTail implements TailOfFollower {
     }
   }
 
+  /**
+   * Compares the log with what was read of it in an earlier run, and continues from that as far as it is the same.
+   * @returns null if the signal aborts first
+   */
+  async compare(read: ReadOfLog, callerSignal: AbortSignal): Promise<LogComparison | null> {
+    const signal = AbortSignal.any([callerSignal, this.#closing.signal]);
+    const options = { pages: this.#pages, graceMs: this.#graceMs, signal };
+    const compared = await this.#repeat(() => compareLog(read, options), signal);
+    if (compared === null) return null;
+    this.#outage.succeeded();
+    const { lost, common } = compared;
+    const marks = read.marks.filter(({ position }) => position <= (common?.position ?? 0));
+    this.trail.add({ marks, readTo: lost === null ? read.readTo : 0 });
+    return compared;
+  }
+
   async readPage(request: LogPageRequest, signal: AbortSignal): Promise<LogPage | null> {
     const page = await this.#repeat(() => this.#pages.readPage(request), signal);
-    if (page !== null) this.#outage.succeeded();
-    if (page !== null && page.position > page.after) this.#knownEnd = Math.max(this.#knownEnd, page.position);
+    if (page === null) return null;
+    this.#outage.succeeded();
+    this.trail.addPage(page, request.types === undefined && request.exceptTypes === undefined);
+    if (page.position > page.after) this.#knownEnd = Math.max(this.#knownEnd, page.position);
     return page;
   }
 

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { type EventFailure, eventFailureCodec } from '#domain/shared/event-failure.ts';
+import { ReadOfLog } from '#domain/shared/log-mark.ts';
 import type { PublishedPositions } from '#read-store/published-positions.ts';
 import type { RecordKey } from '#records/record-store.ts';
 import { delay } from '#shared/async/timed-waits.ts';
@@ -288,25 +289,30 @@ export interface ProcessesRecord {
   readonly checkpoints: Readonly<Record<string, ProcessCheckpoint>>;
   /** The newest appends of processes. */
   readonly effects: ReadonlyArray<ProcessEffect>;
+  /** What was read of the log up to the checkpoints. The release before did not store it. */
+  readonly read?: ReadOfLog;
 }
 
 /** The place of the record, for a poll that reads it together with others. */
 export const processesRecordKey: RecordKey = { kind: 'processes', key: 'all' };
 
-const Record = t.type({
-  log: t.string,
-  token: t.number,
-  checkpoints: t.record(
-    t.string,
-    t.type({
-      position: t.number,
-      lastAppended: t.number,
-      failure: nullable(eventFailureCodec),
-      waitingFor: nullable(t.string),
-    }),
-  ),
-  effects: t.readonlyArray(t.type({ process: t.string, cause: t.number, appended: t.number })),
-});
+const Record = t.intersection([
+  t.type({
+    log: t.string,
+    token: t.number,
+    checkpoints: t.record(
+      t.string,
+      t.type({
+        position: t.number,
+        lastAppended: t.number,
+        failure: nullable(eventFailureCodec),
+        waitingFor: nullable(t.string),
+      }),
+    ),
+    effects: t.readonlyArray(t.type({ process: t.string, cause: t.number, appended: t.number })),
+  }),
+  t.partial({ read: ReadOfLog }),
+]);
 
 /** Reads the record from its value; null without one, or if this release cannot read it. */
 export function decodeProcessesRecord(value: Json): ProcessesRecord | null {

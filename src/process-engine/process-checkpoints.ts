@@ -36,10 +36,9 @@ export class ProcessCheckpoints {
    * @param token the token with which `take` was called
    * @throws UnavailableError; FencedError
    */
-  save(token: number, { log, checkpoints, effects }: ProcessesRecord): Promise<void> {
+  save(token: number, record: ProcessesRecord): Promise<void> {
     const { kind, key } = processesRecordKey;
-    const record: ProcessesRecord = { log, token, checkpoints, effects };
-    return this.#records.put(kind, new Map([[key, encodeJson(record)]]), { fence: token });
+    return this.#records.put(kind, new Map([[key, encodeJson({ ...record, token })]]), { fence: token });
   }
 
   /**

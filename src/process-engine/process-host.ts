@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { nothingRead } from '#domain/shared/log-mark.ts';
 import type { EventStore } from '#event-store/event-store.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
@@ -25,7 +26,7 @@ import { ProcessRun } from './process-run.ts';
 export interface ProcessHostOptions extends Omit<ProcessToolsOptions, 'store' | 'log'> {
   readonly processes: ReadonlyArray<Process>;
   readonly store: Pick<EventStore, 'lastPosition'>;
-  readonly tail: Pick<LogTail, 'follow' | 'firstEvent'>;
+  readonly tail: Pick<LogTail, 'follow' | 'firstEvent' | 'compare' | 'trail'>;
   readonly checkpoints: Pick<ProcessCheckpoints, 'take' | 'save'>;
   /** Receives the positions of the processes for which callers wait. */
   readonly positions: PositionSink;
@@ -42,6 +43,7 @@ export interface ProcessHostOptions extends Omit<ProcessToolsOptions, 'store' | 
   readonly clock?: Clock;
 }
 
+const nothingDone = { checkpoints: {}, effects: [] };
 const defaultSaveIntervalMs = 1_000;
 const maxEffects = 200;
 
@@ -158,11 +160,27 @@ class ProcessTerm {
     };
     try {
       const { taken, end } = await retrying('Reading the checkpoints', read, { log, signal: this.#signal });
-      return { log: identity, checkpoints: withinLog(taken?.checkpoints ?? {}, end), effects: taken?.effects ?? [] };
+      const { checkpoints: known, effects } = await this.#inLog(taken ?? nothingDone);
+      return { log: identity, checkpoints: withinLog(known, end), effects };
     } catch (error) {
       if (this.#signal.aborted) return null;
       throw error;
     }
+  }
+
+  /** Takes the checkpoints back to where the log is the one that they were made on. */
+  async #inLog(record: Pick<ProcessesRecord, 'checkpoints' | 'effects' | 'read'>) {
+    const { tail, log } = this.#options;
+    const { checkpoints, effects, read = nothingRead } = record;
+    const compared = await tail.compare(read, this.#signal);
+    if (compared?.lost == null) return { checkpoints, effects };
+    const position = compared.common?.position ?? 0;
+    log.warn(
+      { position: compared.lost.position, commonPosition: position },
+      'The log no longer has events that processes have seen, as after a restore: they continue before these',
+    );
+    const before = Object.entries(checkpoints).map(([name, one]) => [name, takenBack(one, position)] as const);
+    return { checkpoints: Object.fromEntries(before), effects: [] };
   }
 
   #newRequests({ checkpoints }: Beginning): ProcessRequests {
@@ -238,6 +256,7 @@ class ProcessTerm {
       checkpoints: Object.fromEntries(this.#runs.map(({ process, checkpoint }) => [process.name, checkpoint])),
       // Only callers on other nodes read them.
       effects: this.#options.leases === null ? [] : [...this.#effects],
+      read: this.#options.tail.trail.read,
     };
     await this.#options.checkpoints.save(this.#token, record);
     this.#written = record;
@@ -266,6 +285,16 @@ class ProcessTerm {
     this.#failure = { error };
     this.#failed.abort();
   }
+}
+
+/** Returns a checkpoint that is not after a position. */
+function takenBack({ failure, ...before }: ProcessCheckpoint, position: number): ProcessCheckpoint {
+  return {
+    position: Math.min(before.position, position),
+    lastAppended: Math.min(before.lastAppended, position),
+    failure: failure !== null && failure.position <= position ? failure : null,
+    waitingFor: null,
+  };
 }
 
 /**

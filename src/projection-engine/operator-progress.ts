@@ -1,5 +1,6 @@
 import { projectionControl } from '#domain/operator/projection-control.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
+import type { LogComparison } from '#event-store/log-comparison.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import { ensureReadable, UnreadableEventError } from '#event-store/recorded-event.ts';
@@ -15,10 +16,10 @@ const maxUnsavedDistance = 10_000;
 
 export interface OperatorProgressOptions {
   readonly events: Pick<EventStore, 'read'>;
-  readonly tail: Pick<LogTail, 'firstEvent' | 'past'>;
+  readonly tail: Pick<LogTail, 'firstEvent' | 'past' | 'compare'>;
   /** The event types that this release knows; without them no events are counted. */
   readonly knownTypes?: ReadonlyArray<string>;
-  readonly store: Pick<ReadStoreWriter, 'operatorState' | 'saveOperatorState'>;
+  readonly store: Pick<ReadStoreWriter, 'operatorState' | 'saveOperatorState' | 'readOfLog'>;
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly persist: Persist;
@@ -55,11 +56,26 @@ export class OperatorProgress {
     const state = await persist('Reading the operator state', () => store.operatorState());
     const first = await tail.firstEvent(signal, false);
     this.#log = new EventLogIdentity(first, state.madeFrom);
+    const read = await persist('Reading what was read of the log', () => store.readOfLog());
+    const compared = await tail.compare(read, signal);
+    if (compared?.lost != null) this.#losesLog(compared);
     // A log that ends before a checkpoint is another log, too.
     const known: OperatorState = state.position <= end && !this.#log.hasOthers ? state : { position: 0, skipped: {} };
     const isCounted = this.#unknown?.restore(known.unknownEvents) ?? true;
     this.#appliedUpTo = isCounted ? known.position : 0;
+    // The next start knows too that what is made from here on is not from the old log.
+    if (compared?.lost != null) await this.#save();
     return known;
+  }
+
+  #losesLog({ lost, common }: LogComparison): void {
+    this.#log.lose(this.#runtimes.map(({ projection }) => projection.name));
+    this.#options.log.warn(
+      { position: lost?.position, commonPosition: common?.position ?? 0 },
+      common === null
+        ? 'The log is another one than the read models were made from: they are built again'
+        : 'The log no longer has events that the read models were made from, as after a restore: they are built again',
+    );
   }
 
   /** Whether a projection's read model was made from another log. */
@@ -316,6 +332,9 @@ export class UnknownEvents {
   }
 }
 
+/** The log of read models that were made from events that their log no longer has. */
+const lostLog = 'lost';
+
 /** Which log each read model was made from. On another log its checkpoint means nothing. */
 export class EventLogIdentity {
   #log: string | null;
@@ -343,7 +362,12 @@ export class EventLogIdentity {
   /** Whether a projection's read model was made from another log. */
   isOther(projection: string): boolean {
     const log = this.#madeFrom.get(projection);
-    return log !== undefined && this.#log !== null && log !== this.#log;
+    return log === lostLog || (log !== undefined && this.#log !== null && log !== this.#log);
+  }
+
+  /** Records that these projections' read models are made from events that the log no longer has. */
+  lose(projections: Iterable<string>): void {
+    for (const name of projections) this.#madeFrom.set(name, lostLog);
   }
 
   /**

@@ -7,7 +7,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 import type { GenerationProjector } from './generation-projector.ts';
 
 export interface ProjectionGroupOptions {
-  readonly tail: Pick<LogTail, 'follow'>;
+  readonly tail: Pick<LogTail, 'follow' | 'trail'>;
   /** The group's name as a follower of the log. */
   readonly name: string;
   readonly store: ReadStoreWriter;
@@ -137,6 +137,9 @@ export class ProjectionGroup {
   readonly #read: ReadStoreWriter['read'] = (generation, ids, maxCharacters) =>
     retrying('Reading documents', () => this.#options.store.read(generation, ids, maxCharacters), this.#options);
 
-  readonly #commit: ReadStoreWriter['commit'] = (commits, more) =>
-    retrying('Storing documents', () => this.#options.store.commit(commits, more), this.#options);
+  readonly #commit: ReadStoreWriter['commit'] = (commits, more) => {
+    const { store, tail } = this.#options;
+    const { read } = tail.trail;
+    return retrying('Storing documents', () => store.commit(commits, more, read), this.#options);
+  };
 }

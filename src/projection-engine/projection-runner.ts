@@ -267,8 +267,9 @@ export class ProjectionRunner {
   async #saveCheckpoints(): Promise<void> {
     const projectors = this.#runtimes.flatMap((runtime) => runtime.projectors);
     const commits = projectors.map((projector) => projector.unsaved()).filter((commit) => commit !== null);
-    await this.#options.store.commit(commits);
-    await this.#options.store.saveStatus(this.status());
+    const { store, tail } = this.#options;
+    await store.commit(commits, false, tail.trail.read);
+    await store.saveStatus(this.status());
   }
 
   async #reportStatus(): Promise<void> {

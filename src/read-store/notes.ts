@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { nothingRead, ReadOfLog } from '#domain/shared/log-mark.ts';
 import type { RecordKey, RecordStore } from '#records/record-store.ts';
 import { encodeJson } from '#shared/json/encoded-json.ts';
 import type { Json } from '#shared/json/json.ts';
@@ -12,14 +13,17 @@ const kind = 'notes';
 /** The place of the published positions, for a poll that reads them together with other records. */
 export const positionsRecordKey: RecordKey = { kind, key: 'positions' };
 
-const PublishedRecord = t.type({
-  ready: t.boolean,
-  projections: t.readonlyArray(t.type({ name: t.string, position: t.number, live: t.boolean, generation: t.number })),
-  checkpoints: t.record(t.string, t.record(t.string, t.number)),
-  beat: t.number,
-  token: t.number,
-  statusChanges: t.number,
-});
+const PublishedRecord = t.intersection([
+  t.type({
+    ready: t.boolean,
+    projections: t.readonlyArray(t.type({ name: t.string, position: t.number, live: t.boolean, generation: t.number })),
+    checkpoints: t.record(t.string, t.record(t.string, t.number)),
+    beat: t.number,
+    token: t.number,
+    statusChanges: t.number,
+  }),
+  t.partial({ read: ReadOfLog }),
+]);
 
 /** The release before 0.5 checked no streams. */
 type StoredStatus = Omit<ProjectionStatus, 'incompleteStreams'> & Partial<ProjectionStatus>;
@@ -61,6 +65,11 @@ export class ReadStoreNotes implements PositionsReader {
   async checkpoints(): Promise<Checkpoints> {
     const record = PublishedRecord.decode(await this.#records.get(kind, positionsRecordKey.key));
     return E.isRight(record) ? record.right.checkpoints : {};
+  }
+
+  /** Reads what was read of the log up to these checkpoints. @throws UnavailableError */
+  async readOfLog(): Promise<ReadOfLog> {
+    return (await this.positions())?.read ?? nothingRead;
   }
 
   /** Refuses every writer with an older token from now on. @throws UnavailableError; FencedError */

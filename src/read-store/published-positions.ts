@@ -1,3 +1,5 @@
+import type { ReadOfLog } from '#domain/shared/log-mark.ts';
+
 /** The lease under which a node runs the projections and publishes their positions. */
 export const projectionsLease = 'projections';
 
@@ -18,6 +20,8 @@ export interface ProjectionPositions {
   readonly projections: ReadonlyArray<ServedPosition & { readonly name: string }>;
   /** Counts the changes of the stored status since that node began, so that a node reads it only after a change. */
   readonly statusChanges: number;
+  /** What that node has read of the log. The release before did not publish it. */
+  readonly read?: ReadOfLog;
 }
 
 /** The checkpoints of generations, by the read model's name and the generation's number. */

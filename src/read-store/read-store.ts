@@ -1,4 +1,5 @@
 import type { EventFailure } from '#domain/shared/event-failure.ts';
+import type { ReadOfLog } from '#domain/shared/log-mark.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { IncompleteStreams } from './incomplete-streams.ts';
 import type { DocumentValue, StoredDocument } from './stored-document.ts';
@@ -203,10 +204,13 @@ export interface ReadStoreWriter {
    * generation's writes or none. Any other store writes the checkpoint last, so that a replay completes a partial
    * commit. A failed commit may be repeated.
    * @param more whether another commit follows soon: documents that no query reads yet may then be stored with it
+   * @param read what was read of the log so far, for `readOfLog`. A store that publishes positions stores it with them
    * @throws UnavailableError; any other error if postponed writes are lost, and generations are at their stored
    *   checkpoints
    */
-  commit(commits: ReadonlyArray<GenerationCommit>, more?: boolean): Promise<void>;
+  commit(commits: ReadonlyArray<GenerationCommit>, more?: boolean, read?: ReadOfLog): Promise<void>;
+  /** Reads what was read of the log up to the stored checkpoints. @throws UnavailableError */
+  readOfLog(): Promise<ReadOfLog>;
   /** Creates the indexes that a rebuild may have postponed. It may be repeated. @throws UnavailableError */
   finish(generation: Generation): Promise<void>;
   /**

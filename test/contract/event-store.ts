@@ -465,6 +465,28 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
       });
     });
 
+    describe('LogPages.eventAt', () => {
+      it('returns the id of the event at exactly this position', async () => {
+        const events = someEvents(3);
+        await mustAppend(store, someStream(), noStream, events);
+        const seen = await collect(store, { after: 0 }, untilCaughtUp);
+        for (const { id } of events) {
+          const position = seen.find((event) => event.id === id)?.position ?? assert.fail();
+          assert.equal(await store.eventAt(position), id);
+        }
+      });
+
+      it('returns null between two events, and after the last one', async () => {
+        const { position } = await mustAppend(store, someStream(), noStream, someEvents(2));
+        assert.equal(await store.eventAt(position + 1), null);
+        assert.equal(await store.eventAt(position + 1_000_000), null);
+        await mustAppend(store, someStream(), noStream, someEvents(1));
+        const seen = await collect(store, { after: 0 }, untilCaughtUp);
+        if (!seen.some((event) => event.position === position + 1))
+          assert.equal(await store.eventAt(position + 1), null);
+      });
+    });
+
     describe('EventStore.lastPosition', () => {
       it('gives the position of the last stored event, which grows', async () => {
         const first = await mustAppend(store, stream, noStream, someEvents(2));

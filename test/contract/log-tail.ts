@@ -302,6 +302,7 @@ export function logTailContract(name: string, open: () => Promise<OpenedEventSto
       const counting = tailOf({
         changes: store.changes,
         lastPosition: () => store.lastPosition(),
+        eventAt: (position) => store.eventAt(position),
         readPage: (request) => {
           calls += 1;
           return store.readPage(request);

@@ -430,6 +430,7 @@ describe('LiveFeed', () => {
     const failing = tailOf({
       changes: store.changes,
       lastPosition: () => store.lastPosition(),
+      eventAt: (position) => store.eventAt(position),
       readPage: (request) => {
         if (!isUnavailable) return store.readPage(request);
         isUnavailable = false;

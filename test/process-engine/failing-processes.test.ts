@@ -76,6 +76,8 @@ describe('processes that fail', () => {
       store,
       tail: {
         firstEvent: (...given) => tail.firstEvent(...given),
+        compare: (...given) => tail.compare(...given),
+        trail: tail.trail,
         follow: (options) => {
           followers.push(options.name);
           return tail.follow(options);

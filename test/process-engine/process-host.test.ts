@@ -172,6 +172,22 @@ describe('ProcessHost', () => {
         await eventually(async () => (await stored()).position === last, 'its checkpoint is stored');
         assert.deepEqual(await stored(), { ...startOfLog, position: last });
       });
+
+      it(`continues before the events that a restored log has lost, although it has grown past them${how}`, async () => {
+        await created('one');
+        await created('two');
+        const first = start(async () => undefined, true, concurrency);
+        assert.ok(await first.passed(await created('lost')));
+        await first.stop();
+        store = store.backup(2);
+        writer = new StreamWriter({ store });
+        for (const id of ['three', 'four', 'five']) await created(id);
+        const seen: unknown[] = [];
+        const second = start(async ({ data }) => void seen.push(data.id), true, concurrency);
+        assert.ok(await second.passed(await store.lastPosition()));
+        assert.deepEqual(seen.slice(-3), ['three', 'four', 'five']);
+        assert.match(informed.join(), /no longer has events that processes have seen/);
+      });
     }
 
     it('waits for the first event of an empty log', async () => {

@@ -677,6 +677,29 @@ describe('ProjectionRunner', () => {
     assert.deepEqual(await stored(['flows', 'versions']), await fromZero([flows(), versions]));
   });
 
+  it('rebuilds from zero on a restored log that has grown past its checkpoint, and serves nothing from before', async () => {
+    log.append(created('f1'), created('f2'), renamed('f2', 'lost'));
+    await start();
+    await caughtUp();
+    await closeAll();
+    log = log.backup(2);
+    log.append(renamed('f1', 'a'), created('f3'), version('f3', 1), renamed('f3', 'b'));
+    open();
+    const held = gated(writer);
+    held.close();
+    await start(undefined, held.writer);
+    await eventually(() => held.waiting() > 0, 'a commit is held');
+    assert.deepEqual([statusOf('flows').ready, statusOf('versions').ready], [false, false]);
+    // The next start must still know it.
+    const closed = running().close();
+    held.open();
+    await closed;
+    await restart();
+    await caughtUp();
+    await eventually(async () => (await all('flows')).length === 3, 'all documents are there');
+    assert.deepEqual(await stored(['flows', 'versions']), await fromZero([flows(), versions]));
+  });
+
   it('rebuilds from zero on a log that ends before its checkpoint', async () => {
     log.append(created('f1'), created('f2'), created('f3'));
     await start();
@@ -771,7 +794,7 @@ function chunks<Item>(items: ReadonlyArray<Item>, size: number): ReadonlyArray<R
 /** Forwards every call to the writer except commits. */
 function withCommit(writer: ReadStoreWriter, commit: ReadStoreWriter['commit']): ReadStoreWriter {
   return forwarding(writer, (method, args) =>
-    method === 'commit' ? commit(args[0] as Parameters<ReadStoreWriter['commit']>[0]) : undefined,
+    method === 'commit' ? commit(...(args as Parameters<ReadStoreWriter['commit']>)) : undefined,
   );
 }
 
@@ -779,7 +802,7 @@ function withCommit(writer: ReadStoreWriter, commit: ReadStoreWriter['commit']):
 function failingAfter(writer: ReadStoreWriter, writes: number): ReadStoreWriter {
   let left = writes;
   return forwarding(writer, (method) => {
-    if (['generations', 'read', 'operatorState'].includes(method)) return undefined;
+    if (['generations', 'read', 'operatorState', 'readOfLog'].includes(method)) return undefined;
     left -= 1;
     return left < 0 ? Promise.reject(new Error('The process is dead.')) : undefined;
   });
@@ -791,11 +814,11 @@ function gated(writer: ReadStoreWriter) {
   let release = () => {};
   let waiting = 0;
   return {
-    writer: withCommit(writer, async (commits) => {
+    writer: withCommit(writer, async (...commit) => {
       waiting += 1;
       await blocked;
       waiting -= 1;
-      await writer.commit(commits);
+      await writer.commit(...commit);
     }),
     close: () => {
       blocked = new Promise((resolve) => {

@@ -73,7 +73,7 @@ export async function openEventStore(
   const events = await openSqliteEventStore({ ...common, file, onWriterFailure: onFatal });
   return {
     events,
-    tail: new LogTail({ pages: events, log }),
+    tail: new LogTail({ pages: events, log, graceMs: 0 }),
     forProjector: () => ({ kind: 'sqlite', file, wake: events.changePort() }),
     soleWriter: true,
     checkStreamPrefix: async () => undefined,

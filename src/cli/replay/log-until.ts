@@ -7,6 +7,7 @@ export function logUntil(log: LogPages, last: number): LogPages {
   return {
     lastPosition: async () => Math.min(last, await log.lastPosition()),
     readPage: async (request) => untilPosition(await log.readPage(request), last),
+    eventAt: (position) => log.eventAt(position),
     changes: {
       waitPast: (_position, signal) => aborted(signal),
       onStreamRemoved: (listener) => log.changes.onStreamRemoved(listener),

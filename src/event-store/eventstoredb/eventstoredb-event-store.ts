@@ -14,7 +14,7 @@ import {
   type StreamPart,
 } from '#event-store/event-store.ts';
 import { isOfServer } from '#event-store/eventstoredb/connection/call-failure.ts';
-import { bytesOf, eventOf, storedEvent } from '#event-store/eventstoredb/wire/requests.ts';
+import { bytesOf, eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/wire/requests.ts';
 import { type LogChanges, type LogPage, type LogPageRequest, type LogPages, pageWith } from '#event-store/log-pages.ts';
 import { asStored, recordedEvent, type Upcast } from '#event-store/recorded-event.ts';
 import type { StreamRemoval } from '#event-store/stream-removal.ts';
@@ -28,14 +28,14 @@ import { Appends } from './appends.ts';
 import { callFailure, TimedOutError } from './connection/call-failure.ts';
 import { Connection } from './connection/connection.ts';
 import { explainFailure } from './connection/explain-failure.ts';
-import { Reads } from './connection/reads.ts';
+import { InvalidPositionError, Reads } from './connection/reads.ts';
 import { serverSettings } from './connection/server-settings.ts';
 import { LogReader } from './log/log-reader.ts';
 import { WakeUpSubscription, wakeUpsByPort } from './log/wake-ups.ts';
 import { Removals } from './removals.ts';
 import { StreamReader } from './stream-reader.ts';
 import { UnreadableStreams } from './unreadable-streams.ts';
-import { logRequest, probeRequest } from './wire/requests.ts';
+import { eventAtRequest, logRequest, probeRequest } from './wire/requests.ts';
 import { StreamNames, type StreamNaming } from './wire/stream-names.ts';
 import { WriteAccess } from './write-access.ts';
 
@@ -218,6 +218,18 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
 
   lastPosition(): Promise<number> {
     return this.#log.lastPosition();
+  }
+
+  async eventAt(position: number): Promise<string | null> {
+    try {
+      const [answer] = await this.#reads.answers(eventAtRequest(position));
+      const event = answer === undefined ? undefined : eventOf(answer);
+      if (event === undefined || positionOf(event) !== position) return null;
+      return storedEvent(event, this.#names).id;
+    } catch (error) {
+      if (error instanceof InvalidPositionError) return null;
+      throw error;
+    }
   }
 
   /**

@@ -82,6 +82,7 @@ export class SqliteEventReader implements EventReader {
   readonly #selectStream: StatementSync;
   readonly #selectLog: StatementSync;
   readonly #selectLastPosition: StatementSync;
+  readonly #selectId: StatementSync;
   readonly #selectNames: StatementSync;
   readonly #selectHead: StatementSync;
   /** The statements with a filter, by the list of their types, because a follower sends the same list each time. */
@@ -101,6 +102,7 @@ export class SqliteEventReader implements EventReader {
     this.#selectLog = this.#prepare(`SELECT ${columns} FROM events WHERE position > ? ORDER BY position LIMIT ?`);
     this.#selectLastPosition = this.#prepare('SELECT max(position) FROM events');
     this.#selectHead = this.#prepare('SELECT revision FROM heads WHERE stream = $stream');
+    this.#selectId = this.#prepare('SELECT id FROM events WHERE position = ?');
     this.#selectNames = this.#prepare(
       'SELECT stream FROM heads WHERE stream >= $prefix AND stream < $end AND position IN (SELECT position FROM events)',
     );
@@ -132,6 +134,11 @@ export class SqliteEventReader implements EventReader {
 
   async lastPosition(): Promise<number> {
     return this.#readLastPosition();
+  }
+
+  async eventAt(position: number): Promise<string | null> {
+    for (const [id] of this.#rows(this.#selectId, position)) return String(id);
+    return null;
   }
 
   readRaw(stream: string, fromRevision: number, limit = Number.MAX_SAFE_INTEGER): ReadonlyArray<StoredEvent> {

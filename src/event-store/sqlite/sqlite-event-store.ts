@@ -177,6 +177,10 @@ class ThreadedEventStore implements SqliteEventStore {
     return this.#reader.lastPosition();
   }
 
+  eventAt(position: number) {
+    return this.#reader.eventAt(position);
+  }
+
   readRaw(stream: string, fromRevision: number, limit?: number) {
     return this.#reader.readRaw(stream, fromRevision, limit);
   }

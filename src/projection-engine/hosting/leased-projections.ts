@@ -68,7 +68,7 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
     if (signal.aborted) return;
     running = runner;
     options.onPositions?.(runner.positions());
-    const positions = () => servedBy(runner, projections);
+    const positions = () => ({ ...servedBy(runner, projections), read: tail.trail.read });
     publisher = new PositionPublisher({ save: (served) => store.savePositions(served), positions, log });
     await allSettled([
       runner.finished.finally(() => runnerEnded.abort()),

@@ -37,7 +37,8 @@ let hasReturnedMemory = false;
 const { projections, upcast = upcastWith(upcasters) } = (await import(data.projectionsModule)) as ProjectionsModule;
 const knownTypes = Object.keys(eventCodecs);
 const events = await openEvents(data.events);
-const tail = new LogTail({ pages: events, log });
+// A file is never behind.
+const tail = new LogTail({ pages: events, log, ...(data.events.kind === 'sqlite' && { graceMs: 0 }) });
 try {
   if (data.readStore.kind === 'sqlite') await fillEmbedded(data.readStore.file);
   else await fillShared(data.readStore);

@@ -1,4 +1,5 @@
 import { Long, MongoServerError } from 'mongodb';
+import type { ReadOfLog } from '#domain/shared/log-mark.ts';
 import { MongoDbConnection, type MongoDbConnectionOptions } from '#mongodb/mongodb-connection.ts';
 import { repeatCall } from '#mongodb/reconnecting-client.ts';
 import { ReadStoreNotes } from '#read-store/notes.ts';
@@ -209,6 +210,10 @@ class MongoDbReadStoreWriter implements ReadStoreWriter, PositionsWriter {
     const records = await this.#records.all();
     const known = new Set(records.flatMap((record) => generationsOf(record, {})).map(documentsName));
     for (const { name } of stored) if (holdsDocuments(name) && !known.has(name)) await this.#dropCollection(name);
+  }
+
+  readOfLog(): Promise<ReadOfLog> {
+    return this.#notes.readOfLog();
   }
 
   operatorState(): Promise<OperatorState> {

@@ -1,3 +1,4 @@
+import type { ReadOfLog } from '#domain/shared/log-mark.ts';
 import { indexedFields } from '#read-store/indexable-fields.ts';
 import type { DocumentWrite, Generation, GenerationCommit, ReadStoreWriter, Where } from '#read-store/read-store.ts';
 import { type ColumnValue, columnValues } from './document-table.ts';
@@ -32,7 +33,7 @@ export interface RowStore extends Omit<ReadStoreWriter, 'commit' | 'read'> {
     maxCharacters?: number,
   ): Promise<ReadonlyMap<string, DocumentRow>>;
   /** @see ReadStoreWriter.commit */
-  commit(commits: ReadonlyArray<RowCommit>, more?: boolean): Promise<void>;
+  commit(commits: ReadonlyArray<RowCommit>, more?: boolean, read?: ReadOfLog): Promise<void>;
   /** Does a part of the writes of the next commit. The commit must be the next call: it stores them with its own. */
   writePart(generation: Generation, write: RowWrite): Promise<void>;
   /** The numbers of incomplete generations, which are being filled. */

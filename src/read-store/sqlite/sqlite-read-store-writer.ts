@@ -1,3 +1,4 @@
+import type { ReadOfLog } from '#domain/shared/log-mark.ts';
 import type {
   CollectionDefinition,
   CollectionGenerations,
@@ -82,11 +83,11 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
     return new Map([...found].map(([id, row]) => [id, foldedDocument(row)]));
   }
 
-  async commit(commits: ReadonlyArray<GenerationCommit>, more = false): Promise<void> {
+  async commit(commits: ReadonlyArray<GenerationCommit>, more = false, read?: ReadOfLog): Promise<void> {
     const asRows = commits.map(rowCommit);
     await this.#use((rows) => {
       for (const commit of asRows) if (rows.filling.has(commit.generation.number)) this.#puts += countPuts(commit);
-      return rows.commit(asRows, more);
+      return rows.commit(asRows, more, read);
     });
     await this.#startThreadIfDue();
   }
@@ -104,6 +105,10 @@ class SqliteReadStoreWriter implements ReadStoreWriter {
 
   dropOthers(collections: ReadonlyArray<string>): Promise<void> {
     return this.#use((rows) => rows.dropOthers(collections));
+  }
+
+  readOfLog(): Promise<ReadOfLog> {
+    return this.#use((rows) => rows.readOfLog());
   }
 
   operatorState(): Promise<OperatorState> {

@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { nothingRead, type ReadOfLog } from '#domain/shared/log-mark.ts';
 import { declaredIndex } from '#read-store/indexable-fields.ts';
 import type {
   CollectionDefinition,
@@ -59,6 +60,7 @@ export class SqliteRowStore implements RowStore {
   readonly #transaction: DeferredTransaction;
   readonly #generations: GenerationRows;
   readonly #saveCheckpoint: StatementSync;
+  readonly #putNote: StatementSync;
   readonly #statements = new Map<number, GenerationStatements>();
   /** The numbers of incomplete generations. */
   #filling: ReadonlySet<number> = new Set();
@@ -70,6 +72,9 @@ export class SqliteRowStore implements RowStore {
     this.#transaction = new DeferredTransaction(database);
     this.#generations = new GenerationRows(database);
     this.#saveCheckpoint = database.prepare('UPDATE generation SET checkpoint = ? WHERE number = ?');
+    this.#putNote = database.prepare(
+      'INSERT INTO note VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body',
+    );
     guarded(() => this.#noteFillings());
   }
 
@@ -110,7 +115,7 @@ export class SqliteRowStore implements RowStore {
     });
   }
 
-  async commit(commits: ReadonlyArray<RowCommit>, more = false): Promise<void> {
+  async commit(commits: ReadonlyArray<RowCommit>, more = false, read?: ReadOfLog): Promise<void> {
     const filling = commits.every(({ generation }) => this.#filling.has(generation.number));
     const now = performance.now();
     if (!filling) this.#servedAt = now;
@@ -124,6 +129,7 @@ export class SqliteRowStore implements RowStore {
           this.#saveCheckpoint.run(checkpoint, generation.number);
           if (this.#filling.has(generation.number)) this.#index(generation);
         }
+        if (read !== undefined) this.#putNote.run('read-of-log', JSON.stringify(read));
       },
       mayWait ? maxTransactionMs : 0,
     );
@@ -157,6 +163,11 @@ export class SqliteRowStore implements RowStore {
   async operatorState(): Promise<OperatorState> {
     const row = guarded(() => this.#database.prepare("SELECT body FROM note WHERE name = 'operator-state'").get());
     return row === undefined ? { position: 0, skipped: {} } : JSON.parse(String(row.body));
+  }
+
+  async readOfLog(): Promise<ReadOfLog> {
+    const row = guarded(() => this.#database.prepare("SELECT body FROM note WHERE name = 'read-of-log'").get());
+    return row === undefined ? nothingRead : JSON.parse(String(row.body));
   }
 
   async saveOperatorState(state: OperatorState): Promise<void> {
@@ -262,7 +273,6 @@ export class SqliteRowStore implements RowStore {
   }
 
   #saveNote(name: string, body: object, maxTransactionAgeMs = 0): void {
-    const sql = 'INSERT INTO note VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body';
-    this.#transaction.run(() => this.#database.prepare(sql).run(name, JSON.stringify(body)), maxTransactionAgeMs);
+    this.#transaction.run(() => this.#putNote.run(name, JSON.stringify(body)), maxTransactionAgeMs);
   }
 }

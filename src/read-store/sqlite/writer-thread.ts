@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { ReadOfLog } from '#domain/shared/log-mark.ts';
 import type {
   CollectionDefinition,
   CollectionGenerations,
@@ -90,11 +91,11 @@ export class WriterThread implements RowStore {
     return this.#call('writePart', parameters);
   }
 
-  async commit(commits: ReadonlyArray<RowCommit>, more = false): Promise<void> {
+  async commit(commits: ReadonlyArray<RowCommit>, more = false, read?: ReadOfLog): Promise<void> {
     const canWait = more && commits.every(({ generation }) => this.#filling.has(generation.number));
-    if (!canWait) return this.#call('commit', [commits, more]);
+    if (!canWait) return this.#call('commit', [commits, more, read]);
     // The commit of each generation is complete by itself.
-    for (const commit of commits) await this.#postponeCommit(commit, more);
+    for (const commit of commits) await this.#postponeCommit(commit, more, read);
   }
 
   generations(collection: string): Promise<CollectionGenerations> {
@@ -121,6 +122,10 @@ export class WriterThread implements RowStore {
     return this.#call('dropOthers', [collections]);
   }
 
+  readOfLog(): Promise<ReadOfLog> {
+    return this.#call('readOfLog', []);
+  }
+
   operatorState(): Promise<OperatorState> {
     return this.#call('operatorState', []);
   }
@@ -145,10 +150,10 @@ export class WriterThread implements RowStore {
    * Sends a commit in parts, because what the thread has received in one large message survives its young generation.
    * All parts are sent in one turn, so that no other call comes between them.
    */
-  #postponeCommit(commit: RowCommit, more: boolean): Promise<void> {
+  #postponeCommit(commit: RowCommit, more: boolean, read?: ReadOfLog): Promise<void> {
     const { generation, writes, checkpoint } = commit;
     for (const write of writes) this.#send('writePart', [generation, write], true);
-    return this.#postpone('commit', [[{ generation, writes: [], checkpoint }], more], charactersOf(commit));
+    return this.#postpone('commit', [[{ generation, writes: [], checkpoint }], more, read], charactersOf(commit));
   }
 
   /** Sends a call that no caller waits for. It waits only while too much is on its way to the thread. */

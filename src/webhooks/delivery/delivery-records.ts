@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DeliveryOutcome } from '#domain/webhook-endpoint/delivery.ts';
+import type { LogTrail } from '#event-store/log-trail.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
@@ -17,6 +18,7 @@ export interface DeliveryRecordsOptions {
   readonly deliveries: DeliveryLog;
   readonly countTry: CountTry;
   readonly followed: () => number;
+  readonly trail: Pick<LogTrail, 'read'>;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -108,11 +110,11 @@ export class DeliveryRecords {
   }
 
   async #write(saved: ReadonlyArray<DeliveredEndpoint>): Promise<void> {
-    const { states, logIdentity, followed, now } = this.#options;
+    const { states, logIdentity, followed, trail, now } = this.#options;
     this.#changed.clear();
     const changes = new Map(saved.map(({ id, queue }) => [id, queue.takeChanges()]));
     try {
-      await states.write(logIdentity, changes, followed());
+      await states.write(logIdentity, changes, followed(), trail.read);
     } catch (error) {
       for (const endpoint of saved) {
         const unsaved = changes.get(endpoint.id);

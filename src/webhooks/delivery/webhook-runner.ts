@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { StreamWriter } from '#application/streams/stream-writer.ts';
+import { nothingRead } from '#domain/shared/log-mark.ts';
 import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';
 import { identityOfLog } from '#event-store/log-identity.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
@@ -13,7 +14,7 @@ import { FencedError } from '#shared/errors/fenced-error.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DeliveryLog } from '#webhooks/delivery-log.ts';
 import { type DeliveryState, newDeliveryState } from '#webhooks/state/delivery-state.ts';
-import type { DeliveryStateStore, StoredDelivery } from '#webhooks/state/delivery-state-store.ts';
+import type { DeliveryChange, DeliveryStateStore, StoredDelivery } from '#webhooks/state/delivery-state-store.ts';
 import { DeliveryRecords } from './delivery-records.ts';
 import { DeliveryTerm, type DeliveryTermOptions, type EndpointAtStart } from './delivery-term.ts';
 import { disableEndpoint } from './disable-endpoint.ts';
@@ -103,7 +104,8 @@ export class WebhookRunner {
     await beforeTerm?.(signal);
     if (signal.aborted) return;
     const from = await store.lastPosition();
-    const stored = await this.#acquireStates(states, logIdentity, (await endAtStart) ?? from);
+    const acquired = await this.#acquireStates(states, logIdentity, (await endAtStart) ?? from);
+    const stored = await this.#inLog(states, logIdentity, acquired, signal);
     if (!(await this.#waitForEndpoints(from, signal))) return;
     const endpoints = await this.#endpointsAtStart(stored, from);
     await states.remove(unusedStates(stored, endpoints));
@@ -120,7 +122,7 @@ export class WebhookRunner {
       isHeld,
       signal,
       createRecords: (followed) =>
-        new DeliveryRecords({ states, logIdentity, deliveries, countTry, followed, now, log }),
+        new DeliveryRecords({ states, logIdentity, deliveries, countTry, followed, trail: tail.trail, now, log }),
       disable: (...disabled) => disableEndpoint({ writer, log }, ...disabled),
     });
     this.#term = term;
@@ -150,8 +152,33 @@ export class WebhookRunner {
   async #acquireStates(states: DeliveryStateStore, logIdentity: string, from: number): Promise<StoredDelivery> {
     const stored = await states.acquire(logIdentity);
     if (stored.followed !== null) return stored;
-    await states.write(logIdentity, new Map(), from);
+    await states.write(logIdentity, new Map(), from, this.#options.tail.trail.read);
     return { ...stored, followed: from };
+  }
+
+  /** Takes the stored states back to where the log is the one on which they were made. */
+  async #inLog(
+    states: DeliveryStateStore,
+    logIdentity: string,
+    stored: StoredDelivery,
+    signal: AbortSignal,
+  ): Promise<DeliveryAtStart> {
+    const { tail, log } = this.#options;
+    const compared = await tail.compare(stored.read ?? nothingRead, signal);
+    if (compared?.lost == null) return { ...stored, isTakenBack: false };
+    const position = compared.common?.position ?? 0;
+    log.warn(
+      { position: compared.lost.position, commonPosition: position },
+      'The log no longer has events that were sent to webhooks, as after a restore: the delivery continues before these',
+    );
+    const before = takenBack(stored, position);
+    const changes = [...before.states].map(([id, { open: _, ...state }]): [string, DeliveryChange] => {
+      const messages = stored.states.get(id)?.open ?? [];
+      const closed = messages.map((message) => message.position).filter((one) => one > position);
+      return [id, { ...state, open: [], closed }];
+    });
+    await states.write(logIdentity, new Map(changes), before.followed ?? position, tail.trail.read);
+    return { ...before, isTakenBack: true };
   }
 
   async #waitForEndpoints(position: number, signal: AbortSignal): Promise<boolean> {
@@ -164,7 +191,7 @@ export class WebhookRunner {
   }
 
   /** Returns every endpoint with the state with which its delivery begins. */
-  async #endpointsAtStart(stored: StoredDelivery, end: number): Promise<ReadonlyArray<EndpointAtStart>> {
+  async #endpointsAtStart(stored: DeliveryAtStart, end: number): Promise<ReadonlyArray<EndpointAtStart>> {
     const { documents } = this.#options;
     const endpoints: EndpointAtStart[] = [];
     for await (const page of paginateAll<WebhookEndpointDocument & Record<string, unknown>>(
@@ -204,15 +231,33 @@ export class WebhookRunner {
   }
 }
 
+/** Returns the states as far as they are about events up to a position. */
+function takenBack({ followed, states, ...stored }: StoredDelivery, position: number): StoredDelivery {
+  const before = [...states].map(([id, state]): [string, DeliveryState] => {
+    const open = state.open.filter((message) => message.position <= position);
+    return [id, { ...state, position: Math.min(state.position, position), open }];
+  });
+  return { ...stored, followed: followed === null ? null : Math.min(followed, position), states: new Map(before) };
+}
+
+/** The states with which a term begins. */
+interface DeliveryAtStart extends StoredDelivery {
+  /** Whether the log has lost events that they were about. */
+  readonly isTakenBack: boolean;
+}
+
 /** Returns the state of an endpoint; null if it is lost. */
 function stateOf(
-  { followed, states }: StoredDelivery,
+  { followed, states, isTakenBack }: DeliveryAtStart,
   id: string,
   createdAtPosition: number,
   end: number,
 ): DeliveryState | null {
   const state = states.get(id);
-  if (state !== undefined) return isOfLog(state, end) ? state : null;
+  if (state !== undefined && !isOfLog(state, end)) return null;
+  if (state !== undefined && isTakenBack && state.position < createdAtPosition)
+    return { ...state, position: createdAtPosition };
+  if (state !== undefined) return state;
   const isCreatedSince = followed !== null && followed <= end && createdAtPosition > followed;
   return isCreatedSince ? newDeliveryState(createdAtPosition) : null;
 }

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { ReadOfLog } from '#domain/shared/log-mark.ts';
 import { recordParts } from '#records/record-parts.ts';
 import type { RecordKind, RecordRange, RecordStore } from '#records/record-store.ts';
 import type { Json } from '#shared/json/json.ts';
@@ -8,6 +9,7 @@ import {
   decodeMessage,
   decodeState,
   endpointOf,
+  type FollowedLog,
   followedKey,
   messageKey,
   messagesKind,
@@ -20,6 +22,8 @@ import {
 export interface StoredDelivery {
   /** Every endpoint that was created up to this position has a state. Null if nothing is stored. */
   readonly followed: number | null;
+  /** What was read of the log up to there. */
+  readonly read?: ReadOfLog;
   /** By the endpoint's id. */
   readonly states: ReadonlyMap<string, DeliveryState>;
 }
@@ -61,7 +65,7 @@ export class DeliveryStateStore {
     for (const kind of [statesKind, messagesKind] as const) await this.#records.take(kind, this.#fence);
     const states = new Map<string, DeliveryState>();
     const earlier = new Map<string, DeliveryState>();
-    let followed: number | null = null;
+    let followed: FollowedLog | null = null;
     for await (const [key, value] of this.#read(statesKind, { limit: maxStates })) {
       const stored = decodeState(value);
       if (key === followedKey) followed = decodeFollowed(value, log);
@@ -71,17 +75,20 @@ export class DeliveryStateStore {
       }
     }
     await this.#put(log, earlier);
-    return { followed, states: await this.#withMessages(log, states) };
+    const { position = null, ...read } = followed ?? {};
+    return { followed: position, ...read, states: await this.#withMessages(log, states) };
   }
 
   /**
    * Stores the changes of some endpoints and then the position up to which every endpoint has a state. New messages are
    * stored before the position that passes over them, and removed after it: a crash at any moment loses none.
+   * @param read what was read of the log up to that position
    * @throws UnavailableError; FencedError
    */
-  async write(log: string, changes: Changes, followed: number): Promise<void> {
+  async write(log: string, changes: Changes, followed: number, read?: ReadOfLog): Promise<void> {
     await this.#put(log, changes);
-    await this.#records.put(statesKind, new Map([[followedKey, { log, position: followed }]]), { fence: this.#fence });
+    const record = { log, position: followed, ...(read && { read }) };
+    await this.#records.put(statesKind, new Map([[followedKey, record]]), { fence: this.#fence });
     await this.#deleteMessages(closedKeys(changes));
   }
 

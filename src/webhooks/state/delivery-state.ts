@@ -1,5 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
+import { ReadOfLog } from '#domain/shared/log-mark.ts';
 import type { RecordRange } from '#records/record-store.ts';
 import { nullable } from '#shared/codecs/choice.ts';
 import type { Json } from '#shared/json/json.ts';
@@ -77,7 +78,14 @@ const StoredMessage = t.type({ log: t.string, message: OpenMessage });
 
 type StoredMessage = t.TypeOf<typeof StoredMessage>;
 
-const StoredPosition = t.type({ log: t.string, position: t.number });
+const StoredPosition = t.intersection([t.type({ log: t.string, position: t.number }), t.partial({ read: ReadOfLog })]);
+
+/** The position up to which every endpoint has a state, and what was read of the log up to there. */
+export interface FollowedLog {
+  readonly position: number;
+  /** The release before did not store it. */
+  readonly read?: ReadOfLog;
+}
 
 /** Decodes the record of a state; null if this release cannot read it. */
 export function decodeState(value: Json): StoredState | null {
@@ -92,9 +100,11 @@ export function decodeMessage(value: Json): StoredMessage | null {
 }
 
 /** Decodes the followed position; null if it is of another log, or cannot be read. */
-export function decodeFollowed(value: Json, log: string): number | null {
+export function decodeFollowed(value: Json, log: string): FollowedLog | null {
   const stored = StoredPosition.decode(value);
-  return E.isRight(stored) && stored.right.log === log ? stored.right.position : null;
+  if (E.isLeft(stored) || stored.right.log !== log) return null;
+  const { log: _, ...followed } = stored.right;
+  return followed;
 }
 
 /** The key of the record of an open message. */

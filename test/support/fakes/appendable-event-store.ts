@@ -62,6 +62,14 @@ export class AppendableEventStore implements EventStore, LogPages {
     return E.right({ revision: expectedRevision + events.length, position: this.#last() });
   }
 
+  /** Returns a store with the first events of this one, as a backup of it has them. */
+  backup(events: number): AppendableEventStore {
+    const copy = new AppendableEventStore();
+    copy.log.push(...this.log.slice(0, events));
+    copy.raw.push(...this.raw.slice(0, events));
+    return copy;
+  }
+
   /** Stores an event whose data this release cannot read. @returns the event as a follower gets it */
   appendUnreadable(stream: string, type: string): RecordedEvent {
     const revision = this.streamOf(stream).length;
@@ -87,6 +95,10 @@ export class AppendableEventStore implements EventStore, LogPages {
 
   readPage(request: LogPageRequest): Promise<LogPage> {
     return this.pages.readPage(request);
+  }
+
+  eventAt(position: number): Promise<string | null> {
+    return this.pages.eventAt(position);
   }
 
   async lastPosition(): Promise<number> {

@@ -46,6 +46,15 @@ export class InMemoryEventStore implements Pick<EventStore, 'read' | 'lastPositi
     this.#events.splice(0, this.#events.length, ...this.#events.filter(isKept));
   }
 
+  /** Returns a log with the first events of this one, as a backup of it has them. */
+  backup(events: number): InMemoryEventStore {
+    const copy = new InMemoryEventStore();
+    copy.#events.push(...this.#events.slice(0, events));
+    for (const { stream, revision } of copy.#events) copy.#revisions.set(stream, revision + 1);
+    copy.#appended = (copy.#events.at(-1)?.position ?? 0) / positionStep;
+    return copy;
+  }
+
   get events(): ReadonlyArray<RecordedEvent> {
     return this.#events;
   }
@@ -61,6 +70,10 @@ export class InMemoryEventStore implements Pick<EventStore, 'read' | 'lastPositi
 
   readPage(request: LogPageRequest): Promise<LogPage> {
     return this.pages.readPage(request);
+  }
+
+  eventAt(position: number): Promise<string | null> {
+    return this.pages.eventAt(position);
   }
 
   #recorded({ stream, type, data }: GivenEvent): RecordedEvent {

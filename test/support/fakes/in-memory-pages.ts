@@ -31,6 +31,10 @@ export class InMemoryPages implements LogPages {
     return this.#events().at(-1)?.position ?? 0;
   }
 
+  async eventAt(position: number): Promise<string | null> {
+    return this.#events().find((event) => event.position === position)?.id ?? null;
+  }
+
   /** Must be called after an append. */
   grown(): void {
     this.changes.notify(this.#events().at(-1)?.position ?? 0);

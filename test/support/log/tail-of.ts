@@ -5,9 +5,11 @@ import type { Logger } from '#shared/logging/logger.ts';
 
 const quiet: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Creates a tail of a log that writes no log lines. The test closes it, or ends all its followers. */
+/**
+ * Creates a tail of a log that is never behind, without log lines. The test closes it, or ends all its followers.
+ */
 export function tailOf(pages: LogPages, log: Logger = quiet): LogTail {
-  return new LogTail({ pages, log });
+  return new LogTail({ pages, log, graceMs: 0 });
 }
 
 /** What a test wants of a log. */

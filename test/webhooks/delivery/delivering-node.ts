@@ -30,8 +30,8 @@ const delivered: DeliveryTry = {
 
 /** One node that delivers the events of a log in memory, with receivers that the test scripts. */
 export class DeliveringNode {
-  readonly store = new AppendableEventStore();
-  readonly writer = new StreamWriter({ store: this.store });
+  readonly store: AppendableEventStore;
+  readonly writer: StreamWriter;
   /** The tried messages, in the order of the tries. */
   readonly tried: Message[] = [];
   readonly logged: Array<{ readonly level: string; readonly fields: object; readonly message: string }> = [];
@@ -49,7 +49,9 @@ export class DeliveringNode {
   #running: Promise<void> | undefined;
 
   /** @param records where it stores the states of deliveries */
-  constructor(records: RecordStore = new InMemoryRecordStore()) {
+  constructor(records: RecordStore = new InMemoryRecordStore(), store = new AppendableEventStore()) {
+    this.store = store;
+    this.writer = new StreamWriter({ store });
     this.#records = records;
     const documents = new ReadModel(this.store.log);
     const log = (level: string) => (fields: object, message: string) =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { DeliveringNode } from './delivering-node.ts';
 
@@ -79,5 +80,29 @@ describe('WebhookRunner', () => {
     const next = await node.createFlow('cflownext0000001');
     await eventually(() => node.tried.length > 0);
     assert.deepEqual(positionsTried(), [next]);
+  });
+
+  it('continues before the events that the log has lost, after a restore of a backup', async () => {
+    const records = new InMemoryRecordStore();
+    const before = new DeliveringNode(records);
+    await before.begin();
+    await before.createEndpoint();
+    await before.start(0);
+    const kept = await before.createFlow('cflowkept0000001');
+    for (let lost = 0; lost < 3; lost += 1) await before.createFlow(`cflowlost000000${lost}`);
+    await eventually(() => before.tried.length === 4, 'all are delivered');
+    await before.end();
+
+    node = new DeliveringNode(records, before.store.backup(3));
+    const after: number[] = [];
+    for (let next = 0; next < 5; next += 1) after.push(await node.createFlow(`cflownext000000${next}`));
+    await node.start();
+    await eventually(() => node.tried.some(({ position }) => position === after.at(-1)), 'the last is delivered');
+    assert.deepEqual(
+      positionsTried(),
+      [kept, ...after].filter((position) => positionsTried().includes(position)),
+    );
+    for (const position of after) assert.ok(positionsTried().includes(position), `${position} is delivered`);
+    assert.match(node.logged.map(({ message }) => message).join(), /no longer has events that were sent to webhooks/);
   });
 });

@@ -104,6 +104,11 @@ export function isConflict({ exception }: CallFailure): boolean {
   return exception === 'wrong-expected-version';
 }
 
+/** The position of a read of `$all` is that of no event. Releases have different words for it. */
+export function isInvalidPosition({ detail }: CallFailure): boolean {
+  return /ReadAllResult: (Error|InvalidPosition)|invalid position/i.test(detail);
+}
+
 function isTrailers(value: unknown): value is Trailers {
   return typeof value === 'object' && value !== null && 'getMap' in value;
 }

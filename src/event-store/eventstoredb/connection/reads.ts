@@ -8,6 +8,7 @@ import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import {
   callFailure,
   isDeleted,
+  isInvalidPosition,
   isRefusal,
   outageError,
   StreamClosedError,
@@ -35,6 +36,13 @@ export interface ReadAnswers {
   readonly isWhole: boolean;
 }
 
+/** The log has no event at the position of a read: the server has another log than the one that gave the position. */
+export class InvalidPositionError extends UnavailableError {
+  constructor() {
+    super('The event store has no event at a position that it gave before.');
+  }
+}
+
 /** Reads that end. */
 export class Reads {
   readonly #connection: Connection;
@@ -52,7 +60,7 @@ export class Reads {
    * Returns all answers of a read. It is retried until its deadline, because reading twice does no harm.
    * @param maxBytes the bytes of events after which it does not wait for more; it returns at least two events
    * @param attemptMs the time limit of one attempt
-   * @throws UnavailableError; StreamClosedError
+   * @throws UnavailableError; StreamClosedError; InvalidPositionError
    */
   async answers(
     request: ReadReq,
@@ -69,6 +77,7 @@ export class Reads {
       }));
       if (!('error' in result)) return result;
       if (isDeleted(callFailure(result.error))) throw new StreamClosedError('The stream was deleted in EventStoreDB.');
+      if (isInvalidPosition(callFailure(result.error))) throw new InvalidPositionError();
       const wait = backOff.failed();
       if (isFinal(result.error) || Date.now() + wait >= end) throw await this.#explained(result.error);
       await delay(wait, this.#closed.signal);

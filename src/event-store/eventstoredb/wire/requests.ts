@@ -99,6 +99,13 @@ export function logRequest(from: number, count: number, filter: FilterOptions): 
   );
 }
 
+/** Requests the event at a position, of any application. The answer is a later one if there is none. */
+export function eventAtRequest(position: number): ReadRequest {
+  return readRequest(
+    new streams.ReadReq.Options().setAll(allFrom(position)).setCount('1').setNoFilter(empty).setReadDirection(0),
+  );
+}
+
 /**
  * Requests the log's events after a position, and then live ones.
  * @param after null for events that are stored from now on

@@ -1,0 +1,59 @@
+import type { LogMark, ReadOfLog } from '#domain/shared/log-mark.ts';
+import { delay } from '#shared/async/timed-waits.ts';
+import { isChained } from './hash-chain.ts';
+import type { LogPages } from './log-pages.ts';
+
+/** How a log compares with marks of what was read. */
+export interface LogComparison {
+  /** The newest mark, if the log does not have it any more. */
+  readonly lost: LogMark | null;
+  /** The newest mark that the log has; null without one. */
+  readonly common: LogMark | null;
+}
+
+/** How long a node of the server may be behind. After that, what it lacks counts as lost. */
+export const defaultGraceMs = 10_000;
+const askAgainMs = 200;
+/** The most events that are read after the newest mark. */
+const maxEvents = 100;
+
+export interface ComparisonOptions {
+  readonly pages: Pick<LogPages, 'eventAt' | 'readPage'>;
+  readonly graceMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Compares a log with what was read of it. Another event at the position of a mark counts immediately. An event that is
+ * missing is asked for again, because the node that answers may only be behind.
+ * @throws UnavailableError
+ */
+export async function compareLog(read: ReadOfLog, options: ComparisonOptions): Promise<LogComparison> {
+  const { graceMs, signal } = options;
+  const newest = read.marks.at(-1) ?? null;
+  if (newest === null) return { lost: null, common: null };
+  const until = performance.now() + graceMs;
+  for (;;) {
+    const found = await findMark(newest, read.readTo, options);
+    if (found === 'same') return { lost: null, common: newest };
+    if (found === 'other' || performance.now() >= until || signal.aborted) break;
+    await delay(askAgainMs, signal);
+  }
+  return { lost: newest, common: await newestHeld(read, options) };
+}
+
+/** Whether the log has a mark, and nothing new up to where it was read; `behind` if it may only be late. */
+async function findMark(mark: LogMark, readTo: number, { pages }: ComparisonOptions) {
+  const id = await pages.eventAt(mark.position);
+  if (id === null) return 'behind';
+  if (id !== mark.id) return 'other';
+  if (readTo <= mark.position) return 'same';
+  const { events, position: end, isEnd } = await pages.readPage({ after: mark.position, maxEvents });
+  if (events.some(({ position, stream }) => position <= readTo && isChained(stream))) return 'other';
+  return isEnd && end < readTo ? 'behind' : 'same';
+}
+
+async function newestHeld({ marks }: ReadOfLog, { pages }: ComparisonOptions): Promise<LogMark | null> {
+  for (const mark of marks.toReversed()) if ((await pages.eventAt(mark.position)) === mark.id) return mark;
+  return null;
+}

@@ -1,0 +1,55 @@
+import type { LogMark, ReadOfLog } from '#domain/shared/log-mark.ts';
+import { isChained } from './hash-chain.ts';
+import type { LogPage } from './log-pages.ts';
+
+/** The most marks before older ones are left out. */
+const maxUnthinned = 128;
+
+/**
+ * Marks of what was read of a log: near the end close together, and further back always sparser. If the log changes, the
+ * newest mark that it still has is about where the two logs part. A metering event is not a mark, because it may expire.
+ */
+export class LogTrail {
+  /** In the order of positions. */
+  #marks: LogMark[] = [];
+  #readTo = 0;
+
+  get newest(): LogMark | null {
+    return this.#marks.at(-1) ?? null;
+  }
+
+  /** What was read so far, with some fifty marks at most. */
+  get read(): ReadOfLog {
+    this.#marks = thinned(this.#marks);
+    return { marks: [...this.#marks], readTo: this.#readTo };
+  }
+
+  /** Adds the events of a page. @param isWhole whether it has the events of all types */
+  addPage({ after, position, events }: LogPage, isWhole: boolean): void {
+    const isNext = after <= this.#readTo;
+    const marks = events.filter(({ stream }) => isChained(stream));
+    this.add({ marks, readTo: isWhole && isNext ? position : 0 });
+  }
+
+  /** Adds what was read of the same log. */
+  add({ marks, readTo }: ReadOfLog): void {
+    for (const { position, id } of marks) {
+      const place = this.#marks.findLastIndex((mark) => mark.position <= position);
+      if (this.#marks[place]?.position !== position) this.#marks.splice(place + 1, 0, { position, id });
+    }
+    if (this.#marks.length > maxUnthinned) this.#marks = thinned(this.#marks);
+    this.#readTo = Math.max(this.#readTo, readTo, this.newest?.position ?? 0);
+  }
+}
+
+/** Keeps the oldest of the marks whose distances from the newest one lie between the same two powers of two. */
+function thinned(marks: ReadonlyArray<LogMark>): LogMark[] {
+  const newest = marks.at(-1);
+  if (newest === undefined) return [];
+  const kept = new Map<number, LogMark>();
+  for (const mark of marks) {
+    const magnitude = Math.floor(Math.log2(newest.position - mark.position + 1));
+    if (!kept.has(magnitude)) kept.set(magnitude, mark);
+  }
+  return [...kept.values()];
+}
