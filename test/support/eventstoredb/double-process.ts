@@ -3,19 +3,31 @@ import { once } from 'node:events';
 import { createInterface, type Interface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { freezeProcess } from '#test/support/run/freeze-process.ts';
+import type { Rights } from './access.ts';
 import type { CallKind } from './calls/call-kind.ts';
+import type { SizeLimits } from './calls/proposed-events.ts';
 import type { ServerRelease } from './eventstoredb-double.ts';
 import type { Faults } from './faults/faults.ts';
+import type { StreamMetadata } from './stream-limits.ts';
 
 /** An order to a double in another process. */
 export type Order =
-  | { readonly call: 'start' | 'stop' | 'kill' | 'cut' | 'dropSubscribers' }
+  | { readonly call: 'start' | 'stop' | 'kill' | 'cut' | 'dropSubscribers' | 'reset' }
+  /** Keeps a copy of the log, restarts with the kept copy, or removes what readers of streams no longer see. */
+  | { readonly log: 'copy' | 'restore' | 'scavenge' }
+  /** Answers nothing for this time. */
+  | { readonly pauseMs: number }
+  | { readonly stream: string; readonly metadata: StreamMetadata }
+  | { readonly stream: string; readonly remove: 'softDelete' | 'tombstone' }
+  /** What the service may do. */
+  | { readonly rights: Rights }
+  | { readonly limits: Partial<SizeLimits> }
   | { readonly faults: Partial<Faults> }
   | { readonly manner: ServerRelease }
   /** Appends this many events of another application to its own stream. */
   | { readonly foreignEvents: number }
-  /** Prints the number of calls so far, by kind, as JSON. */
-  | { readonly report: 'calls' };
+  /** Prints the number of calls so far, by kind, as JSON, or the number of bytes that it has sent. */
+  | { readonly report: 'calls' | 'bytes' };
 
 const timeoutMs = 60_000;
 const script = fileURLToPath(new URL('./serve.ts', import.meta.url));
@@ -60,6 +72,11 @@ export class EventStoreDbDoubleProcess {
   /** Returns the number of calls so far, by kind. */
   async calls(): Promise<Readonly<Record<CallKind, number>>> {
     return JSON.parse(await this.#ask({ report: 'calls' })) as Readonly<Record<CallKind, number>>;
+  }
+
+  /** Returns the number of bytes that it has sent to clients. */
+  async bytesSent(): Promise<number> {
+    return Number(await this.#ask({ report: 'bytes' }));
   }
 
   #ask(order: Order): Promise<string> {
