@@ -1,11 +1,13 @@
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { isShortenedOnPurpose } from '#domain/stream-kinds.ts';
 import { gapIn, type StreamGap } from '#event-store/unreadable-stream.ts';
+import { currentOwner, FairSlots } from '#shared/async/fair-queue.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import { isObject, type JsonObject } from '#shared/json/json.ts';
 import { StreamClosedError } from './connection/call-failure.ts';
 import type { Reads } from './connection/reads.ts';
 import type { UnreadableStreams } from './unreadable-streams.ts';
-import { type EventMessage, eventOf, metadataRequest, streamRequest } from './wire/requests.ts';
+import { bytesOf, type EventMessage, eventOf, metadataRequest, streamRequest } from './wire/requests.ts';
 import type { StreamNames } from './wire/stream-names.ts';
 
 export interface StreamReaderOptions {
@@ -14,12 +16,22 @@ export interface StreamReaderOptions {
   readonly unreadable: UnreadableStreams;
 }
 
+/** The server reads a stream in pages of 32 events. Most streams end within the first one. */
+const eventsOfFirstRead = 31;
+
+/**
+ * The limits of reads of several pages. Version 23.10 holds a thread of its pool for each one, and the pool begins with one
+ * thread for each core: with eight of them at the same time, other calls wait for seconds.
+ */
+const longReadLimits = { maxSlots: 4, maxWaiting: 4_096, maxWaitMs: 5_000 };
+
 /**
  * Reads streams without gaps. The server shows a shortened stream without a word, and a soft-deleted one as if it had
  * never existed, so both are checked here, for all readers.
  */
 export class StreamReader {
   readonly #options: StreamReaderOptions;
+  readonly #longReads = new FairSlots(longReadLimits);
 
   constructor(options: StreamReaderOptions) {
     this.#options = options;
@@ -46,13 +58,34 @@ export class StreamReader {
   }
 
   async #answers(stream: string, fromRevision: number, limit: number, maxBytes?: number) {
-    const { reads, names, unreadable } = this.#options;
+    const { unreadable } = this.#options;
     try {
-      return await reads.answers(streamRequest(names.onServer(stream), fromRevision, limit), maxBytes);
+      const first = await this.#read(stream, fromRevision, Math.min(limit, eventsOfFirstRead), maxBytes);
+      const messages = first.flatMap((answer) => eventOf(answer) ?? []);
+      const bytesLeft = messages.reduce(
+        (left, message) => left - bytesOf(message),
+        maxBytes ?? Number.POSITIVE_INFINITY,
+      );
+      const eventsLeft = limit - messages.length;
+      if (messages.length < eventsOfFirstRead || eventsLeft === 0 || bytesLeft < 0) return first;
+      const next = fromRevision + messages.length;
+      return [...first, ...(await this.#inTurn(() => this.#read(stream, next, eventsLeft, bytesLeft)))];
     } catch (error) {
       if (!(error instanceof StreamClosedError)) throw error;
       throw unreadable.errorOf({ stream, expectedRevision: fromRevision, foundRevision: null }, tombstoned);
     }
+  }
+
+  #read(stream: string, fromRevision: number, limit: number, maxBytes?: number) {
+    const { reads, names } = this.#options;
+    return reads.answers(streamRequest(names.onServer(stream), fromRevision, limit), maxBytes);
+  }
+
+  /** @throws UnavailableError if no turn comes in time */
+  async #inTurn<Result>(read: () => Promise<Result>): Promise<Result> {
+    const leave = await this.#longReads.enter(currentOwner());
+    if (typeof leave === 'string') throw new UnavailableError('Too many long streams are read from the event store.');
+    return read().finally(leave);
   }
 
   /** Ensures that a stream that shows no event from a revision on really ends before it. */
