@@ -123,6 +123,7 @@ function readerOf(cluster: LateCluster): LogReader {
 const pagesOf = (reader: LogReader): LogPages => ({
   readPage: ({ after }) => reader.readPage(after),
   lastPosition: () => reader.lastPosition(),
+  eventAt: () => assert.fail('The log does not change.'),
   changes: reader.changes,
 });
 
