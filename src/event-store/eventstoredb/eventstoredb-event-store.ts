@@ -13,7 +13,7 @@ import {
   maxPartCharacters,
   type StreamPart,
 } from '#event-store/event-store.ts';
-import { isOfServer } from '#event-store/eventstoredb/connection/call-failure.ts';
+import { isOfServer, isRefusal } from '#event-store/eventstoredb/connection/call-failure.ts';
 import { bytesOf, eventOf, positionOf, storedEvent } from '#event-store/eventstoredb/wire/requests.ts';
 import { type LogChanges, type LogPage, type LogPageRequest, type LogPages, pageWith } from '#event-store/log-pages.ts';
 import { asStored, recordedEvent, type Upcast } from '#event-store/recorded-event.ts';
@@ -123,6 +123,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
       probe: (timeoutMs) => connection.probe(timeoutMs),
       explain,
       isAnswer: (failure) => isOfServer(callFailure(failure)),
+      isRefusal: (failure) => isRefusal(callFailure(failure)),
       timedOut: (waitedMs) => new TimedOutError(waitedMs),
       // A store in another thread of this process is on the same server, and writes the lines.
       ...(options.wake === undefined && { log }),

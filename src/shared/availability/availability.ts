@@ -48,6 +48,8 @@ export interface AvailabilityOptions {
   readonly explain: (failure: unknown) => Promise<UnavailableCause>;
   /** Whether a failure is an answer of the server, even a refusal. */
   readonly isAnswer: (failure: unknown) => boolean;
+  /** Whether a failure is a refusal that lasts until a person changes something. Default: none is. */
+  readonly isRefusal?: (failure: unknown) => boolean;
   /** Returns the error of a probe that took too long. */
   readonly timedOut: (waitedMs: number) => Error;
   /** The time limit of a probe. Slow answers to earlier probes extend it. Default 500 ms. */
@@ -161,7 +163,8 @@ export class Availability {
         continue;
       }
       if (signal.aborted) return;
-      const isUnavailable = this.#cause !== null || this.#clock.now() - suspectedAt >= transientMs;
+      const isTransient = this.#clock.now() - suspectedAt < transientMs && !this.#options.isRefusal?.(result.failure);
+      const isUnavailable = this.#cause !== null || !isTransient;
       if (isUnavailable) await this.#setUnavailable(result.failure);
       await this.#prober.pause(began + this.#pauseMs(refusals) - this.#clock.now());
     }

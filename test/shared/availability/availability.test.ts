@@ -47,6 +47,7 @@ describe('Availability', () => {
         return { detail: String(failure), isPermanent };
       },
       isAnswer: () => false,
+      isRefusal: () => isPermanent,
       repair: () => repair(),
       timedOut: (waitedMs) => new Error(`no answer within ${waitedMs} ms`),
       log: {
@@ -320,8 +321,9 @@ describe('Availability', () => {
     isPermanent = true;
     answer = () => Promise.reject(new Error('wrong password'));
     availability.suspect();
-    await pass(1_000);
+    await pass(stepMs);
     assert.ok(isUnavailable());
+    assert.equal(probedAt.length, 1, 'no second try shows whether it passes');
     await pass(60_000);
     const before = probedAt.length;
     await pass(300_000);
