@@ -8,6 +8,7 @@ import { revokeApiKey } from './api-key/revoke-api-key.ts';
 import { rotateApiKey } from './api-key/rotate-api-key.ts';
 import { createCustomer } from './customer/create-customer.ts';
 import { erasePersonalData } from './customer/erase-personal-data.ts';
+import { skipEvent } from './event/skip-event.ts';
 import { changeFlowTier } from './flow/change-flow-tier.ts';
 import { createFlow } from './flow/create-flow.ts';
 import { deleteFlow } from './flow/delete-flow.ts';
@@ -96,4 +97,5 @@ export const commands: ReadonlyArray<AnyCommand> = [
   skipProjectionEvent,
   retryProcess,
   skipProcessEvent,
+  skipEvent,
 ];

@@ -5,6 +5,7 @@ import { batch } from './batch/batch.ts';
 import { file } from './file/file.ts';
 import { flow } from './flow/flow.ts';
 import { instance } from './instance/instance.ts';
+import { eventControl } from './operator/event-control.ts';
 import { processControl } from './operator/process-control.ts';
 import { projectionControl } from './operator/projection-control.ts';
 import { organization } from './organization/organization.ts';
@@ -26,6 +27,7 @@ export const streamKinds: ReadonlyArray<string> = [
     agentProfiles,
     apiKey,
     batch,
+    eventControl,
     file,
     flow,
     instance,

@@ -1,3 +1,4 @@
+import type { EventControlEvents } from '#domain/operator/event-control.ts';
 import type { ProcessEvents } from '#domain/operator/process-control.ts';
 import type { EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { Following, LogTail } from '#event-store/log-tail.ts';
@@ -10,7 +11,12 @@ import type { Logger } from '#shared/logging/logger.ts';
 export type OperatorDecision = 'retry' | 'skip';
 
 const retryRequested = 'ProcessRetried' satisfies keyof ProcessEvents;
-const requestTypes: ReadonlyArray<keyof ProcessEvents> = [retryRequested, 'ProcessEventSkipped'];
+const skippedByAll = 'EventSkipped' satisfies keyof EventControlEvents;
+const requestTypes: ReadonlyArray<keyof ProcessEvents | keyof EventControlEvents> = [
+  retryRequested,
+  'ProcessEventSkipped',
+  skippedByAll,
+];
 
 /** The options of the requests of operators. */
 export interface ProcessRequestsOptions {
@@ -33,6 +39,7 @@ export class ProcessRequests {
   /** The stopped events by process and event id. */
   readonly #stopped = new Map<string, Map<string, (verdict: OperatorDecision) => void>>();
   readonly #skipped = new Map<string, Set<string>>();
+  readonly #skippedByAll = new Set<string>();
   #position: number;
   #following: Following | null = null;
 
@@ -44,7 +51,7 @@ export class ProcessRequests {
   /** Whether an operator has skipped an event, as far as the requests have been read. It begins to read them. */
   isSkipped(name: string, eventId: string): boolean {
     this.#follow();
-    return this.#skipped.get(name)?.has(eventId) ?? false;
+    return this.#skippedByAll.has(eventId) || (this.#skipped.get(name)?.has(eventId) ?? false);
   }
 
   /** Waits until every request that is stored now has been read. @throws the signal's reason after it has aborted */
@@ -96,6 +103,10 @@ export class ProcessRequests {
       return;
     }
     const { type, data } = event;
+    if (type === skippedByAll) {
+      this.#skipEverywhere(String(data.eventId));
+      return;
+    }
     const stopped = this.#stopped.get(String(data.process));
     if (type === retryRequested) {
       for (const decide of stopped?.values() ?? []) decide('retry');
@@ -103,6 +114,11 @@ export class ProcessRequests {
     }
     this.#skip(String(data.process), String(data.eventId));
     stopped?.get(String(data.eventId))?.('skip');
+  }
+
+  #skipEverywhere(eventId: string): void {
+    this.#skippedByAll.add(eventId);
+    for (const stopped of this.#stopped.values()) stopped.get(eventId)?.('skip');
   }
 
   #skip(name: string, eventId: string): void {

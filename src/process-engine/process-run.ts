@@ -243,7 +243,7 @@ export class ProcessRun {
     await requests.readAll();
     if (requests.isSkipped(process.name, event.id)) return 'skip';
     const decided = requests.decisionOn(process.name, event.id);
-    const failure = eventFailure(event, error, { tool: 'processes', name: process.name });
+    const failure = eventFailure(event, error);
     failures.stopped();
     this.#settle(event);
     this.#stopped.set(event.id, failure);

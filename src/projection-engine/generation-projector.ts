@@ -35,7 +35,7 @@ export class GenerationProjector {
   readonly generation: Generation;
   readonly types: ReadonlySet<string>;
   readonly #fold: Pick<DocumentBuffer, keyof DocumentBuffer>;
-  readonly #skipped: ReadonlySet<string>;
+  readonly #isSkipped: (eventId: string) => boolean;
   #position: number;
   /** The position up to which it was folded, possibly only in memory. */
   #seen: number;
@@ -53,11 +53,11 @@ export class GenerationProjector {
   /** Whether it has seen the end of the log in this process. */
   caughtUp = false;
 
-  /** @param skipped the ids of events to skip if the projection cannot handle them; it may grow */
+  /** @param isSkipped whether to skip an event, by its id, if the projection cannot handle it */
   constructor(
     projection: AnyProjection,
     generation: Generation,
-    skipped: ReadonlySet<string>,
+    isSkipped: (eventId: string) => boolean,
     limits: DocumentBufferLimits,
   ) {
     this.projection = projection;
@@ -68,7 +68,7 @@ export class GenerationProjector {
     this.#fold = isWriteOnce(projection)
       ? new WriteOnceBuffer(projection, limits)
       : new DocumentBuffer(projection, limits);
-    this.#skipped = skipped;
+    this.#isSkipped = isSkipped;
     this.#position = generation.checkpoint;
     this.#seen = generation.checkpoint;
     this.#saved = generation.checkpoint;
@@ -174,8 +174,8 @@ export class GenerationProjector {
       work();
       return true;
     } catch (error) {
-      if (this.#skipped.has(event.id)) return true;
-      this.#failure = eventFailure(event, error, { tool: 'projections', name: this.projection.name });
+      if (this.#isSkipped(event.id)) return true;
+      this.#failure = eventFailure(event, error);
       return false;
     }
   }

@@ -1,4 +1,6 @@
+import { eventControl, skippedEventsId } from '#domain/operator/event-control.ts';
 import { projectionControl } from '#domain/operator/projection-control.ts';
+import { streamName } from '#domain/shared/entity.ts';
 import type { EventBatch, EventStore, RecordedEvent } from '#event-store/event-store.ts';
 import type { LogComparison } from '#event-store/log-comparison.ts';
 import { identityByFirst } from '#event-store/log-identity.ts';
@@ -100,6 +102,18 @@ export class OperatorProgress {
   }
 
   /**
+   * Reads the requests to skip an event everywhere. Every start reads all of them, because a projection of a later
+   * release follows them too.
+   */
+  async skippedEvents(): Promise<ReadonlyArray<RequestOf<'EventSkipped'>>> {
+    const stream = streamName(eventControl, skippedEventsId);
+    const requests = await this.#requestsOf(stream).catch((error: unknown) =>
+      this.#requestsInLog(error, 0, skipRequestTypes),
+    );
+    return requests.filter((request) => request.type === 'EventSkipped');
+  }
+
+  /**
    * Applies the operators' requests that are not applied yet, read from their own streams. This comes before any event is
    * fed, because the events to skip must be known.
    */
@@ -108,7 +122,9 @@ export class OperatorProgress {
     if (after >= end) return;
     const unknownEvents = this.#unknown?.state;
     this.#beforeCounting = { position: after, ...(unknownEvents && { unknownEvents }) };
-    const requests = await this.#requestsInStreams().catch((error: unknown) => this.#requestsInLog(error, after));
+    const requests = await this.#requestsInStreams().catch((error: unknown) =>
+      this.#requestsInLog(error, after, projectionRequestTypes),
+    );
     const due = requests.filter(({ position }) => position > after && position <= end);
     for (const request of due.toSorted((one, other) => one.position - other.position))
       await this.#options.apply(request);
@@ -155,28 +171,31 @@ export class OperatorProgress {
 
   async #requestsInStreams(): Promise<ReadonlyArray<OperatorRequest>> {
     const requests: OperatorRequest[] = [];
-    for (const { projection } of this.#runtimes) requests.push(...(await this.#requestsTo(projection.name)));
+    for (const { projection } of this.#runtimes)
+      requests.push(...(await this.#requestsOf(streamName(projectionControl, projection.name))));
     return requests;
   }
 
   /** Reads the requests from the log, if a stream lacks an event or has one that cannot be read. */
-  async #requestsInLog(error: unknown, after: number): Promise<ReadonlyArray<OperatorRequest>> {
+  async #requestsInLog(
+    error: unknown,
+    after: number,
+    types: ReadonlyArray<string>,
+  ): Promise<ReadonlyArray<OperatorRequest>> {
     if (!(error instanceof UnreadableEventError || error instanceof UnreadableStreamError)) throw error;
     const { tail, signal } = this.#options;
     const requests: OperatorRequest[] = [];
-    for await (const batch of tail.past({ after, types: operatorRequestTypes, signal })) {
+    for await (const batch of tail.past({ after, types, signal })) {
       for (const event of batch.events) if (isOperatorRequest(event) && this.#isReadable(event)) requests.push(event);
     }
     return requests;
   }
 
-  async #requestsTo(projection: string): Promise<ReadonlyArray<OperatorRequest>> {
+  async #requestsOf(stream: string): Promise<ReadonlyArray<OperatorRequest>> {
     const { events, persist } = this.#options;
     const requests: OperatorRequest[] = [];
     for (let revision = 0; ; ) {
-      const part = await persist("Reading operators' requests", () =>
-        events.read(`${projectionControl.category}-${projectionControl.streamKey(projection)}`, revision),
-      );
+      const part = await persist("Reading operators' requests", () => events.read(stream, revision));
       for (const event of part.events) if (isOperatorRequest(event)) requests.push(event);
       revision += part.events.length;
       if (part.isEnd) return requests;
@@ -218,6 +237,8 @@ export class OperatorProgress {
 
 export interface OperatorCommandsOptions {
   readonly runtimes: ReadonlyArray<ProjectionRuntime>;
+  /** The ids of the events that operators have skipped for every projection. */
+  readonly skippedByAll: Set<string>;
   readonly generations: GenerationStarter;
   readonly catchUp: GenerationCatchUp;
   /** Reads the position of the last event of the log. */
@@ -234,6 +255,7 @@ export class OperatorCommands {
 
   /** Carries out a request. A request for a projection that this release does not have is ignored. */
   async apply(request: OperatorRequest): Promise<void> {
+    if (request.type === 'EventSkipped') return this.#skipEverywhere(request.data.eventId);
     const runtime = this.#options.runtimes.find(({ projection }) => projection.name === request.data.projection);
     if (runtime === undefined) return;
     switch (request.type) {
@@ -245,6 +267,13 @@ export class OperatorCommands {
       case 'ProjectionRetried':
         return this.#retryFailed(runtime);
     }
+  }
+
+  #skipEverywhere(eventId: string): void {
+    const { runtimes, skippedByAll, catchUp } = this.#options;
+    skippedByAll.add(eventId);
+    const projectors = runtimes.flatMap((runtime) => runtime.projectors);
+    catchUp.retry(projectors.filter(({ failure }) => failure?.eventId === eventId));
   }
 
   /** @param requestedAt the request's position */
@@ -263,7 +292,7 @@ export class OperatorCommands {
   }
 }
 
-/** What operators ask of projections, as recorded on the streams `projection-{name}`. */
+/** What operators ask of projections, as recorded on the streams `projection-{name}` and `event-skipped`. */
 export interface OperatorRequestEvents {
   /** Rebuild its documents next to the ones that queries read. */
   readonly ProjectionRebuildRequested: { readonly projection: string };
@@ -271,19 +300,24 @@ export interface OperatorRequestEvents {
   readonly ProjectionRetried: { readonly projection: string };
   /** Skip this event whenever the projection cannot handle it, and continue. */
   readonly ProjectionEventSkipped: { readonly projection: string; readonly eventId: string };
+  /** Skip this event whenever any projection cannot handle it, and continue. */
+  readonly EventSkipped: { readonly eventId: string };
 }
 
-/** An event in which an operator asks something of a projection. */
-export type OperatorRequest = {
-  [Type in keyof OperatorRequestEvents]: RecordedEvent<Type, OperatorRequestEvents[Type]>;
-}[keyof OperatorRequestEvents];
+type RequestOf<Type extends keyof OperatorRequestEvents> = RecordedEvent<Type, OperatorRequestEvents[Type]>;
 
-/** The types of events that are requests of operators. */
-export const operatorRequestTypes: ReadonlyArray<string> = [
+/** An event in which an operator asks something of a projection. */
+export type OperatorRequest = { [Type in keyof OperatorRequestEvents]: RequestOf<Type> }[keyof OperatorRequestEvents];
+
+const projectionRequestTypes = [
   'ProjectionRebuildRequested',
   'ProjectionRetried',
   'ProjectionEventSkipped',
 ] satisfies ReadonlyArray<keyof OperatorRequestEvents>;
+const skipRequestTypes = ['EventSkipped'] satisfies ReadonlyArray<keyof OperatorRequestEvents>;
+
+/** The types of events that are requests of operators. */
+export const operatorRequestTypes: ReadonlyArray<string> = [...projectionRequestTypes, ...skipRequestTypes];
 
 /** Whether an event is an operator's request to the projection runner. */
 export function isOperatorRequest(event: RecordedEvent<string, unknown>): event is OperatorRequest {

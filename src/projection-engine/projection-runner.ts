@@ -58,6 +58,8 @@ export class ProjectionRunner {
   readonly #signal: AbortSignal;
   readonly #retry: RetryOptions;
   readonly #runtimes: ReadonlyArray<ProjectionRuntime>;
+  /** The ids of the events that operators have skipped for every projection. */
+  readonly #skippedByAll = new Set<string>();
   readonly #operator: OperatorProgress;
   readonly #commands: OperatorCommands;
   readonly #generations: GenerationStarter;
@@ -74,7 +76,7 @@ export class ProjectionRunner {
     const { signal = this.#closing.signal } = options;
     this.#signal = AbortSignal.any([signal, this.#closing.signal]);
     this.#retry = { log: options.log, signal: this.#signal };
-    this.#runtimes = options.projections.map((projection) => new ProjectionRuntime(projection, []));
+    this.#runtimes = options.projections.map((projection) => new ProjectionRuntime(projection, [], this.#skippedByAll));
     this.#operator = new OperatorProgress(this.#runtimes, {
       ...options,
       signal: this.#signal,
@@ -87,6 +89,7 @@ export class ProjectionRunner {
     this.#catchUp = this.#createCatchUp();
     this.#commands = new OperatorCommands({
       runtimes: this.#runtimes,
+      skippedByAll: this.#skippedByAll,
       generations: this.#generations,
       catchUp: this.#catchUp,
       lastPosition: () => this.#lastPosition(),
@@ -174,6 +177,7 @@ export class ProjectionRunner {
       store.dropOthers(this.#runtimes.map(({ projection }) => projection.name)),
     );
     const operator = await this.#operator.load(end);
+    for (const { data } of await this.#operator.skippedEvents()) this.#skippedByAll.add(data.eventId);
     for (const runtime of this.#runtimes) await this.#open(runtime, operator, end);
     await this.#operator.applyPast(end);
     await this.#operator.noteMade(

@@ -17,6 +17,7 @@ export class ProjectionRuntime {
   readonly projection: AnyProjection;
   /** Ids of the events that operators have skipped for it. */
   readonly skipped: Set<string>;
+  readonly #skippedByAll: ReadonlySet<string>;
   /** The generation that queries read, if this release's version of the projection filled it. */
   current: GenerationProjector | null = null;
   /** The generation of another version, which queries read until this version is filled. It gets no more events. */
@@ -25,9 +26,16 @@ export class ProjectionRuntime {
   /** The streams that lacked events when the documents that queries read were built. */
   incompleteStreams: IncompleteStreams = noIncompleteStreams;
 
-  constructor(projection: AnyProjection, skipped: Iterable<string>) {
+  /** @param skippedByAll the ids of the events that operators have skipped for every projection; it may grow */
+  constructor(projection: AnyProjection, skipped: Iterable<string>, skippedByAll: ReadonlySet<string>) {
     this.projection = projection;
     this.skipped = new Set(skipped);
+    this.#skippedByAll = skippedByAll;
+  }
+
+  /** Whether an operator has skipped an event. */
+  isSkipped(eventId: string): boolean {
+    return this.skipped.has(eventId) || this.#skippedByAll.has(eventId);
   }
 
   get projectors(): ReadonlyArray<GenerationProjector> {
@@ -149,11 +157,11 @@ export class GenerationStarter {
 }
 
 function projectorOf(
-  { projection, skipped }: ProjectionRuntime,
+  runtime: ProjectionRuntime,
   generation: Generation,
   limits: DocumentBufferLimits,
 ): GenerationProjector {
-  return new GenerationProjector(projection, generation, skipped, limits);
+  return new GenerationProjector(runtime.projection, generation, (eventId) => runtime.isSkipped(eventId), limits);
 }
 
 /** Whether a generation can be continued by this release's projection, on a log with this end. */

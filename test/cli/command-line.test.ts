@@ -161,7 +161,7 @@ describe('command-line tools', function () {
       [
         'events',
         ['dance'],
-        'does not understand "dance"; it takes export, import, verify, archive, archives, unarchive, digest, digest-key.',
+        'does not understand "dance"; it takes export, import, verify, skip-event, archive, archives, unarchive, digest, digest-key.',
       ],
       ['replay', ['check', '--until', '5'], 'does not understand "--until"; it takes --write.'],
     ] as const) {

@@ -17,12 +17,14 @@ import { flowEvents } from '#domain/flow/events.ts';
 import { flow } from '#domain/flow/flow.ts';
 import { instanceEvents } from '#domain/instance/events.ts';
 import { instance } from '#domain/instance/instance.ts';
+import { eventControl, eventControlEvents, skippedEventsId } from '#domain/operator/event-control.ts';
 import { processControl, processEvents } from '#domain/operator/process-control.ts';
 import { projectionControl, projectionEvents } from '#domain/operator/projection-control.ts';
 import { organization, organizationEvents } from '#domain/organization/organization.ts';
 import { phoneNumberClaimEvents, phoneNumberEvents } from '#domain/phone-number/events.ts';
 import { phoneNumber, phoneNumberClaim } from '#domain/phone-number/phone-number.ts';
 import { project, projectEvents } from '#domain/project/project.ts';
+import { streamName } from '#domain/shared/entity.ts';
 import { eventCodecs } from '#domain/shared/event-codecs.ts';
 import { upcasters } from '#domain/shared/upcasters.ts';
 import { store, storeEvents } from '#domain/store/store.ts';
@@ -58,6 +60,7 @@ const entities: ReadonlyArray<{
   { entity: webhookEndpoint, events: webhookEndpointEvents, begun: ['WebhookEndpointCreated'] },
   { entity: processControl, events: processEvents, begun: [] },
   { entity: projectionControl, events: projectionEvents, begun: [] },
+  { entity: eventControl, events: eventControlEvents, begun: [] },
 ];
 
 /** Maps of events that no entity folds. */
@@ -146,12 +149,15 @@ describe('fixtures of stored events', () => {
     }
   }
 
-  it('has every request type that the projection runner handles, with the name of the projection', () => {
-    assert.deepEqual(operatorRequestTypes.toSorted(), Object.keys(projectionEvents).toSorted());
+  it('has every request type that the projection runner handles, in the streams that it reads', () => {
+    const types = [...Object.keys(projectionEvents), ...Object.keys(eventControlEvents)];
+    assert.deepEqual(operatorRequestTypes.toSorted(), types.toSorted());
     for (const type of operatorRequestTypes) {
       const event = newestFixture(type);
       assert.ok(isOperatorRequest(event));
-      assert.equal(event.stream, `${projectionControl.category}-${event.data.projection}`);
+      const isForAll = event.type === 'EventSkipped';
+      const stream = isForAll ? streamName(eventControl, skippedEventsId) : `projection-${event.data.projection}`;
+      assert.equal(event.stream, stream);
     }
   });
 

@@ -55,9 +55,9 @@ describeInBrowser('"Try it out" on the documentation page @long', () => {
       assert.ok([200, 201, 204].includes(status), text);
     });
 
-  for (const [name, { path, code }] of Object.entries(refusedWrites))
+  for (const [name, { code, ...input }] of Object.entries(refusedWrites))
     it(`shows why ${name} is refused while nothing is stopped or waits`, async () => {
-      const { status, text } = await tryOut(name, { path });
+      const { status, text } = await tryOut(name, input);
       assert.ok(status === 409 || status === 404, text);
       assert.ok(text.includes(`"${code}"`), text);
     });

@@ -109,6 +109,7 @@ describe('the tools of MCP', function () {
       'revoke_api_key',
       'rotate_api_key',
       'rotate_webhook_secret',
+      'skip_event',
       'skip_process_event',
       'skip_projection_event',
       'upgrade_instance',
@@ -131,6 +132,7 @@ describe('the tools of MCP', function () {
         'skip_projection_event',
         'retry_process',
         'skip_process_event',
+        'skip_event',
       ],
     );
     for (const { tool } of once) assert.equal(tool.annotations?.readOnlyHint, false);

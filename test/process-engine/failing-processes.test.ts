@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import * as E from 'fp-ts/lib/Either.js';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
 import { writeEvents } from '#application/streams/write-events.ts';
+import { eventControl, skippedEventsId } from '#domain/operator/event-control.ts';
 import { type ProcessEvents, processControl } from '#domain/operator/process-control.ts';
 import type { OrganizationEvents } from '#domain/organization/organization.ts';
 import { project } from '#domain/project/project.ts';
@@ -202,6 +203,28 @@ describe('processes that fail', () => {
     await created('next');
     assert.deepEqual([(await statusOf('one')).state, seen], ['running', ['next']]);
     assert.ok(positions.isLive('one'));
+  });
+
+  it('passes an event that an operator has skipped for everything, now and after a restart', async () => {
+    const one = broken('one', 'poison');
+    const other = broken('other', 'poison', undefined, 2);
+    const position = await created('poison');
+    await start(one.process, other.process);
+    await time.pass(severalAttemptsMs);
+    const { failure: met } = await statusOf('one');
+    const { eventId = '', eventType = '' } = met ?? {};
+    const skipped = newEvent('EventSkipped', { position, eventId, eventType, stream: null, reason: 'a bug' });
+    const decide = () => E.right({ events: [skipped], tenant });
+    assert.ok(E.isRight(await writeEvents(writer, { entity: eventControl, id: skippedEventsId, origin, decide })));
+    await created('next');
+    assert.deepEqual([(await statusOf('one')).state, one.seen], ['running', ['next']]);
+    assert.deepEqual([(await statusOf('other')).state, other.seen], ['running', ['next']]);
+    await host.stop();
+    // It begins before the event, as after a change of its name.
+    const later = broken('later', 'poison');
+    await start(later.process);
+    await time.pass(severalAttemptsMs);
+    assert.deepEqual([(await statusOf('later')).state, later.seen], ['running', ['next']]);
   });
 
   it('stops again at the first failure of a retry, and continues when that succeeds', async () => {

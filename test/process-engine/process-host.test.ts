@@ -456,6 +456,7 @@ describe('ProcessHost', () => {
             eventType: 'OrganizationCreated',
             position: unreadable.position,
             message: '',
+            stream: unreadable.stream,
           },
         );
         assert.match(failure?.message ?? '', /it is not JSON/);

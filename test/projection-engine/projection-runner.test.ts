@@ -149,6 +149,7 @@ describe('ProjectionRunner', () => {
     assert.ok(runner);
     return runner;
   };
+  const statuses = () => running().status();
   const statusOf = (name: string) => {
     const status = running()
       .status()
@@ -264,7 +265,8 @@ describe('ProjectionRunner', () => {
       eventType: 'FlowRenamed',
       position: poison?.position,
       // The events of this test have few members.
-      message: `The event is broken: it has no data.id (It cannot be called poison.). Leave it out with: npm run projections -- skip flows ${poison?.id}`,
+      message: `The event is broken: it has no data.id (It cannot be called poison.). Leave it out with: npm run events -- skip-event ${poison?.position} --reason <text>`,
+      stream: 'flow-f1',
     });
     assert.equal(statusOf('flows').position, 6);
     assert.deepEqual(
@@ -314,6 +316,38 @@ describe('ProjectionRunner', () => {
     await caughtUp();
     assert.equal(statusOf('flows').state, 'running');
     assert.deepEqual(await all('flows'), [{ flowId: 'f1', name: 'after', seen: 101 }]);
+  });
+
+  it('lets every projection pass an event that is skipped everywhere, in rebuilds and in later releases too', async () => {
+    const fragile = { ...flows(), name: 'fragile' };
+    const [, poison, other] = log.append(created('f1'), renamed('f1', 'poison'), renamed('f1', 'poison'));
+    await start([flows(), fragile]);
+    const bothStopAt = (id: string | undefined) =>
+      eventually(() => statuses().every(({ failure }) => failure?.eventId === id), 'both have stopped');
+    await bothStopAt(poison?.id);
+    log.append(skippedEverywhere(poison?.id));
+    // Only the event that the operator has named is passed.
+    await bothStopAt(other?.id);
+    log.append(skippedEverywhere(other?.id), renamed('f1', 'after'));
+    await eventually(() => statuses().every(({ state }) => state === 'running'), 'both run again');
+    await caughtUp();
+    const expected = [{ flowId: 'f1', name: 'after', seen: 101 }];
+    assert.deepEqual([await all('flows'), await all('fragile')], [expected, expected]);
+    log.append(operator('ProjectionRebuildRequested', { projection: 'flows' }));
+    await restart([flows(), fragile, { ...flows(), name: 'later' }]);
+    await caughtUp();
+    await eventually(() => statuses().every(({ state }) => state === 'running'), 'all are rebuilt');
+    assert.deepEqual([await all('flows'), await all('later')], [expected, expected]);
+    assert.equal(errors.length, 4);
+  });
+
+  it('finds the events that are skipped everywhere although another request about events cannot be read', async () => {
+    const [, poison] = log.append(created('f1'), renamed('f1', 'poison'));
+    const [request] = log.append(skippedEverywhere(poison?.id), skippedEverywhere('damaged'));
+    log.damage(log.events.at(-1)?.id ?? '');
+    await start([flows()]);
+    await caughtUp();
+    assert.deepEqual([statusOf('flows').state, request?.revision], ['running', 0]);
   });
 
   for (const unwritable of ['bigint', 'cycle', 'function']) {
@@ -620,7 +654,7 @@ describe('ProjectionRunner', () => {
       statusOf('flows').incompleteStreams.first.map(({ stream }) => stream),
       ['flow-f1', 'flow-f5999'],
     );
-  });
+  }).timeout(30_000);
 
   it('drops the documents of a projection that no longer exists', async () => {
     log.append(created('f1'));
@@ -853,6 +887,10 @@ function flowEvent(type: string, data: GivenEvent['data']): GivenEvent {
 
 function operator(type: string, data: { readonly projection: string; readonly eventId?: string }): GivenEvent {
   return { stream: `projection-${data.projection}`, type, data };
+}
+
+function skippedEverywhere(eventId = ''): GivenEvent {
+  return { stream: 'event-skipped', type: 'EventSkipped', data: { eventId } };
 }
 
 /** A writer that counts the commits made through it. */

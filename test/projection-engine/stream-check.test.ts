@@ -33,7 +33,7 @@ const projectorOf = (handled: ReadonlyArray<keyof FlowEvents>) => {
     complete: false,
     checkpoint: 0,
   };
-  return new GenerationProjector(made, generation, new Set(), { maxDocuments: 1, maxBytes: 1 });
+  return new GenerationProjector(made, generation, () => false, { maxDocuments: 1, maxBytes: 1 });
 };
 
 const event = (stream: string, type = 'FlowRenamed'): GivenEvent => ({ stream, type, data: {} });

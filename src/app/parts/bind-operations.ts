@@ -87,6 +87,10 @@ function lookupIn(runtime: OperationRuntime): Lookup {
     keyLastUsed: async (keyId) => (await keyUsage.lastUsed([keyId])).get(keyId) ?? null,
     projection: async (name) => projections.status().find((status) => status.name === name) ?? null,
     process: async (name) => (await processStatuses.read()).find((status) => status.name === name) ?? null,
+    failureAt: async (position) => {
+      const followers = [...projections.status(), ...(await processStatuses.read())];
+      return followers.find(({ failure }) => failure?.position === position)?.failure ?? null;
+    },
     batchesRun,
     webhookUrlFault: (url) => webhooks.guard.faultOf(url),
     webhookTries,

@@ -4,6 +4,7 @@ import type { HttpRoute, OperationAbout, OperationAccess } from '#application/op
 import type { StreamWrite } from '#application/streams/write-events.ts';
 import type { Caller, Scope, Tenant } from '#domain/shared/access.ts';
 import type { Entity, EventOf } from '#domain/shared/entity.ts';
+import type { EventFailure } from '#domain/shared/event-failure.ts';
 import type { Failure, FailureCode, InputError } from '#domain/shared/failure.ts';
 import type { SealedText } from '#domain/shared/personal-data.ts';
 import type { EndpointTries } from '#domain/webhook-endpoint/running-tries.ts';
@@ -60,6 +61,8 @@ export interface Lookup {
   readonly batchesRun: () => Promise<boolean>;
   /** The status of a process; null for an unknown name. */
   readonly process: (name: string) => Promise<StoppableStatus | null>;
+  /** The failure of what has stopped at the event of a position; null if nothing has. */
+  readonly failureAt: (position: number) => Promise<EventFailure | null>;
 }
 
 /** The effects that a command may have outside its stream after its decision. */

@@ -8,6 +8,7 @@ const commands = {
   export: { words: ['file'], options: ['store', 'resume', 'unverified'] },
   import: { words: ['file'], options: ['store'] },
   verify: { words: [], options: ['store', 'digests', 'key'] },
+  'skip-event': { words: ['position'], options: ['reason'] },
   archive: { words: [], options: ['before'] },
   archives: { words: [], options: ['store'] },
   unarchive: { words: ['day', 'file'], options: [] },
@@ -16,7 +17,7 @@ const commands = {
 } satisfies Readonly<Record<string, Command>>;
 
 interface Command {
-  readonly words: ReadonlyArray<'file' | 'day'>;
+  readonly words: ReadonlyArray<'file' | 'day' | 'position'>;
   readonly options: ReadonlyArray<string>;
 }
 
@@ -26,6 +27,9 @@ export interface EventsArguments {
   /** Empty if the command takes none. */
   readonly file: string;
   readonly day: string;
+  readonly position: string;
+  /** Why an event is skipped; empty if the command takes none. */
+  readonly reason: string;
   readonly flags: { readonly resume: boolean; readonly unverified: boolean };
   /** The URL given on the command line. */
   readonly store: string | undefined;
@@ -73,6 +77,7 @@ function isCommand(name: string): name is keyof typeof commands {
 function checkWhole({ command, flags, key, digests, before, ...asked }: EventsArguments, { words }: Command): void {
   const missing = words.find((word) => asked[word] === '');
   if (missing !== undefined) throw incomplete(`${command} needs a <${missing}>`);
+  if (command === 'skip-event' && asked.reason.trim() === '') throw incomplete('skip-event needs --reason <text>');
   if (command === 'archive' && before === '') throw incomplete('archive needs --before <time>');
   if (command === 'export' && asked.file === '-' && flags.resume)
     throw incomplete('--resume continues a file, and not standard output');
@@ -86,14 +91,16 @@ function incomplete(reason: string): StartupError {
 function argumentsOf(
   command: EventsArguments['command'],
   values: ReturnType<typeof parsed>['values'],
-  { file = '', day = '' }: { readonly file?: string | undefined; readonly day?: string | undefined },
+  { file = '', day = '', position = '' }: Partial<Record<string, string | undefined>>,
 ): EventsArguments {
-  const { resume = false, unverified = false, store, digests, key, before = '' } = values;
+  const { resume = false, unverified = false, store, digests, key, before = '', reason = '' } = values;
   const { 'after-restore': afterRestore = false, public: isPublic = false } = values;
   return {
     command,
     file,
     day,
+    position,
+    reason,
     flags: { resume, unverified },
     store,
     digests,
@@ -113,6 +120,7 @@ function parsed(words: string[]) {
     digests: { type: 'string' },
     key: { type: 'string' },
     before: { type: 'string' },
+    reason: { type: 'string' },
     'after-restore': { type: 'boolean' },
     public: { type: 'boolean' },
   } as const;

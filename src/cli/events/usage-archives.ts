@@ -128,10 +128,13 @@ export const usageText = `Usage: npm run events -- <command>
     --resume      continues an interrupted export
     --unverified  continues after a broken hash chain, and reports where it is; such a file cannot be imported
   import <file>   puts an exported log into a store; - is standard input
-  verify          verifies the hash chain of every stream, and decodes every event
+  verify          verifies the hash chain of every stream, names streams that lack events, and decodes every event
     --digests <folder>  and holds the log against the signed digests in a folder
     --key <file>        which this public key (PEM) must have signed; without it DIGEST_SIGNING_KEY and
                         DIGEST_OLD_PUBLIC_KEYS of the service
+  skip-event <position>  lets every read model and process that cannot handle the event at this position skip it, now and
+                  in rebuilds; something must have stopped at it
+    --reason <text>     why; the audit shows it
   archive         moves the metering of past days (streams usage-...) from the log to compressed files in the blob store;
                   their sums stay in the log
     --before <time>     days that end at this time or earlier: 2026-01-06, or 2026-01-06T00:00:00Z

@@ -22,6 +22,7 @@ export const resourceKinds = [
   'webhook-endpoint',
   'projection',
   'process',
+  'event',
 ] as const;
 
 /** The kind of a resource in histories. */

@@ -4,6 +4,7 @@ import { batchHistory } from '#domain/batch/history.ts';
 import { fileHistory } from '#domain/file/history.ts';
 import { flowHistory } from '#domain/flow/history.ts';
 import { instanceHistory } from '#domain/instance/history.ts';
+import { eventControlHistory } from '#domain/operator/event-control.ts';
 import { processHistory } from '#domain/operator/process-control.ts';
 import { projectionHistory } from '#domain/operator/projection-control.ts';
 import { organizationHistory } from '#domain/organization/history.ts';
@@ -32,6 +33,7 @@ export const entityHistories: ReadonlyArray<AnyEntityHistory> = [
   webhookEndpointHistory,
   projectionHistory,
   processHistory,
+  eventControlHistory,
 ];
 
 /** Event types without an entity, which no history lists: remembered requests and metering. */

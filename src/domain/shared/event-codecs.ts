@@ -6,6 +6,7 @@ import { batchEvents } from '#domain/batch/events.ts';
 import { fileEvents } from '#domain/file/events.ts';
 import { flowEvents } from '#domain/flow/events.ts';
 import { instanceEvents } from '#domain/instance/events.ts';
+import { eventControlEvents } from '#domain/operator/event-control.ts';
 import { processEvents } from '#domain/operator/process-control.ts';
 import { projectionEvents } from '#domain/operator/projection-control.ts';
 import { organizationEvents } from '#domain/organization/organization.ts';
@@ -22,6 +23,7 @@ export const eventCodecs: Readonly<Record<string, t.Mixed>> = {
   ...agentProfileEvents,
   ...apiKeyEvents,
   ...batchEvents,
+  ...eventControlEvents,
   ...fileEvents,
   ...flowEvents,
   ...keyCutoffEvents,

@@ -5,7 +5,11 @@ import { eventCodecs } from './event-codecs.ts';
 
 /** An event at which a projection or a process has stopped, and why; `message` may quote the event. */
 export const eventFailureCodec = t.readonly(
-  t.type({ eventId: text(), eventType: text(), position: t.number, message: text() }),
+  t.intersection([
+    t.type({ eventId: text(), eventType: text(), position: t.number, message: text() }),
+    // Failures that a release before 0.5 stored lack it.
+    t.partial({ stream: text() }),
+  ]),
 );
 
 export type EventFailure = t.TypeOf<typeof eventFailureCodec>;
@@ -15,27 +19,22 @@ interface FailedEvent {
   readonly id: string;
   readonly type: string;
   readonly position: number;
+  readonly stream: string;
   /** Throws if it cannot be read. */
   readonly data: unknown;
-}
-
-/** What has stopped, as the command line's tool names it. */
-export interface StoppedFollower {
-  readonly tool: 'projections' | 'processes';
-  readonly name: string;
 }
 
 /**
  * The failure of an event. That of a broken event says what the event lacks, and which command leaves it out.
  * @param error the error that the handler threw
  */
-export function eventFailure(event: FailedEvent, error: unknown, { tool, name }: StoppedFollower): EventFailure {
-  const { id, type, position } = event;
+export function eventFailure(event: FailedEvent, error: unknown): EventFailure {
+  const { id, type, position, stream } = event;
   const reason = error instanceof Error ? error.message : String(error);
   const fault = faultOfData(event);
-  const command = `npm run ${tool} -- skip ${name} ${id}`;
+  const command = `npm run events -- skip-event ${position} --reason <text>`;
   const message = fault === null ? reason : `The event is broken: ${fault} (${reason}). Leave it out with: ${command}`;
-  return { eventId: id, eventType: type, position, message };
+  return { eventId: id, eventType: type, position, message, stream };
 }
 
 /** Says which member of an event's data is missing or of another type; null if it is as its type demands. */

@@ -302,6 +302,11 @@ export const failures = {
     title: 'The projection is not stopped',
     solution: 'Nothing needs to be done for a read model that runs: `GET /v1/projections` shows its state.',
   },
+  'event-not-stopped': {
+    status: 409,
+    title: 'Nothing has stopped at the event',
+    solution: 'Name the position of a `failure` that `GET /v1/projections` or `GET /v1/processes` shows.',
+  },
   'projection-rebuilding': {
     status: 409,
     title: 'The projection is being rebuilt',

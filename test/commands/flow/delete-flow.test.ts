@@ -38,6 +38,7 @@ describe('delete_flow', () => {
         webhookUrlFault: async () => null,
         webhookTries: () => null,
         process: async () => null,
+        failureAt: async () => null,
         keyLastUsed: async () => null,
         descendantKeys: async () => [],
       },

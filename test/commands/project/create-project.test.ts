@@ -69,6 +69,7 @@ describe('create_project', () => {
         webhookUrlFault: async () => null,
         webhookTries: () => null,
         process: async () => null,
+        failureAt: async () => null,
         keyLastUsed: async () => null,
         descendantKeys: async () => [],
       },

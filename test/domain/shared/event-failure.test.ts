@@ -2,19 +2,18 @@ import assert from 'node:assert/strict';
 import { eventFailure } from '#domain/shared/event-failure.ts';
 import { flowCreated } from '#test/support/events/flow-events.ts';
 
-const flows = { tool: 'projections', name: 'flows' } as const;
 const error = new TypeError("Cannot read properties of undefined (reading 'length')");
 
 describe('the failure of an event', () => {
   const { type, data } = flowCreated();
-  const event = { id: 'e1', type, position: 7, data };
-  const messageOf = (changed: object) => eventFailure({ ...event, ...changed }, error, flows).message;
+  const event = { id: 'e1', type, position: 7, stream: 'flow-f1', data };
+  const messageOf = (changed: object) => eventFailure({ ...event, ...changed }, error).message;
 
   it('says what a broken event lacks, and which command leaves it out', () => {
     const { name: _, ...nameless } = data;
     assert.equal(
       messageOf({ data: nameless }),
-      `The event is broken: it has no data.name (${error.message}). Leave it out with: npm run projections -- skip flows e1`,
+      `The event is broken: it has no data.name (${error.message}). Leave it out with: npm run events -- skip-event 7 --reason <text>`,
     );
     assert.match(
       messageOf({ data: { ...data, tier: 7 } }),
@@ -30,6 +29,6 @@ describe('the failure of an event', () => {
         throw new Error('unreadable');
       },
     });
-    assert.equal(eventFailure(unreadable, 'a text', flows).message, 'a text');
+    assert.equal(eventFailure(unreadable, 'a text').message, 'a text');
   });
 });

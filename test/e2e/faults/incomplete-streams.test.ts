@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ProjectionStatus } from '#read-store/read-store.ts';
-import { expectStatus } from '#test/e2e/support/expect.ts';
+import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
 import { rebuildProjection } from '#test/e2e/support/rebuild-projection.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { startEventsTool, toolExit } from '#test/support/service/events-tool.ts';
@@ -14,7 +14,7 @@ import {
 } from '#test/support/service/service-process.ts';
 
 describe('a log whose streams lack events', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let folder: TemporaryFolder;
   let service: ServiceProcess;
   let first: string;
@@ -86,7 +86,7 @@ describe('a log whose streams lack events', function () {
   it('is named by a rebuild, in the status, the detail of readiness and the metrics, and the read model follows the log', async () => {
     await rebuildProjection(service.client, 'flows');
     assert.deepEqual(await incomplete(), { flows: expected() });
-    expectStatus(await service.client.get(`/v1/flows/${first}`), 404);
+    expectProblem(await service.client.get(`/v1/flows/${first}`), 503, 'stream-unreadable');
     const ready = await fetch(`${service.url}/readyz`);
     assert.equal(ready.status, 200);
     const alarm = `ALARM: read models were built from streams that lack events: flow-${first}, flow-${second}`;

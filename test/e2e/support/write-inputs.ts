@@ -46,13 +46,12 @@ export const writableEnvironment = { BATCH_CALLS_AT_ONCE: '1', WEBHOOK_ALLOW_PRI
 export type WriteInputs = Readonly<Record<string, () => Promise<FormInput>>>;
 
 /** The operations that a healthy service refuses because nothing has stopped, with the codes of the refusals. */
-export const refusedWrites: Readonly<
-  Record<string, { readonly path: NonNullable<FormInput['path']>; readonly code: string }>
-> = {
+export const refusedWrites: Readonly<Record<string, Pick<FormInput, 'path'> & { readonly code: string }>> = {
   retry_projection: { path: { projection: 'stores' }, code: 'projection-not-stopped' },
   skip_projection_event: { path: { projection: 'stores' }, code: 'projection-not-stopped' },
   retry_process: { path: { process: 'detach-phone-numbers' }, code: 'process-not-stopped' },
   skip_process_event: { path: { process: 'detach-phone-numbers' }, code: 'process-not-stopped' },
+  skip_event: { code: 'event-not-stopped' },
   cancel_response: { path: { responseId: 'resp_none' }, code: 'response_not_found' },
 };
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventMetadata } from '#domain/shared/event.ts';
 import type { EventStore, RecordedEvent, StreamPart } from '#event-store/event-store.ts';
 import type { LogPage, LogPageRequest } from '#event-store/log-pages.ts';
+import { asStored, ensureReadable, LazyEvent } from '#event-store/recorded-event.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { tailOf } from '#test/support/log/tail-of.ts';
 import { InMemoryPages } from './in-memory-pages.ts';
@@ -42,6 +43,16 @@ export class InMemoryEventStore implements Pick<EventStore, 'read' | 'lastPositi
     this.#keep(({ id }) => id !== eventId);
   }
 
+  /** Makes the text of an event unreadable. */
+  damage(eventId: string): void {
+    const index = this.#events.findIndex(({ id }) => id === eventId);
+    const event = this.#events[index];
+    if (event === undefined) throw new Error(`There is no event ${eventId}.`);
+    const { position, stream, revision, id, type } = event;
+    const stored = { position, stream, revision, id, type, data: '{', metadata: '{}' };
+    this.#events[index] = new LazyEvent(stored, asStored);
+  }
+
   #keep(isKept: (event: RecordedEvent) => boolean): void {
     this.#events.splice(0, this.#events.length, ...this.#events.filter(isKept));
   }
@@ -61,6 +72,7 @@ export class InMemoryEventStore implements Pick<EventStore, 'read' | 'lastPositi
 
   async read(stream: string, fromRevision: number): Promise<StreamPart> {
     const events = this.#events.filter((event) => event.stream === stream && event.revision >= fromRevision);
+    for (const event of events) ensureReadable(event);
     return { events, characters: 0, isEnd: true };
   }
 

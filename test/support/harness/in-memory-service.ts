@@ -136,6 +136,7 @@ export class Service {
       webhookTries: () => null,
       projection: async () => null,
       process: async () => null,
+      failureAt: async () => null,
     };
     const { writer, claims, endpointPlaces, personalData } = this;
     const runtime = { writer, claims, endpointPlaces, lookup, personalData, readYourWrites: this.#readYourWrites };

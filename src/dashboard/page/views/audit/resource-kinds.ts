@@ -17,4 +17,5 @@ export const resourceKinds: ReadonlyArray<string> = [
   'webhook-endpoint',
   'projection',
   'process',
+  'event',
 ];

@@ -1,0 +1,53 @@
+import * as t from 'io-ts';
+import { entityHistory } from '#domain/history/listed-event.ts';
+import type { Entity } from '#domain/shared/entity.ts';
+import { nullable } from '#shared/codecs/choice.ts';
+
+/** Operators' requests about single events of the log. Every projection and process follows them. */
+export const eventControlEvents = {
+  EventSkipped: t.type({
+    position: t.number,
+    eventId: t.string,
+    eventType: t.string,
+    /** Null if a release before 0.5 has stopped at the event. */
+    stream: nullable(t.string),
+    reason: t.string,
+  }),
+};
+
+export type EventControlEvents = {
+  [Type in keyof typeof eventControlEvents]: t.TypeOf<(typeof eventControlEvents)[Type]>;
+};
+
+/** The event that was skipped last, without the reason. */
+export interface EventControlState {
+  readonly skipped: Omit<EventControlEvents['EventSkipped'], 'reason'> | null;
+}
+
+/** The operators' requests about events: one stream, because a start reads them all. */
+export const eventControl: Entity<EventControlState, EventControlEvents> = {
+  category: 'event',
+  stateVersion: 1,
+  initial: { skipped: null },
+  streamKey: (id) => id,
+  everExisted: () => true,
+  isLive: () => true,
+  notFound: 'event-not-stopped',
+  evolve: (_, { data: { reason: _reason, ...skipped } }) => ({ skipped }),
+};
+
+/** The id of the one resource of `eventControl`. */
+export const skippedEventsId = 'skipped';
+
+/** The history entries of operators' requests about events. */
+export const eventControlHistory = entityHistory<EventControlState, EventControlEvents>({
+  entity: eventControl,
+  events: {
+    EventSkipped: {
+      resource: ({ eventId }) => ({ kind: 'event', id: eventId }),
+      summary: ({ eventId, eventType, position, reason }) =>
+        `The event ${eventId} (${eventType}, position ${position}) is skipped by what cannot handle it: “${reason}”.`,
+    },
+  },
+  record: async () => null,
+});
