@@ -31,6 +31,11 @@ export class UnreadableStreamError extends Error {
   }
 }
 
+/** Whether an error is of a stream that the store has logged. */
+export function isLoggedByStore(error: unknown): boolean {
+  return error instanceof UnreadableStreamError && error.isLogged;
+}
+
 function describeGap({ stream, expectedRevision, foundRevision }: StreamGap): string {
   const end = foundRevision === null ? 'on' : `to ${foundRevision - 1}`;
   return `The stream ${stream} lacks its events from revision ${expectedRevision} ${end}`;

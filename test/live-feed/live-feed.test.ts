@@ -8,6 +8,7 @@ import type { Caller, Tenant } from '#domain/shared/access.ts';
 import { newEvent } from '#domain/shared/event.ts';
 import type { Failure } from '#domain/shared/failure.ts';
 import { template } from '#domain/template/template.ts';
+import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import { type FeedRequest, LiveFeed, type LiveFeedOptions } from '#live-feed/live-feed.ts';
 import { PastEntries } from '#live-feed/past-entries.ts';
@@ -448,6 +449,22 @@ describe('LiveFeed', () => {
       client.entries.map(({ id }) => id),
       store.log.map(({ position }) => position),
     );
+  });
+
+  it('omits events of a stream that lacks its beginning', async () => {
+    const client = await opened(feedWith(), callerOf('admin'));
+    const read = service.store.read.bind(service.store);
+    await createFlow();
+    await client.waitFor(({ entries }) => entries.length === 1);
+    service.store.read = async (stream, ...part) => {
+      const gap = { stream, expectedRevision: 0, foundRevision: 1 };
+      if (stream === `flow-${ids.flow}`) throw new UnreadableStreamError(gap, '$tb is 1');
+      return read(stream, ...part);
+    };
+    await renameFlow('hidden');
+    await createTemplate(tenants.project);
+    await client.waitFor(({ entries }) => entries.length === 2);
+    assert.equal(client.entries[1]?.event, 'TemplateCreated');
   });
 
   it('omits an event that this release cannot read', async () => {

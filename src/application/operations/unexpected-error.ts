@@ -1,6 +1,6 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
-import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
+import { isLoggedByStore, UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { levelOf, UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
@@ -32,7 +32,10 @@ export function failureOfError(
     return unreadable(error);
   }
   if (error instanceof UnreadableStreamError) {
-    logger[error.isLogged ? 'info' : 'error']({ requestId, operation, reason: error.message }, 'unreadable stream');
+    logger[isLoggedByStore(error) ? 'info' : 'error'](
+      { requestId, operation, reason: error.message },
+      'unreadable stream',
+    );
     return unreadable(error);
   }
   logger.error({ requestId, operation, err: error }, 'internal error');

@@ -3,6 +3,7 @@ import type { BatchEvents } from '#domain/batch/events.ts';
 import type { RecordedEvent } from '#event-store/event-store.ts';
 import type { LogTail } from '#event-store/log-tail.ts';
 import { isReadable } from '#event-store/recorded-event.ts';
+import { isLoggedByStore } from '#event-store/unreadable-stream.ts';
 import type { DocumentValue, PageKey, ReadStore } from '#read-store/read-store.ts';
 import { runFor } from '#shared/async/fair-queue.ts';
 import { delay } from '#shared/async/timed-waits.ts';
@@ -133,7 +134,7 @@ export class BatchRunner {
     } catch (error) {
       if (error instanceof TermOverError) log.warn({ batch: id, reason: error.message }, 'a batch is left to others');
       else if (error instanceof UnavailableError) log.warn({ batch: id, reason: error.message }, 'a batch waits');
-      else log.error({ err: error, batch: id }, 'a batch failed and is tried again');
+      else if (!isLoggedByStore(error)) log.error({ err: error, batch: id }, 'a batch failed and is tried again');
     }
     await delay(retryMs, term.signal);
   }

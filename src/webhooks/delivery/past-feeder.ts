@@ -1,6 +1,7 @@
 import { type PastEvent, pastEvents, pastEventsCollection } from '#application/history/past-events.ts';
 import { audienceOf } from '#domain/webhook-endpoint/webhook-endpoint.ts';
 import type { EventStore } from '#event-store/event-store.ts';
+import { isLoggedByStore } from '#event-store/unreadable-stream.ts';
 import { areShown, type Positions } from '#positions/positions.ts';
 import type { ReadStore } from '#read-store/read-store.ts';
 import { FairQueue } from '#shared/async/fair-queue.ts';
@@ -111,7 +112,8 @@ export class PastFeeder {
       const fields = { webhookEndpoint: endpoint.id, error: String(error) };
       if (error instanceof UnavailableError)
         log.warn(fields, 'The events that a webhook endpoint missed cannot be read now');
-      else log.error({ ...fields, err: error }, 'The events that a webhook endpoint missed could not be read');
+      else if (!isLoggedByStore(error))
+        log.error({ ...fields, err: error }, 'The events that a webhook endpoint missed could not be read');
       return false;
     }
   }

@@ -75,6 +75,17 @@ describe('streams of EventStoreDB that someone else has shortened, deleted or cl
     await rejects(store.read(stream, 2), /lacks its events from revision 2 on: .*\(soft delete\)/);
   });
 
+  it('names a scavenge as the reason of a stream whose limit is gone, and still knows a deleted stream', async () => {
+    const deleted = someStream();
+    for (const each of [stream, deleted]) await mustAppend(store, each, noStream, someEvents(5));
+    await client.setStreamMetadata(name, { truncateBefore: 3 });
+    await client.deleteStream(`test.${deleted}`);
+    double.log.scavenge();
+    await client.setStreamMetadata(name, {});
+    await rejects(store.read(stream, 0), /from revision 0 to 2: .* a scavenge has removed the events/);
+    await rejects(store.read(deleted, 0), /soft delete/);
+  });
+
   it('refuses a stream whose limit would hide its first event, before it exists', async () => {
     await client.setStreamMetadata(name, { truncateBefore: 3 });
     await rejects(store.read(stream, 0), /\$tb is 3/);
