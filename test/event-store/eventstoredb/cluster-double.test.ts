@@ -171,7 +171,7 @@ describe('EventStoreDbClusterDouble', function () {
     assert.deepEqual(await clientOf(leader).readStream('orders-1'), [0]);
   });
 
-  it('elects the most advanced node after the leader is frozen, and lets the old one follow when it goes on', async () => {
+  it('elects the most advanced node after the leader is frozen, and lets the old one follow when it continues', async () => {
     const old = cluster.leader;
     const [behind, ahead] = followers();
     cluster.replicationTo(behind).hold();

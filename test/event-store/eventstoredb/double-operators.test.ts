@@ -85,7 +85,7 @@ describe('EventStoreDbDouble that an operator changes', function () {
     await assert.rejects(client.readStream('orders-2'), /is deleted/);
   });
 
-  it('goes on below its earlier end after a restore from an older copy', async () => {
+  it('continues below its earlier end after a restore from an older copy', async () => {
     const [first = 0] = await fill('orders-1', 1);
     const copy = double.log.copy();
     const [, lost = 0] = await fill('orders-2', 2);

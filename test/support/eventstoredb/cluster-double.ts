@@ -11,7 +11,7 @@ export interface ClusterTimes {
   electionMs: number;
   /** From an election until gossip names the new leader. Until then, gossip calls it a follower. */
   gossipMs: number;
-  /** How long a leader without a majority goes on as the leader (3 s in a real cluster). */
+  /** How long a leader without a majority continues as the leader (3 s in a real cluster). */
   noQuorumMs: number;
   /** How long it takes a node to notice that another one is silent or back. */
   noticeMs: number;
@@ -96,7 +96,7 @@ export class EventStoreDbClusterDouble {
     this.#commit(leader);
   }
 
-  /** The leader resigns: its process goes on as a follower, with its connections. */
+  /** The leader resigns: its process continues as a follower, with its connections. */
   resign(): void {
     const resigned = this.#leader;
     this.#loseLeader();
@@ -146,7 +146,7 @@ export class EventStoreDbClusterDouble {
     this.#noticeLater();
   }
 
-  /** Resumes a node. For a moment it goes on with the role that it had. */
+  /** Resumes a node. For a moment it continues with the role that it had. */
   thaw(node: EventStoreDbDouble): void {
     node.thaw();
     this.#seatOf(node).isFrozen = false;
@@ -159,7 +159,7 @@ export class EventStoreDbClusterDouble {
     this.#noticeLater();
   }
 
-  /** Connects a node to the others again. For a moment it goes on with the role that it had. */
+  /** Connects a node to the others again. For a moment it continues with the role that it had. */
   rejoin(node: EventStoreDbDouble): void {
     this.#seatOf(node).isCutOff = false;
     this.#noticeLater();
@@ -275,7 +275,7 @@ export class EventStoreDbClusterDouble {
     this.#replicate(this.#leader);
   }
 
-  /** A follower that hears no leader knows none; a leader goes on for a while. */
+  /** A follower that hears no leader knows none; a leader continues for a while. */
   #isolate(seat: ClusterSeat): void {
     if (seat.role === 'leader') this.#retireLater(seat);
     else this.#forgetLeader(seat);

@@ -10,7 +10,7 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
     await cluster.kill(cluster.leader);
     await sleep(random.between(50, 500));
   },
-  'a node is frozen, and goes on': async (cluster, random) => {
+  'a node is frozen, and continues': async (cluster, random) => {
     cluster.freeze(random.pick([cluster.leader, random.pick(cluster.nodes)]));
     await sleep(random.between(20, 700));
   },

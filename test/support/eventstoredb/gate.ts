@@ -3,7 +3,7 @@ export class Gate {
   #waiting: Array<() => void> = [];
   #pauses = 0;
 
-  /** Carries out a call, now or when the server goes on. */
+  /** Carries out a call, now or when the server continues. */
   run(call: () => void): void {
     if (this.#pauses === 0) call();
     else this.#waiting.push(call);

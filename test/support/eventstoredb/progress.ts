@@ -10,7 +10,7 @@ export class Progress {
   /** Counts the resets, so that a delay from before a reset does nothing. */
   #resets = 0;
 
-  /** @param advance goes on to an end of the log */
+  /** @param advance advances to an end of the log */
   constructor(advance: (goal: number) => void) {
     this.#advance = advance;
   }
@@ -19,7 +19,7 @@ export class Progress {
     return this.#holds > 0;
   }
 
-  /** Goes on to an end of the log, after the delay and once nothing holds it. */
+  /** Advances to an end of the log, after the delay and once nothing holds it. */
   go(goal: number): void {
     if (this.lagMs === 0) this.#reach(goal);
     else this.#reachLater(goal);
