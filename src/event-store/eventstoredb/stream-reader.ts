@@ -51,7 +51,9 @@ export class StreamReader {
     const answers = await this.#answers(stream, fromRevision, limit, maxBytes);
     const messages = answers.flatMap((answer) => eventOf(answer) ?? []);
     if (isShortenedOnPurpose(stream)) return messages;
-    if (messages.length === 0) await this.#ensureEnd(stream, fromRevision, answers);
+    // A stream may be deleted between the two reads of a long part.
+    const isMissing = answers.some((answer) => answer.hasStreamNotFound());
+    if (messages.length === 0 || isMissing) await this.#ensureEnd(stream, fromRevision + messages.length, answers);
     const gap = gapIn(stream, fromRevision, messages.map(revisionOf));
     if (gap !== null) throw this.#errorOf(gap, await this.#metadataOf(stream));
     return messages;
@@ -67,8 +69,10 @@ export class StreamReader {
         maxBytes ?? Number.POSITIVE_INFINITY,
       );
       const eventsLeft = limit - messages.length;
-      if (messages.length < eventsOfFirstRead || eventsLeft === 0 || bytesLeft < 0) return first;
-      const next = fromRevision + messages.length;
+      const last = messages.at(-1);
+      if (last === undefined || messages.length < eventsOfFirstRead || eventsLeft === 0 || bytesLeft < 0) return first;
+      // A shortened stream begins above the revision asked for.
+      const next = revisionOf(last) + 1;
       return [...first, ...(await this.#inTurn(() => this.#read(stream, next, eventsLeft, bytesLeft)))];
     } catch (error) {
       if (!(error instanceof StreamClosedError)) throw error;

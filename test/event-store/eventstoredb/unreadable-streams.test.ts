@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { EventStoreDBClient, type StreamMetadata } from '@eventstore/db-client';
 import { noStream } from '#event-store/event-store.ts';
+import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
 import {
   type EventStoreDbEventStore,
   openEventStoreDbEventStore,
 } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
+import { StreamReader } from '#event-store/eventstoredb/stream-reader.ts';
+import { UnreadableStreams } from '#event-store/eventstoredb/unreadable-streams.ts';
+import { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import { mustAppend, someEvent, someEvents, someStream } from '#test/contract/event-store.ts';
+import { eventMessage, streamNotFound } from '#test/support/eventstoredb/calls/messages.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { readEvents } from '#test/support/harness/read-events.ts';
 
@@ -99,6 +104,23 @@ describe('streams of EventStoreDB that someone else has shortened, deleted or cl
       { id: crypto.randomUUID(), type: '$metadata', isJson: true, data: Buffer.from('7'), metadata: Buffer.from('') },
     ]);
     assert.deepEqual(await readEvents(store, other, 0), []);
+  });
+
+  it('refuses a long part whose stream is deleted between its two reads', async () => {
+    const proposed = someEvents(40).map(({ id, type }) => {
+      return { id, type, isJson: true, data: Buffer.from('{}'), metadata: Buffer.from('{}') };
+    });
+    const shown = (of: string) =>
+      (double.log.visible(of) ?? []).map((event) => eventMessage(event, undefined, 'string'));
+    double.log.append(name, 'no-stream', proposed);
+    const parts = [shown(name).slice(0, 31), [streamNotFound(name)]];
+    double.log.softDelete(name, 'any');
+    parts.push(shown(`$$${name}`));
+    const reads = { answers: async () => parts.shift() ?? [] } as unknown as Reads;
+    const names = new StreamNames({ streamPrefix: 'test.' });
+    const unreadable = new UnreadableStreams({ error: () => undefined });
+    const read = new StreamReader({ reads, names, unreadable }).read(stream, 0, 100);
+    await rejects(read, /from revision 31 on: .*soft delete/);
   });
 
   it('refuses to read and to append to a stream that is closed for good', async () => {
