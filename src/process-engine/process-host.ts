@@ -35,6 +35,11 @@ export interface ProcessHostOptions extends Omit<ProcessToolsOptions, 'store' | 
   /** The name of this node in its lease. */
   readonly node: string;
   readonly log: Logger;
+  /**
+   * Whether a release before 0.5 may have passed over events of this log. Then the processes see the whole log again, once.
+   * Default false.
+   */
+  readonly mayHaveSkippedEvents?: boolean;
   /** Called before the checkpoints are read. @throws UnavailableError */
   readonly beforeTerm?: (signal: AbortSignal) => Promise<void>;
   /** The interval in which moved positions are stored. Default 1 s. */
@@ -170,8 +175,12 @@ class ProcessTerm {
 
   /** Takes the checkpoints back to where the log is the one that they were made on. */
   async #inLog(record: Pick<ProcessesRecord, 'checkpoints' | 'effects' | 'read'>) {
-    const { tail, log } = this.#options;
+    const { tail, log, mayHaveSkippedEvents = false } = this.#options;
     const { checkpoints, effects, read = nothingRead } = record;
+    if (mayHaveSkippedEvents && record.read === undefined && Object.keys(checkpoints).length > 0) {
+      log.info({}, 'The processes look once at the whole log, because releases before 0.5 could pass over events');
+      return nothingDone;
+    }
     const compared = await tail.compare(read, this.#signal);
     if (compared?.lost == null) return { checkpoints, effects };
     const position = compared.common?.position ?? 0;

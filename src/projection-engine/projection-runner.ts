@@ -26,6 +26,11 @@ export interface ProjectionRunnerOptions {
   readonly tail: LogTail;
   /** The event types that this release knows; events of other types are counted. Default: every type is known. */
   readonly knownTypes?: ReadonlyArray<string>;
+  /**
+   * Whether a release before 0.5 may have passed over events of this log. Then the read models that it made are built again,
+   * next to those that queries read. Default false.
+   */
+  readonly mayHaveSkippedEvents?: boolean;
   /** The read store. The runner is its only writer. */
   readonly store: ReadStoreWriter;
   readonly log: Logger;
@@ -180,6 +185,7 @@ export class ProjectionRunner {
     for (const { data } of await this.#operator.skippedEvents()) this.#skippedByAll.add(data.eventId);
     for (const runtime of this.#runtimes) await this.#open(runtime, operator, end);
     await this.#operator.applyPast(end);
+    if (this.#options.mayHaveSkippedEvents === true && this.#operator.isOfEarlierRelease) await this.#buildAgain(end);
     await this.#operator.noteMade(
       this.#runtimes.filter(({ projection }) => !this.#operator.isFromOtherLog(projection.name)),
     );
@@ -192,6 +198,16 @@ export class ProjectionRunner {
     for (const id of skipped[name] ?? []) runtime.skipped.add(id);
     runtime.incompleteStreams = incompleteStreams?.[name] ?? noIncompleteStreams;
     await this.#generations.open(runtime, end, this.#operator.isFromOtherLog(name));
+  }
+
+  async #buildAgain(end: number): Promise<void> {
+    const made = this.#runtimes.filter(({ current, filling }) => current !== null && filling === null);
+    if (made.length === 0) return;
+    this.#options.log.info(
+      {},
+      'The read models are built again once, because releases before 0.5 could pass over events',
+    );
+    for (const runtime of made) await this.#generations.begin(runtime, end);
   }
 
   /** Projections near the newest position follow the log together. The others catch up. */

@@ -137,6 +137,21 @@ describe('ProcessHost', () => {
     return handled.right.events.at(-1)?.position ?? 0;
   }
 
+  it('sees the whole log again once after a release that may have skipped events of it', async () => {
+    const handled: string[] = [];
+    const handle: Process['handle'] = async ({ data }) => void handled.push(String(data.id));
+    const first = await created('one');
+    await left(store.identity, first, 0);
+    const options = { mayHaveSkippedEvents: true };
+    const host = start(handle, true, undefined, options);
+    assert.ok(await host.passed(await created('two')));
+    await host.stop();
+    assert.deepEqual(handled, ['one', 'two']);
+    const next = start(handle, true, undefined, options);
+    assert.ok(await next.passed(await created('three')));
+    assert.deepEqual(handled, ['one', 'two', 'three']);
+  });
+
   it('handles an event for the project that it belongs to', async () => {
     const owners: string[] = [];
     const note: Process['handle'] = async () => void owners.push(currentOwner());

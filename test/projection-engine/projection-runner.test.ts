@@ -116,7 +116,11 @@ describe('ProjectionRunner', () => {
     await reader.close();
     await writer.close();
   };
-  const start = async (projections: ReadonlyArray<AnyProjection> = [flows(), versions], store = writer) => {
+  const start = async (
+    projections: ReadonlyArray<AnyProjection> = [flows(), versions],
+    store = writer,
+    mayHaveSkippedEvents = false,
+  ) => {
     const quiet = () => undefined;
     const error = (fields: Readonly<Record<string, unknown>>, message: string) => errors.push({ fields, message });
     runner = await startProjectionRunner({
@@ -124,6 +128,7 @@ describe('ProjectionRunner', () => {
       events: log,
       tail: log.tail,
       store,
+      mayHaveSkippedEvents,
       log: { info: quiet, warn: quiet, error },
     });
     return runner;
@@ -482,6 +487,33 @@ describe('ProjectionRunner', () => {
       { flowId: 'f1', name: 'a', seen: 201 },
       { flowId: 'f2', name: 'f2', seen: 200 },
     ]);
+  });
+
+  it('builds read models of an earlier release again once, on a log of which it may have skipped events', async () => {
+    log.append(created('f1'));
+    const withoutMarks = () => withCommit(writer, (commits, more) => writer.commit(commits, more));
+    await start(undefined, withoutMarks());
+    await caughtUp();
+    const number = async () => (await writer.generations('flows')).current?.number ?? 0;
+    const before = await number();
+    await closeAll();
+    open();
+    const held = gated(writer);
+    held.close();
+    await start(undefined, held.writer, true);
+    await eventually(() => held.waiting() > 0, 'a commit is held');
+    assert.deepEqual([statusOf('flows').state, statusOf('flows').ready], ['rebuilding', true]);
+    held.open();
+    await eventually(async () => (await number()) > before, 'it is built again');
+    log.append(created('f2'));
+    await caughtUp();
+    const again = await number();
+    await closeAll();
+    open();
+    await start(undefined, writer, true);
+    await caughtUp();
+    assert.equal(await number(), again);
+    assert.equal((await all('flows')).length, 2);
   });
 
   it('obeys a rebuild request once, however often it restarts', async () => {

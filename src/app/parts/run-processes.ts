@@ -19,6 +19,7 @@ export function runProcesses(processes: ReadonlyArray<Process>, runtime: Runtime
       processes,
       store,
       positions: positionSink,
+      mayHaveSkippedEvents: config.eventStore.kind === 'eventstoredb',
       beforeTerm: async (signal) => earlier?.takeOver(signal),
       waitForPosition: (name, position) => areShown(positions, [name], position, { ms: readModelWaitMs }),
     });

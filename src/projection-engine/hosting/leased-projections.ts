@@ -16,7 +16,10 @@ import type { ReadStoreWriter } from '#read-store/read-store.ts';
 import { allSettled } from '#shared/async/all-settled.ts';
 
 export interface LeasedProjectionsOptions
-  extends Pick<ProjectionRunnerOptions, 'projections' | 'knownTypes' | 'events' | 'tail' | 'log'>,
+  extends Pick<
+      ProjectionRunnerOptions,
+      'projections' | 'knownTypes' | 'mayHaveSkippedEvents' | 'events' | 'tail' | 'log'
+    >,
     Pick<UnderLeaseOptions, 'leases' | 'holder' | 'limits' | 'signal'> {
   /**
    * Opens a writer with a fencing token. It is closed at the end of the term, and does not repeat failed calls after the
@@ -52,11 +55,12 @@ async function runOneTerm(options: LeasedProjectionsOptions, token: number, sign
       publisher?.changed();
       if (running !== null) options.onPositions?.(running.positions());
     };
-    const { knownTypes } = options;
+    const { knownTypes, mayHaveSkippedEvents = false } = options;
     const known = knownTypes === undefined ? {} : { knownTypes };
     const runner = await startProjectionRunner({
       projections,
       ...known,
+      mayHaveSkippedEvents,
       events,
       tail,
       store,

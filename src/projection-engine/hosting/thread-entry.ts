@@ -36,6 +36,7 @@ let hasReturnedMemory = false;
 
 const { projections, upcast = upcastWith(upcasters) } = (await import(data.projectionsModule)) as ProjectionsModule;
 const knownTypes = Object.keys(eventCodecs);
+const mayHaveSkippedEvents = data.events.kind === 'eventstoredb';
 const events = await openEvents(data.events);
 // A file is never behind.
 const tail = new LogTail({ pages: events, log, ...(data.events.kind === 'sqlite' && { graceMs: 0 }) });
@@ -84,6 +85,7 @@ async function fillEmbedded(file: string): Promise<void> {
     runner = await startProjectionRunner({
       projections,
       knownTypes,
+      mayHaveSkippedEvents,
       events,
       tail,
       store,
@@ -143,6 +145,7 @@ async function fillShared({
     await runProjectionsUnderLease({
       projections,
       knownTypes,
+      mayHaveSkippedEvents,
       events,
       tail,
       openWriter,
