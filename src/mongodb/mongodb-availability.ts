@@ -61,7 +61,7 @@ export class MongoDbAvailability {
     this.elections = new ElectionLog(log);
     this.state = new Availability({
       server: 'MongoDB',
-      probeTimeoutMs,
+      silentAfterMs: probeTimeoutMs,
       probe: (timeoutMs) => this.#probe(timeoutMs),
       repair: async (tookMs) => {
         await Promise.all([...this.#holders].map((holder) => holder.ensureUsable(tookMs)));

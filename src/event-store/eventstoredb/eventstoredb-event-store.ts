@@ -25,7 +25,7 @@ import { Availability } from '#shared/availability/availability.ts';
 import { PermanentlyUnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { DebugLogger } from '#shared/logging/logger.ts';
 import { Appends } from './appends.ts';
-import { callFailure, TimedOutError } from './connection/call-failure.ts';
+import { callFailure, isSilence, TimedOutError } from './connection/call-failure.ts';
 import { Connection } from './connection/connection.ts';
 import { explainFailure } from './connection/explain-failure.ts';
 import { InvalidPositionError, Reads } from './connection/reads.ts';
@@ -46,9 +46,15 @@ export interface EventStoreDbOptions extends StreamNaming {
   readonly upcast?: Upcast;
   /** The most stored bytes of one append (default 900 KiB; the server's own limit is 1 MiB of data). */
   readonly maxAppendBytes?: number;
-  /** The longest wait of an append's caller, even if the outcome is unknown (default 5,000 ms). */
+  /**
+   * The longest wait of an append's caller, even if the outcome is unknown, and the longest silence of a server that is
+   * available (default 5,000 ms).
+   */
   readonly answerWithinMs?: number;
-  /** The timeout of one attempt of an append, and of the start of a subscription (default 3,000 ms). */
+  /**
+   * The timeout of one attempt of a call, and of the start of a subscription (default: `answerWithinMs`, because an append
+   * that is repeated while the server still works on it waits for seconds).
+   */
   readonly attemptMs?: number;
   /** How long an append with a lost answer is retried (default 10 minutes). */
   readonly settleWithinMs?: number;
@@ -104,7 +110,8 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
   #closing: Promise<void> | null = null;
 
   constructor(options: EventStoreDbOptions) {
-    const attemptMs = options.attemptMs ?? 3_000;
+    const answerWithinMs = options.answerWithinMs ?? 5_000;
+    const attemptMs = options.attemptMs ?? answerWithinMs;
     this.#upcast = options.upcast ?? asStored;
     this.#maxAppendBytes = options.maxAppendBytes ?? defaultMaxAppendBytes;
     this.#names = new StreamNames(options);
@@ -124,6 +131,8 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
       explain,
       isAnswer: (failure) => isOfServer(callFailure(failure)),
       isRefusal: (failure) => isRefusal(callFailure(failure)),
+      isSilence: (failure) => isSilence(callFailure(failure)),
+      silentAfterMs: answerWithinMs,
       timedOut: (waitedMs) => new TimedOutError(waitedMs),
       // A store in another thread of this process is on the same server, and writes the lines.
       ...(options.wake === undefined && { log }),
@@ -146,7 +155,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     const reader = new LogReader({ reads, availability, names, upcast: this.#upcast, wakeUps, ...partner });
     connection.onMove(() => reader.doubt());
     const limits = {
-      answerWithinMs: options.answerWithinMs ?? 5_000,
+      answerWithinMs,
       attemptMs,
       settleWithinMs: options.settleWithinMs ?? 600_000,
       maxPending: options.maxPendingAppends ?? 4_096,
@@ -168,8 +177,10 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
       onCommit,
       onStored,
     });
-    const deadlineMs = limits.answerWithinMs;
-    this.#removals = new Removals({ connection, availability, reads, names, attemptMs, deadlineMs });
+    this.#removals = new Removals({
+      ...{ connection, availability, reads, names, attemptMs },
+      deadlineMs: answerWithinMs,
+    });
     this.#connection = connection;
     this.#availability = availability;
     this.#reads = reads;

@@ -2,7 +2,7 @@ import { BackOff } from '#shared/async/retrying.ts';
 import { delay } from '#shared/async/timed-waits.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLines } from './outage-lines.ts';
-import { type ProbeClock, Prober } from './prober.ts';
+import { type ProbeClock, Prober, probeEveryMs } from './prober.ts';
 
 /** Why a server cannot be used, for an operator, without secrets. */
 export interface UnavailableCause {
@@ -14,10 +14,7 @@ export interface UnavailableCause {
   readonly address?: string;
 }
 
-const defaultProbeTimeoutMs = 500;
-
-/** The time between the starts of two probes while the server is unavailable. */
-const probeEveryMs = 500;
+const defaultSilentAfterMs = 500;
 
 /** The time between two probes of a server that refuses, for example a password, until a person changes something. */
 const refusedLimits = { firstMs: 1_000, maxMs: 30_000 };
@@ -25,9 +22,6 @@ const refusedLimits = { firstMs: 1_000, maxMs: 30_000 };
 /** A shorter failure does not count as an outage: the connection is made again, or a leader is elected at once. */
 const transientMs = 300;
 const transientProbeEveryMs = 50;
-
-/** The most probes in a row without a result because the process itself was suspended. */
-const maxStalls = 3;
 
 /** How often a call without an answer causes a probe. */
 const suspectAfterMs = 500;
@@ -50,10 +44,12 @@ export interface AvailabilityOptions {
   readonly isAnswer: (failure: unknown) => boolean;
   /** Whether a failure is a refusal that lasts until a person changes something. Default: none is. */
   readonly isRefusal?: (failure: unknown) => boolean;
-  /** Returns the error of a probe that took too long. */
+  /** Whether a failure says only that no answer came in time. Default: none does. */
+  readonly isSilence?: (failure: unknown) => boolean;
+  /** Returns the error of a server that has been silent. */
   readonly timedOut: (waitedMs: number) => Error;
-  /** The time limit of a probe. Slow answers to earlier probes extend it. Default 500 ms. */
-  readonly probeTimeoutMs?: number;
+  /** The silence after which the server counts as unavailable. Slow answers to probes extend it. Default 500 ms. */
+  readonly silentAfterMs?: number;
   /** Gets a line when the server becomes unavailable, and when it recovers. Default: no log. */
   readonly log?: Logger;
   /** Default: the clock of the machine. */
@@ -61,8 +57,10 @@ export interface AvailabilityOptions {
 }
 
 /**
- * Knows whether a server can be used. The server counts as unavailable after a call and then a probe have
- * failed. From then on it is probed twice a second until it answers, so that no caller has to wait to find out.
+ * Knows whether a server can be used. A call that failed, or that waits for more than half a second, makes it doubtful:
+ * then it is probed. It counts as unavailable if every probe fails for 300 ms, or if nothing at all, neither a probe nor
+ * a call, is answered for `silentAfterMs`. A slow probe proves nothing while a call is answered. From then on the server
+ * is probed twice a second until it answers, so that no caller has to wait to find out.
  */
 export class Availability {
   readonly #options: AvailabilityOptions;
@@ -84,9 +82,9 @@ export class Availability {
     this.#options = options;
     this.#clock = options.clock ?? ownClock;
     this.#lines = new OutageLines({ server: options.server, log: options.log ?? null, now: this.#clock.now });
-    const { probe, isAnswer, timedOut, probeTimeoutMs = defaultProbeTimeoutMs } = options;
+    const { probe, isAnswer, isSilence = () => false, silentAfterMs = defaultSilentAfterMs } = options;
     const { signal } = this.#closed;
-    this.#prober = new Prober({ probe, isAnswer, timedOut, probeTimeoutMs, clock: this.#clock, signal });
+    this.#prober = new Prober({ probe, isAnswer, isSilence, silentAfterMs, clock: this.#clock, signal });
   }
 
   /** Why the server cannot be used; null while it is available, as far as is known. */
@@ -97,12 +95,6 @@ export class Availability {
   /** Reports an answered call: the server is available, even if a probe is late. */
   answered(): void {
     this.#answeredAt = this.#clock.now();
-  }
-
-  /** Reports a failed call. A server that answers is available, whatever it answers. */
-  failed(error: unknown): void {
-    if (this.#options.isAnswer(error)) this.answered();
-    else this.suspect();
   }
 
   /** Probes the server at once. */
@@ -149,23 +141,24 @@ export class Availability {
 
   async #probe(): Promise<void> {
     const { signal } = this.#closed;
-    const suspectedAt = this.#clock.now();
+    const { timedOut, isRefusal = () => false } = this.#options;
     const refusals = new BackOff(refusedLimits);
-    let stalls = 0;
+    let silentMs = 0;
+    let failingSince: number | null = null;
+    this.#prober.begin();
     while (!signal.aborted) {
       const began = this.#clock.now();
       const result = await this.#prober.ask();
       if (result.kind === 'answered') return this.#setAvailable(result.tookMs);
-      if (result.kind === 'answered late') continue;
       if (this.#cause === null && this.#answeredAt >= began) return;
-      if (result.isOwnStall && stalls < maxStalls) {
-        stalls += 1;
-        continue;
-      }
+      if (result.kind === 'answered late') continue;
       if (signal.aborted) return;
-      const isTransient = this.#clock.now() - suspectedAt < transientMs && !this.#options.isRefusal?.(result.failure);
-      const isUnavailable = this.#cause !== null || !isTransient;
-      if (isUnavailable) await this.#setUnavailable(result.failure);
+      silentMs += result.kind === 'silent' ? result.forMs : 0;
+      failingSince = result.kind === 'silent' ? null : (failingSince ?? began);
+      const failure = result.kind === 'silent' ? timedOut(silentMs) : result.failure;
+      const isSilent = silentMs >= this.#prober.silentAfterMs;
+      const isTransient = failingSince === null || this.#clock.now() - failingSince < transientMs;
+      if (this.#cause !== null || isSilent || !isTransient || isRefusal(failure)) await this.#setUnavailable(failure);
       await this.#prober.pause(began + this.#pauseMs(refusals) - this.#clock.now());
     }
   }

@@ -1,16 +1,18 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+/** The time between the starts of two probes of a server that does not answer. */
+export const probeEveryMs = 500;
 
-/** The longest time limit of a probe. A server that needs longer cannot be used. */
-const maxProbeMs = 3_000;
+/** The longest time limit of a probe of a server with a shorter one. */
+const longestProbeMs = 3_000;
 
-/** The time limit of a probe, as a multiple of the time of the last answered one. */
+/** The silence after which a server counts as unavailable, as a multiple of the time of the last answered probe. */
 const slownessFactor = 2;
 
-/** If the process sees the end of a probe's time later than this, it was suspended itself, and the probe has no result. */
+/**
+ * Silence is counted in small steps, each with its nominal length, because a process that does not run receives no
+ * answers. If a step takes longer by the time of a stall, another probe is sent.
+ */
+const stepMs = 100;
 const stallMs = 250;
-
-/** The turns of the event loop until a received answer is seen. A turn costs nothing in an idle process. */
-const answerTurns = 20;
 
 /** A clock: the time, and a way to wait. */
 export interface ProbeClock {
@@ -25,95 +27,115 @@ export interface ProberOptions {
   readonly probe: (timeoutMs: number) => Promise<unknown>;
   /** Whether a failure is an answer of the server. */
   readonly isAnswer: (failure: unknown) => boolean;
-  /** Returns the error of a probe that took too long. */
-  readonly timedOut: (waitedMs: number) => Error;
-  /** The shortest time limit of a probe. */
-  readonly probeTimeoutMs: number;
+  /** Whether a failure says only that no answer came in time. */
+  readonly isSilence: (failure: unknown) => boolean;
+  /** The shortest silence after which a server counts as unavailable. */
+  readonly silentAfterMs: number;
   readonly clock: ProbeClock;
   /** Ends every wait for an answer. */
   readonly signal: AbortSignal;
 }
 
-/** The result of a probe. */
+/** What a probe has shown. */
 export type ProbeResult =
   | { readonly kind: 'answered'; readonly tookMs: number }
-  /** The server answered an earlier probe that counted as failed. So it was up when it answered. */
+  /** A probe was answered after the server counted as unavailable. The next answer shows how slow the server is. */
   | { readonly kind: 'answered late' }
-  | { readonly kind: 'failed'; readonly failure: unknown; readonly isOwnStall: boolean };
+  | { readonly kind: 'failed'; readonly failure: unknown }
+  /** No answer so far. It may still come. */
+  | { readonly kind: 'silent'; readonly forMs: number };
+
+/** The probes whose answers count: a later one is of another round. */
+interface Round {
+  /** The time of the first answer to one of them; null without one. */
+  tookMs: number | null;
+  readonly answered: AbortController;
+}
 
 /**
- * Probes a server. A probe without an answer in time counts as failed. If its answer arrives later, the next probe
- * gets more time. So a slow server does not stay unavailable.
+ * Probes a server, and learns from the answers how long it may be silent. Each probe waits long for its answer, and the
+ * next one is sent meanwhile, because it may go another way.
  */
 export class Prober {
   readonly #options: ProberOptions;
-  #timeoutMs: number;
-  /** Aborts at the first answer to a probe after this controller was created. */
-  #answered = new AbortController();
+  #round = newRound();
+  #silentAfterMs: number;
 
   constructor(options: ProberOptions) {
     this.#options = options;
-    this.#timeoutMs = options.probeTimeoutMs;
+    this.#silentAfterMs = options.silentAfterMs;
   }
 
-  /** Waits some milliseconds, or until a failed probe is answered late. */
+  /** The silence after which the server counts as unavailable. */
+  get silentAfterMs(): number {
+    return this.#silentAfterMs;
+  }
+
+  /** Ignores answers to earlier probes. */
+  begin(): void {
+    this.#round = newRound();
+  }
+
+  /** Waits some milliseconds, or until a probe is answered. */
   async pause(milliseconds: number): Promise<void> {
     const { clock, signal } = this.#options;
-    await clock.pause(milliseconds, AbortSignal.any([signal, this.#answered.signal]));
+    await clock.pause(milliseconds, AbortSignal.any([signal, this.#round.answered.signal]));
   }
 
-  /** Probes once, unless the answer to an earlier probe has arrived meanwhile. Never throws. */
+  /** Sends a probe, and waits for its answer or that of an earlier one until the next is due. Never throws. */
   async ask(): Promise<ProbeResult> {
-    if (this.#answered.signal.aborted) return this.#answeredLate();
-    const { clock, timedOut, signal } = this.#options;
+    const { signal } = this.#options;
+    const probe = this.#send();
+    const isOpen = () => this.#round.tookMs === null && probe.failure === null && !signal.aborted;
+    let forMs = 0;
+    for (let isStall = false; isOpen() && !isStall && forMs < probeEveryMs; forMs += stepMs)
+      isStall = await this.#waitOneStep(probe.ended.signal);
+    const { tookMs } = this.#round;
+    if (tookMs !== null) return this.#learn(tookMs);
+    return probe.failure === null ? { kind: 'silent', forMs } : { kind: 'failed', failure: probe.failure.error };
+  }
+
+  #learn(tookMs: number): ProbeResult {
+    const isLate = tookMs > this.#silentAfterMs;
+    const silentAfterMs = isLate ? longestProbeMs : tookMs * slownessFactor;
+    this.#silentAfterMs = Math.max(this.#options.silentAfterMs, Math.min(silentAfterMs, longestProbeMs));
+    this.begin();
+    return isLate ? { kind: 'answered late' } : { kind: 'answered', tookMs };
+  }
+
+  /** @returns whether it took so long that the process itself did not run */
+  async #waitOneStep(ended: AbortSignal): Promise<boolean> {
+    const { clock, signal } = this.#options;
     const began = clock.now();
-    const timeoutMs = this.#timeoutMs;
-    const { outcome, ended } = this.#send();
-    await clock.pause(timeoutMs, AbortSignal.any([signal, ended, this.#answered.signal]));
-    // A busy process may notice the time limit before it sees an answer that has already arrived.
-    for (let turns = 0; outcome.is === 'open' && turns < answerTurns; turns += 1) await nextTurn();
-    const tookMs = clock.now() - began;
-    if (outcome.is === 'answered') {
-      this.#expect(tookMs * slownessFactor);
-      return { kind: 'answered', tookMs };
-    }
-    if (this.#answered.signal.aborted) return this.#answeredLate();
-    this.#timeoutMs = this.#options.probeTimeoutMs;
-    const failure = outcome.is === 'failed' ? outcome.failure : timedOut(timeoutMs);
-    return { kind: 'failed', failure, isOwnStall: tookMs > timeoutMs + stallMs };
+    await clock.pause(stepMs, AbortSignal.any([signal, ended, this.#round.answered.signal]));
+    return clock.now() - began > stepMs + stallMs;
   }
 
-  /** The time of this answer means nothing if the server was frozen, so the next probe measures it. */
-  #answeredLate(): ProbeResult {
-    this.#expect(maxProbeMs);
-    return { kind: 'answered late' };
-  }
-
-  /** Sets the time limit of the next probe, and ignores answers to earlier ones. */
-  #expect(timeoutMs: number): void {
-    this.#timeoutMs = Math.min(maxProbeMs, Math.max(this.#options.probeTimeoutMs, timeoutMs));
-    this.#answered = new AbortController();
-  }
-
-  #send(): { readonly outcome: ProbeOutcome; readonly ended: AbortSignal } {
-    const { probe, isAnswer } = this.#options;
-    const answered = this.#answered;
-    const outcome: ProbeOutcome = { is: 'open', failure: undefined };
-    const ending = new AbortController();
-    const end = (is: 'answered' | 'failed', failure: unknown) => {
-      Object.assign(outcome, { is, failure });
-      ending.abort();
-      if (is === 'answered') answered.abort();
+  #send(): SentProbe {
+    const { probe, isAnswer, isSilence, silentAfterMs, clock } = this.#options;
+    const round = this.#round;
+    const began = clock.now();
+    const sent: SentProbe = { failure: null, ended: new AbortController() };
+    const answered = () => {
+      round.tookMs ??= clock.now() - began;
+      round.answered.abort();
     };
-    probe(maxProbeMs).then(
-      () => end('answered', undefined),
-      (failure: unknown) => end(isAnswer(failure) ? 'answered' : 'failed', failure),
-    );
-    return { outcome, ended: ending.signal };
+    probe(Math.max(silentAfterMs, longestProbeMs)).then(answered, (error: unknown) => {
+      if (isAnswer(error)) return answered();
+      if (isSilence(error)) return;
+      sent.failure = { error };
+      sent.ended.abort();
+    });
+    return sent;
   }
 }
 
-interface ProbeOutcome {
-  is: 'open' | 'answered' | 'failed';
-  failure: unknown;
+interface SentProbe {
+  failure: { readonly error: unknown } | null;
+  /** Aborts when it has failed. */
+  readonly ended: AbortController;
+}
+
+function newRound(): Round {
+  return { tookMs: null, answered: new AbortController() };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Availability } from '#shared/availability/availability.ts';
+import { Availability, type AvailabilityOptions } from '#shared/availability/availability.ts';
 import { VirtualTime } from '#test/leases/virtual-time.ts';
 
 /** Time advances in steps. After each step the event loop has turns for its effects. */
@@ -25,6 +25,7 @@ describe('Availability', () => {
   let explanation: Promise<void> | null;
   /** Whether an outage lasts until a person changes something. */
   let isPermanent: boolean;
+  let options: AvailabilityOptions;
   let availability: Availability;
 
   beforeEach(() => {
@@ -36,7 +37,7 @@ describe('Availability', () => {
     repair = async () => {};
     explanation = null;
     isPermanent = false;
-    availability = new Availability({
+    options = {
       server: 'The server',
       probe: () => {
         probedAt.push(time.now);
@@ -64,7 +65,8 @@ describe('Availability', () => {
             signal.addEventListener('abort', () => resolve(), { once: true });
           }),
       },
-    });
+    };
+    availability = new Availability(options);
   });
   afterEach(() => availability.close());
 
@@ -332,5 +334,72 @@ describe('Availability', () => {
     answer = async () => {};
     await pass(30_000);
     assert.ok(!isUnavailable());
+  });
+
+  describe('with a limit of 5 s for silence', () => {
+    const limitMs = 5_000;
+
+    beforeEach(() => {
+      availability = new Availability({
+        ...options,
+        silentAfterMs: limitMs,
+        isSilence: (failure) => String(failure).includes('no answer'),
+      });
+      answer = () => new Promise(() => {});
+    });
+
+    it('considers a server away after as long without any answer, in one line', async () => {
+      availability.suspect();
+      await pass(limitMs - 500);
+      assert.ok(!isUnavailable());
+      await pass(1_000);
+      assert.ok(isUnavailable());
+      assert.deepEqual(lines.length, 1);
+    });
+
+    it('considers no server away whose calls are answered within the limit, however late its probes are', async () => {
+      // The generator of Park and Miller: the same pauses in each run.
+      let random = 1;
+      for (let call = 0; call < 60; call += 1) {
+        random = (random * 48_271) % 2_147_483_647;
+        availability.suspect();
+        await pass(random % (limitMs - 500));
+        assert.ok(!isUnavailable(), `call ${call}`);
+        availability.answered();
+      }
+      assert.deepEqual(lines, []);
+    });
+
+    it('counts a probe that gives up as silence, and a refused one as a failure', async () => {
+      answer = () => Promise.reject(new Error('no answer in time'));
+      availability.suspect();
+      await pass(limitMs - 2_000);
+      assert.ok(!isUnavailable());
+      answer = () => Promise.reject(new Error('refused'));
+      await pass(1_000);
+      assert.ok(isUnavailable());
+      assert.match(lines[0] ?? '', /refused/);
+    });
+
+    it('ignores a refusal before the server is silent, because it can be connected again', async () => {
+      answer = () => Promise.reject(new Error('refused'));
+      availability.suspect();
+      await pass(200);
+      answer = () => new Promise((resolve) => time.in(3_000, () => resolve(undefined)));
+      await pass(5_000);
+      assert.ok(!isUnavailable());
+      assert.deepEqual(lines, []);
+    });
+
+    it('finds a server back with the first answer after a long freeze', async () => {
+      const frozen = Promise.withResolvers<void>();
+      answer = () => frozen.promise;
+      availability.suspect();
+      await pass(20_000);
+      assert.ok(isUnavailable());
+      answer = async () => {};
+      await pass(600);
+      assert.ok(!isUnavailable());
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { StartupError } from '#shared/errors/startup-error.ts';
 
-/** The client's own options, in any spelling: letter case, `-` and `_` are ignored. */
+/** The options of EventStoreDB's clients, in any spelling: letter case, `-` and `_` are ignored. */
 const knownOptions = [
   'connectionName',
   'discoveryInterval',
@@ -23,11 +23,10 @@ const defaults = [
 ] as const;
 
 /**
- * Checks an `esdb://` URL, so that the client neither ignores a part of it nor prints it with its password, and adds
- * what the client should do by default.
+ * Checks an `esdb://` URL, so that no part of it is ignored, and adds the defaults.
  * @param url `esdb://[user:password@]host[:port][,host[:port]…][?option=value[&…]]`, or `esdb+discover://…` for a name
  *   of a whole cluster. KurrentDB's scheme for the same, `kurrentdb://…`, is accepted too.
- * @returns the URL for the client
+ * @returns the URL for `serverSettings`
  * @throws StartupError, with nothing of the URL but the name of an option in its message
  */
 export function connectionUrl(url: string): string {
@@ -50,7 +49,7 @@ export function connectionUrl(url: string): string {
 const notEncoded =
   'The user and the password in the event store URL must be percent-encoded: % is %25, @ is %40, : is %3A, ? is %3F.';
 
-/** Whether the client reads the user and password as they are meant. */
+/** Whether user and password are read as they are meant. */
 function isEncoded(credentials: string | null): boolean {
   const [user = '', password = '', ...more] = credentials?.split(':') ?? [];
   if (more.length > 0 || user.includes('@') || password.includes('@')) return false;

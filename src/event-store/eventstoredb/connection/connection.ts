@@ -17,7 +17,7 @@ export interface ConnectionOptions {
 }
 
 /**
- * A link whose node says nothing for so long is replaced: it may lead nowhere, or to a node that leads no more. Its calls
+ * The silence after which a link is replaced: it may lead nowhere, or to a node that is not the leader any more. Its calls
  * continue.
  */
 const maxSilenceMs = 1_000;

@@ -59,7 +59,8 @@ export class LeaderSearch {
         failures.set(address, failure);
         const leader = leaderIn(failure);
         if (leader !== null) void poll(leader);
-        if (!isCluster && failures.size === asked.size) return reject(failure);
+        const isFinal = isRefusal(callFailure(failure)) || (!isCluster && failures.size === asked.size);
+        if (isFinal) return reject(failure);
         await delay(discoveryIntervalMs, signal);
       }
     };

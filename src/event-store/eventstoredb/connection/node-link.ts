@@ -66,7 +66,7 @@ export class NodeLink {
     });
     this.#add(calls, call);
     call.on('metadata', () => this.#hear());
-    // A server ends subscriptions that are too slow. That is no failure of the link.
+    // A server ends subscriptions that are too slow. The link still works.
     call.on('error', (error: Error) => {
       if (deadline !== null || isUnusable(callFailure(error))) this.#fail(error);
     });

@@ -7,7 +7,7 @@ import { connectionUrl, credentialsOf, seedsOf } from './connection-url.ts';
 export interface ServerSettings {
   /** The addresses in the URL, as `host:port`. */
   readonly seeds: ReadonlyArray<string>;
-  /** Whether the nodes are asked which of them is the leader. */
+  /** Whether there are several nodes, one of which is the leader. */
   readonly isCluster: boolean;
   readonly hasUser: boolean;
   /** Whether connections are encrypted. */
@@ -16,7 +16,7 @@ export interface ServerSettings {
   readonly channelOptions: ChannelOptions;
   /** The headers of every call. */
   readonly metadata: Metadata;
-  /** The pause between two questions for the leader to the same node. */
+  /** The pause between two probes of the same node in a search for the leader. */
   readonly discoveryIntervalMs: number;
   /** How long a search for the leader lasts. */
   readonly gossipTimeoutMs: number;
