@@ -118,10 +118,10 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     const names = this.#names;
     const { log, retriesWhenUnavailable = false } = options;
     const settings = serverSettings(options.url);
-    const explain = (failure: unknown) => explainFailure(settings, failure);
+    const cluster = { settings, question: probeRequest(names) };
+    const explain = (failure: unknown) => explainFailure(cluster, failure);
     const connection = new Connection({
-      settings,
-      question: probeRequest(names),
+      ...cluster,
       onAnswer: () => availability.answered(),
       onFailure: () => availability.suspect(),
     });
@@ -145,7 +145,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
       explain,
     });
     const missingRight = `writing to ${names.description} needs \`$w\` in their access lists, or in \`$userStreamAcl\``;
-    const explainRefusal = (refusal: unknown) => explainFailure(settings, refusal, missingRight);
+    const explainRefusal = (refusal: unknown) => explainFailure(cluster, refusal, missingRight);
     const writeAccess = new WriteAccess({ connection, names, explain: explainRefusal, log });
     const wakeUps =
       options.wake === undefined

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -219,8 +220,19 @@ describe('cause of an unavailable EventStoreDB', function () {
       await mustAppend(open(cluster.url), someStream(), noStream, [someEvent()]);
     });
 
-    it('is the silence of its leader, which can be reached', async () => {
-      const double = await EventStoreDbDouble.start();
+    it('is the silence of a leader in the URL, whatever address it advertises', async () => {
+      cluster.advertise(cluster.leader, { host: '127.0.0.1', port: await freePort() });
+      cluster.leader.faults.silentReads = true;
+      const failure = await failureOf(cluster.url);
+      assert.match(failure.message, /it does not answer in time/);
+    });
+
+    it('is the silence of a single server, whatever address it advertises', async () => {
+      const endpoint = { host: '127.0.0.1', port: await freePort() };
+      const self = { instanceId: randomUUID(), endpoint, role: 'leader', isAlive: true } as const;
+      const double = await EventStoreDbDouble.start({
+        membership: () => ({ role: 'leader', leader: endpoint, members: [self] }),
+      });
       opened.push(() => double.kill());
       double.faults.silentReads = true;
       const failure = await failureOf(double.url);

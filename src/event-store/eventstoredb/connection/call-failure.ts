@@ -77,6 +77,11 @@ export function isSilence({ code }: CallFailure): boolean {
   return code === deadlineExceeded;
 }
 
+/** The node is not the leader, and knows it. */
+export function isOfFollower(failure: CallFailure): boolean {
+  return isNotLeader(failure) || isNotReady(failure.detail);
+}
+
 /** The connection carries no more calls, or leads to a node that does not serve them. */
 export function isUnusable(failure: CallFailure): boolean {
   return failure.code === unavailable || failure.code === internal || isNotLeader(failure);
@@ -130,30 +135,44 @@ export function causeOf(error: unknown): UnavailableCause {
   return { detail: detailOf(callFailure(error)), isPermanent: false };
 }
 
-function detailOf({ code, exception, detail }: CallFailure): string {
+function detailOf(failure: CallFailure): string {
+  const { code, exception, detail } = failure;
   if (exception === 'not-leader') return 'its leader is changing';
   if (exception !== undefined) return `it says ${exception}`;
   if (isNotReady(detail)) return 'it is not ready: it starts, or has no leader';
-  if (/Server Is Too Busy/i.test(detail)) return 'it is too busy';
+  if (isTooBusy(detail)) return 'it is too busy';
+  if (isUnanswered(failure)) return 'it cannot be reached: nothing answers at the host and port in EVENT_STORE_URL';
   switch (code) {
     case deadlineExceeded:
-      return 'it does not answer in time';
+      return silence;
     case cancelled:
     case internal:
       return 'the connection broke';
     case unimplemented:
       return 'EVENT_STORE_URL names a server that is neither EventStoreDB nor KurrentDB';
-    case undefined:
-    case unavailable:
-      return 'it cannot be reached: nothing answers at the host and port in EVENT_STORE_URL';
     default:
       return `it answers with gRPC status ${code}`;
   }
 }
 
+const silence = 'it does not answer in time';
+
+/** The cause of an outage whose server is reached and says nothing. */
+export const silentServer: UnavailableCause = { detail: silence, isPermanent: false };
+
+/** Nothing has answered the call, and the connection was refused or is broken. */
+export function isUnanswered({ code, exception, detail }: CallFailure): boolean {
+  if (exception !== undefined || isNotReady(detail) || isTooBusy(detail)) return false;
+  return code === undefined || code === unavailable;
+}
+
 /** A server writes "Server Is Not Ready", and before it can check passwords "Server not ready". */
 function isNotReady(detail: string): boolean {
   return /Server (?:is )?not ready/i.test(detail);
+}
+
+function isTooBusy(detail: string): boolean {
+  return /Server Is Too Busy/i.test(detail);
 }
 
 /** The text of an error and of what caused it. */

@@ -2,25 +2,50 @@ import { connect } from 'node:net';
 import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import gossip, { type MemberInfo } from '@eventstore/db-client/generated/gossip_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { Metadata } from '@grpc/grpc-js';
 import type { UnavailableCause } from '#shared/availability/availability.ts';
+import { callFailure, isOfFollower, isUnanswered, silentServer } from './call-failure.ts';
+import { NodeLink } from './node-link.ts';
 import type { ServerSettings } from './server-settings.ts';
 
+export interface AskedCluster {
+  readonly settings: ServerSettings;
+  /** A read that only the leader answers. */
+  readonly question: ReadReq;
+}
+
 /**
- * Explains an outage by what the nodes know about their cluster.
+ * Explains a failed call by what the nodes in the URL know about their cluster.
  * @param answerMs how long each node has for its answer
- * @returns null if no node answers, or if its leader can be reached
+ * @returns null if no node answers, or if the cluster explains nothing
  */
-export async function explainByCluster(settings: ServerSettings, answerMs: number): Promise<UnavailableCause | null> {
-  const views = await Promise.all(settings.seeds.map((seed) => membersBy(seed, settings, answerMs)));
-  const answers = views.filter((members) => members !== null);
-  const [first] = answers;
+export async function explainByCluster(
+  cluster: AskedCluster,
+  failure: unknown,
+  answerMs: number,
+): Promise<UnavailableCause | null> {
+  const asked = await Promise.all(cluster.settings.seeds.map((seed) => viewOf(seed, cluster, answerMs)));
+  const views = asked.filter((view) => view !== null);
+  const [first] = views;
   if (first === undefined) return null;
-  const leaders = addressesOf(answers.flat().filter(isLeader));
-  if (leaders.length === 0) return noLeader(first);
-  const reached = await Promise.all(leaders.map((address) => accepts(address, answerMs)));
+  const leaders = addressesOf(views.flatMap(({ members }) => members).filter(isLeader));
+  if (leaders.length === 0) return noLeader(first.members);
+  const isReached = await isAnyReached(views, leaders, answerMs);
+  if (!isReached) return unreachableLeader(leaders.join(', '));
+  return isUnanswered(callFailure(failure)) ? silentServer : null;
+}
+
+/** Whether the service reaches the leader: under its address in the URL, or under one that it advertises. */
+async function isAnyReached(
+  views: ReadonlyArray<NodeView>,
+  advertised: ReadonlyArray<string>,
+  answerMs: number,
+): Promise<boolean> {
+  if (!views.every(({ isFollower }) => isFollower)) return true;
   // Another node may still name the leader that failed.
-  return reached.includes(true) ? null : unreachableLeader(leaders.join(', '));
+  const reached = await Promise.all(advertised.map((address) => accepts(address, answerMs)));
+  return reached.includes(true);
 }
 
 function noLeader(members: ReadonlyArray<MemberInfo>): UnavailableCause {
@@ -40,6 +65,29 @@ function unreachableLeader(address: string): UnavailableCause {
     isPermanent: false,
     address,
   };
+}
+
+/** What a node of the URL knows. */
+interface NodeView {
+  readonly members: ReadonlyArray<MemberInfo>;
+  /** Whether it knows that it is not the leader. */
+  readonly isFollower: boolean;
+}
+
+/** @returns null if the node does not answer */
+async function viewOf(seed: string, cluster: AskedCluster, answerMs: number): Promise<NodeView | null> {
+  const [members, isFollower] = await Promise.all([
+    membersBy(seed, cluster.settings, answerMs),
+    follows(seed, cluster, answerMs),
+  ]);
+  return members === null ? null : { members, isFollower };
+}
+
+async function follows(seed: string, { settings, question }: AskedCluster, answerMs: number): Promise<boolean> {
+  const link = new NodeLink(seed, settings, { answered: () => {}, failed: () => {} });
+  const failure = await link.ask(question, new Date(Date.now() + answerMs));
+  link.close();
+  return failure !== null && isOfFollower(callFailure(failure));
 }
 
 /** Returns the members that a node knows; null if it does not answer. A node without a leader answers too. */

@@ -1,7 +1,7 @@
 import { connect } from 'node:tls';
 import type { UnavailableCause } from '#shared/availability/availability.ts';
 import { callFailure, causeOf, isAccessRefusal, isLoginRefusal } from './call-failure.ts';
-import { explainByCluster } from './cluster-view.ts';
+import { type AskedCluster, explainByCluster } from './cluster-view.ts';
 import type { ServerSettings } from './server-settings.ts';
 
 /** How long a server has for its part of an explanation. */
@@ -12,17 +12,20 @@ const answerMs = 500;
  * @param missingRight what the user may not do if the server denies access
  */
 export async function explainFailure(
-  settings: ServerSettings,
+  cluster: AskedCluster,
   failure: unknown,
   missingRight = readingAll,
 ): Promise<UnavailableCause> {
   const refusal = callFailure(failure);
   const isDenied = isAccessRefusal(refusal);
-  if ((isLoginRefusal(refusal) || isDenied) && !settings.hasUser) return needsUser;
+  if ((isLoginRefusal(refusal) || isDenied) && !cluster.settings.hasUser) return needsUser;
   if (isDenied) return { detail: `the user in EVENT_STORE_URL lacks rights: ${missingRight}`, isPermanent: true };
   const cause = causeOf(failure);
   if (cause.isPermanent) return cause;
-  const [needsTls, ofCluster] = await Promise.all([requiresTls(settings), explainByCluster(settings, answerMs)]);
+  const [needsTls, ofCluster] = await Promise.all([
+    requiresTls(cluster.settings),
+    explainByCluster(cluster, failure, answerMs),
+  ]);
   return needsTls ? speaksTls : (ofCluster ?? cause);
 }
 
