@@ -128,7 +128,7 @@ const labels = { rebuild: 'Rebuild', retry: 'Retry', skip: 'Skip the event' } as
 const words = {
   rebuild: 'A new read model is filled from the whole log. Queries use the current one until the new one is complete.',
   retry: 'It retries the event at which it stopped.',
-  skip: 'It leaves the event out until a rebuild.',
+  skip: 'It leaves the event out, now and in every rebuild.',
 } as const;
 
 function AskDialog({ asked, onClose, onDone }: { asked: Asked; onClose: () => void; onDone: () => void }): VNode {
