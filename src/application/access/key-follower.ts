@@ -24,6 +24,9 @@ export interface KeyFollowerOptions {
 
 /** How often the end of the log is read. */
 const readIntervalMs = 200;
+/** How often it is read after no key was checked for a while. The next check then waits for a read. */
+const idleIntervalMs = 2_000;
+const idleAfterMs = 5_000;
 /** The time limit of a read of the log's end, and of the wait until the follower has passed that end. */
 const readTimeoutMs = 1_000;
 
@@ -46,11 +49,14 @@ export class KeyFollower {
   #readingSince: number | null = null;
   #seenEndAt = Number.NEGATIVE_INFINITY;
   #lastReadFailed = false;
+  /** When a key was last checked. */
+  #usedAt: number;
   #wakeUp = new AbortController();
 
   constructor(options: KeyFollowerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? monotonicClock;
+    this.#usedAt = this.#clock.now();
   }
 
   listen(listener: KeyEventListener): void {
@@ -69,8 +75,9 @@ export class KeyFollower {
     await this.#running;
   }
 
-  /** In milliseconds of the clock; never, while it has not caught up once. */
+  /** In milliseconds of the clock; never, while it has not caught up once. Whoever asks for it checks a key. */
   get seenEndAt(): number {
+    this.#usedAt = this.#clock.now();
     return this.#seenEndAt;
   }
 
@@ -133,8 +140,12 @@ export class KeyFollower {
       const end = await this.#readEnd(startedAt);
       if (end !== null && (await this.#passes(following, end))) this.#sawEnd(startedAt);
       const isWaitedFor = [...this.#waiters].some(({ since }) => since > startedAt);
-      if (!isWaitedFor || this.#lastReadFailed) await this.#clock.pause(readIntervalMs, this.#pauseSignal());
+      if (!isWaitedFor || this.#lastReadFailed) await this.#clock.pause(this.#intervalMs, this.#pauseSignal());
     }
+  }
+
+  get #intervalMs(): number {
+    return this.#clock.now() - this.#usedAt > idleAfterMs ? idleIntervalMs : readIntervalMs;
   }
 
   #pauseSignal(): AbortSignal {

@@ -13,7 +13,11 @@ import { eventually } from '#test/support/run/eventually.ts';
 class ManualClock implements Clock {
   time = 0;
   now = () => this.time;
-  pause = (_: number, signal: AbortSignal) => sleep(1, undefined, { signal }).catch(() => undefined);
+  readonly pauses: number[] = [];
+  pause = (milliseconds: number, signal: AbortSignal) => {
+    this.pauses.push(milliseconds);
+    return sleep(1, undefined, { signal }).catch(() => undefined);
+  };
   random = () => 0;
 }
 
@@ -60,6 +64,17 @@ describe('KeyFollower', () => {
     await eventually(() => follower.seenEndAt === 0, 'it has caught up');
     clock.time = 5_000;
     await eventually(() => follower.seenEndAt === 5_000, 'it has asked again');
+  });
+
+  it('reads the end less often while no key is checked', async () => {
+    follow();
+    await eventually(() => follower.seenEndAt === 0, 'it has caught up');
+    assert.ok(clock.pauses.every((pause) => pause === 200));
+    clock.time = 6_000;
+    await eventually(() => clock.pauses.at(-1) === 2_000, 'it is idle');
+    assert.equal(await follower.seeEnd(60_000_000), true);
+    assert.equal(follower.seenEndAt, 6_000);
+    await eventually(() => clock.pauses.at(-1) === 200, 'it is in use');
   });
 
   it('has not seen the end of the log while stored events have not been passed on', async () => {

@@ -62,6 +62,11 @@ export class LogEnd implements LogChanges {
     this.#listener.notify(position);
   }
 
+  /** Reports that the end of the log was read, so that it need not be polled now. */
+  asked(): void {
+    this.#askedAt = performance.now();
+  }
+
   /** Reports that what was read may not be in the log any more. */
   doubt(): void {
     this.#foreign = noStretch;
@@ -140,7 +145,7 @@ export class LogEnd implements LogChanges {
           await delay(Math.min(left, pollCheckMs), this.#closed.signal);
           continue;
         }
-        this.#askedAt = performance.now();
+        this.asked();
         // Readers see the failure themselves; the next read reports the end.
         const position = await ask(this.#known).catch(() => null);
         if (position !== null) this.raise(position);

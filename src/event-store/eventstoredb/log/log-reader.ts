@@ -152,6 +152,7 @@ export class LogReader {
     for (;;) {
       const after = this.#end.known;
       const answers = await this.#options.reads.answers(this.#requestAfter(after, pageEvents), pageBytes);
+      this.#end.asked();
       const last = eventsAfter(after, answers).at(-1);
       if (last === undefined) return this.#end.known;
       this.#end.raise(positionOf(last));
