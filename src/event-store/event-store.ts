@@ -50,8 +50,16 @@ export type AppendFailure =
   | { readonly kind: 'conflict'; readonly actualRevision: number }
   /** The append exceeds `maxAppendBytes`: nothing was tried. */
   | { readonly kind: 'append-too-large'; readonly bytes: number; readonly maxBytes: number }
-  /** The store is down, too busy or closing. */
-  | { readonly kind: 'unavailable'; readonly detail: string; readonly retryAfterSeconds: number };
+  | UnavailableFailure;
+
+/** The store is down, too busy or closing. */
+export interface UnavailableFailure {
+  readonly kind: 'unavailable';
+  readonly detail: string;
+  readonly retryAfterSeconds: number;
+  /** Whether the store is known to be unavailable, so that further appends are refused too. Default false. */
+  readonly isOutage?: boolean;
+}
 
 /** The most stored bytes of one append, on every engine. */
 export const defaultMaxAppendBytes = 900 * 1024;

@@ -140,8 +140,8 @@ export async function runEffects({ command, runtime, id, request }: CommandAttem
     append: async (write) => {
       const written = await writeEvents(writer, { ...write, origin: originOf(request) });
       if (E.isRight(written)) return;
-      const { code, detail, retryAfterSeconds } = written.left;
-      throw code === 'unavailable' ? new UnavailableError(detail, retryAfterSeconds) : new Error(detail);
+      const { code, detail, retryAfterSeconds, isOutage } = written.left;
+      throw code === 'unavailable' ? new UnavailableError(detail, retryAfterSeconds, isOutage) : new Error(detail);
     },
     erasePersonalData: (subject) => personalData.erase(subject),
   };

@@ -1,7 +1,7 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
 import { UnreadableEventError } from '#event-store/recorded-event.ts';
 import { isLoggedByStore, UnreadableStreamError } from '#event-store/unreadable-stream.ts';
-import { levelOf, UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { Logger } from '#shared/logging/logger.ts';
 
 /** Only a person can make the stream readable, so clients should not retry soon. */
@@ -22,9 +22,9 @@ export function failureOfError(
     return diskFull;
   }
   if (error instanceof UnavailableError) {
-    const { message, retryAfterSeconds } = error;
-    logger[levelOf(error)]({ requestId, operation, reason: message }, 'unavailable');
-    return failure('unavailable', `${message} Try again later.`, { retryAfterSeconds });
+    const { message, retryAfterSeconds, isLogged } = error;
+    if (!isLogged) logger.warn({ requestId, operation, reason: message }, 'unavailable');
+    return failure('unavailable', `${message} Try again later.`, { retryAfterSeconds, isOutage: isLogged });
   }
   if (error instanceof UnreadableEventError) {
     logger.error({ requestId, operation, reason: error.message }, 'unreadable event');

@@ -373,6 +373,7 @@ function appendRefused(refused: Exclude<AppendFailure, { kind: 'conflict' }>): F
     case 'unavailable':
       return failure('unavailable', `The event store cannot store the change now: ${refused.detail}`, {
         retryAfterSeconds: refused.retryAfterSeconds,
+        isOutage: refused.isOutage === true,
       });
   }
 }

@@ -580,6 +580,8 @@ export interface Failure {
   readonly detail: string;
   readonly errors?: ReadonlyArray<InputError>;
   readonly retryAfterSeconds?: number;
+  /** The refusal is one of many, because a store is known to be unavailable. Default false. */
+  readonly isOutage?: boolean;
 }
 
 /** Makes a failure. `detail` has the reason and what to do, and never a secret. */

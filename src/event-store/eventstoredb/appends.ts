@@ -243,7 +243,8 @@ function unavailable(detail: string): Outcome {
 }
 
 function unavailableFor(cause: UnavailableCause): Outcome {
-  return unavailable(unavailableError('cannot take writes', cause).message);
+  const detail = unavailableError('cannot take writes', cause).message;
+  return E.left({ kind: 'unavailable', detail, retryAfterSeconds, isOutage: true });
 }
 
 /** The outcome of one attempt of an append. */

@@ -38,7 +38,7 @@ export class WriteAccess {
 
   constructor(options: WriteAccessOptions) {
     this.#options = options;
-    this.#lines = new ThrottledLog(options.log, lineEveryMs);
+    this.#lines = new ThrottledLog((fields, message) => options.log.warn(fields, message), lineEveryMs);
   }
 
   /** Must be called when the server has accepted the right to append. */
@@ -58,7 +58,7 @@ export class WriteAccess {
   async refused(stream: string, refusal: unknown): Promise<UnavailableCause> {
     const cause = await this.#options.explain(refusal);
     this.#isProved = false;
-    this.#lines.warn('refused', { stream, cause: cause.detail }, 'EventStoreDB refuses an append');
+    this.#lines.write('refused', { stream, cause: cause.detail }, 'EventStoreDB refuses an append');
     return cause;
   }
 

@@ -131,13 +131,13 @@ export class AttemptLog implements AttemptObserver {
   readonly #log: ThrottledLog;
 
   constructor(log: Pick<Logger, 'warn'>, lineIntervalMs = intervalMs) {
-    this.#log = new ThrottledLog(log, lineIntervalMs);
+    this.#log = new ThrottledLog((fields, message) => log.warn(fields, message), lineIntervalMs);
   }
 
   readonly attempt = (report: AttemptReport): void => {
     const { target, error, requestId } = report;
     if (error === null) return;
-    this.#log.warn(
+    this.#log.write(
       `${target.id}\n${error.code}`,
       fieldsOf({ target, error, requestId }),
       'an attempt at a target failed',
@@ -146,7 +146,7 @@ export class AttemptLog implements AttemptObserver {
 
   readonly circuit = (change: CircuitChange): void => {
     const { target, state } = change;
-    this.#log.warn(`${target.id}\n${state} circuit`, { ...fieldsOf(change), circuit: state }, messages[state]);
+    this.#log.write(`${target.id}\n${state} circuit`, { ...fieldsOf(change), circuit: state }, messages[state]);
   };
 
   /** Writes the lines that were held back so far. */

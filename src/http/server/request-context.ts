@@ -10,6 +10,7 @@ import { requestIdOf } from '#http/request/request-headers.ts';
 import type { SessionCookie } from '#http/request/session-cookie.ts';
 import type { OpenAnswers } from '#http/response/open-answers.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
+import { ThrottledLog } from '#shared/logging/throttled-log.ts';
 
 /** For whom an answer is made, and the number of commits of the read models before. */
 export interface AnswerOrigin {
@@ -36,6 +37,8 @@ export interface RequestContext {
   pathTemplate: string | null;
   /** The code of its refusal; null if it was not refused. */
   code: string | null;
+  /** Whether it was refused because a store is known to be unavailable. */
+  isOutage: boolean;
   /** The result of a call that the gateway relayed. */
   relayed: StreamReport | null;
   keyId: string | null;
@@ -78,6 +81,7 @@ export function createRequestContext(ctx: Context, openAnswers: OpenAnswers | nu
     name: 'unknown',
     pathTemplate: null,
     code: null,
+    isOutage: false,
     relayed: null,
     keyId: null,
     projectId: null,
@@ -104,14 +108,19 @@ const clientGoneStatus = 499;
 /** Paths that machines ask for every few seconds: their log lines help only to find a fault. */
 export const polledPaths = new Set(['/healthz', '/readyz', '/metrics']);
 
+/** During an outage of a store, the refused requests of this time share a line. */
+const outageLineEveryMs = 1_000;
+
 /** Records every answered request: one line in the log, and the metrics. */
 export class RequestLog {
   readonly #log: PinoLogger;
+  readonly #outageLines: ThrottledLog;
   readonly #metrics: Pick<Metrics, 'request'>;
 
   constructor(log: PinoLogger, metrics: Pick<Metrics, 'request'>) {
     // Its fields are fixed and hold no secret. A search for secrets in every line would cost as much as the line.
     this.#log = log.child({}, { redact: [] });
+    this.#outageLines = new ThrottledLog((fields, message) => this.#log.info(fields, message), outageLineEveryMs);
     this.#metrics = metrics;
   }
 
@@ -124,20 +133,19 @@ export class RequestLog {
     const level = pathTemplate !== null && polledPaths.has(pathTemplate) ? 'debug' : 'info';
     if (!this.#log.isLevelEnabled(level)) return;
     const code = context.code ?? relayed?.code ?? null;
-    this.#log[level](
-      {
-        method,
-        path: pathTemplate,
-        operation: name,
-        status,
-        ms: Math.round(milliseconds * 100) / 100,
-        ...(code === null ? {} : { code }),
-        ...(relayed === null || relayed.model === null ? {} : modelFields(relayed)),
-        requestId,
-        keyId,
-      },
-      'request',
-    );
+    const fields = {
+      method,
+      path: pathTemplate,
+      operation: name,
+      status,
+      ms: Math.round(milliseconds * 100) / 100,
+      ...(code === null ? {} : { code }),
+      ...(relayed === null || relayed.model === null ? {} : modelFields(relayed)),
+      requestId,
+      keyId,
+    };
+    if (context.isOutage) this.#outageLines.write('outage', fields, 'request');
+    else this.#log[level](fields, 'request');
   }
 }
 

@@ -11,6 +11,7 @@ import type { RequestContext } from './request-context.ts';
 export function writeFailure(context: RequestContext, refusal: Failure, allowedMethods: ReadonlyArray<string>): void {
   const answer = createErrorResponse(isTagUnknown(context, refusal) ? noSuchTag : refusal, context);
   context.code = refusal.code;
+  context.isOutage = refusal.isOutage === true;
   const fields = [...apiSecurityHeaders, ...noStoreHeaders, ...context.limitHeaders, ...context.ignoredHeaders];
   if (context.plane === 'gateway') fields.push(...context.errorForm.requestIdHeader(context.requestId));
   fields.push('Content-Type', answer.contentType);

@@ -1,5 +1,3 @@
-import type { Logger } from './logger.ts';
-
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The most kinds that are counted separately. Further kinds share a line. */
@@ -15,21 +13,22 @@ interface RepeatedLine {
 }
 
 /**
- * Writes `warn` lines, at most one of each kind in an interval: the first at once, and at the end of the interval the
+ * Writes lines, at most one of each kind in an interval: the first at once, and at the end of the interval the
  * latest one, with the number of left out lines as `repeated`. The number of kinds and lines is bounded.
  */
 export class ThrottledLog {
-  readonly #log: Pick<Logger, 'warn'>;
+  readonly #write: (fields: Fields, message: string) => void;
   readonly #intervalMs: number;
   readonly #lines = new Map<string, RepeatedLine>();
 
-  constructor(log: Pick<Logger, 'warn'>, intervalMs: number) {
-    this.#log = log;
+  /** @param write writes a line at the level of them all */
+  constructor(write: (fields: Fields, message: string) => void, intervalMs: number) {
+    this.#write = write;
     this.#intervalMs = intervalMs;
   }
 
   /** @param kind lines of one kind mean the same to a reader */
-  warn(kind: string, fields: Fields, message: string): void {
+  write(kind: string, fields: Fields, message: string): void {
     const counted = this.#lines.has(kind) || this.#lines.size < maxKinds ? kind : sharedKind;
     const line = this.#lines.get(counted);
     if (line === undefined) this.#begin(counted, fields, message);
@@ -50,7 +49,7 @@ export class ThrottledLog {
   }
 
   #begin(kind: string, fields: Fields, message: string): void {
-    this.#log.warn(fields, message);
+    this.#write(fields, message);
     const timer = setInterval(() => this.#endInterval(kind), this.#intervalMs).unref();
     this.#lines.set(kind, { fields, message, leftOut: 0, timer });
   }
@@ -65,7 +64,7 @@ export class ThrottledLog {
 
   #writeLeftOut(line: RepeatedLine): boolean {
     if (line.leftOut === 0) return false;
-    this.#log.warn({ ...line.fields, repeated: line.leftOut }, line.message);
+    this.#write({ ...line.fields, repeated: line.leftOut }, line.message);
     line.leftOut = 0;
     return true;
   }

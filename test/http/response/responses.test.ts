@@ -236,6 +236,40 @@ describe('HTTP responses', () => {
       );
     });
 
+    /** Asks for a failure. @returns the status */
+    const fail = async (how: string) => {
+      const answer = await fetch(`${service.url}/v1/widgets/${widgetId}/break/${how}`, { method: 'PUT', headers });
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    const linesSince = (from: number) => {
+      const lines = service.logged().trimEnd().split('\n').slice(from);
+      return lines.map((line) => JSON.parse(line) as { msg: string; code?: string; repeated?: number });
+    };
+
+    it('logs the requests that an outage refuses in one line a second, with their number', async () => {
+      const before = linesSince(0).length;
+      const statuses = await Promise.all(Array.from({ length: 20 }, () => fail('outage')));
+      assert.ok(statuses.every((status) => status === 503));
+      const count = () => linesSince(before).reduce((sum, { repeated = 1 }) => sum + repeated, 0);
+      await eventually(() => count() === 20);
+      const lines = linesSince(before);
+      assert.ok(lines.length < 10, JSON.stringify(lines));
+      assert.ok(lines.every(({ msg, code }) => msg === 'request' && code === 'unavailable'));
+    });
+
+    it('logs a request that a busy store refuses in a line of its own, next to the reason', async () => {
+      const before = linesSince(0).length;
+      await Promise.all([fail('unavailable'), fail('unavailable')]);
+      await eventually(() => linesSince(before).length === 4);
+      assert.deepEqual(
+        linesSince(before)
+          .map(({ msg }) => msg)
+          .sort(),
+        ['request', 'request', 'unavailable', 'unavailable'],
+      );
+    });
+
     it('omits the requests that machines send every few seconds', async () => {
       const before = service.logged();
       for (const path of ['/healthz', '/readyz', '/metrics']) await get(path, {});

@@ -176,6 +176,7 @@ export function fakeOperations(seen: OperationRequest[] = [], hashes: string[] =
     loadSubject,
     execute: async ({ request: { parameters } }) => {
       if (parameters.name === 'unavailable') throw new UnavailableError('The log is down.', 3);
+      if (parameters.name === 'outage') throw new UnavailableError('The log is down.', 3, true);
       if (parameters.name === 'rate') return E.left(failure('rate-limited', 'Slow down.', { retryAfterSeconds: 9 }));
       throw new Error('secret inside');
     },

@@ -7,14 +7,14 @@ describe('ThrottledLog', () => {
   let log: ThrottledLog;
   const open = (intervalMs: number) => {
     lines = [];
-    log = new ThrottledLog({ warn: (fields, message) => void lines.push([fields, message]) }, intervalMs);
+    log = new ThrottledLog((fields, message) => void lines.push([fields, message]), intervalMs);
   };
   afterEach(() => log.close());
 
   it('writes the first line of each kind at once', () => {
     open(60_000);
-    log.warn('a', { n: 1 }, 'first');
-    log.warn('b', { n: 2 }, 'second');
+    log.write('a', { n: 1 }, 'first');
+    log.write('b', { n: 2 }, 'second');
     assert.deepEqual(lines, [
       [{ n: 1 }, 'first'],
       [{ n: 2 }, 'second'],
@@ -23,7 +23,7 @@ describe('ThrottledLog', () => {
 
   it('writes the last omitted line at the end of the interval, with the number of omitted lines', async () => {
     open(30);
-    for (let n = 1; n <= 4; n += 1) log.warn('a', { n }, 'again');
+    for (let n = 1; n <= 4; n += 1) log.write('a', { n }, 'again');
     assert.equal(lines.length, 1);
     await eventually(() => lines.length === 2, 'the line for those left out');
     assert.deepEqual(lines[1], [{ n: 4, repeated: 3 }, 'again']);
@@ -31,8 +31,8 @@ describe('ThrottledLog', () => {
 
   it('writes omitted lines when it closes, and nothing twice', () => {
     open(60_000);
-    log.warn('a', { n: 1 }, 'again');
-    log.warn('a', { n: 2 }, 'again');
+    log.write('a', { n: 1 }, 'again');
+    log.write('a', { n: 2 }, 'again');
     log.close();
     log.close();
     assert.deepEqual(
@@ -43,7 +43,7 @@ describe('ThrottledLog', () => {
 
   it('limits its memory: kinds beyond 200 share a line', () => {
     open(60_000);
-    for (let kind = 0; kind < 1_000; kind += 1) log.warn(`kind ${kind}`, { kind }, 'again');
+    for (let kind = 0; kind < 1_000; kind += 1) log.write(`kind ${kind}`, { kind }, 'again');
     assert.equal(lines.length, 201);
   });
 });
