@@ -1,9 +1,12 @@
 import { flushCompileCache } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type Koa from 'koa';
 import type { Logger as PinoLogger } from 'pino';
+import type { LogChange } from '#event-store/log-doubts.ts';
 import { AnswerPlaces } from '#exchange/byte-budget.ts';
 import type { Plane } from '#exchange/problem.ts';
-import { compose, type Service } from './app/compose.ts';
+import { createChangedLogApp, logChange } from './app/changed-log.ts';
+import { type ComposeOptions, compose, type Service } from './app/compose.ts';
 import { type Config, type Role, readConfig } from './app/config.ts';
 import { controlSocketPath, createLocalInvoke, openControlSocket } from './app/control-socket.ts';
 import { keepNewFilesPrivate } from './app/files/private-files.ts';
@@ -32,6 +35,12 @@ import { MemoryAfterLoad, type RequestActivity } from './shared/memory/memory-af
 
 /** The part of the time to stop that is kept for writing pending data, after running requests have ended. */
 const flushDelayMs = 2_000;
+
+/** How long a service that is opened again waits for running requests, and how often it looks. */
+const drainMs = 2_000;
+const drainPollMs = 25;
+/** The pause before another try to open the service again. */
+const reopenMs = 5_000;
 
 keepNewFilesPrivate();
 optimizeSooner();
@@ -80,23 +89,85 @@ async function start(config: Config, misspelt: ReadonlyArray<MisspeltVariable>):
   process.on('SIGINT', () => stopOnce(0));
   // Comes first: a first start whose port is in use must not make a key.
   const servers = await bind(config);
-  const service = await compose(config, { log: log.logger, printAdminKey, onFatal });
-  // Without a file there is nothing to reload, and a closed terminal must end the process.
-  if (config.gatewayConfig !== null) process.on('SIGHUP', () => void service.reloadGateway());
-  try {
-    const closeListeners = await serve(config, service, servers, log.logger);
-    closeAll = async () => {
-      service.endFeeds();
-      await closeListeners();
-      await service.close();
-      log.logger.info('stopped');
-      log.close();
-    };
-  } catch (error) {
-    await service.close();
+  const openNode = () => open(config, servers, { log: log.logger, printAdminKey, onFatal });
+  let node = await openNode().catch((error: unknown) => {
     log.close();
     throw error;
+  });
+  // Without a file there is nothing to reload, and a closed terminal must end the process.
+  if (config.gatewayConfig !== null) process.on('SIGHUP', () => void node.service.reloadGateway());
+  closeAll = async () => {
+    node.service.endFeeds();
+    await Promise.all([node.endServing(), servers.api.stop(), servers.metrics?.stop()]);
+    await node.service.close();
+    log.logger.info('stopped');
+    log.close();
+  };
+  // Each time the log has changed, the service is opened again on what the log has now.
+  for (;;) {
+    const change = await node.logChanged;
+    if (stopping) return;
+    servers.api.serve(createChangedLogApp(change, readProductVersion()));
+    await logChange(change, node.service.documents, log.logger);
+    await closeNode(node);
+    if (change.common === null || stopping) return;
+    const reopened = await openPatiently(openNode, () => stopping, log.logger);
+    if (reopened === null) return;
+    node = reopened;
   }
+}
+
+/** A service that answers at the addresses of this process. */
+interface Node {
+  readonly service: Service;
+  /** Resolves if the log no longer has what was read of it. */
+  readonly logChanged: Promise<LogChange>;
+  /** The number of requests that are being answered. */
+  readonly openRequests: () => number;
+  /** Closes what the service has in addition to these addresses. */
+  readonly endServing: () => Promise<void>;
+}
+
+/** Opens the service, and answers requests with it. @throws StartupError */
+async function open(
+  config: Config,
+  servers: Servers,
+  options: ComposeOptions & { readonly log: PinoLogger },
+): Promise<Node> {
+  const changed = Promise.withResolvers<LogChange>();
+  const service = await compose(config, { ...options, onLogChanged: changed.resolve });
+  try {
+    return { service, logChanged: changed.promise, ...(await serve(config, service, servers, options.log)) };
+  } catch (error) {
+    await service.close();
+    throw error;
+  }
+}
+
+/** Closes the service after its running requests, of which it waits for none that takes long. */
+async function closeNode({ service, openRequests, endServing }: Node): Promise<void> {
+  service.endFeeds();
+  await endServing();
+  for (const until = Date.now() + drainMs; openRequests() > 0 && Date.now() < until; ) await sleep(drainPollMs);
+  await service.close();
+}
+
+/** Opens the service, and tries again while its stores do not answer. @returns null if the process stops meanwhile */
+async function openPatiently(
+  openNode: () => Promise<Node>,
+  isStopping: () => boolean,
+  log: PinoLogger,
+): Promise<Node | null> {
+  while (!isStopping()) {
+    try {
+      return await openNode();
+    } catch (error) {
+      if (!(error instanceof StartupError)) throw error;
+      log.error({ error: error.message, retryMs: reopenMs }, 'The service could not be opened again, and tries again');
+      await sleep(reopenMs);
+    }
+  }
+  return null;
 }
 
 /** The addresses of this process. They answer every request with 503 until `serve` sets their apps. */
@@ -115,7 +186,7 @@ async function bind({ host, port, metricsPort, limits: given }: Config): Promise
   return { api, metrics: await listen(app, { host, port: metricsPort }, limits, 'HOST and METRICS_PORT') };
 }
 
-/** Answers requests with a service. @returns a function that closes all listeners */
+/** Answers requests with a service. */
 async function serve(
   config: Config,
   {
@@ -136,7 +207,7 @@ async function serve(
   }: Service,
   servers: Servers,
   log: PinoLogger,
-): Promise<() => Promise<void>> {
+): Promise<Pick<Node, 'openRequests' | 'endServing'>> {
   const version = readProductVersion();
   const common = { readiness, version, metrics, bodies, log, limits: config.limits };
   const planes = planesOf(config.roles);
@@ -183,7 +254,7 @@ async function serve(
       servesMetrics,
     }),
   );
-  const closers = [async () => memory.close(), () => servers.api.stop(), async () => servers.metrics?.stop()];
+  const closers = [async () => memory.close()];
   const socketPath = controlSocketPath(config.dataDir);
   if (socketPath !== null) {
     const localInvoke = createLocalInvoke(metrics, log);
@@ -198,8 +269,11 @@ async function serve(
   log.info({ url, ...pages, ...describeStart(config, version, models), ...mode }, 'listening');
   // With NODE_COMPILE_CACHE. Node itself writes the cache when a process exits, which a killed process never does.
   flushCompileCache();
-  return async () => {
-    await Promise.all(closers.map((close) => close()));
+  return {
+    openRequests: () => activity.open,
+    endServing: async () => {
+      await Promise.all(closers.map((close) => close()));
+    },
   };
 }
 

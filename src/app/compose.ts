@@ -7,6 +7,7 @@ import type { AnyOperation } from '#application/operations/operation.ts';
 import type { BlobStore } from '#blob-store/blob-store.ts';
 import type { PublishedKey } from '#digests/digest-keys.ts';
 import type { EventStore } from '#event-store/event-store.ts';
+import type { LogChange } from '#event-store/log-doubts.ts';
 import { ByteBudget } from '#exchange/byte-budget.ts';
 import { gatewayOperations } from '#gateway/operations.ts';
 import { SessionCookie } from '#http/request/session-cookie.ts';
@@ -83,6 +84,11 @@ export interface ComposeOptions {
    * Receives a fatal error: the process must stop, and its supervisor must start it again.
    */
   readonly onFatal: (error: Error) => void;
+  /**
+   * Called once if the log no longer has what was read of it. The service must then be closed, and opened again. Default:
+   * nobody is called.
+   */
+  readonly onLogChanged?: (change: LogChange) => void;
 }
 
 /**
@@ -109,6 +115,7 @@ async function openLiveService(
   // Comes before the stores: a start that must fail makes no key.
   const gatewaySource = await readGatewaySource(config, options.log);
   const stores = await openStores(config, options, opened);
+  if (options.onLogChanged !== undefined) stores.tail.onChanged(options.onLogChanged);
   if (config.roles.has('control-plane')) {
     const { log, printAdminKey } = options;
     await bootstrapEmptyStore({ ...stores, givenKey: config.bootstrapApiKey, printAdminKey, log });

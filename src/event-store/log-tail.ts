@@ -7,6 +7,7 @@ import type { Logger } from '#shared/logging/logger.ts';
 import { OutageLog } from '#shared/logging/outage-log.ts';
 import type { EventBatch, RecordedEvent } from './event-store.ts';
 import { compareLog, defaultGraceMs, type LogComparison } from './log-comparison.ts';
+import { type LogChange, LogDoubts } from './log-doubts.ts';
 import { type Following, type FollowOptions, LogFollower, type TailOfFollower } from './log-follower.ts';
 import type { LogPage, LogPageRequest, LogPages } from './log-pages.ts';
 import { LogTrail } from './log-trail.ts';
@@ -56,7 +57,8 @@ export class LogTail implements TailOfFollower {
   /** The followers of all types. */
   readonly #ofAll = new Set<LogFollower>();
   readonly #closing = new AbortController();
-  readonly #stopListening: () => void;
+  readonly #doubts = new LogDoubts(() => this.#compare(() => this.trail.read, this.#closing.signal));
+  readonly #stopListening: ReadonlyArray<() => void>;
   #isAtEnd = false;
   /** The highest position that is known to be stored. */
   #knownEnd = 0;
@@ -69,12 +71,20 @@ export class LogTail implements TailOfFollower {
     this.#graceMs = graceMs;
     this.log = log;
     this.#outage = new OutageLog(log, 'The event store, whose log is followed,');
-    this.#stopListening = pages.changes.onStreamRemoved((stream) => this.window.forget(stream));
+    this.#stopListening = [
+      pages.changes.onStreamRemoved((stream) => this.window.forget(stream)),
+      pages.changes.onDoubt(() => this.#doubts.raise()),
+    ];
   }
 
   /** Whether the newest page was the end of the log. */
   get isAtEnd(): boolean {
     return this.#isAtEnd;
+  }
+
+  /** Calls a listener when the log no longer has what was read of it. Followers then get nothing more. */
+  onChanged(listener: (change: LogChange) => void): () => void {
+    return this.#doubts.onChanged(listener);
   }
 
   /** Starts to give the log to a follower, until its signal aborts or the tail is closed. */
@@ -137,10 +147,8 @@ export class LogTail implements TailOfFollower {
    */
   async compare(read: ReadOfLog, callerSignal: AbortSignal): Promise<LogComparison | null> {
     const signal = AbortSignal.any([callerSignal, this.#closing.signal]);
-    const options = { pages: this.#pages, graceMs: this.#graceMs, signal };
-    const compared = await this.#repeat(() => compareLog(read, options), signal);
+    const compared = await this.#compare(() => read, signal);
     if (compared === null) return null;
-    this.#outage.succeeded();
     const { lost, common } = compared;
     const marks = read.marks.filter(({ position }) => position <= (common?.position ?? 0));
     this.trail.add({ marks, readTo: lost === null ? read.readTo : 0 });
@@ -148,12 +156,25 @@ export class LogTail implements TailOfFollower {
   }
 
   async readPage(request: LogPageRequest, signal: AbortSignal): Promise<LogPage | null> {
-    const page = await this.#repeat(() => this.#pages.readPage(request), signal);
+    const page = await this.#repeat(() => this.#readUndoubted(request), signal);
     if (page === null) return null;
     this.#outage.succeeded();
     this.trail.addPage(page, request.types === undefined && request.exceptTypes === undefined);
     if (page.position > page.after) this.#knownEnd = Math.max(this.#knownEnd, page.position);
     return page;
+  }
+
+  async #readUndoubted(request: LogPageRequest): Promise<LogPage> {
+    const page = await this.#pages.readPage(request);
+    await this.#doubts.settled();
+    return page;
+  }
+
+  async #compare(read: () => ReadOfLog, signal: AbortSignal): Promise<LogComparison | null> {
+    const options = { pages: this.#pages, graceMs: this.#graceMs, signal };
+    const compared = await this.#repeat(() => compareLog(read(), options), signal);
+    if (compared !== null) this.#outage.succeeded();
+    return compared;
   }
 
   async readEnd(signal: AbortSignal): Promise<number | null> {
@@ -178,7 +199,7 @@ export class LogTail implements TailOfFollower {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#idle.abort();
-    this.#stopListening();
+    for (const stop of this.#stopListening) stop();
     await Promise.allSettled([...this.#followers].map(({ ended }) => ended));
     await this.#reading;
   }

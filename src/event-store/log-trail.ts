@@ -4,6 +4,8 @@ import type { LogPage } from './log-pages.ts';
 
 /** The most marks before older ones are left out. */
 const maxUnthinned = 128;
+/** The newest marks, of which all are kept: a server that loses its tail mostly loses few events. */
+const denseMarks = 16;
 
 /**
  * Marks of what was read of a log: near the end close together, and further back always sparser. If the log changes, the
@@ -18,7 +20,7 @@ export class LogTrail {
     return this.#marks.at(-1) ?? null;
   }
 
-  /** What was read so far, with some fifty marks at most. */
+  /** What was read so far, with some seventy marks at most. */
   get read(): ReadOfLog {
     this.#marks = thinned(this.#marks);
     return { marks: [...this.#marks], readTo: this.#readTo };
@@ -42,14 +44,15 @@ export class LogTrail {
   }
 }
 
-/** Keeps the oldest of the marks whose distances from the newest one lie between the same two powers of two. */
+/** Keeps the newest marks, and the oldest of those whose distances lie between the same two powers of two. */
 function thinned(marks: ReadonlyArray<LogMark>): LogMark[] {
   const newest = marks.at(-1);
   if (newest === undefined) return [];
   const kept = new Map<number, LogMark>();
-  for (const mark of marks) {
+  const dense = marks.slice(-denseMarks);
+  for (const mark of marks.slice(0, -denseMarks)) {
     const magnitude = Math.floor(Math.log2(newest.position - mark.position + 1));
     if (!kept.has(magnitude)) kept.set(magnitude, mark);
   }
-  return [...kept.values()];
+  return [...kept.values(), ...dense];
 }

@@ -14,6 +14,7 @@ const commonFailures: ReadonlyArray<FailureCode> = [
   'unavailable',
   'disk-full',
   'stream-unreadable',
+  'log-changed',
 ];
 const bodyFailures: ReadonlyArray<FailureCode> = [
   'body-too-large',

@@ -497,6 +497,11 @@ export const failures = {
     title: 'Switchyard cannot answer just now',
     solution: 'Send the request again after `Retry-After`; `GET /readyz` shows what is missing.',
   },
+  'log-changed': {
+    status: 503,
+    title: 'The event store no longer has what was read from it',
+    solution: 'Send the request again after `Retry-After`; if it stays, tell the operator: `GET /readyz` says where.',
+  },
   'stream-unreadable': {
     status: 503,
     title: 'The events of the resource cannot all be read',

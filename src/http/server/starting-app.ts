@@ -1,20 +1,29 @@
 import type Koa from 'koa';
-import { failure } from '#domain/shared/failure.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
 import { createErrorResponse } from '#exchange/problem.ts';
 import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
 import { createRequestContext } from './request-context.ts';
+import { createRouter, type Route } from './router.ts';
 import { SlimKoa } from './server.ts';
 
 const starting = failure('unavailable', 'The service is starting. Try again in a second.', { retryAfterSeconds: 1 });
 
-/** The app of an address until its service has started: every request is 503. */
-export function createStartingApp(): Koa {
+/**
+ * The app of an address while it has no service: every request is 503.
+ * @param refusal the failure of each. Default: the service is starting
+ * @param routes the paths that are answered all the same. Default: none
+ */
+export function createStartingApp(refusal: Failure = starting, routes: ReadonlyArray<Route> = []): Koa {
+  const router = createRouter(routes);
+  const retryAfter = ['Retry-After', String(refusal.retryAfterSeconds ?? 1)];
   const app = new SlimKoa();
   app.use(async (ctx) => {
     const request = { ...createRequestContext(ctx), onBothPlanes: true };
     ctx.state = request;
-    const { status, contentType, body } = createErrorResponse(starting, request);
-    const fields = [...apiSecurityHeaders, ...noStoreHeaders, 'Content-Type', contentType, 'Retry-After', '1'];
+    const answered = router.handle(ctx, request.path);
+    if (answered !== null) return void (await answered);
+    const { status, contentType, body } = createErrorResponse(refusal, request);
+    const fields = [...apiSecurityHeaders, ...noStoreHeaders, 'Content-Type', contentType, ...retryAfter];
     writeResponse(ctx, status, fields, JSON.stringify(body));
   });
   return app;

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expectStatus } from '#test/e2e/support/expect.ts';
+import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
+import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 import { long } from '#test/support/run/long.ts';
 import {
   type ServiceProcess,
@@ -71,5 +73,68 @@ describe('a start on an embedded log that was restored from a backup', function 
     await service.stop();
     await start(dataDir);
     assert.doesNotMatch(service.stdout, /no longer has events/);
+  });
+});
+
+describe('a log that changes under a running service', function () {
+  this.timeout(180_000);
+  let double: EventStoreDbDouble;
+  let folder: TemporaryFolder;
+  let service: ServiceProcess;
+  let url: string;
+
+  beforeEach(async () => {
+    double = await EventStoreDbDouble.start();
+    folder = temporaryFolder();
+    const environment = { EVENT_STORE_URL: double.url, LOG_LEVEL: 'info' };
+    service = await startService({ dataDir: folder.path, environment });
+    // It announces no address while it is opened again.
+    url = service.url;
+  });
+  afterEach(async () => {
+    await service.kill();
+    await double.kill();
+    folder.remove();
+  });
+
+  const readiness = async () => {
+    const answer = await fetch(`${url}/readyz`);
+    return { status: answer.status, text: await answer.text() };
+  };
+  const isReady = async () => (await readiness()).status === 200;
+  const notices = (milliseconds: number) =>
+    eventually(async () => (await readiness()).text.includes('log-changed'), 'it notices', milliseconds);
+
+  it('refuses everything after a restore, and continues by itself from what both logs have', async () => {
+    const early = await createFlows(service, 2);
+    const backup = double.log.copy();
+    const lost = await createFlows(service, 3);
+    await double.restore(backup);
+    await notices(20_000);
+    expectProblem(await service.client.get(`/v1/flows/${early[0]}`), 503, 'log-changed', [], 'both planes');
+    await eventually(isReady, 'it is ready again', 30_000);
+    assert.deepEqual(await statusesOf(service, early), [200, 200]);
+    assert.deepEqual(await statusesOf(service, lost), [404, 404, 404]);
+    const late = await createFlows(service, 2);
+    assert.deepEqual(await statusesOf(service, late), [200, 200]);
+    const lines = service.stdout.split('\n').filter((line) => /no longer has events that were read/.test(line));
+    assert.equal(lines.length, 1, service.stdout);
+    // Each flow has three: its creation, its first version, and that this one is active.
+    const { auditEntriesGone } = JSON.parse(lines[0] ?? '');
+    assert.ok(auditEntriesGone >= lost.length * 3 && auditEntriesGone < lost.length * 6, `${auditEntriesGone} entries`);
+  });
+
+  it(`answers nothing on another log, until it is started again ${long}`, async () => {
+    await createFlows(service, 1);
+    await double.reset();
+    await notices(20_000);
+    expectProblem(await service.client.get('/v1/me'), 503, 'log-changed', [], 'both planes');
+    assert.equal((await fetch(`${url}/healthz`)).status, 200);
+    await eventually(() => /The event store has another log than before/.test(service.stdout), 'it says so');
+    assert.deepEqual(
+      double.log.events.filter(({ stream }) => stream.startsWith('switchyard.')),
+      [],
+    );
+    assert.equal((await service.stop()).code, 0);
   });
 });
