@@ -2,12 +2,17 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import fc from 'fast-check';
+import { pino } from 'pino';
+import { noStream } from '#event-store/event-store.ts';
+import { openEventStoreDbEventStore } from '#event-store/eventstoredb/eventstoredb-event-store.ts';
 import { LogReader } from '#event-store/eventstoredb/log/log-reader.ts';
 import type { WakeUpListener, WakeUpSource } from '#event-store/eventstoredb/log/wake-ups.ts';
 import { StreamNames } from '#event-store/eventstoredb/wire/stream-names.ts';
 import type { LogPages } from '#event-store/log-pages.ts';
 import { asStored } from '#event-store/recorded-event.ts';
+import { mustAppend, someEvents } from '#test/contract/event-store.ts';
 import { eventMessage } from '#test/support/eventstoredb/calls/messages.ts';
+import { EventStoreDbClusterDouble } from '#test/support/eventstoredb/cluster-double.ts';
 import { tailOf } from '#test/support/log/tail-of.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { itInRounds } from '#test/support/run/long.ts';
@@ -235,3 +240,46 @@ function carryOut(next: Step, cluster: LateCluster, reader: LogReader): void {
       cluster.leader = next.node;
   }
 }
+
+describe('tail of a cluster whose leader resigns', function () {
+  this.timeout(60_000);
+
+  let cluster: EventStoreDbClusterDouble;
+
+  beforeEach(async () => {
+    cluster = await EventStoreDbClusterDouble.start();
+  });
+
+  afterEach(() => cluster.end());
+
+  it('moves its subscription to the new leader, and skips no event that this one shows late', async () => {
+    const log = pino({ level: 'silent' });
+    const store = openEventStoreDbEventStore({ url: cluster.url, streamPrefix: 'test.', log });
+    const tail = tailOf(store);
+    const ending = new AbortController();
+    const got: string[] = [];
+    const follow = { name: 'The test', after: 0, signal: ending.signal };
+    tail.follow({ ...follow, handle: ({ events }) => void got.push(...events.map(({ id }) => id)) });
+    const events = someEvents(4);
+    await mustAppend(store, 'flow-1', noStream, events.slice(0, 1));
+    const resigned = cluster.leader;
+    await eventually(() => got.length === 1 && resigned.subscriptions === 1);
+    cluster.resign();
+    await cluster.settled();
+    await eventually(() => cluster.leader.subscriptions === 1 && resigned.subscriptions === 0);
+    const release = cluster.leader.index.progress.hold();
+    const appending = mustAppend(store, 'flow-1', 0, events.slice(1));
+    await sleep(300);
+    assert.equal(got.length, 1);
+    release();
+    await appending;
+    await eventually(() => got.length === events.length);
+    assert.deepEqual(
+      got,
+      events.map(({ id }) => id),
+    );
+    ending.abort();
+    await tail.close();
+    await store.close();
+  });
+});
