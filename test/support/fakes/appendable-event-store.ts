@@ -15,7 +15,7 @@ import { identityByFirst } from '#event-store/log-identity.ts';
 import type { LogPage, LogPageRequest, LogPages } from '#event-store/log-pages.ts';
 import { LazyEvent } from '#event-store/recorded-event.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { tailOf } from '#test/support/log/tail-of.ts';
+import { tailInMemory } from '#test/support/log/tail-of.ts';
 import { InMemoryPages } from './in-memory-pages.ts';
 
 /** An append before the store carries it out. */
@@ -35,7 +35,7 @@ export class AppendableEventStore implements EventStore, LogPages {
   readonly log: RecordedEvent[] = [];
   readonly pages = new InMemoryPages(() => this.log);
   readonly changes = this.pages.changes;
-  readonly tail = tailOf(this);
+  readonly tail = tailInMemory(this);
   /** The stored events, for `verifyChain`. */
   readonly raw: StoredEvent[] = [];
   /** The stream and first revision of each read. */

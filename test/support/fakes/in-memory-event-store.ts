@@ -4,7 +4,7 @@ import type { EventStore, RecordedEvent, StreamPart } from '#event-store/event-s
 import type { LogPage, LogPageRequest } from '#event-store/log-pages.ts';
 import { asStored, ensureReadable, LazyEvent } from '#event-store/recorded-event.ts';
 import type { JsonObject } from '#shared/json/json.ts';
-import { tailOf } from '#test/support/log/tail-of.ts';
+import { tailInMemory } from '#test/support/log/tail-of.ts';
 import { InMemoryPages } from './in-memory-pages.ts';
 
 /** An event of a test, before it is recorded. */
@@ -23,7 +23,7 @@ export class InMemoryEventStore implements Pick<EventStore, 'read' | 'lastPositi
   #appended = 0;
   readonly pages = new InMemoryPages(() => this.#events);
   readonly changes = this.pages.changes;
-  readonly tail = tailOf(this);
+  readonly tail = tailInMemory(this);
 
   /** Appends events. @returns the recorded events */
   append(...given: ReadonlyArray<GivenEvent>): ReadonlyArray<RecordedEvent> {

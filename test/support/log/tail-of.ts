@@ -5,11 +5,14 @@ import type { Logger } from '#shared/logging/logger.ts';
 
 const quiet: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/**
- * Creates a tail of a log that is never behind, without log lines. The test closes it, or ends all its followers.
- */
+/** Creates a tail of a log that writes no log lines. The test closes it, or ends all its followers. */
 export function tailOf(pages: LogPages, log: Logger = quiet): LogTail {
-  return new LogTail({ pages, log, graceMs: 0 });
+  return new LogTail({ pages, log });
+}
+
+/** Creates such a tail of a log that is never behind. */
+export function tailInMemory(pages: LogPages): LogTail {
+  return new LogTail({ pages, log: quiet, graceMs: 0 });
 }
 
 /** What a test wants of a log. */
