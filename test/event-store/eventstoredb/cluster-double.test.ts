@@ -156,7 +156,7 @@ describe('EventStoreDbClusterDouble', function () {
     await assert.rejects(stale.readAll(), /Leader info available/);
   });
 
-  it('stores without an answer what comes while two nodes are away, and commits it when they are back', async () => {
+  it('stores without an answer what comes while two nodes are lost, and commits it when they are back', async () => {
     const { leader } = cluster;
     leader.faults.commitTimeoutMs = 100;
     const away = followers();

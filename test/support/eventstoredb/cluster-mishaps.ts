@@ -22,7 +22,7 @@ export const mishaps: Readonly<Record<string, Mishap>> = {
     cluster.cutOff(cluster.leader);
     await sleep(random.between(20, 700));
   },
-  'two nodes are away': async (cluster, random) => {
+  'two nodes are lost': async (cluster, random) => {
     for (const node of cluster.followers) {
       if (random.below(2) === 0) await cluster.kill(node);
       else cluster.freeze(node);

@@ -15,8 +15,8 @@ interface Waiter {
 }
 
 /**
- * What a node shows of its log to readers and subscribers. It follows what a majority of the cluster has, at once unless
- * a test holds it back.
+ * What a node shows of its log to readers and subscribers. It follows what a majority of the cluster has, without delay
+ * unless a test holds it back.
  */
 export class LogIndex {
   readonly log: EventLog;
