@@ -80,11 +80,6 @@ export class ChangeListener implements LogChanges {
     for (const [wake, after] of [...this.#waiting]) if (after < position) wake();
   }
 
-  /** Forgets the reported position, because the log has changed. */
-  reset(): void {
-    this.#position = 0;
-  }
-
   /** Reports the removal of a stream. */
   notifyRemoval(stream: string): void {
     for (const listener of this.#removalListeners) listener(stream);

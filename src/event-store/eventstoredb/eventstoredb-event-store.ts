@@ -267,11 +267,6 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     return isRemoved;
   }
 
-  /** Forgets everything that was read, because the log has changed. */
-  forgetLog(): void {
-    this.#log.reset();
-  }
-
   /** A port for the `wake` of a store in another thread: transfer it there. */
   changePort(): MessagePort {
     return this.#log.changePort();

@@ -73,13 +73,6 @@ export class LogEnd implements LogChanges {
     this.#listener.notifyDoubt();
   }
 
-  /** Forgets what is known, because the log has changed. */
-  reset(): void {
-    this.#known = 0;
-    this.#foreign = noStretch;
-    this.#listener.reset();
-  }
-
   onStreamRemoved(listener: (stream: string) => void): () => void {
     return this.#listener.onStreamRemoved(listener);
   }

@@ -135,14 +135,6 @@ export class LogReader {
     this.#end.doubt();
   }
 
-  /** Forgets everything that was read, because the log has changed. */
-  reset(): void {
-    this.#cache.clear();
-    this.#end.reset();
-    this.#missing = null;
-    this.#hasSearched = false;
-  }
-
   /**
    * The position of our last event; 0 without one.
    * @throws UnavailableError

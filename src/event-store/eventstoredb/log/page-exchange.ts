@@ -120,13 +120,6 @@ export class PageCache {
     this.#pages = this.#pages.filter((page) => !isOfStream(page));
   }
 
-  /** Drops all pages. */
-  clear(): void {
-    this.#pages = [];
-    this.#events = 0;
-    this.#characters = 0;
-  }
-
   #count({ events, characters }: ReadPage, sign: 1 | -1): void {
     this.#events += sign * (events.length + 1);
     this.#characters += sign * characters;
