@@ -106,7 +106,7 @@ describe('EventStoreDbEventStore with failing appends', function () {
           .finally(() => turn.end());
         const outcome = await accepted.outcome;
         if (outcome.kind === 'conflict') return add(name);
-        assert.equal(outcome.kind, 'stored');
+        assert.equal(outcome.kind, 'stored', JSON.stringify(outcome));
         acknowledged.push(name);
       };
       const work = async (client: number) => {

@@ -17,8 +17,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * The silence after which a link is replaced: it may lead nowhere, or to a node that is not the leader any more. Its calls
- * continue.
+ * The silence after which the leader is searched elsewhere: the link may lead nowhere, or to a node that is not the leader
+ * any more.
  */
 const maxSilenceMs = 1_000;
 
@@ -26,9 +26,9 @@ const maxSilenceMs = 1_000;
 const lastAnswersMs = 500;
 
 /**
- * The way to the leader: finds it, and finds it again after a failure. Every call has a deadline. A replaced link keeps
- * its calls, because a server that only paused answers them there. If it is still silent while the leader answers
- * elsewhere, they end, and their callers repeat them.
+ * The way to the leader: finds it, and finds it again after a failure. Every call has a deadline. While a link is silent,
+ * the leader is searched elsewhere. A replaced link keeps its calls, because a server that only paused answers them there.
+ * If it stays silent while the leader answers elsewhere, they end, and their callers repeat them.
  */
 export class Connection {
   readonly #options: ConnectionOptions;
@@ -36,7 +36,7 @@ export class Connection {
   readonly #moveListeners = new Set<() => void>();
   #isClosed = false;
   #isFirst = true;
-  #opening: Promise<NodeLink> | null = null;
+  #finding: Promise<NodeLink> | null = null;
   #link: NodeLink | null = null;
   /** The replaced links, with the time of their replacement on the clock of `performance.now()`. */
   readonly #replaced = new Map<NodeLink, number>();
@@ -85,11 +85,12 @@ export class Connection {
    * @throws the call's failure
    */
   async probe(deadlineMs: number): Promise<void> {
-    if (this.#link !== null && performance.now() - this.#link.heardAt >= maxSilenceMs) this.#replace(this.#link);
     const deadline = new Date(Date.now() + deadlineMs);
+    if (this.#isSilent(this.#link)) this.#find().catch(() => {});
     const link = await this.#openLink();
     const failure = await link.ask(this.#options.question, deadline);
     if (failure !== null) throw failure;
+    if (link === this.#link && this.#finding === null) this.#search.stop();
   }
 
   /**
@@ -105,7 +106,7 @@ export class Connection {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#search.close();
-    await this.#opening?.catch(() => {});
+    await this.#finding?.catch(() => {});
     if (this.#link !== null) this.#replace(this.#link);
     for (const link of this.#replaced.keys()) link.cut();
     this.#replaced.clear();
@@ -120,22 +121,34 @@ export class Connection {
 
   #openLink(): Promise<NodeLink> {
     if (this.#link !== null) return Promise.resolve(this.#link);
-    this.#opening ??= this.#open().finally(() => {
-      this.#opening = null;
-    });
-    return this.#opening;
+    return this.#find();
   }
 
-  async #open(): Promise<NodeLink> {
+  #find(): Promise<NodeLink> {
+    this.#finding ??= this.#findLeader().finally(() => {
+      this.#finding = null;
+    });
+    return this.#finding;
+  }
+
+  async #findLeader(): Promise<NodeLink> {
     if (this.#isClosed) throw closedError();
     const link = await this.#search.find().catch((error: unknown) => {
       this.#options.onFailure();
       throw error;
     });
-    if (this.#isClosed) {
-      link.close();
-      throw closedError();
-    }
+    const isWanted = !this.#isClosed && (this.#link === null || this.#isSilent(this.#link));
+    if (!isWanted) link.close();
+    if (this.#isClosed) throw closedError();
+    return isWanted ? this.#moveTo(link) : (this.#link ?? link);
+  }
+
+  #isSilent(link: NodeLink | null): link is NodeLink {
+    return link !== null && performance.now() - link.heardAt >= maxSilenceMs;
+  }
+
+  #moveTo(link: NodeLink): NodeLink {
+    if (this.#link !== null) this.#replace(this.#link);
     this.#link = link;
     for (const [replaced, replacedAt] of this.#replaced) this.#endIfSilent(replaced, replacedAt);
     if (!this.#isFirst) for (const listener of [...this.#moveListeners]) listener();

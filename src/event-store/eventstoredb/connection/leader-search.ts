@@ -4,12 +4,23 @@ import { callFailure, isNotLeader, isRefusal, isSilence, leaderIn, TimedOutError
 import type { NodeLink } from './node-link.ts';
 import type { ServerSettings } from './server-settings.ts';
 
+/** How long a question waits for its answer. */
+const questionMs = 5_000;
+
 /** After this many silent questions in a row a node gets a new link: the connection of the old one may be dead. */
-const maxSilentQuestions = 10;
+const maxSilentQuestions = 2;
 
 interface Candidate {
   link: NodeLink;
   silentQuestions: number;
+}
+
+/** A running search, or one that has found a link which nobody has taken yet. */
+interface Round {
+  readonly found: Promise<NodeLink>;
+  /** Why each node did not answer as the leader, by address. */
+  readonly failures: ReadonlyMap<string, unknown>;
+  readonly over: AbortController;
 }
 
 export interface LeaderSearchOptions {
@@ -29,18 +40,42 @@ export class LeaderSearch {
   /** By address. They are kept until one of them is the leader. */
   readonly #candidates = new Map<string, Candidate>();
   readonly #closed = new AbortController();
+  #round: Round | null = null;
 
   constructor(options: LeaderSearchOptions) {
     this.#options = options;
   }
 
   /**
-   * Returns the link that the leader has answered on. In a cluster it asks again until the time limit, because a leader
-   * may be elected meanwhile.
-   * @throws why a node did not answer as the leader
+   * Returns the link that the leader has answered on. After the time limit the search continues for the next caller,
+   * because a slow leader may need longer for its answer, and one may be elected.
+   * @throws why no node has answered as the leader so far
    */
   async find(): Promise<NodeLink> {
-    const { seeds, isCluster, discoveryIntervalMs, gossipTimeoutMs } = this.#options.settings;
+    const { gossipTimeoutMs } = this.#options.settings;
+    this.#round ??= this.#begin();
+    const { found, failures } = this.#round;
+    const link = await withTimeoutError(gossipTimeoutMs, found, () => failureIn(failures, gossipTimeoutMs));
+    this.#round = null;
+    this.#leaveAllBut(link);
+    return link;
+  }
+
+  /** Ends a search whose result nobody needs. */
+  stop(): void {
+    this.#round?.over.abort();
+    this.#round = null;
+    this.#leaveAllBut(null);
+  }
+
+  close(): void {
+    this.#closed.abort();
+    this.stop();
+  }
+
+  /** Asks all nodes until one answers, or until it is clear that none will. */
+  #begin(): Round {
+    const { seeds, isCluster, discoveryIntervalMs } = this.#options.settings;
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, this.#closed.signal]);
     const { promise: found, resolve, reject } = Promise.withResolvers<NodeLink>();
@@ -53,30 +88,24 @@ export class LeaderSearch {
         const candidate = this.#candidateAt(address);
         const failure = await this.#ask(candidate);
         if (signal.aborted) return;
-        if (failure === null) return resolve(candidate.link);
-        // No other node accepts a user that this one refuses.
-        if (isRefusal(callFailure(failure))) return reject(failure);
+        if (failure === null) {
+          over.abort();
+          return resolve(candidate.link);
+        }
         failures.set(address, failure);
         const leader = leaderIn(failure);
         if (leader !== null) void poll(leader);
-        const isFinal = isRefusal(callFailure(failure)) || (!isCluster && failures.size === asked.size);
-        if (isFinal) return reject(failure);
+        if (isRefusal(callFailure(failure)) || (!isCluster && failures.size === asked.size)) {
+          over.abort();
+          this.#round = null;
+          return reject(failure);
+        }
         await delay(discoveryIntervalMs, signal);
       }
     };
     for (const seed of seeds) void poll(seed);
-    try {
-      const link = await withTimeoutError(gossipTimeoutMs, found, () => failureIn(failures, gossipTimeoutMs));
-      this.#leaveAllBut(link);
-      return link;
-    } finally {
-      over.abort();
-    }
-  }
-
-  close(): void {
-    this.#closed.abort();
-    this.#leaveAllBut(null);
+    found.catch(() => {});
+    return { found, failures, over };
   }
 
   #candidateAt(address: string): Candidate {
@@ -89,8 +118,8 @@ export class LeaderSearch {
 
   /** @returns why it did not answer; null if it did */
   async #ask(candidate: Candidate): Promise<unknown> {
-    const { question, settings, linkTo } = this.#options;
-    const failure = await candidate.link.ask(question, new Date(Date.now() + settings.gossipTimeoutMs));
+    const { question, linkTo } = this.#options;
+    const failure = await candidate.link.ask(question, new Date(Date.now() + questionMs));
     candidate.silentQuestions = failure !== null && isSilence(callFailure(failure)) ? candidate.silentQuestions + 1 : 0;
     if (candidate.silentQuestions < maxSilentQuestions) return failure;
     candidate.link.close();
