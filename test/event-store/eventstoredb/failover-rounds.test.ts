@@ -10,6 +10,7 @@ import type { Following, LogTail } from '#event-store/log-tail.ts';
 import { collect, someEvents, someStream, untilCaughtUp } from '#test/contract/event-store.ts';
 import { EventStoreDbClusterDouble } from '#test/support/eventstoredb/cluster-double.ts';
 import { disturb, heal, type Mishap, mishaps } from '#test/support/eventstoredb/cluster-mishaps.ts';
+import { serverReleases } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { tailOf } from '#test/support/log/tail-of.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { itInManyRounds } from '#test/support/run/long.ts';
@@ -62,7 +63,7 @@ describe('failover of EventStoreDB, in rounds', function () {
   let acknowledged: string[];
 
   beforeEach(async () => {
-    cluster = await EventStoreDbClusterDouble.start(3, { manner: '24' });
+    cluster = await EventStoreDbClusterDouble.start();
     for (const { faults } of cluster.nodes) faults.commitTimeoutMs = 200;
     nodes = [new ServiceNode(cluster.url), new ServiceNode(cluster.url)];
     acknowledged = [];
@@ -96,6 +97,8 @@ describe('failover of EventStoreDB, in rounds', function () {
   /** Lets a mishap happen to the cluster under writers, and waits until all is well again. */
   async function runRound(mishap: Mishap, seed: number): Promise<void> {
     const random = new Random(seed);
+    const manner = random.pick(serverReleases);
+    for (const node of cluster.nodes) node.manner = manner;
     disturb(cluster, random);
     const writing = Array.from({ length: writers }, (_, number) =>
       write((nodes[number % nodes.length] as ServiceNode).store, new Random(seed + number)),
