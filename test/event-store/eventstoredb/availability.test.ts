@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as E from 'fp-ts/lib/Either.js';
+import { pino } from 'pino';
 import { noStream } from '#event-store/event-store.ts';
 import {
   type EventStoreDbEventStore,
@@ -10,6 +11,7 @@ import { mustAppend, mustRefuse, someEvent, someStream } from '#test/contract/ev
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { long } from '#test/support/run/long.ts';
+import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
 describe('EventStoreDB that is away or slow', function () {
   this.timeout(60_000);
@@ -136,6 +138,23 @@ describe('EventStoreDB that is away or slow', function () {
     clearInterval(answers);
     assert.ok(written.every(E.isRight));
     assert.deepEqual(lines, []);
+  });
+
+  it('finds a server whose answers take longer than a second', async () => {
+    const proxy = new TcpProxy(double.port);
+    await proxy.listen();
+    const distant = openEventStoreDbEventStore({
+      url: proxy.through(double.url),
+      streamPrefix: 'test.',
+      log: pino({ level: 'silent' }),
+    });
+    try {
+      proxy.delay(1_200);
+      await eventually(async () => E.isRight(await distant.append(someStream(), noStream, [someEvent()])));
+    } finally {
+      await distant.close();
+      await proxy.close();
+    }
   });
 
   it('answers a call that repeats its append after a restart of the server, and others meanwhile', async () => {
