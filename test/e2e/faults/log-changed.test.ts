@@ -5,6 +5,8 @@ import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import { long } from '#test/support/run/long.ts';
+import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { Nodes } from '#test/support/service/nodes.ts';
 import {
   type ServiceProcess,
   startService,
@@ -136,5 +138,50 @@ describe('a log that changes under a running service', function () {
       [],
     );
     assert.equal((await service.stop()).code, 0);
+  });
+});
+
+describeOnMongoDb('a log that changes under two nodes', (mongoDb) => {
+  let double: EventStoreDbDouble;
+  let nodes: Nodes;
+
+  beforeEach(async () => {
+    double = await EventStoreDbDouble.start();
+    const readStoreUrl = mongoDb.newUrl();
+    nodes = new Nodes({
+      quick: false,
+      environment: () => ({ EVENT_STORE_URL: double.url, READ_STORE_URL: readStoreUrl, LOG_LEVEL: 'warn' }),
+    });
+  });
+  afterEach(async () => {
+    await nodes.end();
+    await double.kill();
+  });
+
+  it(`is noticed by each, and both show what the log has ${long}`, async function () {
+    this.timeout(180_000);
+    const both = [await nodes.start(), await nodes.start()] as const;
+    const urls = both.map(({ url }) => url);
+    const early = await createFlows(both[0], 2);
+    const backup = double.log.copy();
+    const lost = await createFlows(both[1], 3);
+    await double.restore(backup);
+    const said = async (url: string) => (await fetch(`${url}/readyz`)).text();
+    const hasNoticed = urls.map((url) =>
+      eventually(async () => (await said(url)).includes('log-changed'), 'it notices', 30_000),
+    );
+    await Promise.all(hasNoticed);
+    await Promise.all(
+      urls.map((url) => eventually(async () => (await fetch(`${url}/readyz`)).ok, 'it is ready again', 60_000)),
+    );
+    const late = await createFlows(both[0], 2);
+    for (const node of both) {
+      assert.deepEqual(await statusesOf(node, early), [200, 200]);
+      assert.deepEqual(await statusesOf(node, lost), [404, 404, 404]);
+      await eventually(
+        async () => (await statusesOf(node, late)).every((status) => status === 200),
+        'it shows new ones',
+      );
+    }
   });
 });
