@@ -107,7 +107,7 @@ describe('a log that changes under a running service', function () {
   const notices = (milliseconds: number) =>
     eventually(async () => (await readiness()).text.includes('log-changed'), 'it notices', milliseconds);
 
-  it('refuses everything after a restore, and continues by itself from what both logs have', async () => {
+  it(`refuses everything after a restore, and continues by itself from what both logs have ${long}`, async () => {
     const early = await createFlows(service, 2);
     const backup = double.log.copy();
     const lost = await createFlows(service, 3);
