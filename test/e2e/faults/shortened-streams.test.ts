@@ -5,7 +5,7 @@ import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { eventually } from '#test/support/run/eventually.ts';
 import {
-  ServiceProcess,
+  type ServiceProcess,
   startService,
   type TemporaryFolder,
   temporaryFolder,
@@ -59,8 +59,7 @@ describe('streams that an operator of EventStoreDB has shortened, deleted or clo
     double.now = () => Date.now() + 60_000;
     // Another process has no states in memory.
     await service.stop();
-    service = new ServiceProcess({ dataDir: folder.path, environment });
-    await service.announced();
+    service = await startService({ dataDir: folder.path, environment });
   });
 
   after(async () => {
