@@ -13,8 +13,11 @@ import type { Logger } from '#shared/logging/logger.ts';
 import type { GenerationCatchUp } from './catch-up.ts';
 import type { GenerationStarter, Persist, ProjectionRuntime } from './projection-runtime.ts';
 
-/** How far the stored position may be behind the position that was seen. A restart reads these events again. */
-const maxUnsavedDistance = 10_000;
+/**
+ * After this many events the position is stored, although nothing else has changed. A restart reads the events after it
+ * again. A distance of positions would be a number of bytes on EventStoreDB.
+ */
+const maxUnsavedEvents = 10_000;
 
 export interface OperatorProgressOptions {
   readonly events: Pick<EventStore, 'read'>;
@@ -40,6 +43,7 @@ export class OperatorProgress {
   readonly #unknown: UnknownEvents | null;
   #log = new EventLogIdentity(null);
   #appliedUpTo = 0;
+  #unsavedEvents = 0;
   #hasMarks = false;
   /** The stored state until the count of earlier events of unknown types is complete. */
   #beforeCounting: Pick<OperatorState, 'position' | 'unknownEvents'> | null = null;
@@ -169,8 +173,8 @@ export class OperatorProgress {
       if (this.#isReadable(event)) await this.#options.apply(event);
       isApplied = true;
     }
-    const isDue = isApplied || isCounted || batch.position - this.#appliedUpTo >= maxUnsavedDistance;
-    if (!isDue) return;
+    this.#unsavedEvents += batch.events.length;
+    if (!isApplied && !isCounted && this.#unsavedEvents < maxUnsavedEvents) return;
     this.#appliedUpTo = Math.max(this.#appliedUpTo, batch.position);
     await this.#save();
     if (isApplied) await this.#options.onApplied();
@@ -226,6 +230,7 @@ export class OperatorProgress {
   }
 
   async #save(): Promise<void> {
+    this.#unsavedEvents = 0;
     const skipped = Object.fromEntries(
       this.#runtimes.map((runtime) => [runtime.projection.name, [...runtime.skipped]] as const),
     );
