@@ -8,7 +8,7 @@ export const LogMark = t.type({ position: t.number, id: t.string });
 
 export type LogMark = t.TypeOf<typeof LogMark>;
 
-/** What was read of a log. It is stored with each checkpoint, and covers everything that the checkpoint stands for. */
+/** What was read of a log. It is stored with each checkpoint, and covers all that was read up to it. */
 export const ReadOfLog = t.type({
   /** Some events of the log, in the order of positions. */
   marks: t.readonlyArray(LogMark),
