@@ -54,6 +54,8 @@ class LateCluster {
   leader = 0;
   /** The first positions of the requests. */
   readonly starts: number[] = [];
+  /** The first position of a request that is refused. */
+  refusedStart = Number.NaN;
   #listener: WakeUpListener | null = null;
   #subscribedAfter = 0;
 
@@ -92,6 +94,7 @@ class LateCluster {
     const options = request.getOptions();
     const { shown } = this.nodes[this.leader] ?? assert.fail();
     const from = Number(options?.getAll()?.getPosition()?.getCommitPosition() ?? 0);
+    if (from === this.refusedStart) throw new Error('There is no such position.');
     const positions: number[] = [];
     for (let at = step; at <= shown; at += step) if (at >= from && isOurs(at)) positions.push(at);
     const isBackwards = options?.getReadDirection() === 1;
@@ -178,6 +181,26 @@ describe('LogReader on a cluster whose nodes show events at different times', fu
     cluster.announce({ shown: 3 * step });
     await reader.readPage(2 * step);
     assert.equal(cluster.starts.at(-1), 3 * step);
+    waiting.abort();
+    await waited;
+    await reader.close();
+  });
+
+  it('reads from its own position again when a server refuses to begin where a checkpoint was', async () => {
+    const cluster = new LateCluster();
+    const reader = readerOf(cluster);
+    cluster.show(2 * step);
+    const waiting = new AbortController();
+    const waited = reader.changes.waitPast(2 * step, waiting.signal);
+    cluster.show(4 * step);
+    cluster.announce({ shown: 3 * step });
+    cluster.refusedStart = 3 * step;
+    await assert.rejects(reader.readPage(2 * step), /no such position/);
+    const { events } = await reader.readPage(2 * step);
+    assert.deepEqual(
+      events.map(({ position }) => position),
+      [4 * step],
+    );
     waiting.abort();
     await waited;
     await reader.close();

@@ -67,9 +67,14 @@ export class LogEnd implements LogChanges {
     this.#askedAt = performance.now();
   }
 
+  /** Must be called when a read failed: a server may refuse to begin where a checkpoint was. */
+  forgetForeign(): void {
+    this.#foreign = noStretch;
+  }
+
   /** Reports that what was read may not be in the log any more. */
   doubt(): void {
-    this.#foreign = noStretch;
+    this.forgetForeign();
     this.#listener.notifyDoubt();
   }
 

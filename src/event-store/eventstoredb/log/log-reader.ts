@@ -143,7 +143,8 @@ export class LogReader {
     if (!this.#hasSearched) await this.#searchEnd();
     for (;;) {
       const after = this.#end.known;
-      const answers = await this.#options.reads.answers(this.#requestAfter(after, pageEvents), pageBytes);
+      const reading = this.#options.reads.answers(this.#requestAfter(after, pageEvents), pageBytes);
+      const answers = await reading.catch(this.#forgetForeign);
       this.#end.asked();
       const last = eventsAfter(after, answers).at(-1);
       if (last === undefined) return this.#end.known;
@@ -248,10 +249,7 @@ export class LogReader {
   /** A page proves no more than its last event: the answering node may not show later events yet. */
   async #readPage(after: number): Promise<ReadPage> {
     const { names, upcast } = this.#options;
-    const { messages, isEnd } = await this.#eventsAfter(after).catch((error: unknown) => {
-      this.#giveMoreTime();
-      throw error;
-    });
+    const { messages, isEnd } = await this.#eventsAfter(after);
     if (!isEnd && messages.length === 0) throw this.#slowPage();
     this.#pageMs = shortestPageMs;
     const events = messages.map((message) => new LazyEvent(storedEvent(message, names), upcast));
@@ -276,17 +274,27 @@ export class LogReader {
   /** Reads a page of our events after a position, in one call. */
   async #eventsAfter(after: number): Promise<EventsAfter> {
     const request = this.#requestAfter(after, pageEvents);
-    const { answers, isWhole } = await this.#options.reads.page(request, pageBytes, this.#pageMs);
+    const reading = this.#options.reads.page(request, pageBytes, this.#pageMs);
+    const { answers, isWhole } = await reading.catch((error: unknown) => {
+      this.#giveMoreTime();
+      return this.#forgetForeign(error);
+    });
     const isEnd = isWhole && answers.filter((answer) => answer.hasEvent()).length <= pageEvents;
     return { messages: eventsAfter(after, answers).slice(0, pageEvents), isEnd };
   }
 
   /** Returns the position of the first event of ours after a position; that position without one. */
   async #findNext(after: number): Promise<number> {
-    const { answers } = await this.#options.reads.page(this.#requestAfter(after, 1), pageBytes, this.#pageMs);
+    const reading = this.#options.reads.page(this.#requestAfter(after, 1), pageBytes, this.#pageMs);
+    const { answers } = await reading.catch(this.#forgetForeign);
     const [next] = eventsAfter(after, answers);
     return next === undefined ? after : positionOf(next);
   }
+
+  readonly #forgetForeign = (error: unknown): never => {
+    this.#end.forgetForeign();
+    throw error;
+  };
 
   /** The answer includes the event at the first position, and begins after a known part without events of ours. */
   #requestAfter(after: number, maxEvents: number): ReadReq {
