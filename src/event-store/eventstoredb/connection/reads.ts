@@ -9,6 +9,7 @@ import {
   callFailure,
   isDeleted,
   isInvalidPosition,
+  isLoginRefusal,
   isRefusal,
   outageError,
   StreamClosedError,
@@ -106,10 +107,11 @@ export class Reads {
   }
 
   async #explained(error: unknown): Promise<UnavailableError> {
-    return unavailableError(
-      'cannot be read',
-      isRefusal(callFailure(error)) ? await this.#options.explain(error) : error,
-    );
+    const failure = callFailure(error);
+    if (!isRefusal(failure)) return unavailableError('cannot be read', error);
+    const cause = await this.#options.explain(error);
+    // The probe gets the same answer, so the line of the outage names the cause.
+    return isLoginRefusal(failure) ? outageError('cannot be read', cause) : unavailableError('cannot be read', cause);
   }
 
   async #ensureOpen(): Promise<void> {
