@@ -48,6 +48,7 @@ function createRunner(
     log,
     store: events,
     endAtStart: events.lastPosition().catch(() => null),
+    mayHaveForeignPositions: others.config.eventStore.kind === 'eventstoredb',
     beforeTerm: async (held) => earlier?.takeOver(held),
     deliveries: webhooks.deliveries,
     countTry: createTryCounter(metrics.registry),
