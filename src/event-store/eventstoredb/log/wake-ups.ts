@@ -137,18 +137,24 @@ export class WakeUpSubscription implements WakeUpSource {
 
   #untilEnded(call: ReadCall, answers: SubscriptionAnswers, signal: AbortSignal): Promise<void> {
     const { promise, resolve: end } = Promise.withResolvers<void>();
-    signal.addEventListener('abort', () => end(), { once: true });
+    const onAbort = () => end();
+    signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) end();
     const stopListening = this.#connection.onMove(end);
+    const onAnswer = (answer: ReadResp) => {
+      this.#isConfirmed = true;
+      answers.add(answer);
+    };
     call
       .on('error', () => end())
       .on('end', end)
-      .on('close', end);
-    call.on('data', (answer: ReadResp) => {
-      this.#isConfirmed = true;
-      answers.add(answer);
+      .on('close', end)
+      .on('data', onAnswer);
+    return promise.finally(() => {
+      stopListening();
+      signal.removeEventListener('abort', onAbort);
+      call.off('data', onAnswer);
     });
-    return promise.finally(stopListening);
   }
 }
 
