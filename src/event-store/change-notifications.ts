@@ -80,6 +80,11 @@ export class ChangeListener implements LogChanges {
     for (const [wake, after] of [...this.#waiting]) if (after < position) wake();
   }
 
+  /** Reports that what was announced after a position is lost. */
+  withdraw(position: number): void {
+    this.#position = position;
+  }
+
   /** Reports the removal of a stream. */
   notifyRemoval(stream: string): void {
     for (const listener of this.#removalListeners) listener(stream);

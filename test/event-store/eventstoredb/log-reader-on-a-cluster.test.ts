@@ -95,8 +95,9 @@ class LateCluster {
     const { shown } = this.nodes[this.leader] ?? assert.fail();
     const from = Number(options?.getAll()?.getPosition()?.getCommitPosition() ?? 0);
     if (from === this.refusedStart) throw new Error('There is no such position.');
+    const isWanted = (at: number) => at >= from && (options?.hasNoFilter() === true || isOurs(at));
     const positions: number[] = [];
-    for (let at = step; at <= shown; at += step) if (at >= from && isOurs(at)) positions.push(at);
+    for (let at = step; at <= shown; at += step) if (isWanted(at)) positions.push(at);
     const isBackwards = options?.getReadDirection() === 1;
     if (!isBackwards) this.starts.push(from);
     return (isBackwards ? positions.toReversed() : positions).slice(0, Number(options?.getCount())).map(answerAt);
@@ -183,6 +184,16 @@ describe('LogReader on a cluster whose nodes show events at different times', fu
     assert.equal(cluster.starts.at(-1), 3 * step);
     waiting.abort();
     await waited;
+    await reader.close();
+  });
+
+  it('searches its last event once, and then begins after the events of other applications that follow it', async () => {
+    const cluster = new LateCluster();
+    const reader = readerOf(cluster);
+    cluster.show(3 * step);
+    assert.equal(await reader.lastPosition(), 2 * step);
+    assert.equal(await reader.lastPosition(), 2 * step);
+    assert.deepEqual([...new Set(cluster.starts)], [3 * step]);
     await reader.close();
   });
 

@@ -36,6 +36,7 @@ export class LogEnd implements LogChanges {
   readonly #closed = new AbortController();
   #known = 0;
   #foreign = noStretch;
+  #doubts = 0;
   #askedAt = Number.NEGATIVE_INFINITY;
   #waiting = 0;
   #waitedAt = Number.NEGATIVE_INFINITY;
@@ -55,6 +56,11 @@ export class LogEnd implements LogChanges {
     return this.#foreign;
   }
 
+  /** The number of doubts so far. */
+  get doubts(): number {
+    return this.#doubts;
+  }
+
   /** Reports that an event of ours is stored at a position. */
   raise(position: number): void {
     if (position <= this.#known) return;
@@ -67,6 +73,18 @@ export class LogEnd implements LogChanges {
     this.#askedAt = performance.now();
   }
 
+  /** Reports that what is stored after a position was lost before anybody read it. */
+  withdraw(position: number): void {
+    this.#known = position;
+    this.#listener.withdraw(position);
+  }
+
+  /** Reports a part of the log without events of ours. */
+  passForeign(stretch: ForeignStretch): void {
+    this.#foreign = stretch;
+    this.#options.onForeign(stretch);
+  }
+
   /** Must be called when a read failed: a server may refuse to begin where a checkpoint was. */
   forgetForeign(): void {
     this.#foreign = noStretch;
@@ -74,6 +92,7 @@ export class LogEnd implements LogChanges {
 
   /** Reports that what was read may not be in the log any more. */
   doubt(): void {
+    this.#doubts += 1;
     this.forgetForeign();
     this.#listener.notifyDoubt();
   }
@@ -124,17 +143,14 @@ export class LogEnd implements LogChanges {
   }
 
   async #watchWhileWanted(): Promise<void> {
-    const { wakeUps, ask, onPage, onForeign } = this.#options;
+    const { wakeUps, ask, onPage } = this.#options;
     const stopWakeUps = wakeUps.start({
       end: () => this.#known,
       onStored: (position, page) => {
         if (page !== undefined) onPage(page);
         this.raise(position);
       },
-      onForeign: (stretch) => {
-        this.#foreign = stretch;
-        onForeign(stretch);
-      },
+      onForeign: (stretch) => this.passForeign(stretch),
     });
     try {
       while (this.#isWanted) {

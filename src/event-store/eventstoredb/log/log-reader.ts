@@ -5,6 +5,7 @@ import {
   bytesOf,
   type EventMessage,
   eventOf,
+  lastEventRequest,
   lastOwnEventRequest,
   logRequest,
   positionOf,
@@ -51,6 +52,9 @@ const missingLimits = { firstMs: 20, maxMs: 500 };
 
 /** If announced events are missing for longer, the log may not have them. */
 const longestIndexLagMs = 1_000;
+
+/** After this time they are lost: longer than a comparison of the log waits for a node that is behind. */
+const lostAfterMs = 15_000;
 
 export interface LogReaderOptions {
   readonly reads: Reads;
@@ -258,17 +262,27 @@ export class LogReader {
     return { after, position, events, characters, isEnd };
   }
 
-  /** Searches our last event from the end of the log. Many events of other applications may be after it. */
+  /**
+   * Searches our last event from the end of the log, once. Many events of other applications may be after it, and the reads
+   * that follow need not scan them.
+   */
   async #searchEnd(): Promise<void> {
     const { reads, names } = this.#options;
+    const { doubts } = this.#end;
+    const [newest] = eventsAfter(0, await reads.answers(lastEventRequest()));
     const searching = reads.answers(lastOwnEventRequest(names.ownEvents()), pageBytes, this.#searchMs);
-    const answers = await searching.catch((error: unknown) => {
-      this.#searchMs = Math.min(this.#searchMs * 2, longestPageMs);
-      throw error;
-    });
-    const [last] = eventsAfter(0, answers);
-    if (last !== undefined) this.#end.raise(positionOf(last));
+    const [last] = eventsAfter(0, await searching.catch((error: unknown) => this.#searchLonger(error)));
+    const after = last === undefined ? 0 : positionOf(last);
+    this.#end.raise(after);
+    // Without a doubt both answers came over the same connection.
+    if (newest !== undefined && this.#end.doubts === doubts)
+      this.#end.passForeign({ after, before: positionOf(newest) });
     this.#hasSearched = true;
+  }
+
+  #searchLonger(error: unknown): never {
+    this.#searchMs = longestPageMs;
+    throw error;
   }
 
   /** Reads a page of our events after a position, in one call. */
@@ -312,7 +326,9 @@ export class LogReader {
     }
     if (this.#missing?.after !== position)
       this.#missing = { after: position, since: performance.now(), backOff: new BackOff(missingLimits) };
-    if (performance.now() - this.#missing.since > longestIndexLagMs) this.#end.doubt();
+    const missingMs = performance.now() - this.#missing.since;
+    if (missingMs > longestIndexLagMs) this.#end.doubt();
+    if (missingMs > lostAfterMs) this.#end.withdraw(position);
   }
 
   async #waitForMissing(after: number): Promise<void> {

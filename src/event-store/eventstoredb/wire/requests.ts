@@ -85,6 +85,13 @@ export function probeRequest(names: StreamNames): ReadRequest {
   return streamRequest(names.onServer(probedStream), 0, 1);
 }
 
+/** Requests the last event of the log, of any application, with its body. */
+export function lastEventRequest(): ReadRequest {
+  return readRequest(
+    new streams.ReadReq.Options().setAll(allFromEnd()).setCount('1').setNoFilter(empty).setReadDirection(1),
+  );
+}
+
 /** Requests the last event of the log that matches a filter. */
 export function lastOwnEventRequest(filter: FilterOptions): ReadRequest {
   return readRequest(
