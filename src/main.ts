@@ -28,6 +28,7 @@ import { createApp, createMetricsApp } from './http/server/app.ts';
 import { RememberedAnswers } from './http/server/remembered-answers.ts';
 import { type HttpServer, listen } from './http/server/server.ts';
 import { createStartingApp } from './http/server/starting-app.ts';
+import { once } from './shared/async/once.ts';
 import { StartupError } from './shared/errors/startup-error.ts';
 import { createLog } from './shared/logging/pino-logger.ts';
 import { keepBoundForMainThread, MainThreadHeap } from './shared/memory/main-thread-heap.ts';
@@ -89,7 +90,11 @@ async function start(config: Config, misspelt: ReadonlyArray<MisspeltVariable>):
   process.on('SIGINT', () => stopOnce(0));
   // Comes first: a first start whose port is in use must not make a key.
   const servers = await bind(config);
-  const openNode = () => open(config, servers, { log: log.logger, printAdminKey, onFatal });
+  let opening: Promise<Node>;
+  const openNode = () => {
+    opening = open(config, servers, { log: log.logger, printAdminKey, onFatal });
+    return opening;
+  };
   let node = await openNode().catch((error: unknown) => {
     log.close();
     throw error;
@@ -97,9 +102,11 @@ async function start(config: Config, misspelt: ReadonlyArray<MisspeltVariable>):
   // Without a file there is nothing to reload, and a closed terminal must end the process.
   if (config.gatewayConfig !== null) process.on('SIGHUP', () => void node.service.reloadGateway());
   closeAll = async () => {
-    node.service.endFeeds();
-    await Promise.all([node.endServing(), servers.api.stop(), servers.metrics?.stop()]);
-    await node.service.close();
+    // A service that is being opened has to be closed too, or its locks and leases stay.
+    const last = await opening.catch(() => node);
+    last.service.endFeeds();
+    await Promise.all([last.endServing(), servers.api.stop(), servers.metrics?.stop()]);
+    await last.close();
     log.logger.info('stopped');
     log.close();
   };
@@ -126,6 +133,8 @@ interface Node {
   readonly openRequests: () => number;
   /** Closes what the service has in addition to these addresses. */
   readonly endServing: () => Promise<void>;
+  /** Closes the service. Each call waits for the end of it: a stop may come while the service is closed to be opened again. */
+  readonly close: () => Promise<void>;
 }
 
 /** Opens the service, and answers requests with it. @throws StartupError */
@@ -136,20 +145,21 @@ async function open(
 ): Promise<Node> {
   const changed = Promise.withResolvers<LogChange>();
   const service = await compose(config, { ...options, onLogChanged: changed.resolve });
+  const close = once(() => service.close());
   try {
-    return { service, logChanged: changed.promise, ...(await serve(config, service, servers, options.log)) };
+    return { service, logChanged: changed.promise, close, ...(await serve(config, service, servers, options.log)) };
   } catch (error) {
-    await service.close();
+    await close();
     throw error;
   }
 }
 
 /** Closes the service after its running requests, of which it waits for none that takes long. */
-async function closeNode({ service, openRequests, endServing }: Node): Promise<void> {
+async function closeNode({ service, openRequests, endServing, close }: Node): Promise<void> {
   service.endFeeds();
   await endServing();
   for (const until = Date.now() + drainMs; openRequests() > 0 && Date.now() < until; ) await sleep(drainPollMs);
-  await service.close();
+  await close();
 }
 
 /** Opens the service, and tries again while its stores do not answer. @returns null if the process stops meanwhile */

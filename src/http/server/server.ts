@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import Koa from 'koa';
 import { hasOwnArrivalLimits } from '#http/request/request-body.ts';
+import { once } from '#shared/async/once.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
 
 /** The limits of connections; every one has a default. */
@@ -124,14 +125,6 @@ async function closed(server: Server, limit: number): Promise<void> {
   await promise;
   clearInterval(sweep);
   clearTimeout(end);
-}
-
-function once(run: () => Promise<void>): () => Promise<void> {
-  let result: Promise<void> | null = null;
-  return () => {
-    result ??= run();
-    return result;
-  };
 }
 
 /** The limit on a whole request does not apply to a body that has its own limits. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { announcedOwner } from '#app/data-directory.ts';
 import { expectProblem, expectStatus } from '#test/e2e/support/expect.ts';
 import { EventStoreDbDouble } from '#test/support/eventstoredb/eventstoredb-double.ts';
 import { eventually } from '#test/support/run/eventually.ts';
@@ -125,6 +126,27 @@ describe('a log that changes under a running service', function () {
     const { auditEntriesGone } = JSON.parse(lines[0] ?? '');
     assert.ok(auditEntriesGone >= lost.length * 3 && auditEntriesGone < lost.length * 6, `${auditEntriesGone} entries`);
   });
+
+  const owner = () => announcedOwner(folder.path);
+  const moments = {
+    'when it notices the change': () => notices(20_000),
+    // The new owner is recorded, and its address is not yet.
+    'while it is opened again': () =>
+      eventually(() => owner() !== null && owner()?.url === undefined, 'it is opened again', 20_000),
+  };
+  for (const [when, moment] of Object.entries(moments))
+    it(`closes everything before it ends, if it is stopped ${when} ${long}`, async () => {
+      const flows = await createFlows(service, 1);
+      const backup = double.log.copy();
+      await createFlows(service, 1);
+      await double.restore(backup);
+      await moment();
+      assert.equal((await service.stop()).code, 0, service.stdout);
+      // The end of an orderly stop removes it.
+      assert.equal(owner(), null, service.stdout);
+      service = await startService({ dataDir: folder.path, environment: { EVENT_STORE_URL: double.url } });
+      assert.deepEqual(await statusesOf(service, flows), [200]);
+    });
 
   it(`answers nothing on another log, until it is started again ${long}`, async () => {
     await createFlows(service, 1);
