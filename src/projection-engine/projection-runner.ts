@@ -27,8 +27,8 @@ export interface ProjectionRunnerOptions {
   /** The event types that this release knows; events of other types are counted. Default: every type is known. */
   readonly knownTypes?: ReadonlyArray<string>;
   /**
-   * Whether a release before 0.5 may have passed over events of this log. Then the read models that it made are built again,
-   * next to those that queries read. Default false.
+   * Whether a release before 0.5 may have passed over events of this log, and stored positions of other applications' events.
+   * Then the read models that it made are built again, next to those that queries read. Default false.
    */
   readonly mayHaveSkippedEvents?: boolean;
   /** The read store. The runner is its only writer. */
@@ -185,7 +185,7 @@ export class ProjectionRunner {
     for (const { data } of await this.#operator.skippedEvents()) this.#skippedByAll.add(data.eventId);
     for (const runtime of this.#runtimes) await this.#open(runtime, operator, end);
     await this.#operator.applyPast(end);
-    if (this.#options.mayHaveSkippedEvents === true && this.#operator.isOfEarlierRelease) await this.#buildAgain(end);
+    if (this.#mayHaveSkippedEvents) await this.#buildAgain(end);
     await this.#operator.noteMade(
       this.#runtimes.filter(({ projection }) => !this.#operator.isFromOtherLog(projection.name)),
     );
@@ -197,7 +197,15 @@ export class ProjectionRunner {
     const { name } = runtime.projection;
     for (const id of skipped[name] ?? []) runtime.skipped.add(id);
     runtime.incompleteStreams = incompleteStreams?.[name] ?? noIncompleteStreams;
-    await this.#generations.open(runtime, end, this.#operator.isFromOtherLog(name));
+    await this.#generations.open(runtime, {
+      end,
+      isFromOtherLog: this.#operator.isFromOtherLog(name),
+      mayHaveForeignPositions: this.#mayHaveSkippedEvents,
+    });
+  }
+
+  get #mayHaveSkippedEvents(): boolean {
+    return this.#options.mayHaveSkippedEvents === true && this.#operator.isOfEarlierRelease;
   }
 
   async #buildAgain(end: number): Promise<void> {

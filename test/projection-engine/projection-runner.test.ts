@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { UnreadableStreamError } from '#event-store/unreadable-stream.ts';
 import { type AnyProjection, ignored, projection } from '#projection-engine/projection.ts';
 import { type ProjectionRunner, startProjectionRunner } from '#projection-engine/projection-runner.ts';
-import type { ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
+import type { GenerationCommit, ReadStore, ReadStoreWriter } from '#read-store/read-store.ts';
 import { openSqliteReadStore } from '#read-store/sqlite/sqlite-read-store.ts';
 import { openSqliteReadStoreWriter } from '#read-store/sqlite/sqlite-read-store-writer.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
@@ -513,6 +513,35 @@ describe('ProjectionRunner', () => {
     await start(undefined, writer, true);
     await caughtUp();
     assert.equal(await number(), again);
+    assert.equal((await all('flows')).length, 2);
+  });
+
+  it('continues a read model of an earlier release whose positions are after the last event, while it is built again', async () => {
+    log.append(created('f1'));
+    const foreign = (await log.lastPosition()) + 1_000_000;
+    const beyond = (commits: ReadonlyArray<GenerationCommit>) =>
+      commits.map((one) => ({ ...one, checkpoint: foreign }));
+    await start(
+      undefined,
+      withCommit(writer, (commits, more) => writer.commit(beyond(commits), more)),
+    );
+    await caughtUp();
+    await closeAll();
+    open();
+    assert.equal((await writer.generations('flows')).current?.checkpoint, foreign);
+    const before = (await writer.generations('flows')).current?.number;
+    const held = gated(writer);
+    held.close();
+    await start([flows()], held.writer, true);
+    await eventually(() => held.waiting() > 0, 'a commit is held');
+    const { state } = statusOf('flows');
+    const [served] = running().positions();
+    held.open();
+    assert.equal(state, 'rebuilding');
+    assert.deepEqual(served, { position: await log.lastPosition(), live: true, generation: before });
+    await eventually(async () => (await writer.generations('flows')).current?.number !== before, 'it is built again');
+    log.append(created('f2'));
+    await caughtUp();
     assert.equal((await all('flows')).length, 2);
   });
 
