@@ -27,6 +27,11 @@ export class StreamClosedError extends Error {
   override readonly name = 'StreamClosedError';
 }
 
+/** Returns the error of calls after the event store was closed. */
+export function closedError(): UnavailableError {
+  return new UnavailableError('The event store is closed.');
+}
+
 interface Trailers {
   getMap(): Readonly<Record<string, unknown>>;
 }

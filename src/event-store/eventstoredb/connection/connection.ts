@@ -1,7 +1,6 @@
 import type { AppendReq, AppendResp, DeleteReq, ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { withTimeoutError } from '#shared/async/timed-waits.ts';
-import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import { callFailure, isUnusable, TimedOutError } from './call-failure.ts';
+import { callFailure, closedError, isUnusable, TimedOutError } from './call-failure.ts';
 import { LeaderSearch } from './leader-search.ts';
 import { NodeLink, type ReadCall } from './node-link.ts';
 import type { ServerSettings } from './server-settings.ts';
@@ -38,7 +37,7 @@ export class Connection {
   #isFirst = true;
   #finding: Promise<NodeLink> | null = null;
   #link: NodeLink | null = null;
-  /** The replaced links, with the time of their replacement on the clock of `performance.now()`. */
+  /** The replaced links that may have open calls, with the time of their replacement on the clock of `performance.now()`. */
   readonly #replaced = new Map<NodeLink, number>();
 
   constructor(options: ConnectionOptions) {
@@ -169,8 +168,8 @@ export class Connection {
 
   #endIfSilent(link: NodeLink, replacedAt: number): void {
     setTimeout(() => {
-      if (!this.#replaced.delete(link)) return;
       if (link.heardAt < replacedAt) link.cut();
+      if (link.isIdle) this.#replaced.delete(link);
     }, lastAnswersMs).unref();
   }
 }
@@ -179,10 +178,6 @@ export class Connection {
 export function endCall(call: ReadCall): void {
   call.on('error', () => {});
   call.cancel();
-}
-
-function closedError(): UnavailableError {
-  return new UnavailableError('The event store is closed.');
 }
 
 /** @throws TimedOutError if the promise does not settle in time */

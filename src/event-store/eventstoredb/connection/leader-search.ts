@@ -1,6 +1,14 @@
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { delay, withTimeoutError } from '#shared/async/timed-waits.ts';
-import { callFailure, isNotLeader, isRefusal, isSilence, leaderIn, TimedOutError } from './call-failure.ts';
+import {
+  callFailure,
+  closedError,
+  isNotLeader,
+  isRefusal,
+  isSilence,
+  leaderIn,
+  TimedOutError,
+} from './call-failure.ts';
 import type { NodeLink } from './node-link.ts';
 import type { ServerSettings } from './server-settings.ts';
 
@@ -89,20 +97,21 @@ export class LeaderSearch {
         const failure = await this.#ask(candidate);
         if (signal.aborted) return;
         if (failure === null) {
-          over.abort();
-          return resolve(candidate.link);
+          resolve(candidate.link);
+          return over.abort();
         }
         failures.set(address, failure);
         const leader = leaderIn(failure);
         if (leader !== null) void poll(leader);
         if (isRefusal(callFailure(failure)) || (!isCluster && failures.size === asked.size)) {
-          over.abort();
           this.#round = null;
-          return reject(failure);
+          reject(failure);
+          return over.abort();
         }
         await delay(discoveryIntervalMs, signal);
       }
     };
+    signal.addEventListener('abort', () => reject(closedError()), { once: true });
     for (const seed of seeds) void poll(seed);
     found.catch(() => {});
     return { found, failures, over };
@@ -129,7 +138,11 @@ export class LeaderSearch {
   }
 
   #leaveAllBut(leader: NodeLink | null): void {
-    for (const { link } of this.#candidates.values()) if (link !== leader) link.close();
+    for (const { link } of this.#candidates.values()) {
+      if (link === leader) continue;
+      link.close();
+      link.cut();
+    }
     this.#candidates.clear();
   }
 }

@@ -43,6 +43,10 @@ export class NodeLink {
     return this.#calls.size === 0 ? performance.now() : this.#heardAt;
   }
 
+  get isIdle(): boolean {
+    return this.#calls.size === 0 && this.#subscriptions.size === 0;
+  }
+
   append(requests: ReadonlyArray<AppendReq>, deadline: Date): Promise<AppendResp> {
     return this.#answerOf((callback) => {
       const call = this.#stubs.append(this.#settings.metadata, { deadline }, callback);

@@ -7,6 +7,7 @@ import type { Availability, UnavailableCause } from '#shared/availability/availa
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import {
   callFailure,
+  closedError,
   isDeleted,
   isInvalidPosition,
   isLoginRefusal,
@@ -115,7 +116,7 @@ export class Reads {
   }
 
   async #ensureOpen(): Promise<void> {
-    if (this.#closed.signal.aborted) throw new UnavailableError('The event store is closed.');
+    if (this.#closed.signal.aborted) throw closedError();
     const { cause } = this.#availability;
     if (cause === null || this.#options.retriesWhenUnavailable) return;
     // A caller that retries at once must not block the answer of a probe.

@@ -1,6 +1,6 @@
 import { ChangeListener } from '#event-store/change-notifications.ts';
 import type { LogChanges } from '#event-store/log-pages.ts';
-import { delay } from '#shared/async/timed-waits.ts';
+import { abortable, delay } from '#shared/async/timed-waits.ts';
 import type { ForeignStretch, SharedPage } from './page-exchange.ts';
 import type { WakeUpSource } from './wake-ups.ts';
 
@@ -161,7 +161,7 @@ export class LogEnd implements LogChanges {
         }
         this.asked();
         // Readers see the failure themselves; the next read reports the end.
-        const position = await ask(this.#known).catch(() => null);
+        const position = await abortable(this.#closed.signal, () => ask(this.#known)).catch(() => null);
         if (position !== null) this.raise(position);
       }
     } finally {
