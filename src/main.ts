@@ -15,6 +15,7 @@ import { describeAsOf } from './app/read-only.ts';
 import { asksForHelp, usage } from './app/startup/arguments.ts';
 import { describeStart } from './app/startup/describe-start.ts';
 import { printAdminKey } from './app/startup/first-start.ts';
+import { openPatiently } from './app/startup/open-patiently.ts';
 import { optimizeSooner } from './app/startup/optimize-sooner.ts';
 import { findMisspelt, type MisspeltVariable, recordReads } from './app/startup/variable-names.ts';
 import { RateLimit } from './application/access/rate-limit.ts';
@@ -40,8 +41,6 @@ const flushDelayMs = 2_000;
 /** How long a service that is opened again waits for running requests, and how often it looks. */
 const drainMs = 2_000;
 const drainPollMs = 25;
-/** The pause before another try to open the service again. */
-const reopenMs = 5_000;
 
 keepNewFilesPrivate();
 optimizeSooner();
@@ -114,11 +113,17 @@ async function start(config: Config, misspelt: ReadonlyArray<MisspeltVariable>):
   for (;;) {
     const change = await node.logChanged;
     if (stopping) return;
-    servers.api.serve(createChangedLogApp(change, readProductVersion()));
+    const refuse = () => servers.api.serve(createChangedLogApp(change, readProductVersion()));
+    refuse();
     await logChange(change, node.service.documents, log.logger);
     await closeNode(node);
     if (change.common === null || stopping) return;
-    const reopened = await openPatiently(openNode, () => stopping, log.logger);
+    const reopened = await openPatiently(openNode, {
+      isStopping: () => stopping,
+      // The app of a service that was closed again may answer now.
+      onFailed: refuse,
+      log: log.logger,
+    });
     if (reopened === null) return;
     node = reopened;
   }
@@ -160,24 +165,6 @@ async function closeNode({ service, openRequests, endServing, close }: Node): Pr
   await endServing();
   for (const until = Date.now() + drainMs; openRequests() > 0 && Date.now() < until; ) await sleep(drainPollMs);
   await close();
-}
-
-/** Opens the service, and tries again while its stores do not answer. @returns null if the process stops meanwhile */
-async function openPatiently(
-  openNode: () => Promise<Node>,
-  isStopping: () => boolean,
-  log: PinoLogger,
-): Promise<Node | null> {
-  while (!isStopping()) {
-    try {
-      return await openNode();
-    } catch (error) {
-      if (!(error instanceof StartupError)) throw error;
-      log.error({ error: error.message, retryMs: reopenMs }, 'The service could not be opened again, and tries again');
-      await sleep(reopenMs);
-    }
-  }
-  return null;
 }
 
 /** The addresses of this process. They answer every request with 503 until `serve` sets their apps. */
