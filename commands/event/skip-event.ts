@@ -47,8 +47,8 @@ export const skipEvent = command({
       return E.left(
         refused(
           'event-not-stopped',
-          `Nothing has stopped at position ${position}: no event of this service is there, or everything can handle it. ` +
-            'GET /v1/projections and GET /v1/processes show where something has stopped.',
+          `GET /v1/projections and GET /v1/processes show no failure at position ${position}: no event of this service is ` +
+            'there, everything can handle it, or what has stopped there has also stopped at an earlier event, which is shown.',
         ),
       );
     const { eventId, eventType, stream = null } = failure;

@@ -61,7 +61,7 @@ export interface Lookup {
   readonly batchesRun: () => Promise<boolean>;
   /** The status of a process; null for an unknown name. */
   readonly process: (name: string) => Promise<StoppableStatus | null>;
-  /** The failure of what has stopped at the event of a position; null if nothing has. */
+  /** The failure at a position, of those that the statuses show: the first of each follower. Null without one. */
   readonly failureAt: (position: number) => Promise<EventFailure | null>;
 }
 

@@ -304,7 +304,7 @@ export const failures = {
   },
   'event-not-stopped': {
     status: 409,
-    title: 'Nothing has stopped at the event',
+    title: 'No failure is shown at the event',
     solution: 'Name the position of a `failure` that `GET /v1/projections` or `GET /v1/processes` shows.',
   },
   'projection-rebuilding': {

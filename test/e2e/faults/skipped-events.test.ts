@@ -138,7 +138,7 @@ describeOnEngines('broken events that an operator skips', (engines: Engines) => 
       assert.match(stderr, line);
       assert.equal(stderr.trimEnd().split('\n').length, 1, stderr);
     };
-    await refused(/^events: Nothing has stopped at position \d+: /, String(logEnd), '--reason', reason);
+    await refused(/^events: GET .* show no failure at position \d+: /, String(logEnd), '--reason', reason);
     await refused(/^events: skip-event needs --reason <text>/, String(logEnd));
     await refused(/^events: skip-event needs a <position>/, '--reason', reason);
     await refused(/^events: "first" is not a position/, 'first', '--reason', reason);
