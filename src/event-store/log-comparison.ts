@@ -14,8 +14,8 @@ export interface LogComparison {
 /** How long a node of the server may be behind. After that, what it lacks counts as lost. */
 export const defaultGraceMs = 10_000;
 const askAgainMs = 200;
-/** The most events that are read after the newest mark. */
-const maxEvents = 100;
+/** Maximum events in a page of those after the newest mark. */
+const maxEvents = 1_000;
 
 export interface ComparisonOptions {
   readonly pages: Pick<LogPages, 'eventAt' | 'readPage'>;
@@ -43,14 +43,17 @@ export async function compareLog(read: ReadOfLog, options: ComparisonOptions): P
 }
 
 /** Whether the log has a mark, and nothing new up to where it was read; `behind` if it may only be late. */
-async function findMark(mark: LogMark, readTo: number, { pages }: ComparisonOptions) {
+async function findMark(mark: LogMark, readTo: number, { pages, signal }: ComparisonOptions) {
   const id = await pages.eventAt(mark.position);
   if (id === null) return 'behind';
   if (id !== mark.id) return 'other';
-  if (readTo <= mark.position) return 'same';
-  const { events, position: end, isEnd } = await pages.readPage({ after: mark.position, maxEvents });
-  if (events.some(({ position, stream }) => position <= readTo && isChained(stream))) return 'other';
-  return isEnd && end < readTo ? 'behind' : 'same';
+  for (let after = mark.position; after < readTo && !signal.aborted; ) {
+    const { events, position, isEnd } = await pages.readPage({ after, maxEvents, isFresh: true });
+    if (events.some((event) => event.position <= readTo && isChained(event.stream))) return 'other';
+    if (isEnd && position < readTo) return 'behind';
+    after = position;
+  }
+  return 'same';
 }
 
 async function newestHeld({ marks }: ReadOfLog, { pages }: ComparisonOptions): Promise<LogMark | null> {

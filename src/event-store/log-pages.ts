@@ -15,6 +15,8 @@ export interface LogPageRequest {
   readonly types?: ReadonlyArray<string>;
   /** Only events of other types than these; as `types`, and not together with it. */
   readonly exceptTypes?: ReadonlyArray<string>;
+  /** Whether to read from the store, although the page is in memory or is being read. */
+  readonly isFresh?: boolean;
 }
 
 /** A part of the log from one read: the events after a position, up to another. */

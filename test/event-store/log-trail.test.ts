@@ -105,6 +105,15 @@ describe('compareLog', () => {
     assert.deepEqual(await compare(trail, restored), { lost: markOf(log, 0), common: markOf(log, 0) });
   });
 
+  it('finds such an event behind any number of metering events', async () => {
+    const log = new InMemoryEventStore();
+    log.append(event(1), ...events(2_500, 'usage-2026-01-01-node'));
+    const trail = await readAll(log);
+    const restored = log.backup(2_400);
+    restored.append(...events(200));
+    assert.deepEqual((await compare(trail, restored)).lost, markOf(log, 0));
+  });
+
   it('asks again for a missing event, because the node may only be behind', async () => {
     const log = new InMemoryEventStore();
     const [, last] = log.append(...events(2));

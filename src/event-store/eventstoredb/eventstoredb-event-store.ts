@@ -215,7 +215,8 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
   }
 
   /** The server has no filter for types next to that for streams, so the page has events of all types. */
-  async readPage({ after }: LogPageRequest): Promise<LogPage> {
+  async readPage({ after, isFresh = false }: LogPageRequest): Promise<LogPage> {
+    if (isFresh) return this.#log.readFresh(after);
     const page = await this.#log.readPage(after);
     if (page.after === after) return page;
     return pageWith(

@@ -123,6 +123,14 @@ export class LogReader {
     return reading;
   }
 
+  /**
+   * Reads the page after a position, and keeps it out of memory. No earlier answer has a part in it.
+   * @throws UnavailableError
+   */
+  readFresh(after: number): Promise<ReadPage> {
+    return this.#readPage(after, logRequest(after, pageEvents + 1, this.#options.names.ownEvents()));
+  }
+
   /** Drops a removed stream from memory, in other threads too. */
   async forget(stream: string): Promise<void> {
     this.#forgetHere(stream);
@@ -136,6 +144,7 @@ export class LogReader {
 
   /** Reports that the log may not have what was read from it. */
   doubt(): void {
+    this.#cache.clear();
     this.#end.doubt();
   }
 
@@ -215,6 +224,7 @@ export class LogReader {
   }
 
   async #askOthers(after: number): Promise<ReadPage | null> {
+    if (!this.#mayBeElsewhere(after)) return null;
     this.#asking.add(after);
     try {
       const pages = await Promise.all([...this.#exchanges].map((exchange) => exchange.ask(after)));
@@ -230,30 +240,32 @@ export class LogReader {
     return pageWith({ ...page, events, characters: 0 }, events);
   }
 
+  /** A page whose read began before a doubt may be of the log before, so it is read again. */
   async #read(after: number): Promise<ReadPage> {
-    if (this.#mayBeElsewhere(after)) {
-      const given = await this.#askOthers(after);
-      if (given !== null) return this.#taken(given);
+    for (;;) {
+      const { doubts } = this.#end;
+      const page = (await this.#askOthers(after)) ?? (await this.#readFromStore(after));
+      if (doubts !== this.#end.doubts) continue;
+      this.#cache.add(page);
+      this.#end.raise(page.position);
+      this.#noteMissing(page);
+      return page;
     }
+  }
+
+  async #readFromStore(after: number): Promise<ReadPage> {
     await this.#waitForMissing(after);
     const gatherMs = this.#gatherUntil - performance.now();
     if (gatherMs > 0) await delay(gatherMs, this.#closed.signal);
-    const page = await this.#readPage(after);
-    this.#noteMissing(page);
+    const page = await this.#readPage(after, this.#requestAfter(after, pageEvents));
     if (page.isEnd) this.#gatherUntil = performance.now() + Math.min(page.events.length - 1, longestGatherMs);
-    return this.#taken(page);
-  }
-
-  #taken(page: ReadPage): ReadPage {
-    this.#cache.add(page);
-    this.#end.raise(page.position);
     return page;
   }
 
   /** A page proves no more than its last event: the answering node may not show later events yet. */
-  async #readPage(after: number): Promise<ReadPage> {
+  async #readPage(after: number, request: ReadReq): Promise<ReadPage> {
     const { names, upcast } = this.#options;
-    const { messages, isEnd } = await this.#eventsAfter(after);
+    const { messages, isEnd } = await this.#eventsAfter(after, request);
     if (!isEnd && messages.length === 0) throw this.#slowPage();
     this.#pageMs = shortestPageMs;
     const events = messages.map((message) => new LazyEvent(storedEvent(message, names), upcast));
@@ -286,8 +298,7 @@ export class LogReader {
   }
 
   /** Reads a page of our events after a position, in one call. */
-  async #eventsAfter(after: number): Promise<EventsAfter> {
-    const request = this.#requestAfter(after, pageEvents);
+  async #eventsAfter(after: number, request: ReadReq): Promise<EventsAfter> {
     const reading = this.#options.reads.page(request, pageBytes, this.#pageMs);
     const { answers, isWhole } = await reading.catch((error: unknown) => {
       this.#giveMoreTime();
@@ -327,7 +338,7 @@ export class LogReader {
     if (this.#missing?.after !== position)
       this.#missing = { after: position, since: performance.now(), backOff: new BackOff(missingLimits) };
     const missingMs = performance.now() - this.#missing.since;
-    if (missingMs > longestIndexLagMs) this.#end.doubt();
+    if (missingMs > longestIndexLagMs) this.doubt();
     if (missingMs > lostAfterMs) this.#end.withdraw(position);
   }
 

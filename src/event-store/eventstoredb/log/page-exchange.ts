@@ -120,6 +120,12 @@ export class PageCache {
     this.#pages = this.#pages.filter((page) => !isOfStream(page));
   }
 
+  clear(): void {
+    this.#pages = [];
+    this.#events = 0;
+    this.#characters = 0;
+  }
+
   #count({ events, characters }: ReadPage, sign: 1 | -1): void {
     this.#events += sign * (events.length + 1);
     this.#characters += sign * characters;
