@@ -29,6 +29,33 @@ describe('serverSettings', () => {
     assert.equal(serverSettings('esdb://one,two?gossip-timeout=3').gossipTimeoutMs, 3_000);
   });
 
+  it('takes -1 and other large times as the longest time of a timer', () => {
+    const longestMs = 2 ** 31 - 1;
+    for (const time of ['-1', '2147483648', '9007199254740991']) {
+      const options = `gossipTimeout=${time}&keepAliveInterval=${time}&keepAliveTimeout=${time}&discoveryInterval=${time}`;
+      const settings = serverSettings(`esdb://one?${options}`);
+      assert.equal(settings.gossipTimeoutMs, longestMs);
+      assert.equal(settings.discoveryIntervalMs, longestMs);
+      assert.equal(settings.channelOptions['grpc.keepalive_time_ms'], longestMs);
+      assert.equal(settings.channelOptions['grpc.keepalive_timeout_ms'], longestMs);
+    }
+    assert.equal(serverSettings('esdb://one?gossipTimeout=2147484').gossipTimeoutMs, longestMs);
+  });
+
+  it('pauses between two questions to a node, whatever the URL says', () => {
+    assert.equal(serverSettings('esdb://one?discoveryInterval=0').discoveryIntervalMs, 20);
+  });
+
+  it('reads tls in any letter case, and refuses a value that is neither true nor false', () => {
+    assert.equal(serverSettings('esdb://one?tls=False').isSecure, false);
+    assert.equal(serverSettings('esdb://one?TLS=TRUE').isSecure, true);
+    for (const value of ['no', '0'])
+      assert.throws(
+        () => serverSettings(`esdb://one?tls=${value}`),
+        (error) => error instanceof StartupError && error.message.includes('tls must be true or false'),
+      );
+  });
+
   for (const url of [
     'esdb://me:secret@one:two?tls=false',
     'esdb://me:secret@one?keepAliveInterval=often',

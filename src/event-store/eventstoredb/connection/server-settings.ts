@@ -28,6 +28,12 @@ const maxMessageBytes = 17 * 1024 * 1024;
 /** The pause before a refused connection is tried again. */
 const reconnectMs = 200;
 
+/** The shortest pause between two questions to a node: a search must not fill a core. */
+const minDiscoveryMs = 20;
+
+/** The longest time of a timer. A longer one ends immediately. */
+const maxTimerMs = 2 ** 31 - 1;
+
 /** @param url see `connectionUrl`; @throws StartupError */
 export function serverSettings(url: string): ServerSettings {
   const checked = connectionUrl(url);
@@ -40,7 +46,7 @@ export function serverSettings(url: string): ServerSettings {
   const seeds = seedsOf(checked);
   if (!seeds.every((seed) => /^[^:/]+:\d+$/.test(seed))) throw unusable('Check its hosts and options.');
   const user = credentialsOf(checked);
-  const isSecure = options.get('tls') !== 'false';
+  const isSecure = isSecureBy(options.get('tls'));
   const metadata = new Metadata();
   metadata.set('connection-name', options.get('connectionname') ?? '');
   // A node that is not the leader, or not ready, answers reads from its own data: an existing stream may be "not found",
@@ -64,9 +70,15 @@ export function serverSettings(url: string): ServerSettings {
       'grpc.use_local_subchannel_pool': 1,
     },
     metadata,
-    discoveryIntervalMs: numberOf(options, 'discoveryInterval', 100),
-    gossipTimeoutMs: numberOf(options, 'gossipTimeout', 1) * 1_000,
+    discoveryIntervalMs: Math.max(numberOf(options, 'discoveryInterval', 100), minDiscoveryMs),
+    gossipTimeoutMs: Math.min(numberOf(options, 'gossipTimeout', 1) * 1_000, maxTimerMs),
   };
+}
+
+function isSecureBy(tls = 'true'): boolean {
+  const value = tls.toLowerCase();
+  if (value !== 'true' && value !== 'false') throw unusable('The option tls must be true or false.');
+  return value === 'true';
 }
 
 function optionOf(option: string): readonly [name: string, value: string] {
@@ -93,7 +105,7 @@ function numberOf(options: ReadonlyMap<string, string>, name: string, otherwise:
   const value = Number(text);
   if (!Number.isInteger(value)) throw unusable(`The option ${name} must be a whole number.`);
   // By the URL's rules -1 turns a limit off.
-  return value < 0 ? Number.MAX_SAFE_INTEGER : value;
+  return value < 0 ? maxTimerMs : Math.min(value, maxTimerMs);
 }
 
 function basic(credentials: string): string {
