@@ -27,6 +27,7 @@ export class LogDoubts {
 
   /** Reports that the log may no longer have what was read of it. */
   raise(): void {
+    if (this.#change !== null) return;
     this.#raised += 1;
     this.#settling ??= this.#settle().finally(() => {
       this.#settling = null;

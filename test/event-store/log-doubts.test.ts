@@ -61,8 +61,10 @@ describe('a tail whose store is in doubt', () => {
     log.changes.notify(1_000);
     await eventually(() => changes.length === 1, 'it is reported');
     assert.deepEqual(changes, [{ lost: markAt(2), common: markAt(0) }]);
+    log.changes.notifyDoubt();
     await sleep(50);
     assert.deepEqual(seen, [1, 2, 3]);
+    assert.equal(changes.length, 1, 'a later doubt reports nothing');
   });
 
   it('waits for a node that is behind, and gives the events in order after that', async () => {
