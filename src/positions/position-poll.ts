@@ -219,12 +219,12 @@ function projectionsIn({ projections }: PublishedPositions): Followed {
   return new Map(projections.map(({ name, ...followed }) => [name, followed]));
 }
 
-/** A process that has stopped or waits does not follow the log. */
-function processesIn({ checkpoints }: ProcessesRecord): Followed {
+/** A process that has stopped, waits or looks again at events of the past does not follow the log. */
+function processesIn({ checkpoints, liveFrom = 0 }: ProcessesRecord): Followed {
   const each = Object.entries(checkpoints);
   return new Map(
     each.map(([name, { position, failure, waitingFor }]) => {
-      return [name, { position, live: failure === null && waitingFor === null }];
+      return [name, { position, live: failure === null && waitingFor === null && position >= liveFrom }];
     }),
   );
 }
@@ -291,6 +291,8 @@ export interface ProcessesRecord {
   readonly effects: ReadonlyArray<ProcessEffect>;
   /** What was read of the log up to the checkpoints. The release before did not store it. */
   readonly read?: ReadOfLog;
+  /** Before this position the processes look again at events of the past, and no caller waits for them. Default 0. */
+  readonly liveFrom?: number;
 }
 
 /** The place of the record, for a poll that reads it together with others. */
@@ -311,7 +313,7 @@ const Record = t.intersection([
     ),
     effects: t.readonlyArray(t.type({ process: t.string, cause: t.number, appended: t.number })),
   }),
-  t.partial({ read: ReadOfLog }),
+  t.partial({ read: ReadOfLog, liveFrom: t.number }),
 ]);
 
 /** Reads the record from its value; null without one, or if this release cannot read it. */

@@ -98,6 +98,8 @@ interface Beginning {
   readonly log: string;
   readonly checkpoints: ReadonlyMap<string, ProcessCheckpoint>;
   readonly effects: ReadonlyArray<ProcessEffect>;
+  /** The position from which on callers wait for processes. Before it, the processes look again at events of the past. */
+  readonly liveFrom: number;
 }
 
 /** The time in which one node runs the processes. */
@@ -112,6 +114,7 @@ class ProcessTerm {
   readonly #writer: CheckpointWriter;
   #runs: ReadonlyArray<ProcessRun> = [];
   #log = '';
+  #liveFrom = 0;
   #effects: ProcessEffect[] = [];
   /** The record that was written last. */
   #written: ProcessesRecord | null = null;
@@ -140,6 +143,7 @@ class ProcessTerm {
     const beginning = await this.#begin();
     if (beginning === null) return;
     this.#log = beginning.log;
+    this.#liveFrom = beginning.liveFrom;
     this.#effects = [...beginning.effects];
     const requests = this.#newRequests(beginning);
     this.#runs = this.#options.processes.map((process) => this.#newRun(process, beginning, requests));
@@ -165,8 +169,11 @@ class ProcessTerm {
     };
     try {
       const { taken, end } = await retrying('Reading the checkpoints', read, { log, signal: this.#signal });
-      const { checkpoints: known, effects } = await this.#inLog(taken ?? nothingDone);
-      return { log: identity, checkpoints: withinLog(known, end), effects };
+      const { checkpoints: known, effects, isTakenBack } = await this.#inLog(taken ?? nothingDone);
+      const within = withinLog(known, end);
+      const looksAgain = isTakenBack || within.size < Object.keys(known).length;
+      const liveFrom = looksAgain ? end : Math.min(taken?.liveFrom ?? 0, end);
+      return { log: identity, checkpoints: within, effects, liveFrom };
     } catch (error) {
       if (this.#signal.aborted) return null;
       throw error;
@@ -179,17 +186,17 @@ class ProcessTerm {
     const { checkpoints, effects, read = nothingRead } = record;
     if (mayHaveSkippedEvents && record.read === undefined && Object.keys(checkpoints).length > 0) {
       log.info({}, 'The processes look once at the whole log, because releases before 0.5 could pass over events');
-      return nothingDone;
+      return { ...nothingDone, isTakenBack: true };
     }
     const compared = await tail.compare(read, this.#signal);
-    if (compared?.lost == null) return { checkpoints, effects };
+    if (compared?.lost == null) return { checkpoints, effects, isTakenBack: false };
     const position = compared.common?.position ?? 0;
     log.warn(
       { position: compared.lost.position, commonPosition: position },
       'The log no longer has events that processes have seen, as after a restore: they continue before these',
     );
     const before = Object.entries(checkpoints).map(([name, one]) => [name, takenBack(one, position)] as const);
-    return { checkpoints: Object.fromEntries(before), effects: [] };
+    return { checkpoints: Object.fromEntries(before), effects: [], isTakenBack: true };
   }
 
   #newRequests({ checkpoints }: Beginning): ProcessRequests {
@@ -198,12 +205,13 @@ class ProcessTerm {
     return new ProcessRequests({ tail, store, after: Math.min(...positions), log, signal: this.#signal });
   }
 
-  #newRun(process: Process, { checkpoints }: Beginning, requests: ProcessRequests): ProcessRun {
+  #newRun(process: Process, { checkpoints, liveFrom }: Beginning, requests: ProcessRequests): ProcessRun {
     return new ProcessRun({
       ...this.#options,
       clock: this.#clock,
       process,
       checkpoint: checkpoints.get(process.name) ?? startOfLog,
+      liveFrom,
       requests,
       signal: this.#signal,
       onChange: (change) => {
@@ -266,6 +274,7 @@ class ProcessTerm {
       // Only callers on other nodes read them.
       effects: this.#options.leases === null ? [] : [...this.#effects],
       read: this.#options.tail.trail.read,
+      liveFrom: this.#liveFrom,
     };
     await this.#options.checkpoints.save(this.#token, record);
     this.#written = record;

@@ -19,6 +19,8 @@ export interface ProcessRunOptions extends Omit<ProcessToolsOptions, 'log'> {
   readonly process: Process;
   /** The checkpoint after which it begins. */
   readonly checkpoint: ProcessCheckpoint;
+  /** The position from which on callers wait for it. */
+  readonly liveFrom: number;
   readonly tail: Pick<LogTail, 'follow'>;
   readonly requests: ProcessRequests;
   readonly clock: Clock;
@@ -118,10 +120,14 @@ export class ProcessRun {
     return { position: this.#position, lastAppended: this.#lastAppended, failure, waitingFor };
   }
 
-  /** The present position. Callers do not wait for a process that has stopped, waits itself, or keeps failing. */
+  /**
+   * The present position. Callers do not wait for a process that has stopped, waits itself, keeps failing, or looks again at
+   * events of the past.
+   */
   get followed(): FollowedPosition {
     const { position, failure, waitingFor } = this.checkpoint;
-    return { position, live: failure === null && waitingFor === null && this.#failing.size === 0 };
+    const isAtWork = failure === null && waitingFor === null && this.#failing.size === 0;
+    return { position, live: isAtWork && position >= this.#options.liveFrom };
   }
 
   /** The first event at which it has stopped. */

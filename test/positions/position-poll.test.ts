@@ -103,6 +103,20 @@ describe('PositionPoll', () => {
     assert.equal(await waiting, 'reached');
   });
 
+  it('waits for no process that looks again at events of the past', async () => {
+    store({ position: 7 });
+    assert.equal(await passedDetach(7, long, true), 'reached');
+    const wait = passedDetach(20, 2_000);
+    store({ position: 3 });
+    processes = processes && { ...processes, liveFrom: 12 };
+    assert.equal(await wait, 'reached');
+    assert.ok(positions.isHalted('process', 'detach'));
+    store({ position: 12 });
+    processes = processes && { ...processes, liveFrom: 12 };
+    assert.equal(await passedDetach(12, long, true), 'reached');
+    assert.ok(!positions.isHalted('process', 'detach'));
+  });
+
   it('never takes back what the projections of this node have reported, also after they have ended', async () => {
     const report = (position: number, generation = 1) =>
       poll.update('projection', new Map([['flows', { position, live: true, generation }]]));

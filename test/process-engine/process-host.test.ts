@@ -152,6 +152,31 @@ describe('ProcessHost', () => {
     assert.deepEqual(handled, ['one', 'two', 'three']);
   });
 
+  it('lets no caller wait until it has seen the whole log again', async () => {
+    const held = Promise.withResolvers<void>();
+    let seen = 0;
+    const handle: Process['handle'] = async () => {
+      seen += 1;
+      await held.promise;
+    };
+    const options = { mayHaveSkippedEvents: true };
+    await created('one');
+    const last = await created('two');
+    await left(store.identity, last, 0);
+    const host = start(handle, true, undefined, options);
+    await eventually(() => seen === 1, 'it sees the first event again');
+    await eventually(async () => (await stored()).position < last, 'its checkpoint is stored');
+    const isLive = host.positions.isLive('follower');
+    const liveFrom = (await checkpoints.read())?.liveFrom;
+    held.resolve();
+    assert.deepEqual([isLive, liveFrom], [false, last]);
+    assert.ok(await host.passed(last));
+    await eventually(() => host.positions.isLive('follower'), 'callers wait again');
+    await host.stop();
+    const next = start(handle, true, undefined, options);
+    await eventually(() => next.positions.isLive('follower'), 'callers wait from the begin of the next term on');
+  });
+
   it('handles an event for the project that it belongs to', async () => {
     const owners: string[] = [];
     const note: Process['handle'] = async () => void owners.push(currentOwner());
