@@ -2,6 +2,7 @@ import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { delay, withTimeoutError } from '#shared/async/timed-waits.ts';
 import {
   callFailure,
+  causeOf,
   closedError,
   isNotLeader,
   isRefusal,
@@ -17,6 +18,10 @@ const questionMs = 5_000;
 
 /** After this many silent questions in a row a node gets a new link: the connection of the old one may be dead. */
 const maxSilentQuestions = 2;
+
+/** After this time a search is slower, because the outage may last for hours. */
+const hastyMs = 10_000;
+const slowPauseMs = 1_000;
 
 interface Candidate {
   link: NodeLink;
@@ -89,15 +94,15 @@ export class LeaderSearch {
     const { promise: found, resolve, reject } = Promise.withResolvers<NodeLink>();
     const asked = new Set<string>();
     const failures = new Map<string, unknown>();
+    const began = performance.now();
     const poll = async (address: string) => {
       if (asked.has(address)) return;
       asked.add(address);
       while (!signal.aborted) {
-        const candidate = this.#candidateAt(address);
-        const failure = await this.#ask(candidate);
+        const failure = await this.#ask(address);
         if (signal.aborted) return;
         if (failure === null) {
-          resolve(candidate.link);
+          resolve(this.#candidateAt(address).link);
           return over.abort();
         }
         failures.set(address, failure);
@@ -108,7 +113,14 @@ export class LeaderSearch {
           reject(failure);
           return over.abort();
         }
-        await delay(discoveryIntervalMs, signal);
+        if (failures.size === asked.size && [...failures.values()].every((cause) => causeOf(cause).isPermanent)) {
+          this.#round = null;
+          reject(failure);
+          over.abort();
+          // An open link would try to connect several times a second.
+          return this.#leaveAllBut(null);
+        }
+        await delay(pauseMs(performance.now() - began, discoveryIntervalMs), signal);
       }
     };
     signal.addEventListener('abort', () => reject(closedError()), { once: true });
@@ -126,7 +138,16 @@ export class LeaderSearch {
   }
 
   /** @returns why it did not answer; null if it did */
-  async #ask(candidate: Candidate): Promise<unknown> {
+  async #ask(address: string): Promise<unknown> {
+    try {
+      return await this.#askCandidate(this.#candidateAt(address));
+    } catch (error) {
+      // A node may name a leader whose address cannot be used.
+      return error;
+    }
+  }
+
+  async #askCandidate(candidate: Candidate): Promise<unknown> {
     const { question, linkTo } = this.#options;
     const failure = await candidate.link.ask(question, new Date(Date.now() + questionMs));
     candidate.silentQuestions = failure !== null && isSilence(callFailure(failure)) ? candidate.silentQuestions + 1 : 0;
@@ -145,6 +166,11 @@ export class LeaderSearch {
     }
     this.#candidates.clear();
   }
+}
+
+/** Returns the pause between two questions to the same node. */
+export function pauseMs(searchedForMs: number, discoveryIntervalMs: number): number {
+  return searchedForMs < hastyMs ? discoveryIntervalMs : Math.max(discoveryIntervalMs, slowPauseMs);
 }
 
 /** What a node says, or that nothing answers there; silence only if that is all. */
