@@ -216,13 +216,23 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
 
   /** The server has no filter for types next to that for streams, so the page has events of all types. */
   async readPage({ after, isFresh = false }: LogPageRequest): Promise<LogPage> {
-    if (isFresh) return this.#log.readFresh(after);
+    if (isFresh) return this.#readFresh(after);
     const page = await this.#log.readPage(after);
     if (page.after === after) return page;
     return pageWith(
       { ...page, after },
       page.events.filter(({ position }) => position > after),
     );
+  }
+
+  /** A log without an event at the position ends before it, or the node that answers is behind. */
+  async #readFresh(after: number): Promise<LogPage> {
+    try {
+      return await this.#log.readFresh(after);
+    } catch (error) {
+      if (!(error instanceof InvalidPositionError)) throw error;
+      return { after, position: after, events: [], characters: 0, isEnd: true };
+    }
   }
 
   get changes(): LogChanges {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { noStream } from '#event-store/event-store.ts';
+import { InvalidPositionError } from '#event-store/eventstoredb/connection/reads.ts';
 import {
   type EventStoreDbEventStore,
   openEventStoreDbEventStore,
@@ -74,5 +75,39 @@ describe('a tail of EventStoreDB that compares the log with what was read', func
     await other.close();
     await eventually(() => changes.length === 1, 'the change is noticed');
     assert.equal(seen.length, 3);
+  });
+
+  it('is in doubt when the server has no event at a position where a page begins', async () => {
+    let doubts = 0;
+    store.changes.onDoubt(() => {
+      doubts += 1;
+    });
+    await fill('flow-1', noStream, 2);
+    const after = (seen[0] ?? 0) + 1;
+    // Empties the memory, which has the page.
+    double.cut();
+    await eventually(() => doubts === 1, 'the log is in doubt');
+    await assert.rejects(store.readPage({ after, maxEvents: 1 }), InvalidPositionError);
+    assert.equal(doubts, 2);
+    const page = await store.readPage({ after, maxEvents: 1, isFresh: true });
+    assert.deepEqual(page, { after, position: after, events: [], characters: 0, isEnd: true });
+    await fill('flow-2', noStream);
+    assert.deepEqual(changes, []);
+  });
+
+  it('is in doubt when the reader of another thread is', async () => {
+    const node = await EventStoreDbDouble.start({ log: double.log });
+    const thread = openEventStoreDbEventStore({ url: node.url, ...naming, wake: store.changePort() });
+    let doubts = 0;
+    thread.changes.onDoubt(() => {
+      doubts += 1;
+    });
+    await fill('flow-1', noStream);
+    await thread.readPage({ after: 0, maxEvents: 1 });
+    assert.equal(doubts, 0);
+    double.cut();
+    await eventually(() => doubts > 0, 'the other thread hears of the doubt');
+    await thread.close();
+    await node.kill();
   });
 });

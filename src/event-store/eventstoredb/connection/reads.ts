@@ -90,7 +90,7 @@ export class Reads {
    * Returns the answers of one call, which runs while the server is available, because it may have to skip many events
    * of other applications. If the call fails, earlier answers are kept.
    * @param maxBytes as for `answers`
-   * @throws UnavailableError if there are no answers
+   * @throws UnavailableError if there are no answers; InvalidPositionError
    */
   async page(request: ReadReq, maxBytes: number, deadlineMs: number): Promise<ReadAnswers> {
     await this.#ensureOpen();
@@ -98,6 +98,7 @@ export class Reads {
       const limits = { maxBytes, deadlineMs, keepsPart: true };
       return await this.#failWhenUnavailable(readOnce(this.#connection, request, limits));
     } catch (error) {
+      if (isInvalidPosition(callFailure(error))) throw new InvalidPositionError();
       throw await this.#explained(error);
     }
   }

@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import type { Reads } from '#event-store/eventstoredb/connection/reads.ts';
+import { InvalidPositionError, type Reads } from '#event-store/eventstoredb/connection/reads.ts';
 import {
   bytesOf,
   type EventMessage,
@@ -103,6 +103,7 @@ export class LogReader {
         for (const sender of this.#senders) sender.sendForeign(stretch);
       },
     });
+    options.wakeUps.onDoubt?.(() => this.doubt());
     if (options.partner !== undefined) this.#exchangeBy(options.partner);
   }
 
@@ -127,8 +128,8 @@ export class LogReader {
    * Reads the page after a position, and keeps it out of memory. No earlier answer has a part in it.
    * @throws UnavailableError
    */
-  readFresh(after: number): Promise<ReadPage> {
-    return this.#readPage(after, logRequest(after, pageEvents + 1, this.#options.names.ownEvents()));
+  async readFresh(after: number): Promise<ReadPage> {
+    return this.#pageOf(after, await this.#eventsAfter(after, after));
   }
 
   /** Drops a removed stream from memory, in other threads too. */
@@ -142,9 +143,10 @@ export class LogReader {
     this.#end.raise(position);
   }
 
-  /** Reports that the log may not have what was read from it. */
+  /** Reports that the log may not have what was read from it, to other threads too. */
   doubt(): void {
     this.#cache.clear();
+    for (const sender of this.#senders) sender.sendDoubt();
     this.#end.doubt();
   }
 
@@ -156,8 +158,9 @@ export class LogReader {
     if (!this.#hasSearched) await this.#searchEnd();
     for (;;) {
       const after = this.#end.known;
-      const reading = this.#options.reads.answers(this.#requestAfter(after, pageEvents), pageBytes);
-      const answers = await reading.catch(this.#forgetForeign);
+      const answers = await this.#beginAfter(after, (start) =>
+        this.#options.reads.answers(this.#requestFrom(start, pageEvents), pageBytes),
+      );
       this.#end.asked();
       const last = eventsAfter(after, answers).at(-1);
       if (last === undefined) return this.#end.known;
@@ -257,15 +260,14 @@ export class LogReader {
     await this.#waitForMissing(after);
     const gatherMs = this.#gatherUntil - performance.now();
     if (gatherMs > 0) await delay(gatherMs, this.#closed.signal);
-    const page = await this.#readPage(after, this.#requestAfter(after, pageEvents));
+    const page = this.#pageOf(after, await this.#beginAfter(after, (start) => this.#eventsAfter(after, start)));
     if (page.isEnd) this.#gatherUntil = performance.now() + Math.min(page.events.length - 1, longestGatherMs);
     return page;
   }
 
   /** A page proves no more than its last event: the answering node may not show later events yet. */
-  async #readPage(after: number, request: ReadReq): Promise<ReadPage> {
+  #pageOf(after: number, { messages, isEnd }: EventsAfter): ReadPage {
     const { names, upcast } = this.#options;
-    const { messages, isEnd } = await this.#eventsAfter(after, request);
     if (!isEnd && messages.length === 0) throw this.#slowPage();
     this.#pageMs = shortestPageMs;
     const events = messages.map((message) => new LazyEvent(storedEvent(message, names), upcast));
@@ -298,11 +300,11 @@ export class LogReader {
   }
 
   /** Reads a page of our events after a position, in one call. */
-  async #eventsAfter(after: number, request: ReadReq): Promise<EventsAfter> {
-    const reading = this.#options.reads.page(request, pageBytes, this.#pageMs);
+  async #eventsAfter(after: number, start: number): Promise<EventsAfter> {
+    const reading = this.#options.reads.page(this.#requestFrom(start, pageEvents), pageBytes, this.#pageMs);
     const { answers, isWhole } = await reading.catch((error: unknown) => {
       this.#giveMoreTime();
-      return this.#forgetForeign(error);
+      throw error;
     });
     const isEnd = isWhole && answers.filter((answer) => answer.hasEvent()).length <= pageEvents;
     return { messages: eventsAfter(after, answers).slice(0, pageEvents), isEnd };
@@ -310,22 +312,32 @@ export class LogReader {
 
   /** Returns the position of the first event of ours after a position; that position without one. */
   async #findNext(after: number): Promise<number> {
-    const reading = this.#options.reads.page(this.#requestAfter(after, 1), pageBytes, this.#pageMs);
-    const { answers } = await reading.catch(this.#forgetForeign);
+    const { answers } = await this.#beginAfter(after, (start) =>
+      this.#options.reads.page(this.#requestFrom(start, 1), pageBytes, this.#pageMs),
+    );
     const [next] = eventsAfter(after, answers);
     return next === undefined ? after : positionOf(next);
   }
 
-  readonly #forgetForeign = (error: unknown): never => {
-    this.#end.forgetForeign();
-    throw error;
-  };
-
-  /** The answer includes the event at the first position, and begins after a known part without events of ours. */
-  #requestAfter(after: number, maxEvents: number): ReadReq {
+  /**
+   * Reads from a position on, or from the end of a known part without events of ours. If the server has no event at a
+   * position of ours, it has another log, or it is behind.
+   */
+  async #beginAfter<Answer>(after: number, read: (start: number) => Promise<Answer>): Promise<Answer> {
     const { foreign } = this.#end;
-    const isWithin = foreign.after <= after && after < foreign.before;
-    return logRequest(isWithin ? foreign.before : after, maxEvents + 1, this.#options.names.ownEvents());
+    const start = foreign.after <= after && after < foreign.before ? foreign.before : after;
+    try {
+      return await read(start);
+    } catch (error) {
+      this.#end.forgetForeign();
+      if (error instanceof InvalidPositionError && start === after) this.doubt();
+      throw error;
+    }
+  }
+
+  /** The answer includes the event at the first position. */
+  #requestFrom(start: number, maxEvents: number): ReadReq {
+    return logRequest(start, maxEvents + 1, this.#options.names.ownEvents());
   }
 
   /** Another node may have announced events that the leader does not show yet, because its index is late. */

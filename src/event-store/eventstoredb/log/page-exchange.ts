@@ -160,6 +160,8 @@ export type PageMessage =
   /** A stream was removed: its events leave the memory of the other thread. */
   | { readonly kind: 'removed'; readonly stream: string }
   | { readonly kind: 'removal-acknowledged' }
+  /** The log may not have what was read before this message. Later pages were read after it. */
+  | { readonly kind: 'doubt' }
   /** A reader listens at this end. */
   | { readonly kind: 'ready' }
   /** Requests the page after a position, if the other reader has it or is reading it. */
@@ -212,6 +214,10 @@ export class PageSender {
       await new Promise<void>((resolve) => {
         this.#onAcknowledged = resolve;
       });
+  }
+
+  sendDoubt(): void {
+    this.#port.postMessage({ kind: 'doubt' } satisfies PageMessage);
   }
 
   sendForeign(stretch: ForeignStretch): void {

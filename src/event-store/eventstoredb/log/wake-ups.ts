@@ -25,6 +25,8 @@ export interface WakeUpSource {
   readonly start: (listener: WakeUpListener) => () => void;
   /** Calls a listener, from now on, for each stream whose removal another thread reports. */
   readonly onRemoved?: (listener: (stream: string) => void) => void;
+  /** Calls a listener, from now on, for each doubt of another thread. */
+  readonly onDoubt?: (listener: () => void) => void;
   /** Closes the source. */
   readonly close: () => void;
 }
@@ -39,11 +41,13 @@ const portPollMs = 5_000;
 export function wakeUpsByPort(port: MessagePort): WakeUpSource {
   let listener: WakeUpListener | null = null;
   let removalListener: (stream: string) => void = () => {};
+  let doubtListener = () => {};
   port.on('message', (message: PageMessage) => {
     if (message.kind === 'removed') {
       removalListener(message.stream);
       port.postMessage({ kind: 'removal-acknowledged' } satisfies PageMessage);
     }
+    if (message.kind === 'doubt') doubtListener();
     if (message.kind === 'foreign') listener?.onForeign(message.stretch);
     if (message.kind !== 'page') return;
     port.postMessage({ kind: 'acknowledged' } satisfies PageMessage);
@@ -59,6 +63,9 @@ export function wakeUpsByPort(port: MessagePort): WakeUpSource {
     },
     onRemoved(onRemoved) {
       removalListener = onRemoved;
+    },
+    onDoubt(onDoubt) {
+      doubtListener = onDoubt;
     },
     close: () => port.close(),
   };
