@@ -9,6 +9,7 @@ import { createChangedLogApp, logChange } from './app/changed-log.ts';
 import { type ComposeOptions, compose, type Service } from './app/compose.ts';
 import { type Config, type Role, readConfig } from './app/config.ts';
 import { controlSocketPath, createLocalInvoke, openControlSocket } from './app/control-socket.ts';
+import { openDataDirectory } from './app/data-directory.ts';
 import { keepNewFilesPrivate } from './app/files/private-files.ts';
 import { readProductVersion } from './app/product-version.ts';
 import { describeAsOf } from './app/read-only.ts';
@@ -100,12 +101,14 @@ async function start(config: Config, misspelt: ReadonlyArray<MisspeltVariable>):
   });
   // Without a file there is nothing to reload, and a closed terminal must end the process.
   if (config.gatewayConfig !== null) process.on('SIGHUP', () => void node.service.reloadGateway());
+  let releaseHeld: () => Promise<void> = async () => undefined;
   closeAll = async () => {
     // A service that is being opened has to be closed too, or its locks and leases stay.
     const last = await opening.catch(() => node);
     last.service.endFeeds();
     await Promise.all([last.endServing(), servers.api.stop(), servers.metrics?.stop()]);
     await last.close();
+    await releaseHeld();
     log.logger.info('stopped');
     log.close();
   };
@@ -113,11 +116,16 @@ async function start(config: Config, misspelt: ReadonlyArray<MisspeltVariable>):
   for (;;) {
     const change = await node.logChanged;
     if (stopping) return;
-    const refuse = () => servers.api.serve(createChangedLogApp(change, readProductVersion()));
+    const refusal = createChangedLogApp(change, readProductVersion());
+    const refuse = () => servers.api.serve(refusal);
     refuse();
     await logChange(change, node.service.documents, log.logger);
     await closeNode(node);
-    if (change.common === null || stopping) return;
+    if (stopping) return;
+    if (change.common === null) {
+      releaseHeld = holdDirectory(config.dataDir, refusal, log.logger);
+      return;
+    }
     const reopened = await openPatiently(openNode, {
       isStopping: () => stopping,
       // The app of a service that was closed again may answer now.
@@ -165,6 +173,29 @@ async function closeNode({ service, openRequests, endServing, close }: Node): Pr
   await endServing();
   for (const until = Date.now() + drainMs; openRequests() > 0 && Date.now() < until; ) await sleep(drainPollMs);
   await close();
+}
+
+/**
+ * Keeps the data directory of a closed service, and refuses what command-line tools ask for: without an owner of the
+ * directory, a tool would open a service of its own on the wrong log.
+ * @returns releases it
+ */
+function holdDirectory(dataDir: string, refusal: Koa, log: PinoLogger): () => Promise<void> {
+  const openNothing = (error: unknown) => {
+    log.error({ err: error }, 'Command-line tools are not refused here: start none until the right log is back');
+    return async () => undefined;
+  };
+  try {
+    const directory = openDataDirectory(dataDir);
+    const path = controlSocketPath(dataDir);
+    const socket = path === null ? null : openControlSocket(async () => refusal, path).catch(openNothing);
+    return async () => {
+      await (await socket)?.();
+      directory.release();
+    };
+  } catch (error) {
+    return openNothing(error);
+  }
 }
 
 /** The addresses of this process. They answer every request with 503 until `serve` sets their apps. */

@@ -14,6 +14,9 @@ import {
   type TemporaryFolder,
   temporaryFolder,
 } from '#test/support/service/service-process.ts';
+import { WatchedProcess } from '#test/support/service/watched-process.ts';
+
+const keysTool = join(import.meta.dirname, '../../../src/cli/keys.ts');
 
 type Named = { readonly id: string };
 
@@ -128,12 +131,10 @@ describe('a log that changes under a running service', function () {
   });
 
   const owner = () => announcedOwner(folder.path);
-  const moments = {
-    'when it notices the change': () => notices(20_000),
-    // The new owner is recorded, and its address is not yet.
-    'while it is opened again': () =>
-      eventually(() => owner() !== null && owner()?.url === undefined, 'it is opened again', 20_000),
-  };
+  // The address of the service that was closed is not recorded any more.
+  const ownsAgain = () =>
+    eventually(() => owner() !== null && owner()?.url === undefined, 'it owns the folder', 20_000);
+  const moments = { 'when it notices the change': () => notices(20_000), 'while it is opened again': ownsAgain };
   for (const [when, moment] of Object.entries(moments))
     it(`closes everything before it ends, if it is stopped ${when} ${long}`, async () => {
       const flows = await createFlows(service, 1);
@@ -159,7 +160,13 @@ describe('a log that changes under a running service', function () {
       double.log.events.filter(({ stream }) => stream.startsWith('switchyard.')),
       [],
     );
+    await ownsAgain();
+    const environment = { DATA_DIR: folder.path, EVENT_STORE_URL: double.url };
+    const tool = new WatchedProcess({ file: keysTool, args: ['admin'], environment });
+    assert.equal((await tool.ended).code, 1, tool.stdout);
+    assert.match(tool.stderr, /The log has changed.*start the service again/);
     assert.equal((await service.stop()).code, 0);
+    assert.equal(owner(), null);
   });
 });
 
