@@ -31,6 +31,8 @@ type Outcome = E.Either<AppendFailure, AppendResult>;
 
 /** The limits of appends. */
 export interface AppendLimits extends AppendRoomLimits {
+  /** The limit of one append, which the server's own may be below. */
+  readonly maxAppendBytes: number;
   /** The longest wait of the caller. */
   readonly answerWithinMs: number;
   /** The timeout of one attempt. */
@@ -139,7 +141,11 @@ export class Appends {
       case 'conflict':
         return E.left(result);
       case 'too-large':
-        return E.left({ kind: 'append-too-large', bytes, maxBytes: result.maxBytes });
+        return E.left({
+          kind: 'append-too-large',
+          bytes,
+          maxBytes: result.maxBytes ?? this.#options.limits.maxAppendBytes,
+        });
       case 'stream-deleted':
         throw this.#unreadable(append, null, 'it was deleted in EventStoreDB');
       case 'misplaced':
@@ -253,8 +259,8 @@ export type Attempt =
   | { readonly kind: 'stored'; readonly revision: number; readonly position: number | null }
   /** Not stored by this attempt. */
   | { readonly kind: 'conflict'; readonly actualRevision: number }
-  /** Not stored: the server's own limit is lower than ours. */
-  | { readonly kind: 'too-large'; readonly maxBytes: number }
+  /** Not stored: the server's own limit is lower than ours. `maxBytes` is null if the server does not name it. */
+  | { readonly kind: 'too-large'; readonly maxBytes: number | null }
   /** Its stream was deleted from outside: it was closed for good (tombstoned), or hides the events. */
   | { readonly kind: 'stream-deleted' }
   /** Not stored until a person changes something. */
@@ -286,15 +292,23 @@ export function attemptOf(answer: AppendResp): Attempt {
 export function failedAttemptOf(error: unknown): Attempt {
   const failure = callFailure(error);
   if (isDeleted(failure)) return { kind: 'stream-deleted' };
-  const limit = exceededLimit(failure, error);
-  if (limit !== null) return { kind: 'too-large', maxBytes: limit };
+  const trailer = exceededLimit(failure);
+  if (trailer !== null) return { kind: 'too-large', maxBytes: bytesIn(trailerOf(error, trailer)) };
   if (isRefusal(failure)) return { kind: 'refused', refusal: error };
   return { kind: 'lost', detail: failure.detail };
 }
 
-/** Returns the server's limit that an append exceeds: that of all its events, or, from 24.10.5 on, that of each event. */
-function exceededLimit({ exception }: CallFailure, error: unknown): number | null {
-  if (exception === 'maximum-append-size-exceeded') return Number(trailerOf(error, 'maximum-append-size'));
-  if (exception === 'maximum-append-event-size-exceeded') return Number(trailerOf(error, 'maximum-append-event-size'));
+/**
+ * Returns the trailer with the server's limit that an append exceeds: that of all its events, or, from 24.10.5 on, that of
+ * each event.
+ */
+function exceededLimit({ exception }: CallFailure): string | null {
+  if (exception === 'maximum-append-size-exceeded') return 'maximum-append-size';
+  if (exception === 'maximum-append-event-size-exceeded') return 'maximum-append-event-size';
   return null;
+}
+
+function bytesIn(trailer: string | undefined): number | null {
+  const bytes = Number(trailer);
+  return Number.isSafeInteger(bytes) ? bytes : null;
 }

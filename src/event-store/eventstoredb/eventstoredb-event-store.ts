@@ -155,6 +155,7 @@ export class EventStoreDbEventStore implements EventStore, LogPages, StreamRemov
     const reader = new LogReader({ reads, availability, names, upcast: this.#upcast, wakeUps, ...partner });
     connection.onMove(() => reader.doubt());
     const limits = {
+      maxAppendBytes: this.#maxAppendBytes,
       answerWithinMs,
       attemptMs,
       settleWithinMs: options.settleWithinMs ?? 600_000,

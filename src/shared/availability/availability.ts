@@ -182,8 +182,7 @@ export class Availability {
   /** Waits only for the first explanation of an outage, so that none delays the next probe. */
   async #setUnavailable(failure: unknown): Promise<void> {
     const { signal: over } = this.#recovered;
-    this.#explaining ??= this.#options
-      .explain(failure)
+    this.#explaining ??= this.#explain(failure)
       .then((cause) => {
         if (!over.aborted) this.#outageLasts(cause);
       })
@@ -191,6 +190,15 @@ export class Availability {
         this.#explaining = null;
       });
     if (this.#cause === null) await this.#explaining;
+  }
+
+  /** An outage whose explanation fails is an outage too. */
+  async #explain(failure: unknown): Promise<UnavailableCause> {
+    try {
+      return await this.#options.explain(failure);
+    } catch {
+      return unknownCause;
+    }
   }
 
   #outageLasts(cause: UnavailableCause): void {

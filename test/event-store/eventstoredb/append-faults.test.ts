@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
+import { Metadata } from '@grpc/grpc-js';
 import * as E from 'fp-ts/lib/Either.js';
 import { pino } from 'pino';
 import { StreamWriter } from '#application/streams/stream-writer.ts';
 import { writeEvents } from '#application/streams/write-events.ts';
 import { streamName } from '#domain/shared/entity.ts';
-import { noStream } from '#event-store/event-store.ts';
+import { defaultMaxAppendBytes, noStream } from '#event-store/event-store.ts';
 import {
   type EventStoreDbEventStore,
   type EventStoreDbOptions,
@@ -386,6 +387,13 @@ describe('EventStoreDbEventStore with failing appends', function () {
         const failure = await mustRefuse(store, stream, noStream, [someEvent()]);
         assert.ok(failure.kind === 'append-too-large' && failure.maxBytes === 1_000, JSON.stringify(failure));
       });
+
+    it('reports its own limit when the server does not name one', async () => {
+      const metadata = Metadata.fromHttp2Headers({ exception: 'maximum-append-size-exceeded' });
+      double.faults.nextAppends.push({ kind: 'fail', failure: { ...appendTooLarge(1_000), metadata } });
+      const failure = await mustRefuse(store, stream, noStream, [someEvent()]);
+      assert.ok(failure.kind === 'append-too-large' && failure.maxBytes === defaultMaxAppendBytes);
+    });
 
     it('returns the position of the last event when a repeated append is answered with the first one’s', async () => {
       const events = someEvents(3);

@@ -117,6 +117,15 @@ describe('Availability', () => {
     });
   }
 
+  it('counts a server as unavailable although the explanation fails', async () => {
+    const explain = () => Promise.reject(new Error('the explanation failed'));
+    availability = new Availability({ ...options, explain });
+    answer = () => Promise.reject(new Error('refused'));
+    availability.suspect();
+    await pass(1_000);
+    assert.equal(availability.cause?.detail, 'it does not answer');
+  });
+
   it('ends a wait for work as soon as the server is known to be away', async () => {
     answer = () => Promise.reject(new Error('refused'));
     const outcome = availability.failWhenUnavailable(new Promise(() => {}), ({ detail }) => detail);

@@ -129,7 +129,7 @@ export function isOfServer(failure: CallFailure): boolean {
   if (isLoginRefusal(failure) || isAccessRefusal(failure)) return false;
   if (isNotReady(detail) || exception === 'not-leader' || code === notFound) return false;
   if (exception !== undefined) return true;
-  return ![undefined, deadlineExceeded, internal, unavailable].includes(code) && code !== aborted;
+  return ![undefined, cancelled, deadlineExceeded, internal, unavailable].includes(code) && code !== aborted;
 }
 
 /** Reads the reason of a failed call from the failure and its causes. */
