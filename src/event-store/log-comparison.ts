@@ -11,6 +11,12 @@ export interface LogComparison {
   readonly common: LogMark | null;
 }
 
+/**
+ * The newest marks that are compared. The newest one alone is not enough: events that were read while the log was replaced
+ * may be of the new log, after some of the old one.
+ */
+const comparedMarks = 16;
+
 /** How long a node of the server may be behind. After that, what it lacks counts as lost. */
 export const defaultGraceMs = 10_000;
 const askAgainMs = 200;
@@ -34,7 +40,7 @@ export async function compareLog(read: ReadOfLog, options: ComparisonOptions): P
   if (newest === null) return { lost: null, common: null };
   const until = performance.now() + graceMs;
   for (;;) {
-    const found = await findMark(newest, read.readTo, options);
+    const found = await findRead(read, options);
     if (found === 'same') return { lost: null, common: newest };
     if (found === 'other' || performance.now() >= until || signal.aborted) break;
     await delay(askAgainMs, signal);
@@ -42,12 +48,14 @@ export async function compareLog(read: ReadOfLog, options: ComparisonOptions): P
   return { lost: newest, common: await newestHeld(read, options) };
 }
 
-/** Whether the log has a mark, and nothing new up to where it was read; `behind` if it may only be late. */
-async function findMark(mark: LogMark, readTo: number, { pages, signal }: ComparisonOptions) {
-  const id = await pages.eventAt(mark.position);
-  if (id === null) return 'behind';
-  if (id !== mark.id) return 'other';
-  for (let after = mark.position; after < readTo && !signal.aborted; ) {
+/** Whether the log has the newest marks, and nothing new up to where it was read; `behind` if it may only be late. */
+async function findRead({ marks, readTo }: ReadOfLog, { pages, signal }: ComparisonOptions) {
+  for (const mark of marks.slice(-comparedMarks).toReversed()) {
+    const id = await pages.eventAt(mark.position);
+    if (id === null) return 'behind';
+    if (id !== mark.id) return 'other';
+  }
+  for (let after = marks.at(-1)?.position ?? 0; after < readTo && !signal.aborted; ) {
     const { events, position, isEnd } = await pages.readPage({ after, maxEvents, isFresh: true });
     if (events.some((event) => event.position <= readTo && isChained(event.stream))) return 'other';
     if (isEnd && position < readTo) return 'behind';
@@ -56,7 +64,13 @@ async function findMark(mark: LogMark, readTo: number, { pages, signal }: Compar
   return 'same';
 }
 
+/** The newest mark that the log has, up to which it lacks none that is compared. */
 async function newestHeld({ marks }: ReadOfLog, { pages }: ComparisonOptions): Promise<LogMark | null> {
-  for (const mark of marks.toReversed()) if ((await pages.eventAt(mark.position)) === mark.id) return mark;
-  return null;
+  let held: LogMark | null = null;
+  for (const [index, mark] of marks.toReversed().entries()) {
+    const isHeld = (await pages.eventAt(mark.position)) === mark.id;
+    held = isHeld ? (held ?? mark) : null;
+    if (held !== null && index >= comparedMarks - 1) return held;
+  }
+  return held;
 }

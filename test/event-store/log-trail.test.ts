@@ -105,6 +105,18 @@ describe('compareLog', () => {
     assert.deepEqual(await compare(trail, restored), { lost: markOf(log, 0), common: markOf(log, 0) });
   });
 
+  it('finds a mixture of two logs, whose newest event is of the log that answers', async () => {
+    const log = new InMemoryEventStore();
+    log.append(...events(6));
+    const trail = await readAll(log);
+    const restored = log.backup(3);
+    restored.append(...events(10));
+    trail.addPage(await restored.readPage({ after: log.events.at(-1)?.position ?? 0, maxEvents: 5 }), true);
+    const { lost, common } = await compare(trail, restored);
+    assert.deepEqual(lost, trail.newest);
+    assert.deepEqual(common, markOf(log, 2));
+  });
+
   it('finds such an event behind any number of metering events', async () => {
     const log = new InMemoryEventStore();
     log.append(event(1), ...events(2_500, 'usage-2026-01-01-node'));
