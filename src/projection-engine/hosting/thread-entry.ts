@@ -24,6 +24,11 @@ interface ProjectionsModule {
 
 /** The time limit of the thread's calls of a shared read store. */
 const writeTimeoutMs = 10_000;
+/**
+ * How long a thread whose log has changed waits for its end. Mostly the main thread sees the change too, and closes this
+ * thread; otherwise it fails, and its next start compares the read models with the log.
+ */
+const changedLogMs = 5_000;
 /** How ended commands are reported to the main thread. */
 const commandBatches = { delayMs: 1_000, maxItemsAtOnce: 10_000 };
 
@@ -40,6 +45,12 @@ const mayHaveSkippedEvents = data.events.kind === 'eventstoredb';
 const events = await openEvents(data.events);
 // A file is never behind.
 const tail = new LogTail({ pages: events, log, ...(data.events.kind === 'sqlite' && { graceMs: 0 }) });
+tail.onChanged(({ lost }) => {
+  log.error({ position: lost.position }, 'The log no longer has an event that the projector thread has read');
+  setTimeout(() => {
+    throw new Error('The log no longer has what the projector thread has read.');
+  }, changedLogMs).unref();
+});
 try {
   if (data.readStore.kind === 'sqlite') await fillEmbedded(data.readStore.file);
   else await fillShared(data.readStore);
