@@ -48,12 +48,15 @@ export async function compareLog(read: ReadOfLog, options: ComparisonOptions): P
   return { lost: newest, common: await newestHeld(read, options) };
 }
 
-/** Whether the log has the newest marks, and nothing new up to where it was read; `behind` if it may only be late. */
+/**
+ * Whether the log has the newest mark, another event at none of the others, and nothing new up to where it was read;
+ * `behind` if it may only be late. An older mark may be missing: a scavenge removes what an operator has deleted.
+ */
 async function findRead({ marks, readTo }: ReadOfLog, { pages, signal }: ComparisonOptions) {
-  for (const mark of marks.slice(-comparedMarks).toReversed()) {
+  for (const [age, mark] of marks.slice(-comparedMarks).toReversed().entries()) {
     const id = await pages.eventAt(mark.position);
-    if (id === null) return 'behind';
-    if (id !== mark.id) return 'other';
+    if (id === null && age === 0) return 'behind';
+    if (id !== null && id !== mark.id) return 'other';
   }
   for (let after = marks.at(-1)?.position ?? 0; after < readTo && !signal.aborted; ) {
     const { events, position, isEnd } = await pages.readPage({ after, maxEvents, isFresh: true });
@@ -64,13 +67,14 @@ async function findRead({ marks, readTo }: ReadOfLog, { pages, signal }: Compari
   return 'same';
 }
 
-/** The newest mark that the log has, up to which it lacks none that is compared. */
+/** The newest mark that the log has, and up to which it has another event at none that is compared. */
 async function newestHeld({ marks }: ReadOfLog, { pages }: ComparisonOptions): Promise<LogMark | null> {
   let held: LogMark | null = null;
-  for (const [index, mark] of marks.toReversed().entries()) {
-    const isHeld = (await pages.eventAt(mark.position)) === mark.id;
-    held = isHeld ? (held ?? mark) : null;
-    if (held !== null && index >= comparedMarks - 1) return held;
+  for (const [age, mark] of marks.toReversed().entries()) {
+    const id = await pages.eventAt(mark.position);
+    if (id === mark.id) held ??= mark;
+    else if (id !== null) held = null;
+    if (held !== null && age >= comparedMarks - 1) return held;
   }
   return held;
 }
