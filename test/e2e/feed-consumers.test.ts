@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { endWithRun } from '#test/support/run/end-with-run.ts';
 import { freePort } from '#test/support/run/free-port.ts';
@@ -85,7 +86,7 @@ function describeConsumer(name: string, command: ReadonlyArray<string>): void {
       // The feed of a consumer without a position begins when it connects.
       const follows = async () => {
         await create('Begin');
-        return first.lines.length > 0;
+        return first.lines.length > 0 && existsSync(environment.POSITION_FILE);
       };
       assert.ok(await poll(follows, waitMs), 'it follows');
       await first.kill();
