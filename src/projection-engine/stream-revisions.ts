@@ -16,11 +16,6 @@ export class StreamRevisions {
     this.#maxStreams = maxStreams;
   }
 
-  /** Whether a stream is not known because there are too many. */
-  get isFull(): boolean {
-    return this.#size >= this.#maxStreams;
-  }
-
   /**
    * Notes the revision of a stream's next event.
    * @returns the highest revision before; -1 without one; null if the stream is not known because there are too many
@@ -30,7 +25,7 @@ export class StreamRevisions {
     const at = this.#slotOf(first, second);
     const before = (this.#words[at + 2] ?? 0) - 1;
     if (before === -1) {
-      if (this.isFull) return null;
+      if (this.#size >= this.#maxStreams) return null;
       this.#size += 1;
     }
     this.#put(at, first, second, Math.max(before, revision) + 1);

@@ -163,7 +163,7 @@ describe('createReadiness', () => {
   });
 });
 
-describe('createReadiness while EventStoreDB is away', function () {
+describe('createReadiness while EventStoreDB is unavailable', function () {
   this.timeout(30_000);
 
   /** Far fewer turns than any wait for a timer or a server takes. */

@@ -158,7 +158,7 @@ describe('processes that fail', () => {
     });
   }
 
-  it('stops at once at an event whose effects need a stream that lacks events', async () => {
+  it('stops immediately at an event whose effects need a stream that lacks events', async () => {
     const gap = { stream: 'flow-c1', expectedRevision: 0, foundRevision: 2 };
     const { process, attempts } = broken('one', 'poison', () => new UnreadableStreamError(gap, '$tb is 2'));
     await created('poison');

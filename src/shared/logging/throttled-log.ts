@@ -13,7 +13,7 @@ interface RepeatedLine {
 }
 
 /**
- * Writes lines, at most one of each kind in an interval: the first at once, and at the end of the interval the
+ * Writes lines, at most one of each kind in an interval: the first immediately, and at the end of the interval the
  * latest one, with the number of left out lines as `repeated`. The number of kinds and lines is bounded.
  */
 export class ThrottledLog {

@@ -13,7 +13,7 @@ import { eventually } from '#test/support/run/eventually.ts';
 import { long } from '#test/support/run/long.ts';
 import { TcpProxy } from '#test/support/service/tcp-proxy.ts';
 
-describe('EventStoreDB that is away or slow', function () {
+describe('EventStoreDB that is unavailable or slow', function () {
   this.timeout(60_000);
 
   let double: EventStoreDbDouble;
@@ -173,7 +173,7 @@ describe('EventStoreDB that is away or slow', function () {
     assert.deepEqual(await mustAppend(store, stream, noStream, events), first);
   });
 
-  it(`is away for the 20 s that it is frozen, and not for a second longer ${long}`, async () => {
+  it(`is unavailable for the 20 s that it is frozen, and not for a second longer ${long}`, async () => {
     const { refused } = await loadDuring(() => frozenFor(20_000));
     assert.ok(refused > clients, `${refused}`);
     await sleep(1_500);

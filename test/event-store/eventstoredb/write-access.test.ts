@@ -98,7 +98,7 @@ describe('the right to write to EventStoreDB', function () {
     assert.equal(lines[0]?.stream, `test.${refused}`);
   });
 
-  it('is not known while the server is away', async () => {
+  it('is not known while the server is unavailable', async () => {
     await double.kill();
     await assert.rejects(store.ensureWritable(), /^UnavailableError: The event store cannot take writes: it /);
     await double.start();

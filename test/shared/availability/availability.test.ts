@@ -317,7 +317,7 @@ describe('Availability', () => {
     assert.equal(lines.length, 2, lines.join('\n'));
   });
 
-  it('writes the cause of a new outage at once', async () => {
+  it('writes the cause of a new outage immediately', async () => {
     for (const cause of ['one', 'other']) {
       answer = () => Promise.reject(new Error(cause));
       availability.suspect();
