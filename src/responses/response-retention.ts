@@ -40,7 +40,7 @@ export class ResponseRetention {
       let over = bytes - responses.quotaBytes;
       await this.#removeOldest(project, signal, ({ at }, freedBytes) => {
         over -= freedBytes;
-        if (at < responses.expiredBefore) return 'age';
+        if (at < responses.turns.expiredBefore) return 'age';
         return over > 0 ? 'quota' : null;
       });
     }

@@ -25,7 +25,7 @@ describe('StoredResponses', () => {
 
   /** Stores a turn that says its id. */
   async function turn(id: string, previousId: string | null = null, more: Partial<NewTurn> = {}): Promise<void> {
-    const previous = previousId === null ? null : ((await responses.find(project, previousId))?.outline ?? null);
+    const previous = previousId === null ? null : ((await responses.turns.find(project, previousId))?.outline ?? null);
     const output = [{ id: `msg_${id}`, type: 'message', role: 'assistant', content: `answer ${id}` }];
     const input = [{ id: `in_${id}`, type: 'message', role: 'user', content: `question ${id}` }];
     const added = await responses.add({
@@ -49,13 +49,13 @@ describe('StoredResponses', () => {
 
   it('gives back what was stored, to its project alone', async () => {
     await turn('r1');
-    const found = await responses.find(project, 'r1');
+    const found = await responses.turns.find(project, 'r1');
     const content = [{ type: 'input_text', text: 'question r1' }];
     assert.deepEqual(found?.input, [{ id: 'in_r1', type: 'message', status: 'completed', role: 'user', content }]);
     assert.equal(found?.response.id, 'r1');
-    assert.equal(await responses.find('project2', 'r1'), null);
-    assert.equal(await responses.conversation('project2', 'r1', noLimit), null);
-    assert.deepEqual(await responses.turnsOfItems('project2', { items: ['msg_r1'], ids: [] }, noLimit), []);
+    assert.equal(await responses.turns.find('project2', 'r1'), null);
+    assert.equal(await responses.turns.conversation('project2', 'r1', noLimit), null);
+    assert.deepEqual(await responses.turns.turnsOfItems('project2', { items: ['msg_r1'], ids: [] }, noLimit), []);
   });
 
   it('stores nothing readable but ids', async () => {
@@ -71,10 +71,10 @@ describe('StoredResponses', () => {
     await turn('r3', 'r2');
     await turn('b2', 'r1');
     await turn('b3', 'b2');
-    assert.deepEqual(idsOf(await responses.conversation(project, 'r3', noLimit)), ['r1', 'r2', 'r3']);
-    assert.deepEqual(idsOf(await responses.conversation(project, 'b3', noLimit)), ['r1', 'b2', 'b3']);
-    assert.deepEqual(idsOf(await responses.conversation(project, 'r1', noLimit)), ['r1']);
-    assert.equal(await responses.conversation(project, 'r4', noLimit), null);
+    assert.deepEqual(idsOf(await responses.turns.conversation(project, 'r3', noLimit)), ['r1', 'r2', 'r3']);
+    assert.deepEqual(idsOf(await responses.turns.conversation(project, 'b3', noLimit)), ['r1', 'b2', 'b3']);
+    assert.deepEqual(idsOf(await responses.turns.conversation(project, 'r1', noLimit)), ['r1']);
+    assert.equal(await responses.turns.conversation(project, 'r4', noLimit), null);
   });
 
   it('does not read more than a limit', async () => {
@@ -89,14 +89,14 @@ describe('StoredResponses', () => {
         return hasRoom;
       },
     });
-    assert.equal(await responses.conversation(project, 'r2', limits(bytes - 1)), 'too-long');
+    assert.equal(await responses.turns.conversation(project, 'r2', limits(bytes - 1)), 'too-long');
     assert.equal(
-      await responses.turnsOfItems(project, { items: ['msg_r1', 'msg_r2'], ids: [] }, limits(bytes - 1)),
+      await responses.turns.turnsOfItems(project, { items: ['msg_r1', 'msg_r2'], ids: [] }, limits(bytes - 1)),
       'too-long',
     );
     assert.deepEqual(reserved, []);
-    assert.equal(await responses.conversation(project, 'r2', limits(bytes, false)), 'no-room');
-    assert.deepEqual(idsOf(await responses.conversation(project, 'r2', limits(bytes))), ['r1', 'r2']);
+    assert.equal(await responses.turns.conversation(project, 'r2', limits(bytes, false)), 'no-room');
+    assert.deepEqual(idsOf(await responses.turns.conversation(project, 'r2', limits(bytes))), ['r1', 'r2']);
     assert.deepEqual(reserved, [bytes, bytes]);
   });
 
@@ -182,10 +182,10 @@ describe('StoredResponses', () => {
       await turn('r3', 'r2');
       assert.equal(await responses.delete(project, 'r1'), true);
       assert.equal(await responses.delete(project, 'r1'), false);
-      assert.equal(await responses.find(project, 'r1'), null);
-      assert.equal(await responses.conversation(project, 'r1', noLimit), null);
-      assert.deepEqual(await responses.turnsOfItems(project, { items: ['msg_r1'], ids: [] }, noLimit), []);
-      assert.deepEqual(idsOf(await responses.conversation(project, 'r3', noLimit)), ['r1', 'r2', 'r3']);
+      assert.equal(await responses.turns.find(project, 'r1'), null);
+      assert.equal(await responses.turns.conversation(project, 'r1', noLimit), null);
+      assert.deepEqual(await responses.turns.turnsOfItems(project, { items: ['msg_r1'], ids: [] }, noLimit), []);
+      assert.deepEqual(idsOf(await responses.turns.conversation(project, 'r3', noLimit)), ['r1', 'r2', 'r3']);
       await responses.delete(project, 'r2');
       assert.ok(await isStored('r1'));
       await responses.delete(project, 'r3');
@@ -207,10 +207,10 @@ describe('StoredResponses', () => {
       const late = { projectId: project, id: 'r2', inputText: '[]', responseText: '{}', provider: null, names: [] };
       for (const continues of [true, false]) {
         await turn('r1');
-        const previous = continues ? ((await responses.find(project, 'r1'))?.outline ?? null) : null;
+        const previous = continues ? ((await responses.turns.find(project, 'r1'))?.outline ?? null) : null;
         await responses.delete(project, 'r1');
         assert.equal(await responses.add({ ...late, previous, referenced: continues ? [] : ['r1'] }), false);
-        assert.equal(await responses.conversation(project, 'r2', noLimit), null);
+        assert.equal(await responses.turns.conversation(project, 'r2', noLimit), null);
       }
     });
 
@@ -218,11 +218,11 @@ describe('StoredResponses', () => {
       await turn('r1');
       await turn('r2', 'r1');
       const second = (await store.find(project, 'r2')) ?? assert.fail();
-      await responses.conversation(project, 'r2', noLimit);
+      await responses.turns.conversation(project, 'r2', noLimit);
       await responses.delete(project, 'r2');
       await responses.delete(project, 'r1');
       await store.add({ ...second, needs: [] });
-      assert.equal(await responses.conversation(project, 'r2', noLimit), null);
+      assert.equal(await responses.turns.conversation(project, 'r2', noLimit), null);
     });
 
     it('stays if a turn that continues it is stored while it is deleted', async () => {
@@ -235,8 +235,8 @@ describe('StoredResponses', () => {
         return wasNeeded;
       };
       assert.equal(await responses.delete(project, 'r1'), true);
-      assert.equal(await responses.find(project, 'r1'), null);
-      assert.deepEqual(idsOf(await responses.conversation(project, 'r2', noLimit)), ['r1', 'r2']);
+      assert.equal(await responses.turns.find(project, 'r1'), null);
+      assert.deepEqual(idsOf(await responses.turns.conversation(project, 'r2', noLimit)), ['r1', 'r2']);
       assert.equal(await responses.delete(project, 'r2'), true);
       assert.equal(await isStored('r1'), false);
     });
@@ -256,8 +256,8 @@ describe('StoredResponses', () => {
     now += 29 * dayMs;
     await turn('r2', 'r1');
     now += 2 * dayMs;
-    assert.equal(await responses.find(project, 'r1'), null);
-    assert.deepEqual(idsOf(await responses.conversation(project, 'r2', noLimit)), ['r1', 'r2']);
+    assert.equal(await responses.turns.find(project, 'r1'), null);
+    assert.deepEqual(idsOf(await responses.turns.conversation(project, 'r2', noLimit)), ['r1', 'r2']);
   });
 
   it('reads the turns that others need, deleted and too old ones too, within the limits', async () => {
@@ -266,9 +266,9 @@ describe('StoredResponses', () => {
     await turn('r2');
     await turn('r3', null, { referenced: ['r1', 'r2'] });
     await responses.delete(project, 'r2');
-    assert.deepEqual(idsOf(await responses.neededTurns(project, ['r1', 'r2'], noLimit)), ['r1', 'r2']);
-    assert.equal(await responses.neededTurns(project, ['r1', 'r2'], { ...noLimit, maxBytes: 10 }), 'too-long');
-    assert.deepEqual(await responses.neededTurns('project2', ['r1'], noLimit), []);
+    assert.deepEqual(idsOf(await responses.turns.neededTurns(project, ['r1', 'r2'], noLimit)), ['r1', 'r2']);
+    assert.equal(await responses.turns.neededTurns(project, ['r1', 'r2'], { ...noLimit, maxBytes: 10 }), 'too-long');
+    assert.deepEqual(await responses.turns.neededTurns('project2', ['r1'], noLimit), []);
   });
 
   it('erases a project so that no copy can be read, and stores again afterwards', async () => {
@@ -277,12 +277,12 @@ describe('StoredResponses', () => {
     await responses.eraseProject(project);
     assert.deepEqual(await responses.amountOf(project), { count: 0, bytes: 0, oldestAt: null });
     await store.add(copy);
-    assert.equal(await responses.find(project, 'r1'), null, 'the copy cannot be opened');
+    assert.equal(await responses.turns.find(project, 'r1'), null, 'the copy cannot be opened');
     await turn('r2');
-    assert.equal((await responses.find(project, 'r2'))?.response.id, 'r2');
+    assert.equal((await responses.turns.find(project, 'r2'))?.response.id, 'r2');
     await responses.eraseProject(project);
     await responses.eraseProject(project);
-    assert.equal(await responses.find(project, 'r2'), null);
+    assert.equal(await responses.turns.find(project, 'r2'), null);
   });
 
   it('stores again after an erasure that was interrupted', async () => {
@@ -290,8 +290,8 @@ describe('StoredResponses', () => {
     await keys.destroy(await store.subjectOf(project));
     responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes: 10_000, now: () => now });
     await turn('r2');
-    assert.equal((await responses.find(project, 'r2'))?.response.id, 'r2');
-    assert.equal(await responses.find(project, 'r1'), null);
+    assert.equal((await responses.turns.find(project, 'r2'))?.response.id, 'r2');
+    assert.equal(await responses.turns.find(project, 'r1'), null);
   });
 
   describe('ResponseRetention', () => {

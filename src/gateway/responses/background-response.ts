@@ -104,7 +104,7 @@ class BackgroundRelay {
     if (failure.kind !== 'refused' || failure.status !== 404) return false;
     const { projectId, id } = this.#turn.outline;
     try {
-      const turn = await this.#call.gateway.responses.find(projectId, id);
+      const turn = await this.#call.gateway.responses.turns.find(projectId, id);
       if (turn?.outline.background === null) this.#storedMeanwhile = turn;
     } catch (error) {
       this.#call.gateway.log.warn({ error: String(error) }, 'A response could not be looked up again');

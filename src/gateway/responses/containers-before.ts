@@ -1,7 +1,7 @@
 import type { NamedContainer } from '#gateway/protocols/openai-responses/responses-body.ts';
-import type { StoredResponses } from '#responses/stored-responses.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { outputOf } from '#responses/turn-items.ts';
+import type { TurnReader } from '#responses/turn-reader.ts';
 import { containerIn, containerName } from './item-names.ts';
 import type { NamedItem } from './sent-item.ts';
 
@@ -21,7 +21,7 @@ export interface StoredItems {
  * @throws UnavailableError
  */
 export async function findContainersBefore(
-  responses: Pick<StoredResponses, 'providersOf'>,
+  reader: Pick<TurnReader, 'providersOf'>,
   { projectId, turns, named }: StoredItems,
 ): Promise<ReadonlyArray<NamedContainer>> {
   const inItems = named.flatMap(({ item, turn }) =>
@@ -33,7 +33,7 @@ export async function findContainersBefore(
   const found = [...inItems, ...inTurns];
   const unknown = new Set(found.flatMap(({ id, provider }) => (provider === null ? [containerName(id)] : [])));
   const names = [...unknown].slice(0, maxUnknown);
-  const others = names.length === 0 ? new Map<string, string>() : await responses.providersOf(projectId, names);
+  const others = names.length === 0 ? new Map<string, string>() : await reader.providersOf(projectId, names);
   return found.flatMap(({ id, pointer, provider: made }) => {
     const provider = made ?? others.get(containerName(id)) ?? null;
     return provider === null ? [] : [{ pointer, provider }];

@@ -18,9 +18,9 @@ import {
 } from '#gateway/protocols/openai-responses/responses-request.ts';
 import { responseIdNamedBy } from '#responses/response-ids.ts';
 import type { ResponseOutline } from '#responses/response-store.ts';
-import type { NotRead, ReadLimits } from '#responses/stored-responses.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
+import type { NotRead, ReadLimits } from '#responses/turn-reader.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { findContainersBefore } from './containers-before.ts';
 import { inlineFiles } from './inline-files.ts';
@@ -132,7 +132,7 @@ class Expansion {
   async #turnsBefore(id: string | null): Promise<E.Either<Failure, ReadonlyArray<KeptTurn>>> {
     if (id === null) return E.right([]);
     const { gateway, caller } = this.#call;
-    const turns = await gateway.responses.conversation(caller.projectId, id, this.#readLimits);
+    const turns = await gateway.responses.turns.conversation(caller.projectId, id, this.#readLimits);
     if (turns === null) return E.left(previousNotFound(id));
     if (typeof turns === 'string') return E.left(this.#failureOf(turns));
     return turns.at(-1)?.outline.background === null ? E.right(turns) : E.left(previousUnfinished(id));
@@ -145,7 +145,7 @@ class Expansion {
     if (containers.length > maxReferences) return E.left(tooManyReferences);
     const named = containers.map((place) => ({ place, name: containerName(String(scalarValue(bytes, place))) }));
     const { gateway, caller } = this.#call;
-    const providers = await gateway.responses.providersOf(caller.projectId, [
+    const providers = await gateway.responses.turns.providersOf(caller.projectId, [
       ...new Set(named.map(({ name }) => name)),
     ]);
     const found: NamedContainer[] = [];
@@ -162,7 +162,7 @@ class Expansion {
     named: ReadonlyArray<NamedItem>,
   ): Promise<ReadonlyArray<NamedContainer>> {
     const { gateway, caller } = this.#call;
-    return findContainersBefore(gateway.responses, { projectId: caller.projectId, turns, named });
+    return findContainersBefore(gateway.responses.turns, { projectId: caller.projectId, turns, named });
   }
 
   /** Finds the named items of this request and of the turns before it. */
@@ -176,7 +176,7 @@ class Expansion {
     if (references.length === 0 && before.size === 0) return E.right(found);
     takeNamed(found, new Set([...references, ...before]), turns);
     if ([...before].some((id) => !found.has(id))) {
-      const needed = await gateway.responses.neededTurns(caller.projectId, idsNeededBy(turns), this.#readLimits);
+      const needed = await gateway.responses.turns.neededTurns(caller.projectId, idsNeededBy(turns), this.#readLimits);
       if (typeof needed === 'string') return E.left(this.#failureOf(needed));
       takeNamed(found, before, needed);
     }
@@ -191,7 +191,7 @@ class Expansion {
     if (items.length === 0) return [];
     const { gateway, caller } = this.#call;
     const ids = [...new Set(items.flatMap((id) => responseIdNamedBy(id) ?? []))];
-    return gateway.responses.turnsOfItems(caller.projectId, { items, ids }, this.#readLimits);
+    return gateway.responses.turns.turnsOfItems(caller.projectId, { items, ids }, this.#readLimits);
   }
 
   /**
@@ -204,7 +204,7 @@ class Expansion {
     if (sent.length === 0) return { marks: [], unknownIds: [] };
     const { gateway, caller } = this.#call;
     const names = sent.map(({ id }) => reasoningName(id)).slice(0, maxReferences);
-    const providers = await gateway.responses.providersOf(caller.projectId, names);
+    const providers = await gateway.responses.turns.providersOf(caller.projectId, names);
     const marks = sent.flatMap(({ id, place: { valueStart, end }, value }) => {
       const of = providers.get(reasoningName(id));
       const text = of === undefined ? null : asciiJson(encryptedContentOf({ of, value, isRedacted: false }));

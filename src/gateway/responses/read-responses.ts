@@ -54,7 +54,7 @@ export function deleteResponse(call: GatewayCall): Promise<CallResult> {
     const id = idIn(call);
     const { caller, requestId, gateway } = call;
     const { projectId, keyId, organizationId, partnerId } = caller;
-    const background = (await gateway.responses.find(projectId, id))?.outline.background ?? null;
+    const background = (await gateway.responses.turns.find(projectId, id))?.outline.background ?? null;
     if (background !== null) {
       const name = { projectId, id, ...background };
       const refused = await endCopy(call, { ...name, keyId, organizationId, partnerId, requestId, isCounted: false });
@@ -86,7 +86,7 @@ export function listInputItems(call: GatewayCall, limits: GatewayLimits): Promis
   return orUnavailable(async () => {
     const id = idIn(call);
     const { gateway, caller, answerHold } = call;
-    const turns = await gateway.responses.conversation(caller.projectId, id, {
+    const turns = await gateway.responses.turns.conversation(caller.projectId, id, {
       maxBytes: limits.maxJsonBytes,
       reserve: (bytes) => answerHold.takeBegun(bytes),
     });
@@ -126,7 +126,7 @@ function pageOf(call: GatewayCall, items: ReadonlyArray<JsonObject>): CallResult
 
 async function findTurn(call: GatewayCall): Promise<E.Either<Failure, KeptTurn>> {
   const id = idIn(call);
-  const turn = await call.gateway.responses.find(call.caller.projectId, id);
+  const turn = await call.gateway.responses.turns.find(call.caller.projectId, id);
   return turn === null ? E.left(notFoundHere(id)) : E.right(turn);
 }
 

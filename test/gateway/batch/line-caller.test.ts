@@ -45,7 +45,7 @@ describe('createLineCaller', () => {
       const response = bodyOf(await line('/v1/responses', { model: 'large', input: 'hi' }));
       assert.deepEqual([response.status, response.store], ['completed', false]);
       const { responses } = setting.service.gateway;
-      assert.equal(await responses.find(caller.projectId, response.id), null);
+      assert.equal(await responses.turns.find(caller.projectId, response.id), null);
       const stored = await responses.add({
         projectId: caller.projectId,
         id: 'resp_1',

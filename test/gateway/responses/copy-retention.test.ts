@@ -147,7 +147,7 @@ describe('The copies of responses at providers', () => {
     await assert.rejects(call('POST', '', { model: 'native', input: 'x', background: true }, leaving.signal));
     assert.equal(await isAdded, true);
     await eventually(
-      async () => (await responses.find(someCaller.projectId, String(queued.id))) === null,
+      async () => (await responses.turns.find(someCaller.projectId, String(queued.id))) === null,
       'the deletion of the response',
     );
     openai.answers(json(finished(String(queued.id))), json({}));
