@@ -19,7 +19,7 @@ export type RecordKind =
   | 'sessions'
   /** When sessions were last used. */
   | 'session-uses'
-  /** The sessions of each key. */
+  /** The sessions of each key, a row each: by the id of the key, the newest first. */
   | 'sessions-of-keys'
   /** The last verification of the log. */
   | 'verification'

@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import { createId } from '@paralleldrive/cuid2';
 import * as E from 'fp-ts/lib/Either.js';
 import * as t from 'io-ts';
 import { LRUCache } from 'lru-cache';
@@ -15,15 +16,17 @@ const hourMs = 60 * minuteMs;
 export const maxSessionMs = 12 * hourMs;
 /** The longest time without a request. */
 export const maxRestMs = hourMs;
-/** The most sessions of a key. The oldest ends when another one begins. */
+/** Maximum sessions of a key. The oldest ends when another one begins. */
 const maxSessionsOfKey = 20;
+/** Maximum sessions of a key that end together. */
+const maxEndedAtATime = 100;
 /** How often the use of a session is stored. */
 const noteUseMs = minuteMs;
 /** How long a session that was read is used without reading it again. Its end on another node takes effect within this time. */
 const freshMs = 1_000;
 const maxCached = 10_000;
 /** The stored sessions that each sign-in looks at, to remove those that are over. */
-const sweptAtOnce = 20;
+const sweptAtATime = 20;
 
 const tokenBytes = 32;
 /** The form of a token: 32 random bytes in base64url. */
@@ -31,7 +34,17 @@ export const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 
 const StoredSession = t.type({ keyId: t.string, secretHash: t.string, startedAt: t.number });
 const StoredUse = t.type({ usedAt: t.string });
-const SessionsOfKey = t.array(t.type({ id: t.string, startedAt: t.number }));
+const SessionOfKey = t.type({ id: t.string, startedAt: t.number });
+/** The sessions of a key in one row, as release 0.4.0 stores them. */
+const EarlierSessionsOfKey = t.array(SessionOfKey);
+
+/** A time that no session reaches, in ms since 1970. Times before it have as many digits when they are counted back from it. */
+const lastTime = 9_999_999_999_999;
+
+/** The place of a session among the rows of its key. */
+interface SessionPlace extends t.TypeOf<typeof SessionOfKey> {
+  readonly keyId: string;
+}
 
 /** A session as this node knows it. Times are in ms since 1970. */
 interface KnownSession extends t.TypeOf<typeof StoredSession> {
@@ -73,10 +86,12 @@ export class PageSessions {
     const token = randomBytes(tokenBytes).toString('base64url');
     const id = idOf(token);
     const startedAt = this.#time();
-    const { records } = this.#options;
-    const session = { keyId: caller.keyId, secretHash: hashKey(presentedKey), startedAt };
-    await records.put('sessions', new Map([[id, session]]));
-    await this.#listOf(caller.keyId, (list) => [...list, { id, startedAt }]);
+    const { keyId } = caller;
+    const session = { keyId, secretHash: hashKey(presentedKey), startedAt };
+    await this.#options.records.put('sessions', new Map([[id, session]]));
+    await this.#splitEarlierRow(keyId);
+    await this.#list(keyId, [{ id, startedAt }]);
+    await this.#endOldest(keyId);
     await this.#sweep();
     return token;
   }
@@ -88,7 +103,7 @@ export class PageSessions {
     if (session === null) return null;
     const now = this.#time();
     if (isOver(session, now)) {
-      await this.#remove(id, session.keyId);
+      await this.#end([{ id, ...session }]);
       return null;
     }
     const caller = await this.#options.keys.resolveSecret(session, use);
@@ -107,7 +122,7 @@ export class PageSessions {
   async end(token: string): Promise<void> {
     const id = idOf(token);
     const session = await this.#read(id);
-    if (session !== null) await this.#remove(id, session.keyId);
+    if (session !== null) await this.#end([{ id, ...session }]);
   }
 
   async #read(id: string): Promise<KnownSession | null> {
@@ -136,9 +151,11 @@ export class PageSessions {
     void this.#options.records.put('session-uses', use, { keep: 'greater' }).catch(() => undefined);
   }
 
-  async #remove(id: string, keyId: string): Promise<void> {
-    await this.#delete([id]);
-    await this.#listOf(keyId, (list) => list.filter((listed) => listed.id !== id));
+  /** Ends sessions. Their rows of the key go last, so that a crash leaves no session that is not counted. */
+  async #end(places: ReadonlyArray<SessionPlace>): Promise<void> {
+    if (places.length === 0) return;
+    await this.#delete(places.map(({ id }) => id));
+    await this.#options.records.delete('sessions-of-keys', places.map(rowOf));
   }
 
   async #delete(ids: ReadonlyArray<string>): Promise<void> {
@@ -147,47 +164,74 @@ export class PageSessions {
     await this.#options.records.delete('session-uses', ids);
   }
 
-  /** Changes the list of a key's sessions, and ends those that are too many or too old. */
-  async #listOf(
-    keyId: string,
-    change: (list: t.TypeOf<typeof SessionsOfKey>) => t.TypeOf<typeof SessionsOfKey>,
-  ): Promise<void> {
+  /** Adds sessions to the rows of their key. */
+  #list(keyId: string, sessions: ReadonlyArray<t.TypeOf<typeof SessionOfKey>>): Promise<void> {
+    const rows = sessions.map(({ id, startedAt }) => [rowOf({ id, startedAt, keyId }), { id, startedAt }] as const);
+    return this.#options.records.put('sessions-of-keys', new Map(rows));
+  }
+
+  /**
+   * Ends the sessions of a key that are too many or too old. Each sign-in adds its row before it comes here, so of many at
+   * the same time the last one finds the rows of all.
+   */
+  async #endOldest(keyId: string): Promise<void> {
     const { records } = this.#options;
-    const decoded = SessionsOfKey.decode(await records.get('sessions-of-keys', keyId));
-    const changed = change(E.isRight(decoded) ? decoded.right : []);
     const now = this.#time();
-    const young = changed.filter(({ startedAt }) => now - startedAt < maxSessionMs);
-    const kept = young.slice(-maxSessionsOfKey);
-    const ended = changed.filter((session) => !kept.includes(session)).map(({ id }) => id);
-    if (ended.length > 0) await this.#delete(ended);
-    if (kept.length > 0) await records.put('sessions-of-keys', new Map([[keyId, kept]]));
-    else await records.delete('sessions-of-keys', [keyId]);
+    const limit = maxSessionsOfKey + maxEndedAtATime;
+    for (let found = limit; found === limit; ) {
+      const rows = await records.page('sessions-of-keys', { after: `${keyId}/`, before: `${keyId}0`, limit });
+      const listed = [...rows.values()].filter(SessionOfKey.is);
+      const over = listed.filter(
+        ({ startedAt }, place) => place >= maxSessionsOfKey || now - startedAt >= maxSessionMs,
+      );
+      await this.#end(over.map(({ id, startedAt }) => ({ id, startedAt, keyId })));
+      found = listed.length;
+    }
+  }
+
+  /** Gives each session of a row of release 0.4.0 a row of its own. */
+  async #splitEarlierRow(keyId: string): Promise<void> {
+    const { records } = this.#options;
+    const earlier = await records.get('sessions-of-keys', keyId);
+    if (!EarlierSessionsOfKey.is(earlier)) return;
+    await this.#list(keyId, earlier);
+    await records.delete('sessions-of-keys', [keyId]);
   }
 
   /** Removes some sessions that are over, whoever has opened them. */
   async #sweep(): Promise<void> {
     const now = this.#time();
+    const isOld = (startedAt: number) => now - startedAt >= maxSessionMs;
     const over: string[] = [];
-    for (const [id, stored] of await this.#someOf('sessions')) {
-      const decoded = StoredSession.decode(stored);
-      if (E.isLeft(decoded) || now - decoded.right.startedAt >= maxSessionMs) over.push(id);
-    }
-    for (const [id, use] of await this.#someOf('session-uses')) if (now - usedAtOf(use) >= maxSessionMs) over.push(id);
+    for (const [id, stored] of await this.#someOf('sessions'))
+      if (!StoredSession.is(stored) || isOld(stored.startedAt)) over.push(id);
+    for (const [id, use] of await this.#someOf('session-uses')) if (isOld(usedAtOf(use))) over.push(id);
     if (over.length > 0) await this.#delete(over);
+    const unlisted: string[] = [];
+    for (const [row, stored] of await this.#someOf('sessions-of-keys')) {
+      const listed = EarlierSessionsOfKey.is(stored) ? stored : [stored].filter(SessionOfKey.is);
+      if (listed.every(({ startedAt }) => isOld(startedAt))) unlisted.push(row);
+    }
+    if (unlisted.length > 0) await this.#options.records.delete('sessions-of-keys', unlisted);
   }
 
   /** Reads some records from a random place on; those at the beginning follow the last one. */
-  async #someOf(kind: 'sessions' | 'session-uses'): Promise<ReadonlyMap<string, Json>> {
+  async #someOf(kind: 'sessions' | 'session-uses' | 'sessions-of-keys'): Promise<ReadonlyMap<string, Json>> {
     const { records } = this.#options;
-    const after = randomBytes(tokenBytes).toString('hex');
-    const found = await records.page(kind, { after, limit: sweptAtOnce });
-    if (found.size === sweptAtOnce) return found;
-    return new Map([...found, ...(await records.page(kind, { limit: sweptAtOnce - found.size }))]);
+    const after = kind === 'sessions-of-keys' ? `c${createId()}` : randomBytes(tokenBytes).toString('hex');
+    const found = await records.page(kind, { after, limit: sweptAtATime });
+    if (found.size === sweptAtATime) return found;
+    return new Map([...found, ...(await records.page(kind, { limit: sweptAtATime - found.size }))]);
   }
 }
 
 function idOf(token: string): string {
   return hash('sha256', token);
+}
+
+/** The key of a session's row. The newest session of a key comes first. */
+function rowOf({ id, keyId, startedAt }: SessionPlace): string {
+  return `${keyId}/${lastTime - startedAt}/${id}`;
 }
 
 function knownSession(stored: t.TypeOf<typeof StoredSession>, usedAt: number): KnownSession {

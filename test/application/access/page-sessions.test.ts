@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
 import { PageSessions, tokenForm } from '#application/access/page-sessions.ts';
 import { hashKey } from '#domain/api-key/secret.ts';
 import type { Caller } from '#domain/shared/access.ts';
+import type { RecordKind } from '#records/record-store.ts';
 import { callerOf } from '#test/support/events/tenants.ts';
 import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 
@@ -119,11 +121,58 @@ describe('PageSessions', () => {
     assert.ok(await holderOf(others, fresh));
   });
 
+  const storedOf = async (kind: RecordKind) => (await records.page(kind, { limit: 1_000 })).size;
+
+  it('are twenty of a key after two hundred sign-ins at the same time on two nodes, and others keep theirs', async () => {
+    const others = await opened('two');
+    now += secondMs;
+    records.beforePut = () => setImmediate();
+    const other = node();
+    const tokens = await Promise.all(
+      Array.from({ length: 200 }, (_, index) => (index % 2 ? sessions : other).open('one')),
+    );
+    const fresh = node();
+    const holders = await Promise.all(tokens.map((token) => holderOf(token ?? '', fresh)));
+    assert.equal(holders.filter((holder) => holder !== null).length, 20);
+    assert.deepEqual([await storedOf('sessions'), await storedOf('sessions-of-keys')], [21, 21]);
+    assert.ok(await holderOf(others, fresh));
+  });
+
+  it('stay the newest when an older sign-in is slow', async () => {
+    const tokens: string[] = [];
+    const slow = Promise.withResolvers<void>();
+    records.beforePut = () => slow.promise;
+    const late = opened();
+    await setImmediate();
+    records.beforePut = async () => undefined;
+    for (let index = 0; index < 20; index += 1) {
+      now += secondMs;
+      tokens.push(await opened());
+    }
+    slow.resolve();
+    assert.equal(await holderOf(await late, node()), null);
+    for (const token of tokens) assert.equal(await holderOf(token, node()), admin);
+  });
+
+  it('of release 0.4.0 stay valid, and count', async () => {
+    const ids = Array.from({ length: 20 }, (_, index) => `${index}`.padStart(64, '0'));
+    const stored = ids.map((id, index) => ({ id, startedAt: now - hourMs + index }));
+    const session = { keyId: admin, secretHash: hashKey('one'), startedAt: now - hourMs };
+    await records.put('sessions', new Map(ids.map((id) => [id, session])));
+    await records.put('sessions-of-keys', new Map([[admin, stored]]));
+    const token = await opened();
+    assert.equal(await holderOf(token), admin);
+    const left = await records.page('sessions', { limit: 100 });
+    assert.deepEqual([left.size, left.has(ids[0] ?? ''), left.has(ids[1] ?? '')], [20, false, true]);
+    assert.deepEqual([await records.get('sessions-of-keys', admin), await storedOf('sessions-of-keys')], [null, 20]);
+  });
+
   it('leave nothing in the store when they are over', async () => {
     for (let index = 0; index < 5; index += 1) await holderOf(await opened('two'));
+    await records.put('sessions-of-keys', new Map([['c-of-0-4-0', [{ id: 'gone', startedAt: now }]]]));
     now += 13 * hourMs;
     for (let index = 0; index < 20; index += 1) await sessions.end(await opened());
-    for (const kind of ['sessions', 'session-uses'] as const)
-      assert.equal((await records.page(kind, { limit: 100 })).size, 0, kind);
+    for (const kind of ['sessions', 'session-uses', 'sessions-of-keys'] as const)
+      assert.equal(await storedOf(kind), 0, kind);
   });
 });
