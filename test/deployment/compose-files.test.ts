@@ -75,6 +75,11 @@ describe('compose files', () => {
     assert.deepEqual(further.switchyard?.ports, []);
   });
 
+  it('runs a MongoDB of 8.0.24 or later', () => {
+    const [, version = ''] = /^mongo:(\S+)$/.exec(base.mongodb?.image ?? '') ?? [];
+    assert.ok(version.localeCompare('8.0.24', 'en', { numeric: true }) >= 0, version);
+  });
+
   for (const [name, service] of services) {
     it(`restricts ${name}: no root, no privileges, a memory limit, a pinned image, no public port`, () => {
       assert.match(service.image ?? '', /:\d+\.\d+\.\d+(-[\w.-]+)?$/);
