@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { commands } from '#commands/table.ts';
-import { queries } from '#queries/table.ts';
+import { pathsOfPlanes } from '#test/support/deployment/paths-of-planes.ts';
 import { freePort } from '#test/support/run/free-port.ts';
 import { long } from '#test/support/run/long.ts';
 import { describeBehindProxy, type Nodes, type RunningProxy, startProxy } from '#test/support/service/caddy.ts';
@@ -53,18 +52,9 @@ describeBehindProxy('reverse proxy of the deployment', () => {
   it('sends each operation to a node of its plane, and everything else to control planes', async () => {
     const { url } = await proxyTo({ controlPlanes: [await named('control')], gateways: [await named('gateway')] });
     const serves = async (path: string) => (await fetch(`${url}${path}`)).text();
-    for (const { http, plane } of [...commands, ...queries]) {
-      assert.equal(await serves(http.path.replaceAll(/:\w+/g, 'c123456')), plane ?? 'control', http.path);
-    }
-    for (const path of [
-      '/v1/chat/completions',
-      '/v1/audio/speech',
-      '/v1/models',
-      '/v1/files/file-1/content',
-      '/v1/batches',
-    ]) {
-      assert.equal(await serves(path), 'gateway', path);
-    }
+    for (const [plane, paths] of Object.entries(pathsOfPlanes()))
+      for (const path of paths) assert.equal(await serves(path.replaceAll(/:\w+/g, 'c123456')), plane, path);
+    assert.equal(await serves('/v1/chat/nothing'), 'gateway', 'which knows what resembles it');
     for (const path of ['/docs', '/openapi.json', '/mcp', '/dashboard', '/v1/me', '/readyz', '/v1/storesroom']) {
       assert.equal(await serves(path), 'control', path);
     }

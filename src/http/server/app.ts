@@ -38,6 +38,7 @@ import {
 import { writeStream } from '#http/response/streamed-response.ts';
 import { healthRoutes, metricsRoute, type Readiness } from '#http/routes/health.ts';
 import type { Metrics } from '#http/routes/metrics.ts';
+import { createFindOtherRole, type FindOtherRole } from '#http/routes/other-roles.ts';
 import { createFindWrongTurn, type FindWrongTurn, findGeminiPath, isPathOfMessages } from '#http/routes/wrong-turns.ts';
 import { runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import type { RequestActivity } from '#shared/memory/memory-after-load.ts';
@@ -139,6 +140,7 @@ class HttpAdapter {
   readonly #answers: ByteBudget;
   readonly #openAnswers: OpenAnswers;
   readonly #places: AnswerPlaces;
+  readonly #findOtherRole: FindOtherRole;
   readonly #findWrongTurn: FindWrongTurn;
   readonly #activity: RequestActivity;
   readonly #remembered: RememberedAnswers | null;
@@ -156,6 +158,7 @@ class HttpAdapter {
     this.#remembered = options.remembered ?? null;
     this.#findWrongTurn = createFindWrongTurn(options.operations);
     const { planes = bothPlanes } = options;
+    this.#findOtherRole = createFindOtherRole(planes);
     const routes = createRoutes([...options.operations, ...(options.endpoints ?? [])]).filter(({ operation }) =>
       isAnsweredOn(planes, operation),
     );
@@ -347,9 +350,11 @@ class HttpAdapter {
     if (path === '/' && this.#servesDocs && isBrowser(ctx)) return this.#sendHome(context);
     const allowedMethods = this.#router.allowed(path);
     if (this.#gatewayPaths.allowed(path).length > 0) context.plane = 'gateway';
-    context.onBothPlanes = allowedMethods.length === 0;
-    const failure = findGeminiPath(path) ?? (allowedMethods.length === 0 ? this.#findWrongTurn(path) : null);
-    if (failure?.code === 'unsupported-endpoint') context.plane = 'gateway';
+    const isUnknown = allowedMethods.length === 0;
+    context.onBothPlanes = isUnknown;
+    const other = isUnknown ? this.#findOtherRole(path) : null;
+    const failure = findGeminiPath(path) ?? other?.failure ?? (isUnknown ? this.#findWrongTurn(path) : null);
+    if (failure?.code === 'unsupported-endpoint' || other?.plane === 'gateway') context.plane = 'gateway';
     if (context.plane === 'gateway' && isPathOfMessages(path)) context.errorForm = anthropicErrors;
     await this.#invoke(context, { kind: 'none', method: ctx.req.method ?? '', allowedMethods, failure });
   }

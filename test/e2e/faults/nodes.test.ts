@@ -104,7 +104,9 @@ describeOnSharedEngines('nodes with separate roles', (engines) => {
     const store = expectStatus(await gateway.client.post<Named>('/v1/stores', { name: 'S' }), 200);
     assert.equal((await gateway.client.get(`/v1/stores/${store.id}`)).status, 200);
     for (const { client } of [gateway, projecting]) {
-      expectProblem(await client.get(flowsPath), 404, 'path-not-found');
+      const elsewhere = await client.get<{ detail: string }>(flowsPath);
+      expectProblem(elsewhere, 404, 'path-not-found');
+      assert.match(elsewhere.body.detail, /role control-plane/);
       expectProblem(await client.get(`/v1/flows/${unknownId}`), 404, 'path-not-found');
       expectProblem(await client.as(null).get(flowsPath), 401, 'key-required', [], 'both planes');
       assert.equal((await client.get('/openapi.json')).status, 404);
@@ -114,7 +116,9 @@ describeOnSharedEngines('nodes with separate roles', (engines) => {
     expectProblem(await projecting.client.get('/v1/me'), 404, 'path-not-found');
     const { paths } = expectStatus(await control.client.get<{ paths: object }>('/openapi.json'), 200);
     assert.ok('/v1/chat/completions' in paths, 'operations of gateway nodes are documented here');
-    assert.equal((await control.client.post('/v1/chat/completions', {})).status, 404);
+    const chat = await control.client.post<{ error: { message: string } }>('/v1/chat/completions', {});
+    assert.equal(chat.status, 404);
+    assert.match(chat.body.error.message, /role gateway/);
   });
 
   it('accepts a new key on every node at once, and refuses a revoked one, while the read models do not advance', async () => {
