@@ -11,6 +11,7 @@ import { defaultBodyByteLimits } from '#exchange/body-source.ts';
 import { type ByteLimits, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
 import { defaultSpoolByteLimits } from '#gateway/audio/spool.ts';
 import type { FeedLimits } from '#live-feed/live-feed.ts';
+import { defaultRecentTurnBytes } from '#responses/recent-turns.ts';
 import { checkedText } from '#shared/codecs/checked.ts';
 import { flag, oneOf } from '#shared/codecs/choice.ts';
 import { commaSeparated } from '#shared/codecs/list.ts';
@@ -98,6 +99,7 @@ export interface Limits {
   readonly responsesTtlDays: number;
   /** The size of all stored responses of one project. */
   readonly responsesQuotaBytes: number;
+  readonly responsesMemoryBytes: number;
   /** Calls that this node makes for batches at once. */
   readonly batchCallsAtOnce: number;
   /** The memory of all bodies at the same time. */
@@ -180,6 +182,13 @@ function readLimits(environment: Environment): Limits {
     filesQuotaBytes: readWholeNumber(environment, 'FILES_QUOTA_BYTES', 10 * 1024 * 1024 * 1024, 0, maxLimitBytes),
     responsesTtlDays: readWholeNumber(environment, 'RESPONSES_TTL_DAYS', 30, 1, 3_650),
     responsesQuotaBytes: readWholeNumber(environment, 'RESPONSES_QUOTA_BYTES', 1024 * 1024 * 1024, 0, maxLimitBytes),
+    responsesMemoryBytes: readWholeNumber(
+      environment,
+      'RESPONSES_MEMORY_BYTES',
+      defaultRecentTurnBytes,
+      0,
+      maxLimitBytes,
+    ),
     batchCallsAtOnce: readWholeNumber(environment, 'BATCH_CALLS_AT_ONCE', 32, 1, 10_000),
     bodies: byteLimitsOf(environment, 'MAX_BODY_BYTES_IN_FLIGHT', defaultBodyByteLimits),
     answers: byteLimitsOf(environment, 'MAX_ANSWER_BYTES_IN_FLIGHT', defaultAnswerByteLimits),

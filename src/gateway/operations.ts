@@ -221,6 +221,7 @@ const responseCreation = {
     'provider-resource-not-found',
     'response-not-found',
     'response-not-finished',
+    'conversation-too-long',
     'response-item-not-found',
     'file-not-found',
     'scope-required',

@@ -8,8 +8,8 @@ interface TurnPlace {
   readonly id: string;
 }
 
-/** The most bytes of memory of all turns that are kept, with what is made of them. */
-const maxBytes = 32 * 1024 * 1024;
+/** The bytes of memory of all turns that are kept, with what is made of them, if nothing else is configured. */
+export const defaultRecentTurnBytes = 32 * 1024 * 1024;
 /** The most bytes of a turn as it is stored. */
 const maxStoredBytesOfTurn = 88 * 1024;
 
@@ -32,12 +32,18 @@ interface Kept {
 }
 
 /**
- * Keeps opened turns in memory, the latest ones, because each turn of a conversation needs all before it. Whether a turn
- * still exists is for the store to say.
+ * Keeps opened turns in memory, the latest ones, because each turn of a conversation needs all before it. It only saves
+ * reading: a turn may be dropped whenever another one is kept. Whether a turn still exists is for the store to say.
  */
 export class RecentTurns {
+  readonly #maxBytes: number;
   readonly #kept = new Map<string, Kept>();
   #bytes = 0;
+
+  /** @param maxBytes maximum bytes of memory; 0 to keep nothing */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** Returns a turn; null if it is not kept. */
   find({ projectId, subject, id }: TurnPlace): KeptTurn | null {
@@ -59,7 +65,7 @@ export class RecentTurns {
     this.#kept.set(key, { subject, turn, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#kept.keys()) {
-      if (this.#bytes <= maxBytes) return;
+      if (this.#bytes <= this.#maxBytes) return;
       this.#drop(oldest);
     }
   }

@@ -4,7 +4,7 @@ import { FairSlots } from '#shared/async/fair-queue.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
 import type { ProviderCopies } from './provider-copies.ts';
 import { RecentKeys } from './recent-keys.ts';
-import { RecentTurns } from './recent-turns.ts';
+import { defaultRecentTurnBytes, RecentTurns } from './recent-turns.ts';
 import { aliasOf } from './response-ids.ts';
 import type { ResponseOutline, ResponseStore, StoredAmount } from './response-store.ts';
 import type { FinishedTurn, NewTurn } from './turn.ts';
@@ -37,6 +37,8 @@ export interface StoredResponsesOptions {
   readonly ttlDays: number;
   /** The most bytes of the stored responses of one project. */
   readonly quotaBytes: number;
+  /** Maximum bytes of memory for turns that were read. Default 32 MiB. */
+  readonly recentTurnBytes?: number;
   /** In ms since 1970. Default: the clock of the machine. */
   readonly now?: () => number;
 }
@@ -53,18 +55,20 @@ export class StoredResponses implements ResponseAmounts {
   readonly ttlDays: number;
   readonly #keys: SubjectKeys;
   readonly #recentKeys: RecentKeys;
-  readonly #recentTurns = new RecentTurns();
+  readonly #recentTurns: RecentTurns;
   readonly #now: () => number;
   /** Projects write in turn, so that none fills the queue of the thread that writes for all. */
   readonly #writes = { large: new FairSlots(largeWrites), small: new FairSlots(smallWrites) };
 
-  constructor({ store, keys, ttlDays, quotaBytes, now = Date.now }: StoredResponsesOptions) {
+  constructor(options: StoredResponsesOptions) {
+    const { store, keys, ttlDays, quotaBytes, recentTurnBytes = defaultRecentTurnBytes, now = Date.now } = options;
     this.store = store;
     this.copies = store.copies;
     this.ttlDays = ttlDays;
     this.quotaBytes = quotaBytes;
     this.#keys = keys;
     this.#recentKeys = new RecentKeys({ store, keys, now });
+    this.#recentTurns = new RecentTurns(recentTurnBytes);
     const recent = { recentKeys: this.#recentKeys, recentTurns: this.#recentTurns };
     this.turns = new TurnReader({ store, ...recent, ttlDays, now });
     this.#now = now;

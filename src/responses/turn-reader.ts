@@ -7,8 +7,8 @@ import type { ResponseOutline, ResponseStore, StoredResponse } from './response-
 import type { KeptTurn } from './turn.ts';
 import { ownItems } from './turn-items.ts';
 
-/** The most turns before one, because their outlines are read at once. */
-const maxTurns = 10_000;
+/** Maximum number of turns of a conversation that is continued. */
+export const maxTurns = 10_000;
 /** How many bytes are opened in one turn of the event loop. */
 const maxBytesOfTurn = 1024 * 1024;
 
@@ -82,7 +82,7 @@ export class TurnReader {
   ): Promise<ReadonlyArray<KeptTurn> | NotRead | null> {
     const last = await this.#store.find(projectId, id);
     if (last === null || !this.isThere(last)) return null;
-    if (last.depth > maxTurns) return 'too-long';
+    if (last.depth >= maxTurns) return 'too-long';
     const kept = await this.#keptBefore(last);
     const before = kept?.map(({ outline }) => outline) ?? (await this.#chainBefore(last));
     const bytes = before.reduce((sum, each) => sum + each.bytes, last.bytes);
@@ -180,16 +180,20 @@ export class TurnReader {
   /** Opens turns, without those whose content is gone. */
   async #turnsOf(projectId: string, outlines: ReadonlyArray<ResponseOutline>): Promise<ReadonlyArray<KeptTurn>> {
     const { subject } = await this.#recentKeys.keyOf(projectId);
-    const missing = outlines.filter(({ id }) => this.#recentTurns.find({ projectId, subject, id }) === null);
+    const found = new Map<string, KeptTurn>();
+    for (const { id } of outlines) {
+      const kept = this.#recentTurns.find({ projectId, subject, id });
+      if (kept !== null) found.set(id, kept);
+    }
+    const missing = outlines.filter(({ id }) => !found.has(id));
     const ids = missing.map(({ id }) => id);
     const contents = ids.length === 0 ? new Map<string, string>() : await this.#store.contents(projectId, ids);
-    const opened = new Map<string, KeptTurn>();
     const stored = missing.flatMap((outline) => {
       const content = contents.get(outline.id);
       return content === undefined ? [] : [{ ...outline, content }];
     });
-    for (const turn of await this.#opened(projectId, stored)) opened.set(turn.outline.id, turn);
-    return outlines.flatMap(({ id }) => opened.get(id) ?? this.#recentTurns.find({ projectId, subject, id }) ?? []);
+    for (const turn of await this.#opened(projectId, stored)) found.set(turn.outline.id, turn);
+    return outlines.flatMap(({ id }) => found.get(id) ?? []);
   }
 
   #kept(subject: string, turn: KeptTurn): KeptTurn {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { RecentTurns } from '#responses/recent-turns.ts';
+import { defaultRecentTurnBytes, RecentTurns } from '#responses/recent-turns.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import type { JsonObject } from '#shared/json/json.ts';
 import { storedResponse } from '#test/contract/response-store.ts';
@@ -15,7 +15,7 @@ function turnOf(id: string, bytes: number, input: ReadonlyArray<JsonObject> = []
 describe('RecentTurns', () => {
   let turns: RecentTurns;
   beforeEach(() => {
-    turns = new RecentTurns();
+    turns = new RecentTurns(defaultRecentTurnBytes);
   });
 
   const found = (ids: ReadonlyArray<string>) => ids.filter((id) => turns.find({ projectId, subject, id }) !== null);

@@ -42,7 +42,8 @@ export async function openStoredResponses(
     openSqlite: openSqliteResponseStore,
     loadMongoDb: async () => (await import('#responses/response-store.mongodb.ts')).openMongoDbResponseStore,
   });
-  return new StoredResponses({ store, keys, ttlDays: limits.responsesTtlDays, quotaBytes: limits.responsesQuotaBytes });
+  const { responsesTtlDays: ttlDays, responsesQuotaBytes: quotaBytes, responsesMemoryBytes: recentTurnBytes } = limits;
+  return new StoredResponses({ store, keys, ttlDays, quotaBytes, recentTurnBytes });
 }
 
 /** Opens the tries to deliver webhooks. @throws StartupError */

@@ -342,6 +342,11 @@ export const failures = {
     title: 'The body is too large',
     solution: 'Send a smaller body; `detail` has the limit.',
   },
+  'conversation-too-long': {
+    status: 413,
+    title: 'The conversation is too long to be continued',
+    solution: 'Begin another conversation, with a summary of this one; `detail` has the limit.',
+  },
   'append-too-large': {
     status: 413,
     title: 'The change is too large to be stored',

@@ -20,7 +20,7 @@ import { responseIdNamedBy } from '#responses/response-ids.ts';
 import type { ResponseOutline } from '#responses/response-store.ts';
 import type { KeptTurn } from '#responses/turn.ts';
 import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
-import type { NotRead, ReadLimits } from '#responses/turn-reader.ts';
+import { maxTurns, type NotRead, type ReadLimits } from '#responses/turn-reader.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { findContainersBefore } from './containers-before.ts';
 import { inlineFiles } from './inline-files.ts';
@@ -134,7 +134,7 @@ class Expansion {
     const { gateway, caller } = this.#call;
     const turns = await gateway.responses.turns.conversation(caller.projectId, id, this.#readLimits);
     if (turns === null) return E.left(previousNotFound(id));
-    if (typeof turns === 'string') return E.left(this.#failureOf(turns));
+    if (typeof turns === 'string') return E.left(this.#failureOf(turns, conversationTooLong(this.#limits)));
     return turns.at(-1)?.outline.background === null ? E.right(turns) : E.left(previousUnfinished(id));
   }
 
@@ -177,11 +177,11 @@ class Expansion {
     takeNamed(found, new Set([...references, ...before]), turns);
     if ([...before].some((id) => !found.has(id))) {
       const needed = await gateway.responses.turns.neededTurns(caller.projectId, idsNeededBy(turns), this.#readLimits);
-      if (typeof needed === 'string') return E.left(this.#failureOf(needed));
+      if (typeof needed === 'string') return E.left(this.#failureOf(needed, conversationTooLong(this.#limits)));
       takeNamed(found, before, needed);
     }
     const others = await this.#turnsOf(references.filter((id) => !found.has(id)));
-    if (typeof others === 'string') return E.left(this.#failureOf(others));
+    if (typeof others === 'string') return E.left(this.#failureOf(others, bodyTooLarge(this.#limits.maxJsonBytes)));
     takeNamed(found, new Set(references), others);
     return E.right(found);
   }
@@ -224,10 +224,8 @@ class Expansion {
     };
   }
 
-  #failureOf(refused: NotRead): Failure {
-    return refused === 'too-long' || this.#shortage === null
-      ? bodyTooLarge(this.#limits.maxJsonBytes)
-      : bodyShortageFailure(this.#shortage);
+  #failureOf(refused: NotRead, tooLong: Failure): Failure {
+    return refused === 'too-long' || this.#shortage === null ? tooLong : bodyShortageFailure(this.#shortage);
   }
 
   /** Puts the named items into the request, and the turns before it. Those that name files are put into its input. */
@@ -260,6 +258,7 @@ class Expansion {
     const { maxJsonBytes } = this.#limits;
     const editedBytes = edits.reduce((sum, { start, end, text }) => sum + text.length - (end - start), 0);
     const addedBytes = editedBytes + (before?.size ?? 0);
+    if ((before?.size ?? 0) > maxJsonBytes) return conversationTooLong(this.#limits);
     if (addedBytes > maxJsonBytes) return bodyTooLarge(maxJsonBytes);
     const bodyBytes = isChanged ? this.#request.bytes.length : 0;
     const shortage = this.#call.bodyHold.take(bodyBytes + addedBytes);
@@ -309,6 +308,14 @@ function takeNamed(found: Map<string, NamedItem>, wanted: ReadonlySet<string>, t
 function previousNotFound(id: string): Failure {
   return failure('response-not-found', `There is no response ${quoted(id)} that this key can access.`, {
     errors: [{ pointer: '/previous_response_id', message: 'must be the id of a stored response' }],
+  });
+}
+
+/** Refuses what would be too large with the turns before it. */
+function conversationTooLong({ maxJsonBytes }: GatewayLimits): Failure {
+  const detail = `The conversation has more than ${maxJsonBytes} bytes (MAX_JSON_BYTES) or ${maxTurns} turns, the maximum of one that is continued.`;
+  return failure('conversation-too-long', detail, {
+    errors: [{ pointer: '/previous_response_id', message: 'must be the id of a response of a shorter conversation' }],
   });
 }
 

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { openMongoDbResponseStore } from '#responses/response-store.mongodb.ts';
+import { openSqliteResponseStore } from '#responses/response-store.sqlite.ts';
+import type { ResponseStore } from '#responses/response-store.ts';
+import { StoredResponses } from '#responses/stored-responses.ts';
+import { SqliteWriter } from '#sqlite/sqlite-writer.ts';
+import { InMemorySubjectKeys } from '#test/support/fakes/in-memory-subject-keys.ts';
+import { patientTimeoutMs } from '#test/support/run/patient-timeout.ts';
+import { describeOnMongoDb } from '#test/support/service/ferretdb.ts';
+import { temporaryFolder } from '#test/support/service/service-process.ts';
+
+const noLimit = { maxBytes: Number.MAX_SAFE_INTEGER, reserve: () => true };
+const charactersOfTurn = 2_000;
+/** About as much memory as one turn takes. */
+const bytesOfTurn = 15_000;
+
+/** What is done to a project's conversations, one after the other. */
+const actions = fc.array(
+  fc.record({
+    /** The response that is continued, of those that are there; a new conversation if there are fewer. */
+    after: fc.nat(12),
+    deletes: fc.boolean(),
+    otherProject: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 30 },
+);
+
+interface MadeResponse {
+  readonly id: string;
+  /** The ids of the turns before it, and its own. */
+  readonly chain: ReadonlyArray<string>;
+}
+
+/** @param open opens the same store each time */
+function canBeContinued(place: string, open: () => Promise<ResponseStore>): void {
+  describe(`any stored conversation on ${place}`, () => {
+    let store: ResponseStore;
+    before(async () => {
+      store = await open();
+    });
+    after(() => store.close());
+
+    for (const turns of [0, 1, 1_000])
+      it(`can be continued with memory for ${turns} turns`, async function () {
+        this.timeout(120_000);
+        let runs = 0;
+        await fc.assert(
+          fc.asyncProperty(actions, async (all) => {
+            runs += 1;
+            const responses = newResponses(store, turns * bytesOfTurn);
+            const made = new Map<string, MadeResponse[]>();
+            for (const [index, { after, deletes, otherProject }] of all.entries()) {
+              const project = `${turns}-${runs}-${otherProject}`;
+              const known = made.get(project) ?? [];
+              made.set(project, known);
+              const previous = known[after] ?? null;
+              const response = await add(responses, { project, previous, id: `r${index}` });
+              known.push(response);
+              if (!deletes || previous === null) continue;
+              assert.ok(await responses.delete(project, previous.id));
+              known.splice(after, 1);
+            }
+            for (const [project, known] of made)
+              for (const { id, chain } of known) {
+                const read = await responses.turns.conversation(project, id, noLimit);
+                assert.ok(Array.isArray(read), `${id} of ${chain}: ${read}`);
+                assert.deepEqual(
+                  read.map(({ outline }) => outline.id),
+                  chain,
+                );
+              }
+          }),
+          { numRuns: 15 },
+        );
+      });
+  });
+}
+
+function newResponses(store: ResponseStore, recentTurnBytes: number): StoredResponses {
+  return new StoredResponses({
+    store,
+    keys: new InMemorySubjectKeys(),
+    ttlDays: 30,
+    quotaBytes: 1_000_000_000,
+    recentTurnBytes,
+  });
+}
+
+async function add(
+  responses: StoredResponses,
+  { project, previous, id }: { readonly project: string; readonly previous: MadeResponse | null; readonly id: string },
+): Promise<MadeResponse> {
+  const last = previous === null ? null : await responses.turns.conversation(project, previous.id, noLimit);
+  assert.ok(last === null || Array.isArray(last), `${previous?.chain}: ${last}`);
+  const added = await responses.add({
+    projectId: project,
+    id,
+    inputText: JSON.stringify('x'.repeat(charactersOfTurn)),
+    responseText: JSON.stringify({ id, status: 'completed', output: [] }),
+    provider: null,
+    previous: last?.at(-1)?.outline ?? null,
+    referenced: [],
+    names: [],
+  });
+  assert.ok(added);
+  return { id, chain: [...(previous?.chain ?? []), id] };
+}
+
+describe('Stored conversations', () => {
+  const folder = temporaryFolder();
+  const writer = new SqliteWriter({ onFatal: assert.fail });
+  after(async () => {
+    await writer.close();
+    rmSync(folder.path, { recursive: true });
+  });
+  canBeContinued('SQLite', async () => openSqliteResponseStore({ file: join(folder.path, 'responses.db'), writer }));
+});
+
+describeOnMongoDb('stored conversations on MongoDB', (server) => {
+  canBeContinued('MongoDB', async () =>
+    openMongoDbResponseStore({ url: server.newUrl(), timeoutMs: patientTimeoutMs }),
+  );
+});
