@@ -21,6 +21,8 @@ interface ResponseDocument extends LogDocument {
   readonly deleted: boolean;
   readonly needs: ReadonlyArray<string>;
   readonly items: ReadonlyArray<string>;
+  /** Missing in responses of release 0.4. */
+  readonly ancestors?: ReadonlyArray<string> | null;
   readonly provider: string | null;
   /** Missing in responses of an earlier release. */
   readonly background?: BackgroundTarget | null;
@@ -36,7 +38,11 @@ interface SubjectDocument {
   readonly subject: string;
 }
 
-const withoutContent = { projection: { content: 0 } } as const;
+const outlined = { projection: { content: 0, items: 0, ancestors: 0 } } as const;
+
+/** Maximum number of names that are looked up together, and of documents that are read for them. */
+const maxNamesAtOnce = 16;
+const maxFoundAtOnce = 64;
 
 /** The order of the index that has all that is summed, so that no content is read. */
 const inOrderOfIndex = { $sort: { project: 1, deleted: 1, at: 1, bytes: 1 } } as const;
@@ -46,7 +52,6 @@ const sumByProject = { $group: { _id: '$project', bytes: { $sum: '$bytes' } } } 
 export function openMongoDbResponseStore(options: MongoDbConnectionOptions): ResponseStore {
   const connection = new MongoDbConnection(options);
   const responses = new LogCollection<ResponseDocument>({ connection }, 'responses', [
-    { project: 1, conversation: 1, depth: 1 },
     { project: 1, needs: 1 },
     { project: 1, items: 1 },
     // With the bytes, the sums by project read no document.
@@ -72,8 +77,11 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
     },
     finish: async ({ projectId, id, ...finished }) => {
       const filter = { _id: keyOf(projectId, id), background: { $ne: null } };
+      const before = await responses.call((all) => all.findOne(filter, { projection: { items: 1 } }));
+      if (before === null) return false;
+      const items = [...new Set([...before.items, ...finished.items])];
       const { modifiedCount } = await responses.call((all) =>
-        all.updateOne(filter, { $set: { ...finished, background: null } }),
+        all.updateOne(filter, { $set: { ...finished, items, background: null } }),
       );
       return modifiedCount === 1;
     },
@@ -81,16 +89,16 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
       const found = await responses.call((all) => all.findOne({ _id: keyOf(projectId, id) }));
       return found === null ? null : responseOf(found);
     },
-    outlines: async (project, conversation, maxDepth) => {
-      const found = await responses.call((all) =>
-        all.find({ project, conversation, depth: { $lte: maxDepth } }, withoutContent).toArray(),
-      );
-      return found.map(outlineOf);
-    },
-    named: async (projectId, ids) => {
+    outlines: async (projectId, ids) => {
+      const last = ids.at(-1);
+      if (last === undefined) return [];
       const keys = ids.map((id) => keyOf(projectId, id));
-      const found = await responses.call((all) => all.find({ _id: { $in: keys } }, withoutContent).toArray());
-      return found.map(outlineOf);
+      const [found, end] = await Promise.all([
+        responses.call((all) => all.find({ _id: { $in: keys } }, outlined).toArray()),
+        responses.call((all) => all.findOne({ _id: keyOf(projectId, last) }, { projection: { ancestors: 1 } })),
+      ]);
+      const ancestors = end?.ancestors ?? null;
+      return found.map((each) => ({ ...outlineOf(each), ancestors: each.response === last ? ancestors : null }));
     },
     contents: async (projectId, ids) => {
       const keys = ids.map((id) => keyOf(projectId, id));
@@ -100,19 +108,43 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
       return new Map(found.map(({ response, content }) => [response, content]));
     },
     ofItems: async (project, items, ids) => {
-      const made = { items: { $in: [...items] } };
-      const named = { _id: { $in: ids.map((id) => keyOf(project, id)) } };
-      const found = await responses.call((all) =>
-        all.find({ project, deleted: false, $or: [made, named] }, withoutContent).toArray(),
+      const keys = ids.map((id) => keyOf(project, id));
+      const named = await responses.call((all) => all.find({ _id: { $in: keys }, deleted: false }, outlined).toArray());
+      const made = await namesTogether(items, (names, limit) =>
+        responses.call((all) =>
+          all
+            .find({ project, deleted: false, items: { $in: [...names] } }, outlined)
+            .limit(limit)
+            .toArray(),
+        ),
       );
-      return found.map(outlineOf);
+      return [...new Map([...named, ...made].map((each) => [each.response, outlineOf(each)])).values()];
+    },
+    providersOf: async (project, items) => {
+      const made = await namesTogether(items, (names, limit) =>
+        responses.call((all) =>
+          all
+            .find({ project, deleted: false, items: { $in: [...names] }, provider: { $ne: null } })
+            .project<Pick<ResponseDocument, 'items' | 'provider'>>({ items: 1, provider: 1 })
+            .limit(limit)
+            .toArray(),
+        ),
+      );
+      const wanted = new Set(items);
+      return new Map(
+        made.flatMap(({ items: names, provider }) =>
+          provider === null ? [] : names.filter((name) => wanted.has(name)).map((name) => [name, provider] as const),
+        ),
+      );
     },
     isNeeded: async (project, id, except) => {
       const filter = { project, needs: id, response: { $nin: [...except] } };
       return (await responses.call((all) => all.findOne(filter, { projection: { _id: 1 } }))) !== null;
     },
     markDeleted: async (projectId, id) => {
-      await responses.call((all) => all.updateOne({ _id: keyOf(projectId, id) }, { $set: { deleted: true } }));
+      await responses.call((all) =>
+        all.updateOne({ _id: keyOf(projectId, id) }, { $set: { deleted: true, items: [] } }),
+      );
     },
     remove: async (project, ids) => {
       const needing = { project, needs: { $in: [...ids] }, response: { $nin: [...ids] } };
@@ -124,7 +156,7 @@ export function openMongoDbResponseStore(options: MongoDbConnectionOptions): Res
     },
     oldest: async (project, limit) => {
       const found = await responses.call((all) =>
-        all.find({ project, deleted: false }, withoutContent).sort({ at: 1 }).limit(limit).toArray(),
+        all.find({ project, deleted: false }, outlined).sort({ at: 1 }).limit(limit).toArray(),
       );
       return found.map(outlineOf);
     },
@@ -188,7 +220,7 @@ function documentOf({ projectId, id, isDeleted: deleted, ...response }: StoredRe
   return { _id: keyOf(projectId, id), project: projectId, response: id, deleted, ...response };
 }
 
-type OutlineDocument = Omit<ResponseDocument, 'content'>;
+type OutlineDocument = Omit<ResponseDocument, 'content' | 'items'>;
 
 function outlineOf({
   _id: _,
@@ -196,14 +228,33 @@ function outlineOf({
   response: id,
   deleted: isDeleted,
   background = null,
+  ancestors = null,
   ...others
 }: OutlineDocument): ResponseOutline {
-  return { ...others, projectId, id, isDeleted, background };
+  return { ...others, projectId, id, isDeleted, background, ancestors };
+}
+
+/**
+ * Looks names up in pieces. Where many documents have the same ones, each name is looked up alone, so that none is
+ * missed.
+ */
+async function namesTogether<Found>(
+  names: ReadonlyArray<string>,
+  find: (names: ReadonlyArray<string>, limit: number) => Promise<ReadonlyArray<Found>>,
+): Promise<ReadonlyArray<Found>> {
+  const all: Found[] = [];
+  for (let start = 0; start < names.length; start += maxNamesAtOnce) {
+    const piece = names.slice(start, start + maxNamesAtOnce);
+    const found = await find(piece, maxFoundAtOnce);
+    if (found.length < maxFoundAtOnce) all.push(...found);
+    else for (const name of piece) all.push(...(await find([name], 1)));
+  }
+  return all;
 }
 
 function responseOf(found: ResponseDocument): StoredResponse {
-  const { content, ...outline } = found;
-  return { ...outlineOf(outline), content };
+  const { content, items, ...outline } = found;
+  return { ...outlineOf(outline), items, content };
 }
 
 function openCopies(connection: MongoDbConnection): ProviderCopies {

@@ -5,15 +5,21 @@ import type { SqlStatement, SqlWrite } from '#sqlite/sqlite-writer.ts';
 import type { ProviderCopies, ProviderCopy } from './provider-copies.ts';
 import { newSubject, type ResponseOutline, type ResponseStore, type StoredResponse } from './response-store.ts';
 
-/** The content is the last column, so that outlines are read without it. */
+/**
+ * The content is the last column, so that outlines are read without it. What later releases have added to a response is
+ * in a table of its own for the same reason. Triggers and indexes of release 0.4 are dropped.
+ */
 const schema = `
   CREATE TABLE IF NOT EXISTS responses (
     project TEXT NOT NULL, id TEXT NOT NULL, conversation TEXT NOT NULL, depth INTEGER NOT NULL, previous TEXT,
     at INTEGER NOT NULL, bytes INTEGER NOT NULL, deleted INTEGER NOT NULL, needs TEXT NOT NULL, items TEXT NOT NULL,
     provider TEXT, background TEXT, content TEXT NOT NULL, UNIQUE (project, id)
   ) STRICT;
-  CREATE INDEX IF NOT EXISTS responses_by_conversation ON responses (project, conversation, depth) WHERE depth > 0;
+  DROP INDEX IF EXISTS responses_by_conversation;
   CREATE INDEX IF NOT EXISTS responses_by_time ON responses (project, at) WHERE deleted = 0;
+  CREATE TABLE IF NOT EXISTS chains (
+    project TEXT NOT NULL, id TEXT NOT NULL, ancestors TEXT NOT NULL, UNIQUE (project, id)
+  ) STRICT;
   CREATE TABLE IF NOT EXISTS needed (
     project TEXT NOT NULL, id TEXT NOT NULL, response TEXT NOT NULL, PRIMARY KEY (project, id, response)
   ) STRICT, WITHOUT ROWID;
@@ -34,14 +40,18 @@ const schema = `
     INSERT INTO amounts (project, count, bytes) VALUES (new.project, 1, new.bytes)
       ON CONFLICT (project) DO UPDATE SET count = count + 1, bytes = bytes + excluded.bytes;
   END;
-  CREATE TRIGGER IF NOT EXISTS response_deleted AFTER UPDATE OF deleted ON responses BEGIN
-    UPDATE amounts SET count = count + old.deleted - new.deleted WHERE project = old.project;
+  DROP TRIGGER IF EXISTS response_deleted;
+  CREATE TRIGGER IF NOT EXISTS response_marked AFTER UPDATE OF deleted ON responses WHEN new.deleted > old.deleted BEGIN
+    DELETE FROM items WHERE (project, id, response) IN (SELECT old.project, value, old.id FROM json_each(old.items));
+    UPDATE amounts SET count = count - 1 WHERE project = old.project;
   END;
   CREATE TRIGGER IF NOT EXISTS response_finished AFTER UPDATE OF content ON responses BEGIN
     INSERT OR IGNORE INTO items SELECT new.project, value, new.id FROM json_each(new.items);
     UPDATE amounts SET bytes = bytes - old.bytes + new.bytes WHERE project = old.project;
   END;
-  CREATE TRIGGER IF NOT EXISTS response_removed AFTER DELETE ON responses BEGIN
+  DROP TRIGGER IF EXISTS response_removed;
+  CREATE TRIGGER IF NOT EXISTS response_gone AFTER DELETE ON responses BEGIN
+    DELETE FROM chains WHERE project = old.project AND id = old.id;
     DELETE FROM needed WHERE (project, id, response) IN (SELECT old.project, value, old.id FROM json_each(old.needs));
     DELETE FROM items WHERE (project, id, response) IN (SELECT old.project, value, old.id FROM json_each(old.items));
     UPDATE amounts SET count = count - 1 + old.deleted, bytes = bytes - old.bytes WHERE project = old.project;
@@ -54,28 +64,38 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS copies_by_time ON copies (checkAt);
 `;
-const columns = 'project, id, conversation, depth, previous, at, bytes, deleted, needs, items, provider, background';
+const columns = 'project, id, conversation, depth, previous, at, bytes, deleted, needs, provider, background';
 const insertSql = `
-  INSERT INTO responses (${columns}, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  INSERT INTO responses (${columns}, items, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (project, id) DO NOTHING`;
+const insertChainSql =
+  'INSERT INTO chains (project, id, ancestors) VALUES (?, ?, ?) ON CONFLICT (project, id) DO NOTHING';
 const lacksNeededSql = `
   SELECT 1 FROM json_each(?2) WHERE NOT EXISTS (SELECT 1 FROM responses WHERE project = ?1 AND id = value) LIMIT 1`;
 const finishSql = `
-  UPDATE responses SET background = NULL, bytes = ?, items = ?, content = ? WHERE project = ? AND id = ?`;
+  UPDATE responses SET background = NULL, bytes = ?, content = ?, items = (SELECT json_group_array(value) FROM
+    (SELECT value FROM json_each(responses.items) UNION SELECT value FROM json_each(?)))
+  WHERE project = ? AND id = ?`;
 const isFinishedSql = `SELECT 1 WHERE NOT EXISTS
   (SELECT 1 FROM responses WHERE project = ? AND id = ? AND background IS NOT NULL)`;
-const findSql = `SELECT ${columns}, content FROM responses WHERE project = ? AND id = ?`;
-/** Only later responses are in the index: most have none after them, and the first has the id of its conversation. */
+const ancestorsOf = '(SELECT ancestors FROM chains WHERE chains.project = ?1 AND chains.id = responses.id)';
+const findSql = `
+  SELECT ${columns}, ${ancestorsOf} AS ancestors, items, content FROM responses WHERE project = ?1 AND id = ?2`;
 const outlinesSql = `
-  SELECT ${columns} FROM responses WHERE project = ?1 AND id = ?2 UNION ALL
-  SELECT ${columns} FROM responses WHERE project = ?1 AND conversation = ?2 AND depth > 0 AND depth <= ?3`;
-const namedSql = `SELECT ${columns} FROM responses WHERE project = ? AND id IN (SELECT value FROM json_each(?))`;
+  SELECT ${columns}, CASE WHEN id = ?3 THEN ${ancestorsOf} END AS ancestors FROM responses
+  WHERE project = ?1 AND id IN (SELECT value FROM json_each(?2))`;
 const contentsSql = `
   SELECT id, content FROM responses WHERE project = ? AND id IN (SELECT value FROM json_each(?))`;
+/** Of the responses that have made an item, the first one that is there. */
+const makerOf = (what: string, condition: string) => `(SELECT ${what} FROM items JOIN responses AS made
+    ON made.project = items.project AND made.id = items.response
+    WHERE items.project = ?1 AND items.id = value AND ${condition} LIMIT 1)`;
 const ofItemsSql = `
-  SELECT ${columns} FROM responses WHERE deleted = 0 AND project = ?1 AND id IN
-    (SELECT response FROM items WHERE project = ?1 AND id IN (SELECT value FROM json_each(?2))
-     UNION SELECT value FROM json_each(?3))`;
+  SELECT ${columns}, NULL AS ancestors FROM responses WHERE deleted = 0 AND project = ?1 AND id IN
+    (SELECT ${makerOf('made.id', 'made.deleted = 0')} FROM json_each(?2) UNION SELECT value FROM json_each(?3))`;
+const providersSql = `
+  SELECT value AS item, ${makerOf('made.provider', 'made.deleted = 0 AND made.provider IS NOT NULL')} AS provider
+  FROM json_each(?2)`;
 const neededSql = `
   SELECT 1 FROM needed WHERE project = ? AND id = ? AND response NOT IN (SELECT value FROM json_each(?)) LIMIT 1`;
 const anyNeededSql = `
@@ -83,7 +103,7 @@ const anyNeededSql = `
     AND response NOT IN (SELECT value FROM json_each(?2)) LIMIT 1`;
 const markSql = 'UPDATE responses SET deleted = 1 WHERE project = ? AND id = ? AND deleted = 0';
 const removeSql = 'DELETE FROM responses WHERE project = ? AND id = ?';
-const oldestSql = `SELECT ${columns} FROM responses WHERE deleted = 0 AND project = ? ORDER BY at LIMIT ?`;
+const oldestSql = `SELECT ${columns}, NULL AS ancestors FROM responses WHERE deleted = 0 AND project = ? ORDER BY at LIMIT ?`;
 const oldestAtSql = 'SELECT min(at) AS oldest FROM responses WHERE deleted = 0 AND project = ?';
 const amountsSql = 'SELECT project, bytes FROM amounts';
 const amountSql = 'SELECT count, bytes FROM amounts WHERE project = ?';
@@ -108,34 +128,39 @@ export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseSt
   const subjectIn = (projectId: string) => file.rows(subjectSql, projectId)[0]?.subject;
   return {
     add: async (response) => {
-      const { projectId, needs } = response;
-      const statement = { sql: insertSql, rows: [rowOf(response)] };
-      if (needs.length === 0) return writeUnless(file, statement);
-      return writeUnless(file, statement, { sql: lacksNeededSql, values: [projectId, JSON.stringify(needs)] });
+      const { projectId, id, needs, ancestors } = response;
+      const statements = [{ sql: insertSql, rows: [rowOf(response)] }];
+      const chain = [projectId, id, JSON.stringify(ancestors)];
+      if (ancestors !== null) statements.push({ sql: insertChainSql, rows: [chain] });
+      if (needs.length === 0) return writeUnless(file, statements);
+      return writeUnless(file, statements, { sql: lacksNeededSql, values: [projectId, JSON.stringify(needs)] });
     },
     finish: async ({ projectId, id, bytes, items, content }) => {
-      const row = [bytes, JSON.stringify(items), content, projectId, id];
-      return writeUnless(file, { sql: finishSql, rows: [row] }, { sql: isFinishedSql, values: [projectId, id] });
+      const row = [bytes, content, JSON.stringify(items), projectId, id];
+      return writeUnless(file, [{ sql: finishSql, rows: [row] }], { sql: isFinishedSql, values: [projectId, id] });
     },
     find: async (projectId, id) => file.rows(findSql, projectId, id).map(responseOf)[0] ?? null,
-    outlines: async (projectId, conversation, maxDepth) =>
-      file.rows(outlinesSql, projectId, conversation, maxDepth).map(outlineOf),
-    named: async (projectId, ids) => file.rows(namedSql, projectId, JSON.stringify(ids)).map(outlineOf),
+    outlines: async (projectId, ids) =>
+      file.rows(outlinesSql, projectId, JSON.stringify(ids), ids.at(-1) ?? null).map(outlineOf),
     contents: async (projectId, ids) => {
       const rows = file.rows(contentsSql, projectId, JSON.stringify(ids));
       return new Map(rows.map(({ id, content }) => [String(id), String(content)]));
     },
     ofItems: async (projectId, items, ids) =>
       file.rows(ofItemsSql, projectId, JSON.stringify(items), JSON.stringify(ids)).map(outlineOf),
+    providersOf: async (projectId, items) => {
+      const rows = file.rows(providersSql, projectId, JSON.stringify(items));
+      const found = rows.filter(({ provider }) => provider !== null);
+      return new Map(found.map(({ item, provider }) => [String(item), String(provider)]));
+    },
     isNeeded: async (projectId, id, except) => file.rows(neededSql, projectId, id, JSON.stringify(except)).length > 0,
     markDeleted: (projectId, id) => writeRow(file, markSql, [projectId, id]),
     remove: async (projectId, ids) => {
       const rows = ids.map((id) => [projectId, id]);
-      return writeUnless(
-        file,
-        { sql: removeSql, rows },
-        { sql: anyNeededSql, values: [projectId, JSON.stringify(ids)] },
-      );
+      return writeUnless(file, [{ sql: removeSql, rows }], {
+        sql: anyNeededSql,
+        values: [projectId, JSON.stringify(ids)],
+      });
     },
     oldest: async (projectId, limit) => file.rows(oldestSql, projectId, limit).map(outlineOf),
     bytesByProject: async () =>
@@ -162,14 +187,18 @@ export function openSqliteResponseStore(options: SqliteStoreOptions): ResponseSt
   };
 }
 
-/** Writes the rows of a statement. @returns false if the query `unless` has found a row, so that nothing was written */
-async function writeUnless(file: SqliteFile, statement: SqlStatement, unless?: SqlWrite['unless']): Promise<boolean> {
+/** Executes statements. @returns false if the query `unless` has found a row, so that nothing was written */
+async function writeUnless(
+  file: SqliteFile,
+  statements: ReadonlyArray<SqlStatement>,
+  unless?: SqlWrite['unless'],
+): Promise<boolean> {
   const write = unless === undefined ? {} : { unless };
-  return (await file.write({ statements: [statement], ...write })) === 'done';
+  return (await file.write({ statements, ...write })) === 'done';
 }
 
 async function writeRow(file: SqliteFile, sql: string, row: SqlStatement['rows'][number]): Promise<void> {
-  await writeUnless(file, { sql, rows: [row] });
+  await file.write({ statements: [{ sql, rows: [row] }] });
 }
 
 type Row = Readonly<Record<string, SQLOutputValue>>;
@@ -177,9 +206,9 @@ type Row = Readonly<Record<string, SQLOutputValue>>;
 function rowOf(response: StoredResponse): ReadonlyArray<string | number | null> {
   const { projectId, id, conversation, depth, previous, at, bytes, isDeleted, provider, content } = response;
   const { needs, items, background } = response;
-  const lists = [JSON.stringify(needs), JSON.stringify(items)];
+  const outline = [projectId, id, conversation, depth, previous, at, bytes, isDeleted ? 1 : 0, JSON.stringify(needs)];
   const made = [provider, background === null ? null : JSON.stringify(background)];
-  return [projectId, id, conversation, depth, previous, at, bytes, isDeleted ? 1 : 0, ...lists, ...made, content];
+  return [...outline, ...made, JSON.stringify(items), content];
 }
 
 function outlineOf(row: Row): ResponseOutline {
@@ -193,14 +222,14 @@ function outlineOf(row: Row): ResponseOutline {
     bytes: Number(row.bytes),
     isDeleted: row.deleted === 1,
     needs: JSON.parse(String(row.needs)),
-    items: JSON.parse(String(row.items)),
+    ancestors: row.ancestors === null ? null : JSON.parse(String(row.ancestors)),
     provider: row.provider === null ? null : String(row.provider),
     background: row.background === null ? null : JSON.parse(String(row.background)),
   };
 }
 
 function responseOf(row: Row): StoredResponse {
-  return { ...outlineOf(row), content: String(row.content) };
+  return { ...outlineOf(row), items: JSON.parse(String(row.items)), content: String(row.content) };
 }
 
 function openCopies(file: SqliteFile): ProviderCopies {
@@ -208,7 +237,7 @@ function openCopies(file: SqliteFile): ProviderCopies {
     add: (copy) => writeRow(file, addCopySql, copyRowOf(copy)),
     count: async (projectId, id) => {
       const values = [projectId, id];
-      return writeUnless(file, { sql: countCopySql, rows: [values] }, { sql: isCountedSql, values });
+      return writeUnless(file, [{ sql: countCopySql, rows: [values] }], { sql: isCountedSql, values });
     },
     due: async (time, limit) => file.rows(dueCopiesSql, time, limit).map(copyOf),
     postpone: (projectId, id, { checkAt, failures }) =>

@@ -8,7 +8,10 @@ export interface BackgroundTarget {
   readonly target: string;
 }
 
-/** A response that is stored, without its content. */
+/** Maximum number of ancestors that a response names, so that a chain of n responses takes n/64 reads. */
+export const maxAncestors = 64;
+
+/** A response that is stored, without its content and the names of its items. */
 export interface ResponseOutline {
   readonly projectId: string;
   /** Unique in its project. */
@@ -28,10 +31,10 @@ export interface ResponseOutline {
   /** The ids of the responses whose items it needs, each once. */
   readonly needs: ReadonlyArray<string>;
   /**
-   * The names of the items that it has made, each once. An id that names its response needs no other name. A response
-   * that its items name by an alias has this one too.
+   * The ids of the nearest responses before it, the nearest first: up to 64. Null where they were not asked for, and for
+   * a response of release 0.4.
    */
-  readonly items: ReadonlyArray<string>;
+  readonly ancestors: ReadonlyArray<string> | null;
   /** The provider that answered in the client's protocol; null if the answer was translated. */
   readonly provider: string | null;
   /** What still makes it in the background; null if it is finished. */
@@ -40,11 +43,16 @@ export interface ResponseOutline {
 
 /** A stored response. */
 export interface StoredResponse extends ResponseOutline {
+  /**
+   * The names of the items that it has made, each once. An id that names its response needs no other name. A response
+   * that its items name by an alias has this one too.
+   */
+  readonly items: ReadonlyArray<string>;
   /** Its own input and the response, sealed. */
   readonly content: string;
 }
 
-/** What the end of a response that was made in the background changes. */
+/** What the end of a response that was made in the background changes. Its items are added to those before. */
 export type FinishedResponse = Pick<StoredResponse, 'projectId' | 'id' | 'bytes' | 'items' | 'content'>;
 
 /** What is stored for a project. */
@@ -74,25 +82,27 @@ export interface ResponseStore {
   readonly finish: (finished: FinishedResponse) => Promise<boolean>;
   /** Finds a response, deleted or not. */
   readonly find: (projectId: string, id: string) => Promise<StoredResponse | null>;
-  /** The outlines of a conversation up to a depth, in any order. */
-  readonly outlines: (
-    projectId: string,
-    conversation: string,
-    maxDepth: number,
-  ) => Promise<ReadonlyArray<ResponseOutline>>;
-  /** The outlines of responses, deleted or not, by their ids. Those that are not there are missing. */
-  readonly named: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyArray<ResponseOutline>>;
+  /**
+   * The outlines of responses, deleted or not, by their ids, in any order. Those that are not there are missing. Only
+   * that of the last id has its ancestors, because a chain is followed from there.
+   */
+  readonly outlines: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyArray<ResponseOutline>>;
   /** The contents of responses, by id. Those that are not there are missing. */
   readonly contents: (projectId: string, ids: ReadonlyArray<string>) => Promise<ReadonlyMap<string, string>>;
-  /** The outlines of the responses that were not deleted and have made some of these items, or have one of these ids. */
+  /**
+   * The outlines of the responses that were not deleted and have one of these ids, or have made some of these items. Of
+   * those that have made the same item one is enough.
+   */
   readonly ofItems: (
     projectId: string,
     items: ReadonlyArray<string>,
     ids: ReadonlyArray<string>,
   ) => Promise<ReadonlyArray<ResponseOutline>>;
+  /** The providers of some items, by their names. Items of deleted responses, and those without one, are missing. */
+  readonly providersOf: (projectId: string, items: ReadonlyArray<string>) => Promise<ReadonlyMap<string, string>>;
   /** Whether a response needs the items of another one. @param except the responses that do not count */
   readonly isNeeded: (projectId: string, id: string, except: ReadonlyArray<string>) => Promise<boolean>;
-  /** Marks a response as deleted. */
+  /** Marks a response as deleted. Nobody finds it by its items any more. */
   readonly markDeleted: (projectId: string, id: string) => Promise<void>;
   /**
    * Removes responses. Where one is added at the same time that needs one of them, it is removed too or they stay.

@@ -6,14 +6,15 @@ import type { ProviderCopies } from './provider-copies.ts';
 import { RecentKeys } from './recent-keys.ts';
 import { defaultRecentTurnBytes, RecentTurns } from './recent-turns.ts';
 import { aliasOf } from './response-ids.ts';
-import type { ResponseOutline, ResponseStore, StoredAmount } from './response-store.ts';
+import { maxAncestors, type ResponseOutline, type ResponseStore, type StoredAmount } from './response-store.ts';
 import type { FinishedTurn, NewTurn } from './turn.ts';
 import { TurnReader } from './turn-reader.ts';
 
 /** The most bytes of one turn's own items: sealed, it must fit into one document of MongoDB. */
 export const maxTurnBytes = 8 * 1024 * 1024;
-/** The most items of one turn that can be found by their ids. */
+/** Maximum number of items of one turn that can be found by their names, and characters of a name. */
 const maxFoundItems = 1_000;
+const maxNameLength = 256;
 
 /** The characters of a large turn. */
 const largeTurnBytes = 64 * 1024;
@@ -128,6 +129,7 @@ export class StoredResponses implements ResponseAmounts {
       isDeleted: false,
       needs: [...new Set([...(previous === null ? [] : [previous.id]), ...referenced])],
       items: foundItems(id, names),
+      ancestors: previous === null ? [] : ancestorsAfter(previous),
       provider,
       background,
       content,
@@ -140,8 +142,8 @@ export class StoredResponses implements ResponseAmounts {
    * @throws UnavailableError
    */
   async delete(projectId: string, id: string): Promise<boolean> {
-    const stored = await this.store.find(projectId, id);
-    if (stored === null || !this.turns.isThere(stored)) return false;
+    const [stored] = await this.store.outlines(projectId, [id]);
+    if (stored === undefined || !this.turns.isThere(stored)) return false;
     await this.release(stored);
     return true;
   }
@@ -161,8 +163,8 @@ export class StoredResponses implements ResponseAmounts {
     const removed = new Set([response.id]);
     const waiting = [...response.needs];
     for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-      const needed = removed.has(id) ? null : await this.store.find(projectId, id);
-      if (needed === null || !needed.isDeleted) continue;
+      const [needed] = removed.has(id) ? [] : await this.store.outlines(projectId, [id]);
+      if (needed === undefined || !needed.isDeleted) continue;
       if (await this.store.isNeeded(projectId, id, [...removed])) continue;
       removed.add(id);
       freedBytes += needed.bytes;
@@ -215,5 +217,11 @@ function contentOf({ inputText, responseText }: Pick<NewTurn, 'inputText' | 'res
 /** The names by which a turn is found: those of its items, and its alias, which other items name. */
 function foundItems(id: string, names: ReadonlyArray<string>): ReadonlyArray<string> {
   const alias = aliasOf(id);
-  return [...new Set(alias === null ? names : [alias, ...names])].slice(0, maxFoundItems);
+  const short = names.filter(({ length }) => length <= maxNameLength);
+  return [...new Set(alias === null ? short : [alias, ...short])].slice(0, maxFoundItems);
+}
+
+/** The ancestors of a response that continues another one. */
+function ancestorsAfter({ id, previous, ancestors }: ResponseOutline): ReadonlyArray<string> {
+  return [id, ...(ancestors ?? (previous === null ? [] : [previous]))].slice(0, maxAncestors);
 }

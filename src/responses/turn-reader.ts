@@ -121,17 +121,12 @@ export class TurnReader {
     ids: ReadonlyArray<string>,
     limits: ReadLimits,
   ): Promise<ReadonlyArray<KeptTurn> | NotRead> {
-    return this.#readTurns(projectId, await this.#store.named(projectId, ids), limits);
+    return this.#readTurns(projectId, await this.#store.outlines(projectId, ids), limits);
   }
 
   /** Finds which provider has made some items, by their ids. @throws UnavailableError */
-  async providersOf(projectId: string, items: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
-    const found = await this.#store.ofItems(projectId, items, []);
-    return new Map(
-      found.flatMap(({ items: made, provider }) =>
-        provider === null ? [] : made.map((id) => [id, provider] as const),
-      ),
-    );
+  providersOf(projectId: string, items: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
+    return this.#store.providersOf(projectId, items);
   }
 
   /**
@@ -150,20 +145,20 @@ export class TurnReader {
     return turns.reverse();
   }
 
-  async #chainBefore({
-    projectId,
-    conversation,
-    depth,
-    previous,
-  }: ResponseOutline): Promise<ReadonlyArray<ResponseOutline>> {
-    const outlines = await this.#store.outlines(projectId, conversation, depth - 1);
-    const byId = new Map(outlines.map((each) => [each.id, each]));
+  /** The outlines of the turns before one, as far as they are there, read in pieces of up to 64. */
+  async #chainBefore(last: ResponseOutline): Promise<ReadonlyArray<ResponseOutline>> {
+    const { projectId } = last;
     const chain: ResponseOutline[] = [];
-    for (let id = previous; id !== null; ) {
-      const outline = byId.get(id);
-      if (outline === undefined) break;
-      chain.push(outline);
-      id = outline.previous;
+    for (let end: ResponseOutline | undefined = last; end !== undefined && end.previous !== null; ) {
+      const ids: ReadonlyArray<string> = end.ancestors ?? [end.previous];
+      const byId = new Map((await this.#store.outlines(projectId, ids)).map((each) => [each.id, each]));
+      const found = ids.map((id) => byId.get(id));
+      const missing = found.indexOf(undefined);
+      const there = found.slice(0, missing < 0 ? found.length : missing).filter((each) => each !== undefined);
+      chain.push(...there);
+      if (missing >= 0) break;
+      end = there.at(-1);
+      await nextTurn();
     }
     return chain.reverse();
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ResponseStore, StoredResponse } from '#responses/response-store.ts';
+import type { ResponseOutline, ResponseStore, StoredResponse } from '#responses/response-store.ts';
 import { providerCopiesContract } from './provider-copies.ts';
 
 const project = 'project1';
@@ -17,6 +17,7 @@ export function storedResponse(id: string, other: Partial<StoredResponse> = {}):
     isDeleted: false,
     needs: [],
     items: [`item-of-${id}`],
+    ancestors: [],
     provider: null,
     background: null,
     content: `content of ${id}`,
@@ -24,8 +25,13 @@ export function storedResponse(id: string, other: Partial<StoredResponse> = {}):
   };
 }
 
-function outlineOf({ content: _, ...outline }: StoredResponse): object {
+function outlineOf({ content: _, items: __, ...outline }: StoredResponse): ResponseOutline {
   return outline;
+}
+
+/** As outlines come together: only one of them has its ancestors. */
+function withoutAncestorsBut(id: string): (outline: ResponseOutline) => ResponseOutline {
+  return (outline) => (outline.id === id ? outline : { ...outline, ancestors: null });
 }
 
 /** Opens an empty store. */
@@ -74,9 +80,12 @@ export function responseStoreContract(name: string, open: OpenResponseStore): vo
       const pending = storedResponse('r1', { background, provider: 'openai', items: ['a'] });
       await addAll(pending, storedResponse('r2'), storedResponse('r1', { projectId: 'project2' }));
       assert.deepEqual(await store.find(project, 'r1'), pending);
-      const finished = { projectId: project, id: 'r1', bytes: 25, items: ['a', 'b'], content: 'finished' };
+      const finished = { projectId: project, id: 'r1', bytes: 25, items: ['b'], content: 'finished' };
       assert.equal(await store.finish(finished), true);
-      assert.deepEqual(await store.find(project, 'r1'), { ...pending, ...finished, background: null });
+      assert.deepEqual(await store.find(project, 'r1'), {
+        ...{ ...pending, ...finished },
+        ...{ items: ['a', 'b'], background: null },
+      });
       assert.deepEqual(ids(await store.ofItems(project, ['b'], [])), ['r1']);
       assert.deepEqual(await store.amountOf(project), { count: 2, bytes: 35, oldestAt: 1_000 });
       assert.equal(await store.finish({ ...finished, content: 'again' }), false);
@@ -87,23 +96,31 @@ export function responseStoreContract(name: string, open: OpenResponseStore): vo
       assert.deepEqual(await store.amountOf(project), { count: 1, bytes: 10, oldestAt: 1_000 });
     });
 
-    it('lists the outlines of a conversation up to a depth', async () => {
+    it('lists outlines, deleted or not, with the ancestors of the last one alone', async () => {
       const first = storedResponse('r1');
       const second = storedResponse('r2', {
-        provider: 'openai',
-        conversation: 'r1',
-        depth: 1,
-        previous: 'r1',
-        needs: ['r1'],
+        ...{ provider: 'openai', conversation: 'r1', depth: 1, previous: 'r1', needs: ['r1'], ancestors: ['r1'] },
       });
-      const third = storedResponse('r3', { conversation: 'r1', depth: 2, previous: 'r2', needs: ['r2'] });
-      await addAll(first, second, third, storedResponse('r4'));
-      const outlines = await store.outlines(project, 'r1', 1);
-      assert.deepEqual(
-        [...outlines].sort((one, other) => one.depth - other.depth),
-        [outlineOf(first), outlineOf(second)],
-      );
-      assert.deepEqual(await store.outlines('project2', 'r1', 1), []);
+      const third = storedResponse('r3', {
+        ...{ conversation: 'r1', depth: 2, previous: 'r2', needs: ['r2'], ancestors: ['r2', 'r1'] },
+      });
+      await addAll(first, second, third, storedResponse('r4'), storedResponse('r2', { projectId: 'project2' }));
+      await store.markDeleted(project, 'r2');
+      const outlines = async (...asked: ReadonlyArray<string>) =>
+        [...(await store.outlines(project, asked))].sort((one, other) => one.depth - other.depth);
+      const [one, two] = [outlineOf(first), { ...outlineOf(second), isDeleted: true }];
+      assert.deepEqual(await outlines('r3', 'r2', 'r1'), [one, two, outlineOf(third)].map(withoutAncestorsBut('r1')));
+      assert.deepEqual(await outlines('r9', 'r1', 'r2'), [one, two].map(withoutAncestorsBut('r2')));
+      assert.deepEqual(await outlines('r1', 'r9'), [one].map(withoutAncestorsBut('r9')));
+      assert.deepEqual(await outlines(), []);
+      assert.deepEqual(await store.outlines('project3', ['r1']), []);
+    });
+
+    it('keeps a response without its ancestors, as earlier releases did', async () => {
+      const old = storedResponse('r2', { previous: 'r1', ancestors: null });
+      await addAll(storedResponse('r1'), old);
+      assert.deepEqual(await store.outlines(project, ['r2']), [outlineOf(old)]);
+      assert.deepEqual(await store.find(project, 'r2'), old);
     });
 
     it('reads several contents, without those that are not there', async () => {
@@ -130,13 +147,28 @@ export function responseStoreContract(name: string, open: OpenResponseStore): vo
       assert.deepEqual(ids(await store.ofItems(project, ['a', 'c'], ['r1'])), ['r2']);
     });
 
-    it('lists the outlines of some responses, deleted or not', async () => {
-      const first = storedResponse('r1');
-      await addAll(first, storedResponse('r2'), storedResponse('r3'), storedResponse('r2', { projectId: 'project2' }));
-      await store.markDeleted(project, 'r2');
-      assert.deepEqual(ids(await store.named(project, ['r1', 'r2', 'r9'])), ['r1', 'r2']);
-      assert.deepEqual(await store.named(project, ['r1']), [outlineOf(first)]);
-      assert.deepEqual(await store.named(project, []), []);
+    it('finds one response of those with the same item', async () => {
+      const many = Array.from({ length: 70 }, (_, index) => storedResponse(`m${index}`, { items: ['a'] }));
+      await addAll(...many, storedResponse('r1', { items: ['b'] }));
+      const found = ids(await store.ofItems(project, ['a', 'b', 'c'], []));
+      assert.ok(found.includes('r1') && found.some((id) => id.startsWith('m')), found.join());
+    });
+
+    it('knows the providers of items', async () => {
+      const made = (id: string, provider: string | null, ...items: ReadonlyArray<string>) =>
+        storedResponse(id, { provider, items });
+      await addAll(made('r1', 'openai', 'a', 'b'), made('r2', null, 'a', 'c'), made('r3', 'azure', 'd'));
+      await addAll(...Array.from({ length: 70 }, (_, index) => made(`m${index}`, 'openai', 'e')));
+      await store.markDeleted(project, 'r3');
+      assert.deepEqual(
+        await store.providersOf(project, ['a', 'c', 'd', 'e', 'f']),
+        new Map([
+          ['a', 'openai'],
+          ['e', 'openai'],
+        ]),
+      );
+      assert.deepEqual(await store.providersOf('project2', ['a']), new Map());
+      assert.deepEqual(await store.providersOf(project, []), new Map());
     });
 
     it('knows whether a response is needed by others than some', async () => {

@@ -77,6 +77,27 @@ describe('StoredResponses', () => {
     assert.equal(await responses.turns.conversation(project, 'r4', noLimit), null);
   });
 
+  it('reads a long conversation in pieces of 64, also beyond turns of release 0.4', async () => {
+    const ids = Array.from({ length: 200 }, (_, index) => `r${100 + index}`);
+    let before: string | null = null;
+    for (const [index, id] of ids.entries()) {
+      await turn(id, before);
+      if (index < 5) store.change(project, id, { ancestors: null });
+      await turn(`${id}b`, before);
+      before = id;
+    }
+    const { outlines } = store;
+    let reads = 0;
+    store.outlines = async (...given) => {
+      reads += 1;
+      assert.ok(given[1].length <= 64);
+      return outlines.apply(store, given);
+    };
+    responses = new StoredResponses({ store, keys, ttlDays: 30, quotaBytes: 10_000, now: () => now });
+    assert.deepEqual(idsOf(await responses.turns.conversation(project, 'r299', noLimit)), ids);
+    assert.ok(reads <= 200 / 64 + 7, `${reads} reads`);
+  });
+
   it('does not read more than a limit', async () => {
     await turn('r1');
     await turn('r2', 'r1');

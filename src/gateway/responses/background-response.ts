@@ -152,10 +152,10 @@ class BackgroundRelay {
 
   async #store(text: string): Promise<void> {
     const response = responseIn(text);
-    const { projectId, id, items } = this.#turn.outline;
+    const { projectId, id } = this.#turn.outline;
     if (response === null || response.id !== id || !isFinished(response)) return;
     const [inputText, responseText] = [JSON.stringify(this.#turn.input), JSON.stringify(response)];
-    const names = [...outputNames(response), ...items];
+    const names = outputNames(response);
     const { gateway } = this.#call;
     try {
       this.#isFirstWithUsage = await gateway.responses.copies.count(projectId, id);

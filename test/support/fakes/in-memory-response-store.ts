@@ -21,7 +21,8 @@ export class InMemoryResponseStore implements ResponseStore {
   async finish({ projectId, id, ...finished }: FinishedResponse): Promise<boolean> {
     const found = await this.find(projectId, id);
     if (found === null || found.background === null) return false;
-    this.#responses.set(`${projectId}/${id}`, { ...found, ...finished, background: null });
+    const items = [...new Set([...found.items, ...finished.items])];
+    this.#responses.set(`${projectId}/${id}`, { ...found, ...finished, items, background: null });
     return true;
   }
 
@@ -29,16 +30,9 @@ export class InMemoryResponseStore implements ResponseStore {
     return this.#responses.get(`${projectId}/${id}`) ?? null;
   }
 
-  async outlines(projectId: string, conversation: string, maxDepth: number): Promise<ReadonlyArray<ResponseOutline>> {
-    return this.#of(projectId)
-      .filter((each) => each.conversation === conversation && each.depth <= maxDepth)
-      .map(outlineOf);
-  }
-
-  async named(projectId: string, ids: ReadonlyArray<string>): Promise<ReadonlyArray<ResponseOutline>> {
-    return this.#of(projectId)
-      .filter(({ id }) => ids.includes(id))
-      .map(outlineOf);
+  async outlines(projectId: string, ids: ReadonlyArray<string>): Promise<ReadonlyArray<ResponseOutline>> {
+    const found = ids.flatMap((id) => this.#responses.get(`${projectId}/${id}`) ?? []);
+    return found.map((each) => ({ ...outlineOf(each), ancestors: each.id === ids.at(-1) ? each.ancestors : null }));
   }
 
   async contents(projectId: string, ids: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
@@ -57,13 +51,22 @@ export class InMemoryResponseStore implements ResponseStore {
       .map(outlineOf);
   }
 
+  async providersOf(projectId: string, items: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> {
+    const made = this.#of(projectId).filter(({ isDeleted }) => !isDeleted);
+    return new Map(
+      made.flatMap(({ items: names, provider }) =>
+        provider === null ? [] : names.filter((name) => items.includes(name)).map((name) => [name, provider] as const),
+      ),
+    );
+  }
+
   async isNeeded(projectId: string, id: string, except: ReadonlyArray<string>): Promise<boolean> {
     return this.#of(projectId).some((each) => each.needs.includes(id) && !except.includes(each.id));
   }
 
   async markDeleted(projectId: string, id: string): Promise<void> {
     const found = await this.find(projectId, id);
-    if (found !== null) this.#responses.set(`${projectId}/${id}`, { ...found, isDeleted: true });
+    if (found !== null) this.#responses.set(`${projectId}/${id}`, { ...found, isDeleted: true, items: [] });
   }
 
   async remove(projectId: string, ids: ReadonlyArray<string>): Promise<boolean> {
@@ -113,6 +116,12 @@ export class InMemoryResponseStore implements ResponseStore {
     for (const { id } of this.#of(projectId)) this.#responses.delete(`${projectId}/${id}`);
   }
 
+  /** Changes a response as only another release could. */
+  change(projectId: string, id: string, changes: Partial<StoredResponse>): void {
+    const found = this.#responses.get(`${projectId}/${id}`);
+    if (found !== undefined) this.#responses.set(`${projectId}/${id}`, { ...found, ...changes });
+  }
+
   async close(): Promise<void> {
     // Nothing is open.
   }
@@ -122,8 +131,8 @@ export class InMemoryResponseStore implements ResponseStore {
   }
 }
 
-function outlineOf({ content: _, ...outline }: StoredResponse): ResponseOutline {
-  return outline;
+function outlineOf({ content: _, items: __, ...outline }: StoredResponse): ResponseOutline {
+  return { ...outline, ancestors: null };
 }
 
 /** Stored responses in memory. */
