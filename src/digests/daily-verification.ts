@@ -21,6 +21,8 @@ const retryMs = 10 * minuteMs;
 
 const kind = 'verification';
 const key = 'last';
+/** The record of the time since when a log that was never verified can be. */
+const awaitedKey = 'awaited';
 
 export interface DailyVerificationOptions {
   readonly records: Pick<RecordStore, 'get' | 'put'>;
@@ -73,6 +75,7 @@ export class DailyVerification {
     const today = latestSlot(now, this.#offsetMs, dayMs);
     if (last !== null && Date.parse(last.time) >= today) return Math.min(hourMs, today + dayMs - now);
     if (!(await this.#options.hasDigest())) return retryMs;
+    if (last === null) await this.#recordAwaited(now);
     const result = await this.#options.verify(this.#sinceOf(last, now), signal);
     await this.#record(result, last);
     return hourMs;
@@ -83,6 +86,12 @@ export class DailyVerification {
     if (last === null || last.findingCount > 0 || last.wholeTime === null) return null;
     const sunday = latestSlot(now, firstSundayMs + this.#offsetMs, weekMs);
     return Date.parse(last.wholeTime) < sunday ? null : last.digest;
+  }
+
+  /** Stores the time of the first attempt, so that restarts do not hide a log that is never verified. */
+  async #recordAwaited(now: number): Promise<void> {
+    const since = new Map([[awaitedKey, new Date(now).toISOString()]]);
+    await this.#options.records.put(kind, since, { keep: 'existing' });
   }
 
   async #record({ isWhole, ...result }: VerificationResult, last: LogVerification | null): Promise<void> {
@@ -109,6 +118,17 @@ export class DailyVerification {
 export async function readVerification(records: Pick<RecordStore, 'get'>): Promise<LogVerification | null> {
   const decoded = LogVerification.decode(await records.get(kind, key));
   return E.isRight(decoded) ? decoded.right : null;
+}
+
+/**
+ * Returns when the log was last verified, in ms since 1970; before the first time since when it can be verified; null if
+ * there is nothing to verify yet.
+ * @throws UnavailableError
+ */
+export async function readVerifiedTime(records: Pick<RecordStore, 'get'>): Promise<number | null> {
+  const last = await readVerification(records);
+  const time = Date.parse(last?.time ?? String(await records.get(kind, awaitedKey)));
+  return Number.isNaN(time) ? null : time;
 }
 
 /** The latest moment up to now among those that come regularly. All in ms since 1970. */

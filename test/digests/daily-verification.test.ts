@@ -1,44 +1,45 @@
 import assert from 'node:assert/strict';
-import { DailyVerification, readVerification } from '#digests/daily-verification.ts';
+import {
+  DailyVerification,
+  type DailyVerificationOptions,
+  readVerification,
+  readVerifiedTime,
+} from '#digests/daily-verification.ts';
 import type { VerificationResult } from '#digests/verify-history.ts';
 import type { DigestPlace } from '#domain/history/digest.ts';
-import type { Json } from '#shared/json/json.ts';
+import { InMemoryRecordStore } from '#test/support/fakes/in-memory-record-store.ts';
 
 const hourMs = 3_600_000;
 const never = new AbortController().signal;
 
 describe('DailyVerification', () => {
-  let stored: Json | null;
+  let records: InMemoryRecordStore;
   let now: number;
   let hasDigest: boolean;
   let lines: string[];
   let result: Omit<VerificationResult, 'isWhole'>;
   let asked: Array<DigestPlace | null>;
   let daily: DailyVerification;
-  const records = {
-    get: async () => stored,
-    put: async (_: string, entries: ReadonlyMap<string, unknown>) => {
-      stored = JSON.parse(JSON.stringify([...entries.values()][0]));
-    },
-  };
+  let verify: DailyVerificationOptions['verify'];
   const at = (time: string) => {
     now = Date.parse(time);
   };
 
   beforeEach(() => {
-    stored = null;
+    records = new InMemoryRecordStore();
     hasDigest = true;
     asked = [];
     lines = [];
     result = { events: 7, digest: { chain: 1, number: 4 }, findings: [], findingCount: 0 };
     const line = (level: string) => (_: object, message: string) => void lines.push(`${level}: ${message}`);
+    verify = async (since) => {
+      asked.push(since);
+      return { ...result, isWhole: since === null };
+    };
     daily = new DailyVerification({
       records,
       hasDigest: async () => hasDigest,
-      verify: async (since) => {
-        asked.push(since);
-        return { ...result, isWhole: since === null };
-      },
+      verify: (...given) => verify(...given),
       atMinutes: 180,
       log: { info: line('info'), warn: line('warn'), error: line('error') },
       now: () => now,
@@ -98,9 +99,28 @@ describe('DailyVerification', () => {
     assert.deepEqual([asked, await readVerification(records)], [[], null]);
   });
 
+  it('remembers since when a log that was never verified can be, over restarts', async () => {
+    at('2026-01-05T12:00:00Z');
+    hasDigest = false;
+    await daily.verifyIfDue(never);
+    assert.equal(await readVerifiedTime(records), null, 'there is nothing to verify');
+    hasDigest = true;
+    const works = verify;
+    verify = async () => Promise.reject(new Error('The log cannot be read.'));
+    const since = now;
+    for (const time of ['2026-01-05T12:00:00Z', '2026-01-06T12:00:00Z', '2026-01-08T12:00:00Z']) {
+      at(time);
+      await assert.rejects(daily.verifyIfDue(never));
+      assert.equal(await readVerifiedTime(records), since);
+    }
+    verify = works;
+    await daily.verifyIfDue(never);
+    assert.equal(await readVerifiedTime(records), now);
+  });
+
   it('verifies all when the record of the last time cannot be read', async () => {
     at('2026-01-05T12:00:00Z');
-    stored = { time: 'yesterday' };
+    await records.put('verification', new Map([['last', { time: 'yesterday' }]]));
     await daily.verifyIfDue(never);
     assert.deepEqual(asked, [null]);
   });

@@ -5,7 +5,7 @@ import { ownDigestKey } from '#app/verification/own-digest-key.ts';
 import { watchVerification } from '#app/verification/verification-metrics.ts';
 import { verifyInThread } from '#app/verification/verify-in-thread.ts';
 import type { Operation } from '#application/operations/operation.ts';
-import { DailyVerification, readVerification } from '#digests/daily-verification.ts';
+import { DailyVerification, readVerification, readVerifiedTime } from '#digests/daily-verification.ts';
 import { DigestFolder } from '#digests/digest-folder.ts';
 import { keyIdOf, type PublishedKey, publicHalf, publicPemOf, publishedKey } from '#digests/digest-keys.ts';
 import { DigestSchedule } from '#digests/digest-schedule.ts';
@@ -59,7 +59,7 @@ export async function openDigests(runtime: Runtime): Promise<Digests> {
     schedule.start();
     verifyDaily(runtime, store, trusted);
   }
-  watchVerification(metrics.registry, verification);
+  watchVerification(metrics.registry, { last: verification, verifiedTime: () => readVerifiedTime(records) });
   opened.defer(() => schedule.stop());
   return {
     operation: writeDigestOperation(schedule),

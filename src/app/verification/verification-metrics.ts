@@ -5,25 +5,47 @@ import { withTimeout } from '#shared/async/timed-waits.ts';
 /** Shorter than the wait of whoever reads metrics. */
 const timeoutMs = 1_000;
 
-/** Adds the gauges of the last verification of the log. They are absent before the first. */
-export function watchVerification(registry: Registry, last: () => Promise<LogVerification | null>): void {
-  const read = () => withTimeout(timeoutMs, last(), null).catch(() => null);
-  const time = new Gauge({
+/** What the gauges show. Each read may throw UnavailableError. */
+export interface VerificationReads {
+  readonly last: () => Promise<LogVerification | null>;
+  /** In ms since 1970; before the first verification since when the log can be verified. */
+  readonly verifiedTime: () => Promise<number | null>;
+}
+
+/** Adds the gauges of the last verification of the log. They are absent while there is none, and when it cannot be read. */
+export function watchVerification(registry: Registry, { last, verifiedTime }: VerificationReads): void {
+  addGauge(registry, {
     name: 'switchyard_log_verification_timestamp_seconds',
-    help: 'When the last verification of the log ended',
-    registers: [registry],
+    help: 'When the last verification of the log ended; before the first, since when the log can be verified',
+    read: async () => {
+      const time = await verifiedTime();
+      return time === null ? null : time / 1_000;
+    },
   });
-  new Gauge({
+  addGauge(registry, {
     name: 'switchyard_log_verification_findings',
     help: 'What the last verification of the log found to be wrong; more than 0 is an alarm',
+    read: async () => (await last())?.findingCount ?? null,
+  });
+}
+
+interface ReadGauge {
+  readonly name: string;
+  readonly help: string;
+  /** @returns null for no value */
+  readonly read: () => Promise<number | null>;
+}
+
+function addGauge(registry: Registry, { name, help, read }: ReadGauge): void {
+  new Gauge({
+    name,
+    help,
     registers: [registry],
     async collect() {
-      const verification = await read();
-      this.reset();
-      time.reset();
-      if (verification === null) return;
-      this.set(verification.findingCount);
-      time.set(Date.parse(verification.time) / 1_000);
+      const value = await withTimeout(timeoutMs, read(), null).catch(() => null);
+      // A gauge without a value would show 0, which is a time long ago.
+      if (value === null) this.remove();
+      else this.set(value);
     },
   });
 }
