@@ -6,6 +6,7 @@ import type { ConfigurationSnapshot } from '#gateway/providers/open-provider.ts'
 import type { Usage } from '#gateway/relay/call-record.ts';
 import type { StoredResponses } from '#responses/stored-responses.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import { ThrottledLog } from '#shared/logging/throttled-log.ts';
 import type { SpoolFolder } from './audio/spool-folder.ts';
 import { CallLimits } from './call-limits.ts';
 import { Catalogue } from './config/catalogue.ts';
@@ -16,6 +17,7 @@ import { type ListedTarget, listTargets, targetWindowSeconds } from './health/ta
 import { openProvider } from './providers/open-provider.ts';
 import type { Provider } from './providers/provider.ts';
 import type { RelayDependencies } from './relay/relay.ts';
+import type { ConnectionFault } from './transport/connection.ts';
 
 export interface GatewayOptions {
   readonly configuration: GatewayConfiguration;
@@ -38,6 +40,9 @@ export interface GatewayOptions {
   readonly findFile: (fileId: string, projectId: string) => Promise<ProjectFile | null>;
 }
 
+/** At most one line in this time for each provider. */
+const faultLogIntervalMs = 3_600_000;
+
 interface OpenedProvider {
   readonly provider: Provider;
   /** Its settings. A provider with the same settings keeps its connections. */
@@ -58,6 +63,7 @@ export class Gateway {
   readonly #health = new TargetHealth();
   readonly #circuitChanges = new CircuitChanges();
   readonly #attemptLog: AttemptLog;
+  readonly #connectionFaults: ThrottledLog;
   readonly #environment: GatewayOptions['environment'];
   #opened: ReadonlyMap<string, OpenedProvider> = new Map();
   #current: ConfigurationSnapshot;
@@ -72,6 +78,10 @@ export class Gateway {
     this.log = options.log;
     this.#breaker = new CircuitBreaker(options.circuitClock);
     this.#attemptLog = new AttemptLog(options.log);
+    this.#connectionFaults = new ThrottledLog(
+      (fields, message) => options.log.warn(fields, message),
+      faultLogIntervalMs,
+    );
     const observer = this.#observerOf(options);
     this.relayDependencies = { breaker: this.#breaker, usage, observer, random };
     this.spools = spools;
@@ -132,6 +142,7 @@ export class Gateway {
     this.#retired.clear();
     await Promise.all([...new Set(all)].map(({ transport }) => transport.close()));
     this.#attemptLog.close();
+    this.#connectionFaults.close();
   }
 
   #observerOf({ attempts }: Pick<GatewayOptions, 'attempts'>): AttemptObserver {
@@ -173,8 +184,15 @@ export class Gateway {
     const apiKey = apiKeyEnv === undefined ? null : (this.#environment[apiKeyEnv] ?? null);
     const fingerprint = JSON.stringify([configuration, apiKey]);
     const before = this.#opened.get(name);
-    return before?.fingerprint === fingerprint
-      ? before
-      : { provider: openProvider(name, configuration, apiKey), fingerprint };
+    if (before?.fingerprint === fingerprint) return before;
+    const provider = openProvider(name, configuration, apiKey, (fault) => {
+      this.#connectionFaults.write(name, { provider: name, fault }, faultMessages[fault]);
+    });
+    return { provider, fingerprint };
   }
 }
+
+const faultMessages: Readonly<Record<ConnectionFault, string>> = {
+  'excess-bytes': 'a provider sends more than its answers, so its connection is closed and not used again',
+  'early-answer': 'a provider answers before it has the whole request, so its connection is closed and not used again',
+};

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
-import type { Dispatcher, Pool } from 'undici';
+import type { buildConnector, Client, Dispatcher, Pool } from 'undici';
+import { Connection, type ConnectionFault } from './connection.ts';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from './transport.ts';
 
 /**
@@ -18,6 +19,9 @@ const idleMarginMs = 1_000;
 /** The error of an abandoned call that is still in undici's queue. */
 const abandoned = new Error('The call was abandoned');
 
+/** The error of a call whose connection gave it what belongs to another request. */
+const foreignAnswer = new Error('The answer began before the request was written');
+
 /** The errors of a closed connection. A body that cannot be read has others. */
 const closings = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
@@ -26,16 +30,17 @@ const loadUndici = (): typeof import('undici') => createRequire(import.meta.url)
 
 /** Calls over HTTP/1.1 on kept connections. The caller limits the times, so undici's own limits are off. */
 export class HttpTransport implements Transport {
-  readonly #streams: Connections;
-  readonly #others: Connections;
+  readonly #streams: Pool;
+  readonly #others: Pool;
 
   /**
    * @param origin scheme, host and port
    * @param connectMs the time to connect, also after the call that began it was abandoned
+   * @param onFault called for each connection that is closed because of what the provider sent. It must not throw
    */
-  constructor(origin: string, connectMs: number) {
-    this.#streams = new Connections(origin, connectMs);
-    this.#others = new Connections(origin, connectMs);
+  constructor(origin: string, connectMs: number, onFault: (fault: ConnectionFault) => void) {
+    this.#streams = openPool(origin, connectMs, onFault);
+    this.#others = openPool(origin, connectMs, onFault);
   }
 
   call(request: UpstreamRequest, listener: UpstreamListener): UpstreamCall {
@@ -45,51 +50,68 @@ export class HttpTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#streams.pool.close(), this.#others.pool.close()]);
+    await Promise.all([this.#streams.close(), this.#others.close()]);
   }
 }
 
-/** Connections to a provider, and whether one of them has just been made. */
-class Connections {
-  readonly pool: Pool;
-  /** True while a new connection gets its first request, which undici does in the same turn. */
-  isNew = false;
+/** What undici's pool passes to the connection that carries a call. */
+interface CarriedRequest extends Dispatcher.DispatchOptions {
+  readonly call: HttpCall;
+}
 
-  constructor(origin: string, connectMs: number) {
-    const undici = loadUndici();
-    this.pool = new undici.Pool(origin, {
-      connections: maxConnections,
-      pipelining: 1,
-      keepAliveTimeout: maxIdleMs,
-      keepAliveTimeoutThreshold: idleMarginMs,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connectTimeout: connectMs,
-    });
-    this.pool.on('connect', () => {
-      this.isNew = true;
-      queueMicrotask(this.#markOld);
-    });
-  }
+function openPool(origin: string, connectMs: number, onFault: (fault: ConnectionFault) => void): Pool {
+  const undici = loadUndici();
+  return new undici.Pool(origin, {
+    connections: maxConnections,
+    pipelining: 1,
+    keepAliveTimeout: maxIdleMs,
+    keepAliveTimeoutThreshold: idleMarginMs,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connectTimeout: connectMs,
+    factory: (url, options) => openClient(undici.Client, url, options as ClientOptions, new Connection(onFault)),
+  });
+}
 
-  readonly #markOld = (): void => {
-    this.isNew = false;
+type ClientOptions = Client.Options & { readonly connect: buildConnector.connector };
+
+/** Opens a client of one connection, and lets each call that it carries know the connection. */
+function openClient(UndiciClient: typeof Client, url: URL, options: ClientOptions, connection: Connection): Client {
+  const connect: buildConnector.connector = (to, callback) =>
+    options.connect(to, (...opened) => {
+      if (opened[0] === null) connection.open(opened[1]);
+      callback(...opened);
+    });
+  const client = new UndiciClient(url, { ...options, connect });
+  const dispatch = client.dispatch.bind(client);
+  client.dispatch = (request, handler) => {
+    (request as CarriedRequest).call.connection = connection;
+    return dispatch(request, handler);
   };
+  return client;
 }
 
 class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
-  readonly #connections: Connections;
+  /** Null before one carries it. */
+  connection: Connection | null = null;
+  readonly #pool: Pool;
   readonly #request: UpstreamRequest;
   readonly #listener: UpstreamListener;
   #controller: Dispatcher.DispatchController | null = null;
   #stored: Readable | null = null;
   #over = false;
   #sending = false;
+  /** Whether its connection has carried other calls. */
+  #isOnKept = false;
   /** Whether a kept connection carries it that has not been given any byte of it. */
   #isUnsentOnKept = false;
+  /** The bytes of a stored body that its connection was not given yet. */
+  #bytesLeft = 0;
+  /** Whether the latest answer, which may be an informational one, began before the request's end was sent. */
+  #isEarlyAnswer = false;
 
-  constructor(connections: Connections, request: UpstreamRequest, listener: UpstreamListener) {
-    this.#connections = connections;
+  constructor(pool: Pool, request: UpstreamRequest, listener: UpstreamListener) {
+    this.#pool = pool;
     this.#request = request;
     this.#listener = listener;
   }
@@ -98,22 +120,28 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     if (this.#over) return;
     const { method = 'POST', path, headers, body } = this.#request;
     if (Buffer.isBuffer(body)) {
-      this.#connections.pool.dispatch({ method, path, headers: headers as string[], body }, this);
+      this.#dispatch({ call: this, method, path, headers: headers as string[], body });
       return;
     }
     const stored = body.open();
     this.#stored = stored;
+    this.#bytesLeft = body.bytes;
     stored.on('data', this.#sent);
     // undici reports the error to the listener while the call runs. After that it does not matter.
     stored.on('error', () => undefined);
     stored.pause();
     const all = [...headers, 'content-length', String(body.bytes)];
-    this.#connections.pool.dispatch({ method, path, headers: all, body: stored }, this);
+    this.#dispatch({ call: this, method, path, headers: all, body: stored });
     if (this.#over) stored.destroy();
   };
 
-  readonly #sent = (): void => {
+  #dispatch(request: CarriedRequest): void {
+    this.#pool.dispatch(request, this);
+  }
+
+  readonly #sent = (piece: Buffer): void => {
     this.#isUnsentOnKept = false;
+    this.#bytesLeft -= piece.length;
     if (!this.#over && this.#sending) this.#listener.onSent();
   };
 
@@ -139,15 +167,28 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
     this.#controller = controller;
     this.#sending = true;
     // undici gives the bytes of a body in memory to the connection in this turn.
-    this.#isUnsentOnKept = this.#stored !== null && !this.#connections.isNew;
+    this.#isOnKept = this.connection?.isNew === false;
+    this.#isUnsentOnKept = this.#stored !== null && this.#isOnKept;
+    this.connection?.beginCall();
     this.#listener.onSent();
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  /** undici calls it for the first byte of an answer. */
+  onResponseStarted(): void {
+    this.#isEarlyAnswer = this.#bytesLeft > 0 || this.connection?.hasSentAll === false;
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     this.#isUnsentOnKept = false;
     // Informational answers come before the one that counts.
     if (status < 200 || this.#over) return;
     this.#sending = false;
+    // A refusal may come early. A served answer that comes early on a kept connection is that of another request.
+    if (this.#isEarlyAnswer && this.#isOnKept && status < 300) {
+      this.connection?.close('early-answer');
+      controller.abort(foreignAnswer);
+      return;
+    }
     this.#listener.onHeaders(status, headers);
   }
 
@@ -156,6 +197,10 @@ class HttpCall implements UpstreamCall, Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.connection?.endCall();
+    if (this.#isEarlyAnswer) this.connection?.close('early-answer');
+    // An early answer may end before the file is read.
+    this.#stored?.destroy();
     if (this.#over) return;
     this.#over = true;
     this.#listener.onEnd();

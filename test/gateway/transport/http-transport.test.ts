@@ -11,7 +11,7 @@ describe('HttpTransport with a body that is read from a file', () => {
 
   beforeEach(async () => {
     provider = await FakeProvider.start();
-    transport = new HttpTransport(`http://127.0.0.1:${provider.port}`, 5_000);
+    transport = new HttpTransport(`http://127.0.0.1:${provider.port}`, 5_000, () => undefined);
   });
   afterEach(async () => {
     await transport.close();
