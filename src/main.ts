@@ -249,11 +249,11 @@ async function serve(
     metrics,
     logger: log,
   });
-  const pageRoutes = planes.has('control')
-    ? [...(await openDashboard()), ...sessionRoutes({ sessions, cookie: sessionCookie, logger: log })]
-    : [];
-  const publicRoutes = [digestKeysRoute(digestKeys), ...pageRoutes];
   const places = new AnswerPlaces(answers);
+  const authenticate = (key: string) => keys.resolve(key, 'query');
+  const signIn = { sessions, cookie: sessionCookie, authenticate, rateLimit, places, logger: log };
+  const pageRoutes = planes.has('control') ? [...(await openDashboard()), ...sessionRoutes(signIn)] : [];
+  const publicRoutes = [digestKeysRoute(digestKeys), ...pageRoutes];
   // A limit counts each request, which takes longer than a remembered answer.
   const isRemembering = commitCounter !== null && rateLimit === null;
   const remembered = isRemembering
@@ -264,6 +264,7 @@ async function serve(
   const endpoints = planes.has('control') ? [await openMcp(config, operations, places, metrics, log)] : [];
   const browserHome = dashboardPath;
   const servesMetrics = servers.metrics === null;
+  metrics.watchConnections(servers.api.connectionFigures);
   servers.metrics?.serve(createMetricsApp(metrics));
   servers.api.serve(
     createApp({

@@ -10,10 +10,10 @@ export interface ArrivalLimits {
 }
 
 /**
- * How a body arrived: completely; until the reader stopped; too slowly; evicted to make room for others; or until there
- * was no room left for more of it.
+ * How a body arrived: completely; until the reader stopped; too slowly; evicted to make room for others' bytes; until its
+ * connection gave way to another project's; or until there was no room left for more of it.
  */
-export type Arrival = 'whole' | 'stopped' | 'too-slow' | 'evicted' | { readonly shortage: ByteShortage };
+export type Arrival = 'whole' | 'stopped' | 'too-slow' | 'evicted' | 'gave-way' | { readonly shortage: ByteShortage };
 
 /**
  * Receives a piece of a body. Returns whether to continue. While a returned promise is pending, no further piece comes,
@@ -108,6 +108,13 @@ export const bodyEvicted = failure(
   { retryAfterSeconds },
 );
 
+/** The failure of an unfinished body whose connection another project got. */
+const bodyGaveWay = failure(
+  'body-evicted',
+  'Another project needs a connection, and this project has most of those with unfinished bodies. So the node ended this one. Send it again, faster.',
+  { retryAfterSeconds },
+);
+
 /** The refusal of a body of more than this many bytes. */
 export function bodyTooLarge(maxBytes: number): Failure {
   return failure('body-too-large', `The body has more than ${maxBytes} bytes, the most that is allowed.`);
@@ -128,6 +135,8 @@ export function arrivalFailure(arrival: Arrival, maxBytes: number): Failure | nu
       return tooSlow;
     case 'evicted':
       return bodyEvicted;
+    case 'gave-way':
+      return bodyGaveWay;
   }
 }
 

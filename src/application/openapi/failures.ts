@@ -10,6 +10,7 @@ const commonFailures: ReadonlyArray<FailureCode> = [
   'key-invalid',
   'too-many-answer-bytes',
   'answers-full',
+  'connections-full',
   'internal-error',
   'unavailable',
   'disk-full',
@@ -19,6 +20,7 @@ const commonFailures: ReadonlyArray<FailureCode> = [
 const bodyFailures: ReadonlyArray<FailureCode> = [
   'body-too-large',
   'unsupported-media-type',
+  'body-too-slow',
   'body-evicted',
   'too-many-body-bytes',
   'bodies-full',

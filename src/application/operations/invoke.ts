@@ -51,6 +51,8 @@ export interface OperationCall {
   readonly sessionToken?: string | null;
   /** What is wrong with the header that has the key, if it can be seen. */
   readonly keyFault?: Failure | null;
+  /** Takes a place for a call that has none yet. Returns why it gets none. Default: it has one. */
+  readonly takePlace?: ((caller: Caller) => Failure | null) | null;
   readonly requestId: string;
   /** Method and path as requested: `POST /v1/flows/c…/versions`. */
   readonly requestTarget: string;
@@ -102,7 +104,7 @@ export type Invoke = (call: OperationCall) => Promise<Invocation>;
  * first stage that refuses it gives the answer:
  *
  *  1. authentication   401
- *  2. limits           429: rate; 429, 503: bytes of answers in flight
+ *  2. limits           429: rate; 503: connections; 429, 503: bytes of answers in flight
  *  3. path             404, 405: an unknown path, a method that it does not take, an id that cannot be one
  *  4. reach            404: the subject does not exist, or the key cannot access it
  *  5. scope            403
@@ -137,6 +139,8 @@ export function createInvoke(dependencies: InvokeDependencies): Invoke {
         limitHeaders = limited.headers;
         if (limited.refusal !== null) return refused(limited.refusal, caller, limitHeaders);
       }
+      const withoutPlace = call.takePlace?.(caller) ?? null;
+      if (withoutPlace !== null) return refused(withoutPlace, caller, limitHeaders);
       const shortage = answers?.fullFor(caller.projectId) ?? null;
       if (shortage !== null) return refused(answerShortageFailure(shortage), caller, limitHeaders);
     } catch (error) {
@@ -176,7 +180,7 @@ function unknownCaller({ presentedKey, sessionToken = null, keyFault }: Operatio
 }
 
 /** A call of a caller who is known. */
-export type AuthenticatedCall = Omit<OperationCall, 'presentedKey' | 'sessionToken' | 'keyFault'>;
+export type AuthenticatedCall = Omit<OperationCall, 'presentedKey' | 'sessionToken' | 'keyFault' | 'takePlace'>;
 
 /**
  * Answers one request of a caller who has passed stages 1 and 2: stages 3 to 12. Never rejects.

@@ -523,6 +523,11 @@ export const failures = {
     title: 'The node has no room for more answers',
     solution: 'Send the request to another node, or again after `Retry-After`: this one has no room for answers.',
   },
+  'connections-full': {
+    status: 503,
+    title: 'The node has no connection left',
+    solution: 'Send the request to another node, or again after `Retry-After`: this one has no connection left.',
+  },
   'spool-full': {
     status: 503,
     title: 'The node has no room for more uploads',

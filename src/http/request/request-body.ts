@@ -13,7 +13,9 @@ import {
 } from '#exchange/body-source.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { parseJsonObject, readJsonBytes } from '#exchange/json-body.ts';
+import { arrivingBodiesBeside } from '#http/server/connections.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import type { ArrivingBodies, ArrivingBody } from './arriving-bodies.ts';
 
 /** The members of a body, and its bytes for hashing. */
 export interface JsonBody {
@@ -163,9 +165,15 @@ function countPieces(req: IncomingMessage, hold: ByteReservation): Transform {
   // koa-body stops listening when it has failed.
   counted.on('error', ignored);
   const leave = () => counted.destroy(clientDisconnected());
-  hold.begin(() => counted.destroy(new ArrivalEndedError('evicted')));
+  const end = (how: Arrival) => counted.destroy(new ArrivalEndedError(how));
+  hold.begin(() => end('evicted'));
+  const bodies = arrivingBodiesBeside(req);
+  const arriving = bodies?.begin(hold.projectId, req, end) ?? null;
   req.once('close', leave);
-  counted.once('close', () => req.off('close', leave));
+  counted.once('close', () => {
+    req.off('close', leave);
+    if (arriving !== null) bodies?.finish(arriving);
+  });
   if (req.destroyed) leave();
   // koa-body looks for an encoding and a length, which are already checked.
   return Object.assign(req.pipe(counted), { headers: {} });
@@ -214,6 +222,8 @@ class BodyReceiver {
   readonly #req: IncomingMessage;
   readonly #hold: ByteReservation;
   readonly #take: TakePiece;
+  readonly #bodies: ArrivingBodies | null;
+  readonly #arriving: ArrivingBody | null;
   #idle: NodeJS.Timeout | null = null;
   #total: NodeJS.Timeout | null = null;
   /** The running call of `take`. */
@@ -230,6 +240,8 @@ class BodyReceiver {
     this.#hold = hold;
     this.#take = take;
     hold.begin(() => this.#end({ arrival: 'evicted' }));
+    this.#bodies = req.complete ? null : arrivingBodiesBeside(req);
+    this.#arriving = this.#bodies?.begin(hold.projectId, req, (how) => this.#end({ arrival: how })) ?? null;
     req.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onClose);
     // The close event that follows reports the cause.
     req.on('error', ignored);
@@ -286,6 +298,7 @@ class BodyReceiver {
     if (this.#over) return;
     this.#over = true;
     this.#hold.finish();
+    if (this.#arriving !== null) this.#bodies?.finish(this.#arriving);
     if (this.#idle !== null) clearTimeout(this.#idle);
     if (this.#total !== null) clearTimeout(this.#total);
     this.#req.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose);

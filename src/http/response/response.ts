@@ -83,7 +83,7 @@ export function startResponse(ctx: Context, status: number, fields: ReadonlyArra
 
 function mustClose(ctx: Context): boolean {
   // The server must not check its arrival any more.
-  if (hasOwnArrivalLimits(ctx.req)) return true;
+  if (hasOwnArrivalLimits(ctx.req) || !ctx.res.shouldKeepAlive) return true;
   const length = Number(ctx.req.headers['content-length'] ?? Number.POSITIVE_INFINITY);
   return length > discardedBytes || ctx.req.headers.expect !== undefined;
 }

@@ -39,12 +39,19 @@ export function healthRoutes(version: string, readiness: Readiness): ReadonlyArr
   ];
 }
 
-/** `/metrics`, in Prometheus' format. */
+/** `/metrics`, in Prometheus' format. It is made once for all who ask before it is made. */
 export function metricsRoute(metrics: Metrics): Route {
+  let making: Promise<string> | null = null;
+  const text = () => {
+    making ??= metrics.text().finally(() => {
+      making = null;
+    });
+    return making;
+  };
   return {
     method: 'GET',
     path: '/metrics',
-    handler: async (ctx) => writeResponse(ctx, 200, [...fresh, metrics.contentType], await metrics.text()),
+    handler: async (ctx) => writeResponse(ctx, 200, [...fresh, metrics.contentType], await text()),
   };
 }
 

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { ConnectionFigures } from '#http/server/connections.ts';
 import type { EndedCommand } from '#mongodb/command-monitor.ts';
 import type { UnknownEventType } from '#read-store/read-store.ts';
 import { Batcher } from '#shared/async/batcher.ts';
@@ -45,6 +46,8 @@ export interface Metrics {
   readonly watchGauge: (name: string, help: string, figure: () => number) => void;
   /** Sets the source of projection lag, which is read with the metrics. */
   readonly watchProjections: (lags: () => Promise<ReadonlyArray<ProjectionLag>>) => void;
+  /** Sets the source of the figures of connections, which is read with the metrics. */
+  readonly watchConnections: (figures: () => ConnectionFigures) => void;
   /** The registry, for metrics of other parts. */
   readonly registry: Registry;
   /** Everything in Prometheus' text format. */
@@ -123,6 +126,7 @@ export function createMetrics(): Metrics {
     watchUnknownEvents: (unknown) => watchUnknownEvents(registry, unknown),
     watchIncompleteStreams: (found) => watchIncompleteStreams(registry, found),
     watchStopped: (stopped) => watchStopped(registry, stopped),
+    watchConnections: (figures) => watchConnections(registry, figures),
     registry,
     text: () => registry.metrics(),
     contentType: registry.contentType,
@@ -137,6 +141,27 @@ function watchGauge(registry: Registry, name: string, help: string, figure: () =
     registers: [registry],
     collect() {
       this.set(figure());
+    },
+  });
+}
+
+function watchConnections(registry: Registry, figures: () => ConnectionFigures): void {
+  watchGauge(registry, 'switchyard_connections', 'Connections of clients that are open', () => figures().open);
+  watchGauge(
+    registry,
+    'switchyard_connections_without_head',
+    'Connections that have not sent a complete head of a request',
+    () => figures().withoutHead,
+  );
+  watchGauge(registry, 'switchyard_arriving_bodies', 'Bodies of requests that arrive', () => figures().arrivingBodies);
+  new Counter({
+    name: 'switchyard_connections_refused_total',
+    help: 'Connections that were not served, or ended early, because connections are scarce',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(figures().refused)) this.inc({ reason }, count);
     },
   });
 }

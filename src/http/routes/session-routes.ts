@@ -1,19 +1,30 @@
+import * as E from 'fp-ts/lib/Either.js';
 import type { Context } from 'koa';
 import type { PageSessions } from '#application/access/page-sessions.ts';
+import type { RateLimit } from '#application/access/rate-limit.ts';
 import { failureOfError } from '#application/operations/unexpected-error.ts';
+import type { Caller } from '#domain/shared/access.ts';
 import { type Failure, failure } from '#domain/shared/failure.ts';
+import type { AnswerPlaces } from '#exchange/byte-budget.ts';
 import { presentedKeyOf } from '#http/request/request-headers.ts';
 import type { SessionCookie } from '#http/request/session-cookie.ts';
 import { apiSecurityHeaders, noStoreHeaders, writeResponse } from '#http/response/response.ts';
-import { requestContextOf } from '#http/server/request-context.ts';
+import { type RequestContext, requestContextOf } from '#http/server/request-context.ts';
 import type { Route } from '#http/server/router.ts';
 import { writeFailure } from '#http/server/write-failure.ts';
+import { runFor } from '#shared/async/fair-queue.ts';
 import type { Logger } from '#shared/logging/logger.ts';
+import { UnknownKeys } from './unknown-keys.ts';
 
-/** The sessions of the page, and the cookie that carries them. */
+/** The sessions of the page, the cookie that carries them, and what limits who opens one. */
 export interface PageSessionAccess {
   readonly sessions: Pick<PageSessions, 'open' | 'end'>;
   readonly cookie: SessionCookie;
+  /** Finds the holder of a key; null for an unknown one. @throws UnavailableError */
+  readonly authenticate: (presentedKey: string) => Caller | null | Promise<Caller | null>;
+  /** Null without a limit. */
+  readonly rateLimit: Pick<RateLimit, 'take'> | null;
+  readonly places: Pick<AnswerPlaces, 'enter'>;
   readonly logger: Logger;
 }
 
@@ -27,8 +38,9 @@ const json = [...headers, 'Content-Type', 'application/json'];
  * `{"isKept": false}` where no session is possible, so that the page keeps the key in memory. `DELETE` ends the session.
  */
 export function sessionRoutes(access: PageSessionAccess): ReadonlyArray<Route> {
+  const unknownKeys = new UnknownKeys();
   return [
-    { method: 'POST', path, handler: (ctx) => answered(ctx, access, () => signIn(ctx, access)) },
+    { method: 'POST', path, handler: (ctx) => answered(ctx, access, () => signIn(ctx, access, unknownKeys)) },
     { method: 'DELETE', path, handler: (ctx) => answered(ctx, access, () => signOut(ctx, access)) },
   ];
 }
@@ -45,17 +57,42 @@ async function answered(
   if (refusal !== null) writeFailure(context, refusal, []);
 }
 
-async function signIn(ctx: Context, { sessions, cookie }: PageSessionAccess): Promise<Failure | null> {
+async function signIn(ctx: Context, access: PageSessionAccess, unknownKeys: UnknownKeys): Promise<Failure | null> {
+  const { sessions, cookie, authenticate } = access;
   const key = presentedKeyOf(ctx.req);
   if (key === null)
     return failure('key-required', 'Send the key that opens the session as Authorization: Bearer <key>.');
+  const caller = await authenticate(key);
+  if (caller === null) return unknownKeys.count(ctx.req.socket.remoteAddress ?? '') ?? keyInvalid;
+  const refusal = await admit(requestContextOf(ctx), caller, access);
+  if (refusal !== null) return refusal;
+  const fields = [...json, ...requestContextOf(ctx).limitHeaders];
   if (!cookie.isFromPage(ctx.req)) {
-    writeResponse(ctx, 200, json, JSON.stringify({ isKept: false }));
+    writeResponse(ctx, 200, fields, JSON.stringify({ isKept: false }));
     return null;
   }
-  const token = await sessions.open(key);
-  if (token === null) return failure('key-invalid', 'This key opens nothing here.');
-  writeResponse(ctx, 200, [...json, 'Set-Cookie', cookie.beginning(token)], JSON.stringify({ isKept: true }));
+  const token = await runFor(caller.projectId, () => sessions.open(key));
+  if (token === null) return keyInvalid;
+  writeResponse(ctx, 200, [...fields, 'Set-Cookie', cookie.beginning(token)], JSON.stringify({ isKept: true }));
+  return null;
+}
+
+const keyInvalid = failure('key-invalid', 'This key opens nothing here.');
+
+/** Counts a request of a caller, and takes a place for its answer, as for a command. @returns why it is refused */
+async function admit(
+  context: RequestContext,
+  caller: Caller,
+  { rateLimit, places }: PageSessionAccess,
+): Promise<Failure | null> {
+  context.keyId = caller.keyId;
+  context.projectId = caller.projectId;
+  const limited = await rateLimit?.take(caller);
+  context.limitHeaders = limited?.headers ?? [];
+  if (limited !== undefined && limited.refusal !== null) return limited.refusal;
+  const place = await places.enter(caller.projectId, 'command');
+  if (E.isLeft(place)) return place.left;
+  context.leavePlace = place.right;
   return null;
 }
 

@@ -42,6 +42,7 @@ import { createFindOtherRole, type FindOtherRole } from '#http/routes/other-role
 import { createFindWrongTurn, type FindWrongTurn, findGeminiPath, isPathOfMessages } from '#http/routes/wrong-turns.ts';
 import { runFor, serviceOwner } from '#shared/async/fair-queue.ts';
 import type { RequestActivity } from '#shared/memory/memory-after-load.ts';
+import { connectionsFull, healthPaths, isWithoutPlace, takePlace } from './connections.ts';
 import type { RememberedAnswers } from './remembered-answers.ts';
 import {
   createRequestContext,
@@ -214,6 +215,8 @@ class HttpAdapter {
       const context = requestContextOf(ctx);
       context.name = route.path;
       context.pathTemplate = route.path;
+      if (isWithoutPlace(ctx.req) && !healthPaths.has(route.path) && !takePlace(ctx.req, serviceOwner))
+        return Promise.resolve(this.#refuse(context, connectionsFull));
       return route.handler(ctx, parameters);
     };
     return { ...route, handler };
@@ -248,6 +251,9 @@ class HttpAdapter {
       presentedKey,
       sessionToken: presentedKey === null ? (context.sessionCookie?.tokenOf(ctx.req) ?? null) : null,
       keyFault: presentedKey === null ? keyFaultOf(headers) : null,
+      takePlace: isWithoutPlace(ctx.req)
+        ? ({ projectId }) => (takePlace(ctx.req, projectId) ? null : connectionsFull)
+        : null,
       requestId,
       requestTarget: `${method} ${path}`,
       readHeaders: () => ({ ...requestHeadersOf(headers, isCommand), ...(isCommand ? readDryRun(context.query) : {}) }),

@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import Koa from 'koa';
+import type { BodyRate } from '#http/request/arriving-bodies.ts';
 import { hasOwnArrivalLimits } from '#http/request/request-body.ts';
 import { once } from '#shared/async/once.ts';
 import { StartupError } from '#shared/errors/startup-error.ts';
+import { type ConnectionFigures, Connections, defaultBodyRate, lastAnswerOn } from './connections.ts';
 
 /** The limits of connections; every one has a default. */
 export interface ServerLimits {
@@ -17,8 +19,10 @@ export interface ServerLimits {
   readonly idleTimeoutMs?: number;
   /** The most bytes of a request's headers. Default 16 KiB. */
   readonly maxHeaderBytes?: number;
-  /** The most connections at the same time; further ones are closed at once. Default 10,000. */
+  /** Maximum connections at the same time; further ones are closed immediately. Default 10,000. */
   readonly maxConnections?: number;
+  /** The least rate of a body while more than half of the connections are taken. Default 1 KiB/s in 30 s. */
+  readonly bodyRate?: BodyRate;
   /** How long running requests may take to finish when stopping. Default 10 s. */
   readonly stopTimeoutMs?: number;
 }
@@ -27,6 +31,8 @@ export interface ServerLimits {
 export interface HttpServer {
   readonly host: string;
   readonly port: number;
+  /** What an operator sees of its connections. */
+  readonly connectionFigures: () => ConnectionFigures;
   /** Answers further requests with another app. */
   readonly serve: (app: Koa) => void;
   /** Accepts no more connections, lets running requests finish within the limit, then closes everything. */
@@ -34,6 +40,8 @@ export interface HttpServer {
 }
 
 const sweepIntervalMs = 25;
+/** How often slow bodies are searched for in the time in which their rate is measured. */
+const checksOfRate = 6;
 
 /**
  * Serves an app.
@@ -47,10 +55,12 @@ export async function listen(
   variables = 'HOST and PORT',
 ): Promise<HttpServer> {
   let answer = app.callback();
-  const running = new WeakMap<Socket, ServerResponse>();
+  const maxConnections = limits.maxConnections ?? 10_000;
+  const bodyRate = limits.bodyRate ?? defaultBodyRate;
+  const connections = new Connections(maxConnections, bodyRate);
   let stopping = false;
   const onRequest = (req: IncomingMessage, res: ServerResponse) => {
-    running.set(req.socket, res);
+    connections.begin(req, res);
     if (stopping) res.setHeader('Connection', 'close');
     void answer(req, res);
   };
@@ -59,22 +69,26 @@ export async function listen(
   // The client gets 100 Continue only when the body is wanted, so a refusal costs no upload.
   server.on('checkContinue', onRequest);
   server.on('clientError', (error, socket) => {
-    const last = running.get(socket as Socket);
+    const last = lastAnswerOn(socket as Socket);
     if (!mayTakeLonger(error, last)) answerClientError(error, socket as Socket, last);
   });
-  server.maxConnections = limits.maxConnections ?? 10_000;
+  server.maxConnections = maxConnections;
+  server.on('connection', (socket) => connections.add(socket));
+  server.on('drop', () => connections.countDropped());
   server.setTimeout(limits.idleTimeoutMs ?? 120_000);
 
   await listening(server, address, variables);
   const { port } = server.address() as AddressInfo;
+  const checkBodies = setInterval(() => connections.endSlowBodies(), bodyRate.measuredMs / checksOfRate).unref();
   const stop = once(async () => {
     stopping = true;
+    clearInterval(checkBodies);
     await closed(server, limits.stopTimeoutMs ?? 10_000);
   });
   const serve = (next: Koa) => {
     answer = next.callback();
   };
-  return { host: address.host, port, serve, stop };
+  return { host: address.host, port, connectionFigures: () => connections.figures, serve, stop };
 }
 
 function serverOptions(limits: ServerLimits) {

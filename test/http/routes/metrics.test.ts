@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { createMetrics } from '#http/routes/metrics.ts';
+import { createMetricsApp } from '#http/server/app.ts';
+import { listen } from '#http/server/server.ts';
+import { eventually } from '#test/support/run/eventually.ts';
 
 describe('createMetrics', () => {
   it('counts commands of MongoDB by command and outcome, and their time by command', async () => {
@@ -15,5 +18,51 @@ describe('createMetrics', () => {
       'switchyard_mongodb_command_duration_seconds_count{command="find"} 2',
     ])
       assert.ok(text.includes(`${line}\n`), `${line} is missing`);
+  });
+
+  it('shows the connections of a server, and those that it has refused', async () => {
+    const metrics = createMetrics();
+    const refused = { 'all-taken': 3, 'no-head': 2, 'no-place': 0, idle: 0, 'body-ended': 1, 'body-slow': 0 };
+    metrics.watchConnections(() => ({ open: 7, withoutHead: 4, arrivingBodies: 5, refused }));
+    const text = await metrics.text();
+    metrics.close();
+    for (const line of [
+      'switchyard_connections 7',
+      'switchyard_connections_without_head 4',
+      'switchyard_arriving_bodies 5',
+      'switchyard_connections_refused_total{reason="all-taken"} 3',
+      'switchyard_connections_refused_total{reason="body-ended"} 1',
+    ])
+      assert.ok(text.includes(`${line}\n`), `${line} is missing`);
+  });
+});
+
+describe('GET /metrics', () => {
+  it('is made once for all who ask at the same time', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let made = 0;
+    const metrics = createMetrics();
+    metrics.watchProjections(async () => {
+      made += 1;
+      await released;
+      return [];
+    });
+    const server = await listen(createMetricsApp(metrics), { host: '127.0.0.1', port: 0 });
+    const ask = async () => (await fetch(`http://127.0.0.1:${server.port}/metrics`)).status;
+    try {
+      const all = Promise.all(Array.from({ length: 20 }, ask));
+      const { open, withoutHead } = await eventually(() => {
+        const figures = server.connectionFigures();
+        return figures.open === 20 && figures.withoutHead === 0 ? figures : null;
+      }, 'all have asked');
+      assert.deepEqual([open, withoutHead, made], [20, 0, 1]);
+      release();
+      assert.deepEqual([...new Set(await all)], [200]);
+      assert.deepEqual([await ask(), made], [200, 2]);
+    } finally {
+      release();
+      await server.stop();
+      metrics.close();
+    }
   });
 });

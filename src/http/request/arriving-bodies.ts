@@ -1,0 +1,111 @@
+import type { IncomingMessage } from 'node:http';
+import type { Arrival } from '#exchange/body-source.ts';
+import { UnorderedList, type UnorderedListItem } from '#shared/memory/unordered-list.ts';
+
+/** A body that arrives in pieces. */
+export class ArrivingBody implements UnorderedListItem {
+  /** For the list of its project's bodies. */
+  listIndex: number | null = null;
+  readonly projectId: string;
+  readonly req: IncomingMessage;
+  /** Ends its arrival. */
+  readonly end: (how: Arrival) => void;
+  /** Higher for a newer body. */
+  readonly number: number;
+  #measuredFrom = performance.now();
+  #bytesBefore: number;
+
+  constructor(projectId: string, req: IncomingMessage, end: (how: Arrival) => void, number: number) {
+    this.projectId = projectId;
+    this.req = req;
+    this.end = end;
+    this.number = number;
+    this.#bytesBefore = req.socket.bytesRead;
+  }
+
+  /** Whether it has brought too little since it was last measured. A body that the service holds back is never slow. */
+  isSlow({ minBytesPerSecond, measuredMs }: BodyRate): boolean {
+    const isHeldBack = this.req.isPaused();
+    const now = performance.now();
+    const tookMs = now - this.#measuredFrom;
+    if (tookMs < measuredMs && !isHeldBack) return false;
+    const bytes = this.req.socket.bytesRead;
+    const tooFew = bytes - this.#bytesBefore < (minBytesPerSecond * tookMs) / 1_000;
+    this.#measuredFrom = now;
+    this.#bytesBefore = bytes;
+    return tooFew && !isHeldBack;
+  }
+}
+
+/** The least rate of a body while connections are scarce. */
+export interface BodyRate {
+  readonly minBytesPerSecond: number;
+  readonly measuredMs: number;
+}
+
+/** The bodies that arrive at a server, for each project. */
+export class ArrivingBodies {
+  readonly #byProject = new Map<string, UnorderedList<ArrivingBody>>();
+  #begun = 0;
+
+  /** Bodies that arrive now. */
+  get size(): number {
+    let size = 0;
+    for (const bodies of this.#byProject.values()) size += bodies.size;
+    return size;
+  }
+
+  /** Notes that a body begins to arrive. The caller must call `finish`. */
+  begin(projectId: string, req: IncomingMessage, end: (how: Arrival) => void): ArrivingBody {
+    this.#begun += 1;
+    const body = new ArrivingBody(projectId, req, end, this.#begun);
+    const bodies = this.#byProject.get(projectId) ?? new UnorderedList();
+    bodies.add(body);
+    this.#byProject.set(projectId, bodies);
+    return body;
+  }
+
+  /** Notes that a body has ended. */
+  finish(body: ArrivingBody): void {
+    const bodies = this.#byProject.get(body.projectId);
+    if (bodies === undefined) return;
+    bodies.remove(body);
+    if (bodies.size === 0) this.#byProject.delete(body.projectId);
+  }
+
+  /**
+   * Finds the body that makes room for a project: the newest of the project with the most bodies, if they are more than
+   * its share. One project alone may have half of the places, two a third each.
+   */
+  newestBeyondShare(forProject: string, places: number): ArrivingBody | null {
+    const own = this.#byProject.get(forProject)?.size ?? 0;
+    const share = places / (this.#byProject.size + (own === 0 ? 1 : 0));
+    let most = Math.max(share, own + 1);
+    let largest: UnorderedList<ArrivingBody> | null = null;
+    for (const bodies of this.#byProject.values()) {
+      if (bodies.size <= most) continue;
+      most = bodies.size;
+      largest = bodies;
+    }
+    return largest === null ? null : newestOf(largest);
+  }
+
+  /** The bodies that arrive too slowly. */
+  slowBodies(rate: BodyRate): ReadonlyArray<ArrivingBody> {
+    const slow: ArrivingBody[] = [];
+    for (const bodies of this.#byProject.values()) {
+      bodies.visit((body) => {
+        if (body.isSlow(rate)) slow.push(body);
+      });
+    }
+    return slow;
+  }
+}
+
+function newestOf(bodies: UnorderedList<ArrivingBody>): ArrivingBody | null {
+  const found: { newest: ArrivingBody | null } = { newest: null };
+  bodies.visit((body) => {
+    if (body.number > (found.newest?.number ?? 0)) found.newest = body;
+  });
+  return found.newest;
+}
