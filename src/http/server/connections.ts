@@ -85,6 +85,8 @@ export function arrivingBodiesBeside({ socket }: IncomingMessage): ArrivingBodie
 
 /** The default of the least rate of a body. */
 export const defaultBodyRate: BodyRate = { minBytesPerSecond: 1_024, measuredMs: 30_000 };
+/** How often slow bodies are searched for in the time in which their rate is measured. */
+const checksOfRate = 6;
 const maxReserved = 32;
 /** The share of connections that may have no complete head, and the largest share that is reserved for health checks. */
 const tenth = 10;
@@ -111,6 +113,7 @@ export class Connections {
   #taken = 0;
   #turns = 0;
   #isTrimming = false;
+  #slowBodyCheck: NodeJS.Timeout | null = null;
   /** The newest first. */
   #idle: Connection[] = [];
   #searchedAt = Number.NEGATIVE_INFINITY;
@@ -141,6 +144,7 @@ export class Connections {
     known.set(socket, connection);
     this.#withoutHead.add(connection);
     socket.once('close', () => this.#remove(connection));
+    if (this.#isHalfTaken) this.#watchBodies();
     if (this.#withoutHead.size > this.#maxWithoutHead || this.#inReserve > 0) this.#trimSoon();
   }
 
@@ -176,12 +180,9 @@ export class Connections {
     return true;
   }
 
-  /** While more than half of the places are taken, ends the bodies that arrive too slowly. */
-  endSlowBodies(): void {
-    if (this.#taken <= this.#places / 2) return;
-    for (const body of this.bodies.slowBodies(this.#bodyRate)) {
-      this.#endBody(body, 'body-slow', 'too-slow');
-    }
+  /** Stops looking for slow bodies. */
+  close(): void {
+    if (this.#slowBodyCheck !== null) clearTimeout(this.#slowBodyCheck);
   }
 
   get #open(): number {
@@ -192,6 +193,20 @@ export class Connections {
   get #inReserve(): number {
     if (this.#reserved === 0) return 0;
     return this.#open - (this.#maxConnections - Math.ceil(this.#reserved / 2));
+  }
+
+  get #isHalfTaken(): boolean {
+    return this.#taken > this.#places / 2;
+  }
+
+  /** Ends slow bodies from time to time, while more than half of the places are taken. */
+  #watchBodies(): void {
+    this.#slowBodyCheck ??= setTimeout(() => {
+      this.#slowBodyCheck = null;
+      if (!this.#isHalfTaken) return;
+      for (const body of this.bodies.slowBodies(this.#bodyRate)) this.#endBody(body, 'body-slow', 'too-slow');
+      this.#watchBodies();
+    }, this.#bodyRate.measuredMs / checksOfRate).unref();
   }
 
   #nextTurn(): number {

@@ -40,8 +40,6 @@ export interface HttpServer {
 }
 
 const sweepIntervalMs = 25;
-/** How often slow bodies are searched for in the time in which their rate is measured. */
-const checksOfRate = 6;
 
 /**
  * Serves an app.
@@ -56,8 +54,7 @@ export async function listen(
 ): Promise<HttpServer> {
   let answer = app.callback();
   const maxConnections = limits.maxConnections ?? 10_000;
-  const bodyRate = limits.bodyRate ?? defaultBodyRate;
-  const connections = new Connections(maxConnections, bodyRate);
+  const connections = new Connections(maxConnections, limits.bodyRate ?? defaultBodyRate);
   let stopping = false;
   const onRequest = (req: IncomingMessage, res: ServerResponse) => {
     connections.begin(req, res);
@@ -79,10 +76,9 @@ export async function listen(
 
   await listening(server, address, variables);
   const { port } = server.address() as AddressInfo;
-  const checkBodies = setInterval(() => connections.endSlowBodies(), bodyRate.measuredMs / checksOfRate).unref();
   const stop = once(async () => {
     stopping = true;
-    clearInterval(checkBodies);
+    connections.close();
     await closed(server, limits.stopTimeoutMs ?? 10_000);
   });
   const serve = (next: Koa) => {
