@@ -28,7 +28,7 @@ import {
   type OutgoingRequest,
   type RelayedCall,
 } from './create-call-record.ts';
-import { isLeftToClient, nextStep } from './retry-policy.ts';
+import { isLeftToClient, isTemporary, nextStep, weightOf } from './retry-policy.ts';
 import { AttemptRecorder, TargetQueue } from './targets.ts';
 
 /** The dependencies of every relayed call. */
@@ -57,6 +57,8 @@ class Relay {
   #delaying: AbortController | null = null;
   #attempts = 0;
   #triesHere = 0;
+  /** Whether a target was asked although its circuit is open. */
+  #hasAskedResting = false;
   readonly #total = new Deadline(() => this.#expire());
   /** When the time of the call is over, by the monotonic clock in ms. */
   #endsAt: number;
@@ -104,14 +106,14 @@ class Relay {
   }
 
   async #tryAll(): Promise<CallOutcome> {
-    let target = this.#nextTarget();
+    let target = this.#nextTarget() ?? this.#nextResting();
     while (target !== null) {
       const made = this.#call.requestFor(target, null);
       const outgoing = made instanceof Promise ? await made : made;
       if (this.#call.response.isDisconnected) return 'client-gone';
       if (this.#isOutOfTime) return this.#refuse({ kind: 'limit', limit: 'total' });
       if (outgoing === null) {
-        target = this.#nextTarget();
+        target = this.#nextTarget() ?? this.#nextResting();
         continue;
       }
       const outcome = await this.#try(target, outgoing);
@@ -121,9 +123,8 @@ class Relay {
       if (this.#call.responseHandler.hasBegun) return this.#continueElsewhere(outcome.failure);
       const step = this.#nextStep(target, outcome.failure);
       if (step.kind !== 'again') this.#recorder.openCircuitIfBusy(target, outcome.failure);
-      if (step.kind === 'give-up') break;
       if (step.kind === 'again') await this.#delay(step.afterMs);
-      else target = this.#nextTarget();
+      else target = (step.kind === 'other' ? this.#nextTarget() : null) ?? this.#nextResting();
     }
     return (await this.#isTakenOver()) ? 'served' : this.#refuse(this.#failure);
   }
@@ -225,7 +226,7 @@ class Relay {
   #recordFailure(target: Target, failure: AttemptFailure): void {
     const isLast = this.#targets.isLast(target);
     this.#recorder.recordFailure(target, failure, { status: this.#status, isLast });
-    if (!isTooLong(this.#failure) || isRefusedFor(failure, 'request')) this.#failure = failure;
+    if (this.#failure === null || weightOf(failure) >= weightOf(this.#failure)) this.#failure = failure;
   }
 
   #nextStep(target: Target, failure: AttemptFailure): ReturnType<typeof nextStep> {
@@ -246,8 +247,24 @@ class Relay {
   }
 
   #nextTarget(fits?: (target: Target) => boolean): Target | null {
+    return this.#begin(this.#targets.next(fits));
+  }
+
+  /**
+   * When no other target can serve the call, one whose circuit is open is asked. If that fails in a way that may pass,
+   * no further one is: it is probably an outage of them all.
+   */
+  #nextResting(): Target | null {
+    if (this.#isOutOfTime || this.#failure?.kind === 'here') return null;
+    if (this.#hasAskedResting && this.#failure !== null && isTemporary(this.#failure)) return null;
+    this.#hasAskedResting = true;
+    // A request that a target refuses is refused everywhere, unless that target was asked in the place of another.
+    const isRefused = this.#failure !== null && isRefusedFor(this.#failure, 'request');
+    return this.#begin(this.#targets.nextResting(isRefused));
+  }
+
+  #begin(target: Target | null): Target | null {
     this.#triesHere = 0;
-    const target = this.#targets.next(fits);
     if (target !== null) this.#giveOwnTime(target);
     return target;
   }
@@ -348,8 +365,4 @@ function withoutSecrets(outcome: AttemptOutcome, redactor: SecretRedactor): Atte
   return outcome.kind === 'failed' && outcome.failure.kind === 'refused'
     ? { kind: 'failed', failure: redactRefusal(outcome.failure, redactor) }
     : outcome;
-}
-
-function isTooLong(failure: AttemptFailure | null): boolean {
-  return failure !== null && isRefusedFor(failure, 'context-length');
 }

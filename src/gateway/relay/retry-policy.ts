@@ -1,4 +1,9 @@
-import { type AttemptFailure, classifyRefusal } from '#gateway/attempt/attempt-failure.ts';
+import {
+  type AttemptFailure,
+  classifyRefusal,
+  isRefusedFor,
+  type RefusalClass,
+} from '#gateway/attempt/attempt-failure.ts';
 import { maxRetryAfterMs } from '#gateway/config/configuration.ts';
 import { backOffMs } from '#shared/async/retrying.ts';
 
@@ -98,4 +103,20 @@ export function countsAgainst(failure: AttemptFailure): boolean {
       return refusal === 'server' || refusal === 'operator';
     }
   }
+}
+
+/** Refusals that a later try does not change, in the order of their weight. */
+const finalRefusals: ReadonlyArray<RefusalClass> = ['operator', 'context-length', 'request'];
+
+/**
+ * How much a failure weighs among those of a call's targets: the client gets the weightiest, and of these the last.
+ * What is temporary weighs most, because the target that has failed may serve the call later.
+ */
+export function weightOf(failure: AttemptFailure): number {
+  return isTemporary(failure) ? finalRefusals.length : finalRefusals.findIndex((each) => isRefusedFor(failure, each));
+}
+
+/** Whether the target that failed may serve the call later. */
+export function isTemporary(failure: AttemptFailure): boolean {
+  return !finalRefusals.some((each) => isRefusedFor(failure, each));
 }

@@ -10,10 +10,11 @@ import { countsAgainst } from './retry-policy.ts';
 /** The targets of a call, of which it tries one after the other. */
 export class TargetQueue {
   readonly #all: ReadonlyArray<Target>;
-  readonly #left: Target[];
+  #left: Target[];
+  /** The targets that were passed over because their circuits are open. */
+  #resting: Target[] = [];
   readonly #breaker: CircuitBreaker;
   readonly #recorder: AttemptRecorder;
-  #hasReturnedOne = false;
 
   constructor(targets: ReadonlyArray<Target>, breaker: CircuitBreaker, recorder: AttemptRecorder) {
     this.#all = targets;
@@ -32,26 +33,26 @@ export class TargetQueue {
     return this.#left.some(({ id }) => !this.#breaker.isOpen(id));
   }
 
-  /**
-   * Returns the next target that may be called. If all circuits are open from the start, returns the one whose circuit
-   * is half-open first.
-   */
+  /** Returns the next target that may be called; null if the circuits of all others are open. */
   next(fits: (target: Target) => boolean = () => true): Target | null {
-    const target = this.#nextAllowed(fits);
-    if (target !== null) this.#hasReturnedOne = true;
-    return target;
-  }
-
-  #nextAllowed(fits: (target: Target) => boolean): Target | null {
-    const skipped: Target[] = [];
     for (let target = this.#left.shift(); target !== undefined; target = this.#left.shift()) {
       if (!fits(target)) continue;
       if (this.#recorder.tryAcquire(target)) return target;
-      skipped.push(target);
+      this.#resting.push(target);
     }
-    if (this.#hasReturnedOne) return null;
+    return null;
+  }
+
+  /**
+   * Returns the target that was not called and whose circuit is half-open first; null without one.
+   * @param isPassedOver whether only targets count that were passed over
+   */
+  nextResting(isPassedOver: boolean): Target | null {
     const openUntil = ({ id }: Target) => this.#breaker.openUntil(id);
-    const [first = null] = skipped.toSorted((one, other) => openUntil(one) - openUntil(other));
+    const all = isPassedOver ? this.#resting : [...this.#resting, ...this.#left];
+    const [first = null] = all.toSorted((one, other) => openUntil(one) - openUntil(other));
+    this.#resting = this.#resting.filter((target) => target !== first);
+    this.#left = this.#left.filter((target) => target !== first);
     return first;
   }
 }

@@ -319,14 +319,6 @@ describe('chat that is not streamed', () => {
       assert.equal((await post(service, path, chat)).text, body);
     });
 
-    it('reports that a request was too long for the first target when the second fails', async () => {
-      primary.answers(error(400, 'context_length_exceeded'));
-      backup.answers(error(500, 'x'));
-      const answer = await post(service, path, chat);
-      assert.equal(answer.status, 400);
-      assert.equal(errorOf(answer).code, 'context_length_exceeded');
-    });
-
     it('ends an attempt that hangs with 504 when the time of the call is over', async () => {
       service.configure(configuration({ fallbacks: [] }, { totalMs: 250 }));
       primary.answers(silence);
