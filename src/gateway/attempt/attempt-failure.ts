@@ -2,11 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Failure } from '#domain/shared/failure.ts';
 import { answersFull } from '#exchange/byte-budget.ts';
 import type { Timeouts } from '#gateway/config/configuration.ts';
+import { maxErrorValues, parseForeign } from '#gateway/framing/foreign-json.ts';
 import { type ProviderError, providerErrorIn } from '#gateway/neutral/provider-report.ts';
 import type { SecretRedactor } from '#gateway/providers/secret-redactor.ts';
 import { contentOf, providerRequestIdIn } from '#gateway/transport/transport.ts';
 import { parseRetryAfter } from '#shared/http/retry-after.ts';
-import { isObject, parsedJson } from '#shared/json/json.ts';
+import { isObject } from '#shared/json/json.ts';
 
 /** A limit that ran out: `firstContent`, … */
 export type TimeoutName = keyof Timeouts extends `${infer Name}Ms` ? Name : never;
@@ -20,7 +21,12 @@ export type AttemptFailure =
    * `unreachable`: no connection. `reset`: the connection broke. `malformed`: the answer cannot be read. `unfinished`:
    * the answer ended early. `too-large`: the answer exceeds the limit.
    */
-  | { readonly kind: 'broken'; readonly how: 'unreachable' | 'reset' | 'malformed' | 'unfinished' | 'too-large' }
+  | {
+      readonly kind: 'broken';
+      readonly how: 'unreachable' | 'reset' | 'malformed' | 'unfinished' | 'too-large';
+      /** The error of the gateway's own code that read it; missing without one. */
+      readonly thrown?: unknown;
+    }
   /** This node could not take the answer: the target has not failed. */
   | { readonly kind: 'here'; readonly failure: Failure }
   | ProviderRefusal;
@@ -39,7 +45,12 @@ export interface ProviderRefusal {
 }
 
 /** An answer that cannot be read. */
-export const malformed: AttemptFailure = { kind: 'broken', how: 'malformed' };
+export const malformed: AttemptFailure & { readonly kind: 'broken' } = { kind: 'broken', how: 'malformed' };
+/** An answer whose reading threw an error, which must not leave its handler. */
+export function unreadable(thrown: unknown): AttemptFailure {
+  return { ...malformed, thrown };
+}
+
 /** An answer that ended early. */
 export const unfinished: AttemptFailure = { kind: 'broken', how: 'unfinished' };
 /** An answer that exceeds a limit. */
@@ -47,7 +58,7 @@ export const tooLarge: AttemptFailure = { kind: 'broken', how: 'too-large' };
 /** An answer for which the node has no room. */
 export const noRoom: AttemptFailure = { kind: 'here', failure: answersFull };
 
-/** The most bytes of a refusal that are read. */
+/** Maximum bytes of a refusal that are read. */
 export const maxRefusalBytes = 1024 * 1024;
 
 /**
@@ -56,7 +67,7 @@ export const maxRefusalBytes = 1024 * 1024;
  */
 export function parseRefusal(status: number, headers: IncomingHttpHeaders, sent: Buffer): ProviderRefusal {
   const body = contentOf(headers, sent, maxRefusalBytes) ?? noBytes;
-  const value = parsedJson(body);
+  const value = parseForeign(body, maxErrorValues);
   const error = isObject(value) ? providerErrorIn(value) : null;
   const shouldRetry = headers['x-should-retry'];
   return {

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Timeouts } from '#gateway/config/configuration.ts';
+import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
 import type { Transport, UpstreamCall, UpstreamListener, UpstreamRequest } from '#gateway/transport/transport.ts';
-import { type AttemptFailure, maxRefusalBytes, parseRefusal, type TimeoutName } from './attempt-failure.ts';
+import { type AttemptFailure, maxRefusalBytes, parseRefusal, type TimeoutName, unreadable } from './attempt-failure.ts';
 import type { AttemptControl, BodyConsumer, CreateBodyConsumer } from './body-consumer.ts';
 import { Deadline } from './deadline.ts';
 
@@ -21,8 +22,7 @@ export interface AttemptTimes {
 interface PartialRefusal {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  readonly chunks: Buffer[];
-  bytes: number;
+  readonly body: GatheredBytes;
 }
 
 /** How long a completed attempt waits for the end of the provider's response. */
@@ -152,13 +152,15 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#headersAt = performance.now();
     this.#status = status;
     if (status < 200 || status >= 300) {
-      this.#refusal = { status, headers, chunks: [], bytes: 0 };
+      this.#refusal = { status, headers, body: new GatheredBytes() };
       this.#setTimeout('idle', this.#timeouts.idleMs);
       return;
     }
     const left = this.#timeouts.firstContentMs - (this.#headersAt - this.#sentAt);
     this.#setTimeout('firstContent', Math.max(1, left));
-    this.#consumer = this.#createConsumer(status, headers, this);
+    this.#guard(() => {
+      this.#consumer = this.#createConsumer(status, headers, this);
+    });
   }
 
   onData(chunk: Buffer): void {
@@ -167,14 +169,14 @@ export class Attempt implements UpstreamListener, AttemptControl {
     this.#arrivals += 1;
     if (this.#isExtendedByData) this.#deadline.set(this.#timeouts.idleMs);
     if (this.#refusal !== null) this.#takeRefusal(this.#refusal, chunk);
-    else this.#consumer?.onData(chunk);
+    else this.#guard(() => this.#consumer?.onData(chunk));
   }
 
   onEnd(): void {
     this.#hasEnded = true;
     if (this.#isSettled) this.#clearTimeout();
     else if (this.#refusal !== null) this.#refuse(this.#refusal);
-    else this.#consumer?.onEnd();
+    else this.#guard(() => this.#consumer?.onEnd());
   }
 
   onError(error: Error): void {
@@ -210,7 +212,7 @@ export class Attempt implements UpstreamListener, AttemptControl {
     if (this.#isSettled) return;
     const consumer = this.#consumer;
     this.#consumer = null;
-    consumer?.onAbort?.();
+    this.#guard(() => consumer?.onAbort?.());
     this.#end({ kind: 'failed', failure });
   }
 
@@ -229,13 +231,21 @@ export class Attempt implements UpstreamListener, AttemptControl {
   }
 
   #takeRefusal(refusal: PartialRefusal, chunk: Buffer): void {
-    refusal.chunks.push(chunk);
-    refusal.bytes += chunk.length;
-    if (refusal.bytes > maxRefusalBytes) this.#refuse(refusal);
+    refusal.body.add(chunk);
+    if (refusal.body.length > maxRefusalBytes) this.#refuse(refusal);
   }
 
-  #refuse({ status, headers, chunks }: PartialRefusal): void {
-    this.fail(parseRefusal(status, headers, Buffer.concat(chunks)));
+  #refuse({ status, headers, body }: PartialRefusal): void {
+    this.#guard(() => this.fail(parseRefusal(status, headers, body.bytes)));
+  }
+
+  /** Reads what a provider has sent. An error ends this attempt alone. */
+  #guard(read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      this.fail(unreadable(error));
+    }
   }
 
   #end(outcome: AttemptOutcome): void {

@@ -1,34 +1,58 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
+import { ForeignJsonScan } from '#gateway/framing/foreign-json.ts';
+import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
+import { largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { noRoom, tooLarge } from './attempt-failure.ts';
 import type { AttemptControl } from './body-consumer.ts';
 
-/** The most bytes of a held body. */
+/** Maximum bytes of a held body. */
 const maxBytes = 64 * 1024 * 1024;
 
-/** The body of an answer in memory, until it is whole. Its attempt fails if it has too many bytes, or the node no room. */
+/**
+ * The body of an answer in memory, until it is whole. Its attempt fails if it has too many bytes, if the node has no
+ * room, or if it is JSON with more than may be parsed.
+ */
 export class HeldBody {
   readonly #attempt: AttemptControl;
   readonly #hold: Pick<ByteReservation, 'takeBegun'>;
-  readonly #chunks: Buffer[] = [];
-  #length = 0;
+  readonly #isJson: boolean;
+  readonly #gathered = new GatheredBytes();
+  /** Null while the body is small: that is scanned when it is parsed. */
+  #scan: ForeignJsonScan | null = null;
 
-  /** @param hold counts its bytes */
-  constructor(attempt: AttemptControl, hold: Pick<ByteReservation, 'takeBegun'>) {
+  /**
+   * @param hold counts its bytes
+   * @param isJson whether it is JSON that arrives as it is parsed: not compressed
+   */
+  constructor(attempt: AttemptControl, hold: Pick<ByteReservation, 'takeBegun'>, isJson: boolean) {
     this.#attempt = attempt;
     this.#hold = hold;
+    this.#isJson = isJson;
   }
 
   /** What has arrived so far. */
   get bytes(): Buffer {
-    return this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks, this.#length);
+    return this.#gathered.bytes;
+  }
+
+  /** Whether the values in what has arrived were counted. */
+  get isScanned(): boolean {
+    return this.#scan !== null;
   }
 
   /** Takes the next piece. */
   take(chunk: Buffer): void {
     this.#attempt.markContent();
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
-    if (this.#length > maxBytes) this.#attempt.fail(tooLarge);
+    this.#gathered.add(chunk);
+    if (this.#gathered.length > maxBytes || this.#hasTooMuch(chunk)) this.#attempt.fail(tooLarge);
     else if (!this.#hold.takeBegun(chunk.length)) this.#attempt.fail(noRoom);
+  }
+
+  #hasTooMuch(chunk: Buffer): boolean {
+    if (!this.#isJson || this.#gathered.length <= largeBodyBytes) return false;
+    const scan = this.#scan ?? new ForeignJsonScan();
+    scan.feed(this.#scan === null ? this.bytes : chunk);
+    this.#scan = scan;
+    return scan.isTooLarge;
   }
 }

@@ -1,3 +1,4 @@
+import { parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import {
   classifications,
   type EventClassification,
@@ -5,13 +6,14 @@ import {
 } from '#gateway/framing/stream-interpreter.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
-import { isObject, parsedJson } from '#shared/json/json.ts';
+import { isObject } from '#shared/json/json.ts';
 
-const { noContent, content, end, malformed } = classifications;
+const { noContent, content, end, malformed, tooLarge } = classifications;
 
 /** A stream of speech or transcription events. The event whose type ends in `.done` finishes it. */
 export class AudioStreamInterpreter implements StreamInterpreter {
   readonly text = null;
+  readonly keptBytes = 0;
   isFinished = false;
   tokens: Tokens | null = null;
 
@@ -26,7 +28,8 @@ export class AudioStreamInterpreter implements StreamInterpreter {
   classify(data: string | null): EventClassification {
     if (data === null || data === '') return noContent;
     if (data.trim() === '[DONE]') return end;
-    const event = parsedJson(data);
+    const event = parseForeign(data);
+    if (event === tooLargeJson) return tooLarge;
     if (!isObject(event)) return malformed;
     const error = providerErrorIn(event);
     if (error !== null) return { kind: 'error', error };

@@ -1,4 +1,7 @@
-/** The most bytes of a value that is kept. */
+import type { Json } from '#shared/json/json.ts';
+import { maxErrorValues, parseForeign, tooLargeJson } from './foreign-json.ts';
+
+/** Maximum bytes of a value that is kept. */
 const maxValueBytes = 64 * 1024;
 
 const quote = 0x22;
@@ -83,14 +86,10 @@ export class JsonMemberReader {
   }
 
   /** Returns the value of a wanted member; undefined if it is missing, too long or not JSON. */
-  value(name: string): unknown {
+  value(name: string): Json | undefined {
     const pieces = this.#values.get(name);
-    if (pieces === undefined) return undefined;
-    try {
-      return JSON.parse(Buffer.concat(pieces).toString('utf8'));
-    } catch {
-      return undefined;
-    }
+    const value = pieces === undefined ? undefined : parseForeign(Buffer.concat(pieces), maxErrorValues);
+    return value === tooLargeJson ? undefined : value;
   }
 
   /** Reads the next bytes. */
@@ -183,9 +182,6 @@ export class JsonMemberReader {
 
 /** Returns a name without its quotes and escapes; empty if it cannot be read. */
 function nameIn(json: string): string {
-  try {
-    return String(JSON.parse(json));
-  } catch {
-    return '';
-  }
+  const name = parseForeign(json);
+  return typeof name === 'string' ? name : '';
 }

@@ -4,6 +4,7 @@ import { scanJsonObject } from '#exchange/json-body.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
+import { maxForeignValues, parseForeign } from './foreign-json.ts';
 import { type FoundPlace, type PathPattern, PlaceFinder } from './json-places.ts';
 import { applyEdits, asciiJson } from './splice.ts';
 
@@ -52,13 +53,13 @@ export async function parseKeepingText(
   return E.right(JSON.parse(withTexts(bytes, finder.found)) as JsonObject);
 }
 
-/** As `parseKeepingText`, in one turn, for an answer. Returns null if it is not a JSON object. */
+/** As `parseKeepingText`, in one turn, for an answer that was parsed before. Returns null if it is not a JSON object. */
 export function parseAnswerKeepingText(bytes: Buffer, paths: ReadonlyArray<PathPattern>): JsonObject | null {
   const finder = new PlaceFinder(bytes, pathsIn(bytes, paths));
-  const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, finder);
+  const scanner = new JsonScanner(bytes, { maxValues: maxForeignValues }, finder);
   while (!scanner.advance());
   if (scanner.fault !== null) return null;
-  const value: unknown = JSON.parse(withTexts(bytes, finder.found));
+  const value = parseForeign(withTexts(bytes, finder.found));
   return isObject(value) ? value : null;
 }
 

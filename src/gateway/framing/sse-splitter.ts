@@ -1,3 +1,5 @@
+import { GatheredBytes } from './gathered-bytes.ts';
+
 /** An event of a stream of server-sent events, with its offsets in a batch's bytes. */
 export interface SseEvent {
   readonly start: number;
@@ -14,7 +16,7 @@ export interface SseBatch {
   readonly events: ReadonlyArray<SseEvent>;
 }
 
-/** The most bytes of an event. */
+/** Maximum bytes of an event. */
 export const maxEventBytes = 1024 * 1024;
 
 const nothing: SseBatch = { bytes: Buffer.alloc(0), events: [] };
@@ -28,14 +30,19 @@ const byteOrderMark = '\xef\xbb\xbf';
  * blank line. It never throws, because it only searches for line ends.
  */
 export class SseSplitter {
-  #held: Buffer[] = [];
-  #heldBytes = 0;
+  readonly #maxBytes: number;
+  readonly #held = new GatheredBytes();
   /** The last three held characters, because a blank line may be cut in two. */
   #tail = '';
 
+  /** @param maxBytes of an event */
+  constructor(maxBytes = maxEventBytes) {
+    this.#maxBytes = maxBytes;
+  }
+
   /** Whether an event is longer than allowed. The rest of the stream cannot be split then. */
   get overflown(): boolean {
-    return this.#heldBytes > maxEventBytes;
+    return this.#held.length > this.#maxBytes;
   }
 
   /** Adds bytes, and returns the events that they complete. */
@@ -43,28 +50,25 @@ export class SseSplitter {
     if (chunk.length === 0) return nothing;
     const arrived = chunk.toString('latin1');
     const seen = this.#tail + arrived;
-    this.#held.push(chunk);
-    this.#heldBytes += chunk.length;
+    const isFirst = this.#held.length === 0;
+    this.#held.add(chunk);
     if (lastBoundary(seen) === 0) {
       this.#tail = seen.slice(-3);
       return nothing;
     }
-    const bytes = this.#held.length === 1 ? chunk : Buffer.concat(this.#held, this.#heldBytes);
-    const text = this.#held.length === 1 ? arrived : bytes.toString('latin1');
+    const bytes = this.#held.bytes;
+    this.#held.take();
+    const text = isFirst ? arrived : bytes.toString('latin1');
     const end = lastBoundary(text);
-    const rest = bytes.subarray(end);
-    this.#held = rest.length > 0 ? [rest] : [];
-    this.#heldBytes = rest.length;
+    if (end < bytes.length) this.#held.add(bytes.subarray(end));
     this.#tail = text.slice(Math.max(end, text.length - 3));
     return { bytes: bytes.subarray(0, end), events: eventsIn(text, bytes, end) };
   }
 
   /** Ends the stream. Returns the held bytes as a last event, and adds the missing blank line. */
   finish(): SseBatch {
-    if (this.#heldBytes === 0) return nothing;
-    const bytes = Buffer.concat([...this.#held, blankLine]);
-    this.#held = [];
-    this.#heldBytes = 0;
+    if (this.#held.length === 0) return nothing;
+    const bytes = Buffer.concat([...this.#held.take(), blankLine]);
     return { bytes, events: eventsIn(bytes.toString('latin1'), bytes, bytes.length) };
   }
 }
@@ -89,12 +93,12 @@ function lastBoundary(text: string): number {
 
 function eventsIn(text: string, bytes: Buffer, end: number): ReadonlyArray<SseEvent> {
   const events: SseEvent[] = [];
-  const hasReturns = text.includes('\r');
+  const lines = new LineEnds(text);
   let start = 0;
   let data: string | null = null;
   let at = 0;
   while (at < end) {
-    const lineEnd = endOfLine(text, at, hasReturns);
+    const lineEnd = lines.from(at);
     const next = afterLine(text, lineEnd);
     if (lineEnd === at) {
       events.push({ start, end: next, data });
@@ -109,12 +113,27 @@ function eventsIn(text: string, bytes: Buffer, end: number): ReadonlyArray<SseEv
   return events;
 }
 
-function endOfLine(text: string, from: number, hasReturns: boolean): number {
-  const feed = text.indexOf('\n', from);
-  const end = feed === -1 ? text.length : feed;
-  if (!hasReturns) return end;
-  const carriage = text.indexOf('\r', from);
-  return carriage === -1 || carriage > end ? end : carriage;
+/** Finds the ends of a text's lines in order. Each part of the text is searched once, whichever line ends it has. */
+class LineEnds {
+  readonly #text: string;
+  #feed = -1;
+  #return = -1;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The end of the line at an offset, which never goes back. */
+  from(offset: number): number {
+    if (this.#feed < offset) this.#feed = this.#next('\n', offset);
+    if (this.#return < offset) this.#return = this.#next('\r', offset);
+    return Math.min(this.#feed, this.#return);
+  }
+
+  #next(character: string, offset: number): number {
+    const found = this.#text.indexOf(character, offset);
+    return found === -1 ? this.#text.length : found;
+  }
 }
 
 function afterLine(text: string, lineEnd: number): number {

@@ -12,6 +12,8 @@ export type EventClassification =
   /** The mark that ends the stream. */
   | { readonly kind: 'end' }
   | { readonly kind: 'malformed' }
+  /** More than the gateway parses or keeps. */
+  | { readonly kind: 'too-large' }
   | { readonly kind: 'error'; readonly error: ProviderError };
 
 /** The classifications that say nothing more than their kind. Most events have one of them, so each is made once. */
@@ -21,9 +23,21 @@ export const classifications = {
   gatewayOnly: { kind: 'gateway-only' },
   end: { kind: 'end' },
   malformed: { kind: 'malformed' },
+  tooLarge: { kind: 'too-large' },
 } as const satisfies Readonly<Record<string, EventClassification>>;
 
-/** Interprets the events of one attempt's stream. */
+/** Maximum bytes of a stream that an interpreter keeps. An answer's end repeats them several times. */
+export const maxKeptBytes = 4 * 1024 * 1024;
+
+/** The bytes that each kept text takes in addition to its own. */
+const bytesPerText = 32;
+
+/** The bytes that a text takes while it is kept. */
+export function keptBytesOf(text: string): number {
+  return text.length + bytesPerText;
+}
+
+/** Interprets the events of one attempt's stream. It never throws. */
 export interface StreamInterpreter {
   readonly classify: (data: string | null) => EventClassification;
   /** Whether the whole answer has arrived. */
@@ -33,6 +47,8 @@ export interface StreamInterpreter {
   /** Returns what to write if a finished stream ended without its mark; empty if the format has none. */
   readonly finish: () => string;
   readonly tokens: Tokens | null;
+  /** The bytes of what it keeps of the stream. */
+  readonly keptBytes: number;
   /** The text so far if it is the whole content; else null. */
   readonly text: string | null;
   /**

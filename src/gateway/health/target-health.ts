@@ -135,11 +135,12 @@ export class AttemptLog implements AttemptObserver {
   }
 
   readonly attempt = (report: AttemptReport): void => {
-    const { target, error, requestId } = report;
+    const { target, error, requestId, thrown } = report;
     if (error === null) return;
+    const place = thrown === undefined ? {} : { thrown: placeOf(thrown) };
     this.#log.write(
       `${target.id}\n${error.code}`,
-      fieldsOf({ target, error, requestId }),
+      { ...fieldsOf({ target, error, requestId }), ...place },
       'an attempt at a target failed',
     );
   };
@@ -165,6 +166,15 @@ function fieldsOf({ target, error, requestId }: Pick<CircuitChange, 'target' | '
   const { id, provider, model } = target;
   return { provider, model, target: id, ...errorFields(error), requestId };
 }
+
+/** The name of an error and where it was thrown. Its message may quote a client's or a provider's text. */
+function placeOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return typeof thrown;
+  const frames = (thrown.stack ?? '').split('\n').filter((line) => /^ {4}at /.test(line));
+  return [thrown.name, ...frames.slice(0, maxFrames)].join('\n');
+}
+
+const maxFrames = 5;
 
 function errorFields(error: AttemptError | null) {
   return error === null ? {} : { code: error.code, status: error.status };
@@ -200,6 +210,8 @@ export interface AttemptReport {
   readonly error: AttemptError | null;
   /** Whether the provider refused the gateway's key. Default false. */
   readonly isKeyRefused?: boolean;
+  /** The error of the gateway's own code that read the answer; missing without one. */
+  readonly thrown?: unknown;
   /** From the attempt's beginning to its end. */
   readonly durationMs: number;
   readonly requestId: string;

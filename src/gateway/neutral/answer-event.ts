@@ -27,7 +27,12 @@ export type AnswerEvent =
   | { readonly kind: 'error'; readonly error: ProviderError }
   /** The mark after the last event. */
   | { readonly kind: 'end' }
-  | { readonly kind: 'malformed' };
+  | { readonly kind: 'malformed' }
+  /** More than the gateway parses. */
+  | { readonly kind: 'too-large' };
+
+/** Maximum calls of tools in an answer. Each is kept until its end. */
+export const maxToolCalls = 1_000;
 
 /** Reads the events of one stream. It never throws: what it cannot read is `malformed`. */
 export interface AnswerReader {
@@ -39,6 +44,8 @@ export interface AnswerReader {
 export interface AnswerWriter {
   /** Returns the server-sent events for an event; empty if it changes nothing that the client sees. */
   readonly write: (event: AnswerEvent) => string;
+  /** The bytes that it keeps of the answer. */
+  readonly keptBytes: number;
   /** Returns the server-sent events that end a complete answer. */
   readonly end: () => string;
   /** Makes the event that reports an error inside the stream, if it depends on the events before. */

@@ -1,4 +1,5 @@
-import { isObject, parsedJson } from '#shared/json/json.ts';
+import { parseForeign } from '#gateway/framing/foreign-json.ts';
+import { isObject } from '#shared/json/json.ts';
 
 /** The schema of a function's arguments, as which other protocols know a tool that takes a free text. */
 export const freeTextSchema =
@@ -11,6 +12,6 @@ export function freeTextArguments(text: string): string {
 
 /** The free text in the arguments that a model wrote for it. */
 export function freeTextIn(given: string): string {
-  const value = parsedJson(given);
+  const value = parseForeign(given);
   return isObject(value) && typeof value.input === 'string' ? value.input : given;
 }

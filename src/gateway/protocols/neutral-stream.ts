@@ -1,12 +1,14 @@
 import {
   classifications,
   type EventClassification,
+  maxKeptBytes,
   type StreamInterpreter,
 } from '#gateway/framing/stream-interpreter.ts';
 import type { AnswerEvent, AnswerReader, AnswerWriter } from '#gateway/neutral/answer-event.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
+import { KeptText } from './kept-text.ts';
 
-const { noContent, content, end, malformed } = classifications;
+const { noContent, content, end, malformed, tooLarge } = classifications;
 
 /** The kinds of events that are more than the beginning of an answer. */
 const contentKinds: ReadonlySet<AnswerEvent['kind']> = new Set([
@@ -25,7 +27,7 @@ export class NeutralStream implements StreamInterpreter {
   tokens: Tokens | null = null;
   readonly #reader: AnswerReader;
   readonly #endMark: string;
-  #text: string[] | null;
+  readonly #text: KeptText;
 
   /**
    * @param endMark what ends a finished stream that ended without its last event
@@ -34,7 +36,7 @@ export class NeutralStream implements StreamInterpreter {
   constructor(reader: AnswerReader, endMark: string, keepsText: boolean) {
     this.#reader = reader;
     this.#endMark = endMark;
-    this.#text = keepsText ? [] : null;
+    this.#text = new KeptText(keepsText);
   }
 
   get canEnd(): boolean {
@@ -42,7 +44,11 @@ export class NeutralStream implements StreamInterpreter {
   }
 
   get text(): string | null {
-    return this.#text?.join('') ?? null;
+    return this.#text.value;
+  }
+
+  get keptBytes(): number {
+    return this.#text.bytes;
   }
 
   finish(): string {
@@ -54,6 +60,7 @@ export class NeutralStream implements StreamInterpreter {
     for (const event of this.#reader.read(data)) {
       this.take(event);
       if (event.kind === 'malformed') return malformed;
+      if (event.kind === 'too-large' || this.keptBytes > maxKeptBytes) return tooLarge;
       if (event.kind === 'error') return event;
       if (event.kind === 'end') return end;
       if (contentKinds.has(event.kind)) classification = content;
@@ -64,8 +71,8 @@ export class NeutralStream implements StreamInterpreter {
   protected take(event: AnswerEvent): void {
     if (event.kind === 'finished') this.isFinished = true;
     else if (event.kind === 'usage') this.tokens = event.tokens;
-    else if (event.kind === 'text') this.#text?.push(event.text);
-    else if (contentKinds.has(event.kind)) this.#text = null;
+    else if (event.kind === 'text') this.#text.add(event.text);
+    else if (contentKinds.has(event.kind)) this.#text.drop();
   }
 }
 
@@ -73,6 +80,7 @@ export class NeutralStream implements StreamInterpreter {
 export class TranslatedStream extends NeutralStream {
   readonly #writer: AnswerWriter;
   #written: string[] = [];
+  #writtenBytes = 0;
 
   constructor(reader: AnswerReader, writer: AnswerWriter, keepsText: boolean) {
     super(reader, '', keepsText);
@@ -84,13 +92,21 @@ export class TranslatedStream extends NeutralStream {
     const [only] = this.#written;
     const written = this.#written.length === 1 && only !== undefined ? only : this.#written.join('');
     this.#written = [];
+    this.#writtenBytes = 0;
     return written;
   };
+
+  /** A small event may become a large one. What the beginning repeats of the request is the client's. */
+  override get keptBytes(): number {
+    return super.keptBytes + this.#writer.keptBytes + this.#writtenBytes;
+  }
 
   protected override take(event: AnswerEvent): void {
     super.take(event);
     const written = this.#writer.write(event);
-    if (written !== '') this.#written.push(written);
+    if (written === '') return;
+    this.#written.push(written);
+    if (event.kind !== 'started') this.#writtenBytes += written.length;
   }
 
   override finish(): string {

@@ -91,6 +91,8 @@ export interface TextRequest {
   /** Picks the model of `auto`. */
   readonly hint: ReasoningHint;
   readonly isStreamed: boolean;
+  /** The bytes of it that the first and the last events of its stream repeat. */
+  readonly repeatedBytes: number;
   /** Whether the client asks for the usage of a stream itself, or always gets it. */
   readonly asksForUsage: () => boolean;
   /** Whether another target may continue a part of the answer. */

@@ -3,7 +3,7 @@ import type { ProviderConfiguration } from '#gateway/config/configuration.ts';
 import { checkPathSegment } from '#gateway/config/configuration.ts';
 import { audioSecondsIn } from '#gateway/neutral/provider-report.ts';
 import type { Transport } from '#gateway/transport/transport.ts';
-import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import {
   ownHeaders,
   type Provider,
@@ -103,7 +103,7 @@ export class ElevenLabs implements Provider {
         body: around(Buffer.from(`${before}--${boundary}\r\n`), Buffer.from(`\r\n--${boundary}--\r\n`)),
         streams: false,
       },
-      translator: { translate: (body) => translated(body, format) },
+      translator: { translate: (_body, parsed) => translated(parsed, format) },
     };
   }
 
@@ -166,9 +166,8 @@ function isTranscriptFormat(format: string): format is TranscriptFormat {
   return transcriptFormats.some((known) => known === format);
 }
 
-function translated(body: Buffer, format: TranscriptFormat): TranslatedBody | null {
-  const answer = parsedJson(body);
-  if (!isObject(answer) || typeof answer.text !== 'string') return null;
+function translated(answer: JsonObject | null, format: TranscriptFormat): TranslatedBody | null {
+  if (typeof answer?.text !== 'string') return null;
   const { text, language_code: language = null } = answer;
   switch (format) {
     case 'json':

@@ -1,4 +1,4 @@
-import { parsedJson } from '#shared/json/json.ts';
+import { maxErrorValues, parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 
 /** The replacement of a secret. */
 const redacted = '[redacted]';
@@ -42,7 +42,9 @@ export class SecretRedactor {
    */
   redactBody(body: Buffer): Buffer {
     const text = body.toString('utf8');
-    const clean = parsedJson(body) === undefined ? this.redact(text) : this.#redactJson(text);
+    const value = parseForeign(body, maxErrorValues);
+    const isRead = value !== undefined && value !== tooLargeJson;
+    const clean = isRead ? this.#redactJson(text) : this.redact(text);
     return clean === text ? body : Buffer.from(clean);
   }
 
@@ -52,7 +54,7 @@ export class SecretRedactor {
 
   #redactLiteral(text: string, literal: string, start: number): string {
     const end = start + literal.length;
-    const value = literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1);
+    const value = literal.includes('\\') ? String(parseForeign(literal)) : literal.slice(1, -1);
     if (errorMembers.has(value) && /^\s*:/.test(text.slice(end, end + 100))) return literal;
     const clean = this.redact(value);
     return clean === value ? literal : JSON.stringify(clean);

@@ -1,7 +1,7 @@
 import type { StreamReport } from '#application/operations/operation.ts';
 import { failure as failureWith } from '#domain/shared/failure.ts';
 import { Attempt, type AttemptOutcome, type AttemptTimes } from '#gateway/attempt/attempt.ts';
-import { type AttemptFailure, isRefusedFor, redactRefusal } from '#gateway/attempt/attempt-failure.ts';
+import { type AttemptFailure, isRefusedFor, redactRefusal, unreadable } from '#gateway/attempt/attempt-failure.ts';
 import type { BodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
 import { orderTargets, type Target } from '#gateway/config/catalogue.ts';
@@ -190,7 +190,7 @@ class Relay {
       this.#reported = consumer?.reported?.() ?? nothingReported;
       if (isFirstAnswer) this.#times = attempt.times;
       if (outcome.kind === 'completed' && responseHandler.deliver !== undefined)
-        return responseHandler.deliver().then(() => outcome);
+        return responseHandler.deliver().then(() => outcome, undelivered);
       return redactor === null ? outcome : withoutSecrets(outcome, redactor);
     });
   }
@@ -358,6 +358,11 @@ const noProvider = failureWith('no-provider', 'No provider of this model can do 
 
 function noCapableProvider(call: RelayedCall): ErrorResponse {
   return { ...gatewayErrorResponse(noProvider, call), shouldRetry: 'false' };
+}
+
+/** The outcome of an attempt whose complete answer could not be delivered because of an error of the gateway's own code. */
+function undelivered(error: unknown): AttemptOutcome {
+  return { kind: 'failed', failure: unreadable(error) };
 }
 
 /** Removes the secrets from a failure before any other code reads it. */

@@ -2,7 +2,7 @@ import { type AttemptFailure, isRefusedFor } from '#gateway/attempt/attempt-fail
 import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
 import type { Target } from '#gateway/config/catalogue.ts';
 import type { CircuitBreaker, CircuitState } from '#gateway/health/circuit-breaker.ts';
-import type { AttemptError, AttemptObserver, AttemptResult } from '#gateway/health/target-health.ts';
+import type { AttemptError, AttemptObserver, AttemptReport, AttemptResult } from '#gateway/health/target-health.ts';
 import { failureName, failureReason } from '#gateway/response/error-response.ts';
 import type { AttemptRecord } from './call-record.ts';
 import { countsAgainst } from './retry-policy.ts';
@@ -154,7 +154,10 @@ export class AttemptRecorder {
     this.#probe = null;
     const error = attemptErrorOf(failure);
     const isRequestsFault = isRefusedFor(failure, 'request') || isRefusedFor(failure, 'context-length');
-    this.#reportAttempt(target, isRequestsFault ? 'refused' : 'failed', error, isRefusedFor(failure, 'operator'));
+    this.#reportAttempt(target, isRequestsFault ? 'refused' : 'failed', error, {
+      isKeyRefused: isRefusedFor(failure, 'operator'),
+      ...(failure.kind === 'broken' && failure.thrown !== undefined ? { thrown: failure.thrown } : {}),
+    });
     if (isRequestsFault) this.#recordHealthy(target);
     else if (countsAgainst(failure) && this.#breaker.recordFailure(target.id, this.#startedAt, isLast))
       this.#reportCircuit(target, 'open', error);
@@ -200,9 +203,14 @@ export class AttemptRecorder {
     });
   }
 
-  #reportAttempt(target: Target, result: AttemptResult, error: AttemptError | null, isKeyRefused = false): void {
+  #reportAttempt(
+    target: Target,
+    result: AttemptResult,
+    error: AttemptError | null,
+    more: Pick<AttemptReport, 'isKeyRefused' | 'thrown'> = {},
+  ): void {
     const durationMs = performance.now() - this.#startedAt;
-    this.#observer.attempt({ target, result, error, isKeyRefused, durationMs, requestId: this.#requestId });
+    this.#observer.attempt({ target, result, error, durationMs, requestId: this.#requestId, ...more });
   }
 
   #reportCircuit(target: Target, state: CircuitState, error: AttemptError | null): void {

@@ -9,7 +9,8 @@ import {
   type ProviderRefusal,
   type TimeoutName,
 } from '#gateway/attempt/attempt-failure.ts';
-import { type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { maxErrorValues, parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
+import type { JsonObject } from '#shared/json/json.ts';
 
 /** A call, as far as its errors depend on it. */
 export interface RefusedCall {
@@ -86,8 +87,8 @@ export function errorOf(failed: AttemptFailure, { errors, requestId }: RefusedCa
 /** A provider's 4xx keeps its status and body. A body without an error is wrapped in one. */
 function forwardedErrorResponse(refused: ProviderRefusal, { errors, requestId }: RefusedCall): ErrorResponse {
   const { status, error, body, retryAfterMs, shouldRetry } = refused;
-  const value = body === null ? undefined : parsedJson(body);
-  const isAsRead = body !== null && value !== undefined && errors.isOwn(value);
+  const value = body === null ? undefined : parseForeign(body, maxErrorValues);
+  const isAsRead = body !== null && value !== undefined && value !== tooLargeJson && errors.isOwn(value);
   return {
     status,
     body: isAsRead ? body : JSON.stringify(errors.ofProvider(errorObjectOf(refused), status, requestId)),

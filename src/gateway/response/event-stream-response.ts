@@ -7,14 +7,19 @@ import {
   refusalInBody,
   tooLarge,
   unfinished,
+  unreadable,
 } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
-import { type SseBatch, SseSplitter } from '#gateway/framing/sse-splitter.ts';
-import type { EventClassification, StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import { maxErrorValues, parseForeign } from '#gateway/framing/foreign-json.ts';
+import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
+import { maxEventBytes, type SseBatch, SseSplitter } from '#gateway/framing/sse-splitter.ts';
+import { type EventClassification, maxKeptBytes, type StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { providerErrorIn } from '#gateway/neutral/provider-report.ts';
 import { isPlain } from '#gateway/transport/transport.ts';
-import { isObject, parsedJson } from '#shared/json/json.ts';
+import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { runFor } from '#shared/async/fair-queue.ts';
+import { isObject } from '#shared/json/json.ts';
 import { errorEvent, errorOf, type RefusedCall } from './error-response.ts';
 import {
   createResponseHeaders,
@@ -37,15 +42,30 @@ export interface EventStreamResponseOptions {
   readonly isHeldWhole: boolean;
   /** Whether another target may continue the text so far. Default: false. */
   readonly canContinue?: boolean;
+  /** The bytes of the request that its first and last events repeat. Default: 0. */
+  readonly repeatedBytes?: number;
   /** Missing if nothing is to be done before the first event is sent. */
   readonly prepare?: PrepareAnswer;
-  /** Missing if the last event is sent at once. */
+  /** Missing if the last event is sent when it comes. */
   readonly finish?: FinishAnswer;
 }
 
-/** The most bytes that are held before the first content. */
+/** Maximum bytes that are held before the first content, in addition to what repeats the request. */
 const maxHeldBytes = 1024 * 1024;
 const maxWholeBytes = 16 * 1024 * 1024;
+
+/** The events that repeat a request before the first content: `response.created`, `queued` and `in_progress`. */
+const repeatingEvents = 3;
+/** A provider may write a character of the request as an escape, which takes up to three times its bytes. */
+const escapedBytes = 3;
+/** Maximum bytes of the repetition in one event, because an event is read in one turn of the event loop. */
+const maxRepeatedBytes = 8 * 1024 * 1024;
+
+/** How often the end of a translated answer repeats what was kept of it. */
+const maxRepetitions = 5;
+
+/** Maximum bytes of events that are read as they come: a few pieces of a connection. */
+const maxBatchBytes = 4 * largeBodyBytes;
 
 const noBytes = Buffer.alloc(0);
 
@@ -101,30 +121,46 @@ export class EventStreamResponse implements ResponseHandler {
 
   abort(failure: AttemptFailure): void {
     const { response, call } = this.options;
-    const event = this.#interpreter?.errorEvent;
-    response.write(event === undefined ? errorEvent(failure, call) : event(errorOf(failure, call)));
+    response.write(this.#errorEventOf(failure) ?? errorEvent(failure, call));
     response.end();
+  }
+
+  /** The error's event after those that were sent; null if it does not depend on them. */
+  #errorEventOf(failure: AttemptFailure): string | null {
+    try {
+      return this.#interpreter?.errorEvent?.(errorOf(failure, this.options.call)) ?? null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Maximum bytes of an event that repeats the request, in addition to those of others. */
+  get maxRepeatedBytes(): number {
+    return Math.min(maxRepeatedBytes, escapedBytes * (this.options.repeatedBytes ?? 0));
+  }
+
+  /** Maximum bytes that repeat the request before the first content. The gateway's own events may be longer. */
+  get maxRepeatedBefore(): number {
+    return repeatingEvents * Math.max(this.maxRepeatedBytes, this.options.repeatedBytes ?? 0);
   }
 }
 
 /** Reads JSON that came instead of a stream. It may contain the reason. */
 class JsonInsteadOfStream implements BodyConsumer {
   readonly #attempt: AttemptControl;
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #gathered = new GatheredBytes();
 
   constructor(attempt: AttemptControl) {
     this.#attempt = attempt;
   }
 
   onData(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
-    if (this.#bytes > maxHeldBytes) this.#attempt.fail(malformed);
+    this.#gathered.add(chunk);
+    if (this.#gathered.length > maxHeldBytes) this.#attempt.fail(malformed);
   }
 
   onEnd(): void {
-    const value = parsedJson(Buffer.concat(this.#chunks));
+    const value = parseForeign(this.#gathered.bytes, maxErrorValues);
     const error = isObject(value) ? providerErrorIn(value) : null;
     this.#attempt.fail(error === null ? malformed : refusalInBody(error));
   }
@@ -140,12 +176,16 @@ class StreamConsumer implements BodyConsumer {
   readonly #head: ResponseHead;
   readonly #attempt: AttemptControl;
   readonly #interpreter: StreamInterpreter;
-  readonly #splitter = new SseSplitter();
+  readonly #splitter: SseSplitter;
   /** Whether it continues the answer of another attempt. */
   readonly #isContinuation: boolean;
   #arrived: Buffer[] = [];
   #held: Buffer[] = [];
   #heldBytes = 0;
+  /** The events that wait for a turn of the event loop, because they are large; null if none do. */
+  #waiting: SseBatch | null = null;
+  /** Whether the provider's response ended while events waited. */
+  #hasEnded = false;
   #hasContent = false;
   /** Settles when the answer may begin; null before its first event, and if nothing is to be done for it. */
   #preparing: Promise<void> | null = null;
@@ -169,6 +209,7 @@ class StreamConsumer implements BodyConsumer {
     this.#interpreter = interpreter;
     this.#isContinuation = stream.hasBegun;
     this.#isPrepared = stream.options.prepare === undefined;
+    this.#splitter = new SseSplitter(maxEventBytes + stream.maxRepeatedBytes);
     if (/^text\/event-stream\b/i.test(contentType) && isPlain(head.headers)) return;
     this.#isOver = true;
     queueMicrotask(() => attempt.fail(malformed));
@@ -180,39 +221,62 @@ class StreamConsumer implements BodyConsumer {
 
   /** Reads and writes all events of a piece together. */
   onData(chunk: Buffer): void {
+    if (this.#waiting !== null) this.#attempt.pause();
     if (this.#arrived.push(chunk) === 1) queueMicrotask(this.#flush);
   }
 
   onEnd(): void {
     this.#take();
-    if (this.#isOver) return;
-    this.#pass(this.#splitter.finish());
-    if (this.#isOver) return;
-    if (this.#interpreter.isFinished) this.#complete(this.#interpreter.finish());
-    else this.#fail(unfinished);
+    if (this.#waiting !== null) this.#hasEnded = true;
+    else this.#finish();
   }
 
   onAbort(): void {
-    this.#take();
-    // The answer is complete, so the end of the connection does not matter.
-    if (!this.#isOver && this.#interpreter.isFinished) this.#complete(this.#interpreter.finish());
-    this.#isOver = true;
-    this.#stream.options.answerHold.resize(0);
+    try {
+      this.#passWaiting();
+      this.#take();
+      this.#passWaiting();
+      // The answer is complete, so the end of the connection does not matter.
+      if (!this.#isOver && this.#interpreter.isFinished) this.#complete('finish');
+    } finally {
+      this.#isOver = true;
+      this.#stream.options.answerHold.resize(0);
+    }
+  }
+
+  #finish(): void {
+    if (this.#isOver) return;
+    this.#pass(this.#splitter.finish());
+    if (this.#isOver) return;
+    if (this.#interpreter.isFinished) this.#complete('finish');
+    else this.#fail(unfinished);
   }
 
   readonly #flush = (): void => {
-    this.#take();
-    // The first content waits for the end of its turn. If a failure came with it, another target can still answer.
+    try {
+      this.#take();
+      this.#writeFirst();
+    } catch (error) {
+      this.#fail(unreadable(error));
+    }
+  };
+
+  /** The first content waits for the end of its turn. If a failure came with it, another target can still answer. */
+  #writeFirst(): void {
     if (!this.#hasContent || this.#held.length === 0 || this.#isOver || this.#stream.options.isHeldWhole) return;
     if (this.#isPrepared) this.#write(noBytes);
     else this.#preparing ??= this.#prepare();
-  };
+  }
 
   async #prepare(): Promise<void> {
     this.#attempt.pause();
-    const failure = await this.#stream.options.prepare?.(Buffer.concat(this.#held), this.#head);
-    this.#isPrepared = true;
-    if (failure !== undefined && failure !== null) return this.#fail(failure);
+    try {
+      const failure = await this.#stream.options.prepare?.(Buffer.concat(this.#held), this.#head);
+      this.#isPrepared = true;
+      if (failure !== undefined && failure !== null) return this.#fail(failure);
+    } catch (error) {
+      return this.#fail(unreadable(error));
+    }
     this.#attempt.resume();
     this.#flush();
   }
@@ -220,17 +284,54 @@ class StreamConsumer implements BodyConsumer {
   #take(): void {
     const arrived = this.#arrived;
     const [first] = arrived;
-    if (first === undefined) return;
+    if (first === undefined || (this.#waiting !== null && !this.#isOver)) return;
     this.#arrived = [];
     if (this.#isOver) return;
-    this.#pass(this.#splitter.push(arrived.length === 1 ? first : Buffer.concat(arrived)));
+    const batch = this.#splitter.push(arrived.length === 1 ? first : Buffer.concat(arrived));
+    if (batch.bytes.length > maxBatchBytes) this.#wait(batch);
+    else this.#pass(batch);
     if (!this.#isOver && this.#splitter.overflown) this.#fail(tooLarge);
+  }
+
+  /** Lets large events wait for a turn of the event loop, in which no other large work is done. */
+  #wait(batch: SseBatch): void {
+    this.#waiting = batch;
+    this.#attempt.pause();
+    void runFor(this.#stream.options.answerHold.projectId, () => heavyWork.take(1)).then(this.#continue);
+  }
+
+  readonly #continue = (): void => {
+    try {
+      this.#passWaiting();
+      this.#take();
+      this.#writeFirst();
+      if (this.#waiting !== null || this.#isOver) return;
+      if (this.#preparing === null || this.#isPrepared) this.#attempt.resume();
+      if (this.#hasEnded) this.#finish();
+    } catch (error) {
+      this.#fail(unreadable(error));
+    }
+  };
+
+  #passWaiting(): void {
+    const batch = this.#waiting;
+    this.#waiting = null;
+    if (batch !== null && !this.#isOver) this.#pass(batch);
   }
 
   #pass(batch: SseBatch): void {
     const { translated } = this.#interpreter;
     if (translated === undefined) this.#passOn(batch);
     else this.#passTranslated(batch, translated);
+    if (!this.#isOver) this.#count(this.#heldBytes + this.#interpreter.keptBytes);
+  }
+
+  /** Counts what is held here and what the interpreter keeps. */
+  #count(bytes: number): void {
+    const { answerHold } = this.#stream.options;
+    if (bytes <= answerHold.bytes) answerHold.resize(bytes);
+    else if (this.#interpreter.keptBytes > maxKeptBytes) this.#fail(tooLarge);
+    else if (!answerHold.takeBegun(bytes - answerHold.bytes)) this.#fail(noRoom);
   }
 
   #passTranslated({ events }: SseBatch, translated: () => string): void {
@@ -280,13 +381,17 @@ class StreamConsumer implements BodyConsumer {
   }
 
   /** Handles an event that ends the stream. */
-  #conclude(event: Extract<EventClassification, { kind: 'end' | 'malformed' | 'error' }>, bytes: Buffer): void {
+  #conclude(
+    event: Extract<EventClassification, { kind: 'end' | 'malformed' | 'too-large' | 'error' }>,
+    bytes: Buffer,
+  ): void {
     if (event.kind === 'error') this.#fail(refusalInBody(event.error));
     else if (event.kind === 'malformed') this.#fail(malformed);
+    else if (event.kind === 'too-large') this.#fail(tooLarge);
     else if (!this.#interpreter.canEnd) this.#fail(unfinished);
     else {
       this.#send(bytes);
-      this.#complete(this.#interpreter.translated === undefined ? '' : this.#interpreter.finish());
+      this.#complete(this.#interpreter.translated === undefined ? 'passed' : 'finish');
     }
   }
 
@@ -301,7 +406,8 @@ class StreamConsumer implements BodyConsumer {
     this.#heldBytes += bytes.length;
     const { isHeldWhole } = this.#stream.options;
     const isWaiting = isHeldWhole || !this.#hasContent;
-    if (isWaiting && this.#heldBytes > (isHeldWhole ? maxWholeBytes : maxHeldBytes)) this.#fail(tooLarge);
+    const maxBytes = (isHeldWhole ? maxWholeBytes : maxHeldBytes) + this.#stream.maxRepeatedBefore;
+    if (isWaiting && this.#heldBytes > maxBytes) this.#fail(tooLarge);
     else if (!this.#stream.options.answerHold.takeBegun(bytes.length)) this.#fail(noRoom);
   }
 
@@ -315,7 +421,8 @@ class StreamConsumer implements BodyConsumer {
     const [first = noBytes] = this.#held;
     const all = this.#held.length === 1 && bytes.length === 0 ? first : Buffer.concat([...this.#held, bytes]);
     this.#held = [];
-    this.#stream.options.answerHold.resize(0);
+    this.#heldBytes = 0;
+    this.#count(this.#interpreter.keptBytes);
     return all;
   }
 
@@ -326,11 +433,16 @@ class StreamConsumer implements BodyConsumer {
     this.#response.start(this.#status, [...this.#headers, ...(this.#head.costHeader?.(reported) ?? [])]);
   }
 
-  #complete(endMark: string): void {
+  /** @param end `passed` if the provider's own end has passed; `finish` if the interpreter writes one */
+  #complete(end: 'passed' | 'finish'): void {
+    const { keptBytes } = this.#interpreter;
+    if (end === 'finish' && keptBytes > 0) this.#count(this.#heldBytes + maxRepetitions * keptBytes);
+    if (this.#isOver) return;
+    const last = end === 'passed' ? noBytes : Buffer.from(this.#interpreter.finish());
+    const { finish } = this.#stream.options;
+    if (finish !== undefined) this.#count(this.#heldBytes + last.length);
     if (this.#isOver) return;
     this.#isOver = true;
-    const last = endMark === '' ? noBytes : Buffer.from(endMark);
-    const { finish } = this.#stream.options;
     if (finish === undefined) this.#end(last);
     else
       this.#stream.lastEvent = async () => {
@@ -344,6 +456,7 @@ class StreamConsumer implements BodyConsumer {
     if (!this.#stream.hasBegun) this.#begin();
     const rest = this.#withHeld(last);
     if (rest.length > 0) this.#response.write(rest);
+    this.#stream.options.answerHold.resize(0);
     this.#response.end();
   }
 

@@ -2,6 +2,7 @@ import type { ByteReservation } from '#exchange/byte-budget.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
 import { type AttemptFailure, malformed, noRoom, refusalInBody, unfinished } from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
+import { GatheredBytes } from '#gateway/framing/gathered-bytes.ts';
 import { JsonMemberReader } from '#gateway/framing/json-member-reader.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
@@ -42,8 +43,7 @@ export class PartlyHeldResponse implements ResponseHandler {
 
   receive(head: ResponseHead, attempt: AttemptControl): BodyConsumer {
     const { answerHold, requiredMember } = this.#options;
-    const held: Buffer[] = [];
-    let bytes = 0;
+    const held = new GatheredBytes();
     const reader = new JsonMemberReader(['usage', 'error'], [requiredMember]);
     const isEncoded = (head.headers['content-encoding'] ?? 'identity') !== 'identity';
     return {
@@ -52,9 +52,8 @@ export class PartlyHeldResponse implements ResponseHandler {
         attempt.markContent();
         if (!isEncoded) reader.feed(chunk);
         if (this.hasBegun) return writePaced(this.#options.response, chunk, attempt);
-        held.push(chunk);
-        bytes += chunk.length;
-        if (bytes > maxHeldBytes) this.#begin(head, held, attempt, isEncoded ? null : reader);
+        held.add(chunk);
+        if (held.length > maxHeldBytes) this.#begin(head, held, attempt, isEncoded ? null : reader);
         else if (!answerHold.takeBegun(chunk.length)) attempt.fail(noRoom);
       },
       onEnd: () => {
@@ -79,7 +78,7 @@ export class PartlyHeldResponse implements ResponseHandler {
   }
 
   /** @param reader null for a compressed answer, which is not read */
-  #begin(head: ResponseHead, held: Buffer[], attempt: AttemptControl, reader: JsonMemberReader | null): void {
+  #begin(head: ResponseHead, held: GatheredBytes, attempt: AttemptControl, reader: JsonMemberReader | null): void {
     const { response, answerHold, requiredMember } = this.#options;
     if (reader !== null && !(reader.state === 'open' && reader.has(requiredMember))) {
       attempt.fail(malformed);
@@ -89,7 +88,7 @@ export class PartlyHeldResponse implements ResponseHandler {
     const fields = createResponseHeaders(head, contentTypeOf(head));
     for (const name of ['content-length', 'content-encoding']) copyHeader(fields, head, name);
     response.start(head.status, fields);
-    for (const chunk of held.splice(0)) writePaced(response, chunk, attempt);
+    for (const chunk of held.take()) writePaced(response, chunk, attempt);
     answerHold.resize(0);
   }
 
@@ -101,13 +100,12 @@ export class PartlyHeldResponse implements ResponseHandler {
 
   #deliver(
     head: ResponseHead,
-    held: ReadonlyArray<Buffer>,
+    held: GatheredBytes,
     reader: JsonMemberReader,
     isEncoded: boolean,
   ): AttemptFailure | null {
     const { response, requiredMember } = this.#options;
-    const sent = held.length === 1 ? (held[0] as Buffer) : Buffer.concat(held);
-    const body = heldContent(head, sent);
+    const body = heldContent(head, held.bytes);
     if (body === null) return malformed;
     if (isEncoded) reader.feed(body);
     if (reader.state !== 'complete') return body.length === 0 ? unfinished : malformed;

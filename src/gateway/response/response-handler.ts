@@ -39,12 +39,15 @@ export interface ResponseHandler {
   readonly abort: (failure: AttemptFailure) => void;
   /** Whether the whole answer has arrived except for its usage, which the provider may still send. */
   readonly isAwaitingUsage: boolean;
-  /** Delivers what waits for `FinishAnswer` after a completed attempt. Missing if nothing waits. Never rejects. */
+  /**
+   * Delivers what waits for `FinishAnswer` after a completed attempt. Missing if nothing waits. If it rejects, the
+   * attempt has failed.
+   */
   readonly deliver?: () => Promise<void>;
 }
 
 /**
- * Does what must be done before the client has any byte of an answer. Never rejects.
+ * Does what must be done before the client has any byte of an answer. If it rejects, the attempt fails.
  * @param first the first events of a stream, or the whole answer, as the client would get them
  * @param head of the provider's response
  * @returns why the client must not have it; null if it may
@@ -52,7 +55,7 @@ export interface ResponseHandler {
 export type PrepareAnswer = (first: Buffer, head: ResponseHead) => Promise<AttemptFailure | null>;
 
 /**
- * Does what must be done with a complete answer before the client has all of it. Never rejects.
+ * Does what must be done with a complete answer before the client has all of it. If it rejects, the attempt fails.
  * @param last the whole answer, or the last events of a stream
  * @param head of the provider's response
  * @returns what the client gets in its place

@@ -1,12 +1,22 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import type { ResponseSink } from '#exchange/response-sink.ts';
-import { type AttemptFailure, malformed, refusalInBody, unfinished } from '#gateway/attempt/attempt-failure.ts';
+import {
+  type AttemptFailure,
+  malformed,
+  refusalInBody,
+  tooLarge,
+  unfinished,
+  unreadable,
+} from '#gateway/attempt/attempt-failure.ts';
 import type { AttemptControl, BodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { HeldBody } from '#gateway/attempt/held-body.ts';
+import { type ForeignJson, parseForeignInTurns, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import { nothingReported, type ReportedConsumption } from '#gateway/neutral/consumption.ts';
 import { audioSecondsIn, providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
 import type { TranslatedBody } from '#gateway/providers/provider.ts';
-import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { isPlain } from '#gateway/transport/transport.ts';
+import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { isObject, type JsonObject } from '#shared/json/json.ts';
 import {
   createResponseHeaders,
   type FinishAnswer,
@@ -53,11 +63,18 @@ export class WholeResponse implements ResponseHandler {
     // It begins and ends at once: there is nothing to break off.
   }
 
+  /** @throws what the work before it throws; the client has nothing of the answer then */
   async deliver(): Promise<void> {
-    await this.waiting?.();
+    const send = this.waiting;
     this.waiting = null;
+    this.hasBegun = false;
+    await send?.();
+    this.hasBegun = true;
   }
 }
+
+/** Maximum bytes of an answer that is translated, which takes a few turns of the event loop. */
+const maxTranslatedBytes = 16 * 1024 * 1024;
 
 /** The answer of one attempt. */
 class HeldAnswer implements BodyConsumer {
@@ -66,17 +83,22 @@ class HeldAnswer implements BodyConsumer {
   readonly #head: ResponseHead;
   readonly #attempt: AttemptControl;
   readonly #held: HeldBody;
+  readonly #requiredMember: string | null;
+  /** Whether its body is parsed. */
+  readonly #isJson: boolean;
   #reported: ReportedConsumption = nothingReported;
-  /** Its value; null if it is not JSON. */
-  #parsed: JsonObject | null = null;
   #isOver = false;
 
   constructor(whole: WholeResponse, options: WholeResponseOptions, head: ResponseHead, attempt: AttemptControl) {
+    const { headers, translator } = head;
     this.#whole = whole;
     this.#options = options;
     this.#head = head;
     this.#attempt = attempt;
-    this.#held = new HeldBody(attempt, options.answerHold);
+    this.#requiredMember = translator?.requiredMember ?? options.requiredMember;
+    const isNamedJson = /[/+]json\b/i.test(this.#contentType);
+    this.#isJson = isNamedJson || this.#requiredMember !== null || translator?.translate !== undefined;
+    this.#held = new HeldBody(attempt, options.answerHold, this.#isJson && isPlain(headers));
   }
 
   /** Its usage, which its body reports. */
@@ -89,9 +111,11 @@ class HeldAnswer implements BodyConsumer {
   }
 
   onEnd(): void {
-    const answer = this.#translated();
-    if (isFailure(answer)) this.#settle(answer);
-    else this.#send(answer);
+    const body = heldContent(this.#head, this.#held.bytes);
+    if (body === null) this.#settle(malformed);
+    else if (!this.#isJson) this.#finish(body.length > 0 ? { contentType: this.#contentType, body } : unfinished);
+    else if (body.length <= largeBodyBytes) this.#finish(this.#read(body, this.#parse(body) as ForeignJson));
+    else void this.#readInTurns(body);
   }
 
   onAbort(): void {
@@ -100,29 +124,48 @@ class HeldAnswer implements BodyConsumer {
     this.#options.answerHold.resize(0);
   }
 
-  /** Returns what the client gets, or why it gets nothing. */
-  #translated(): TranslatedBody | AttemptFailure {
-    const { headers, translator } = this.#head;
-    const body = heldContent(this.#head, this.#held.bytes);
-    if (body === null) return malformed;
-    const contentType = headers['content-type'] ?? 'application/octet-stream';
-    const failure = this.#check(contentType, body);
-    if (failure !== null) return failure;
-    const translate = translator?.translate;
-    return translate === undefined ? { contentType, body } : (translate(body, this.#parsed) ?? malformed);
+  get #contentType(): string {
+    return this.#head.headers['content-type'] ?? 'application/octet-stream';
   }
 
-  #check(contentType: string, body: Buffer): AttemptFailure | null {
-    const requiredMember = this.#head.translator?.requiredMember ?? this.#options.requiredMember;
-    if (requiredMember === null && !/[/+]json\b/i.test(contentType)) return body.length > 0 ? null : unfinished;
-    const value = parsedJson(body);
+  #parse(body: Buffer): ForeignJson | Promise<ForeignJson> {
+    return parseForeignInTurns(body, this.#held.isScanned, this.#options.answerHold.projectId);
+  }
+
+  async #readInTurns(body: Buffer): Promise<void> {
+    this.#attempt.pause();
+    try {
+      const value = await this.#parse(body);
+      await heavyWork.take(1);
+      if (!this.#isOver) this.#finish(this.#read(body, value));
+    } catch (error) {
+      this.#settle(unreadable(error));
+    }
+  }
+
+  /** Returns what the client gets, or why it gets nothing. */
+  #read(body: Buffer, value: ForeignJson): TranslatedBody | AttemptFailure {
+    const failure = this.#check(value);
+    if (failure !== null) return failure;
+    const translate = this.#head.translator?.translate;
+    if (translate === undefined) return { contentType: this.#contentType, body };
+    return body.length > maxTranslatedBytes ? tooLarge : (translate(body, value as JsonObject) ?? malformed);
+  }
+
+  #check(value: ForeignJson): AttemptFailure | null {
+    if (value === tooLargeJson) return tooLarge;
     if (!isObject(value)) return malformed;
+    const requiredMember = this.#requiredMember;
     const error = requiredMember !== null && value[requiredMember] !== undefined ? null : providerErrorIn(value);
     if (error !== null) return refusalInBody(error);
     if (requiredMember !== null && value[requiredMember] === undefined) return malformed;
-    this.#parsed = value;
     this.#reported = { tokens: tokensIn(value.usage), audioSeconds: audioSecondsIn(value) };
     return null;
+  }
+
+  #finish(answer: TranslatedBody | AttemptFailure): void {
+    if (isFailure(answer)) this.#settle(answer);
+    else this.#send(answer);
   }
 
   /** Sends an answer, or lets it wait for what is done before the client has it. */
@@ -133,9 +176,11 @@ class HeldAnswer implements BodyConsumer {
     if (prepare === undefined && finish === undefined) response.send(status, headers, body);
     else
       this.#whole.waiting = async () => {
-        const finished = finish === undefined ? body : await finish(body, this.#head);
-        response.send(status, headers, finished);
-        answerHold.resize(0);
+        try {
+          response.send(status, headers, finish === undefined ? body : await finish(body, this.#head));
+        } finally {
+          answerHold.resize(0);
+        }
       };
     if (prepare === undefined) this.#settle(null);
     else this.#prepare(prepare, body);
@@ -143,7 +188,10 @@ class HeldAnswer implements BodyConsumer {
 
   #prepare(prepare: PrepareAnswer, body: Buffer): void {
     this.#attempt.pause();
-    void prepare(body, this.#head).then((failure) => this.#settle(failure));
+    void prepare(body, this.#head).then(
+      (failure) => this.#settle(failure),
+      (error: unknown) => this.#settle(unreadable(error)),
+    );
   }
 
   #settle(failure: AttemptFailure | null): void {

@@ -131,6 +131,7 @@ class BackgroundRelay {
       answerHold,
       createInterpreter: () => new RewrittenResponsesStream(this.#storage, true),
       isHeldWhole: false,
+      repeatedBytes: this.#turn.outline.bytes,
       finish: this.#storeStream,
     });
   }
@@ -140,7 +141,7 @@ class BackgroundRelay {
   }
 
   readonly #storeWhole: FinishAnswer = async (body) => {
-    const answer = rewriteResponse(body, this.#storage);
+    const answer = await rewriteResponse(body, this.#storage);
     await this.#store(answer.toString());
     return answer;
   };

@@ -1,14 +1,15 @@
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { Attempt, type AttemptOutcome } from '#gateway/attempt/attempt.ts';
-import { type AttemptFailure, redactRefusal } from '#gateway/attempt/attempt-failure.ts';
+import { type AttemptFailure, redactRefusal, tooLarge } from '#gateway/attempt/attempt-failure.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
 import { HeldBody } from '#gateway/attempt/held-body.ts';
 import type { ModelRoute, WeightedTarget } from '#gateway/config/catalogue.ts';
+import { parseForeignInTurns, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import type { Gateway } from '#gateway/gateway.ts';
-import { responseIn } from '#gateway/protocols/openai-responses/rewrite-response.ts';
+import { responseOf } from '#gateway/protocols/openai-responses/rewrite-response.ts';
 import type { ConfigurationSnapshot } from '#gateway/providers/open-provider.ts';
 import type { Provider } from '#gateway/providers/provider.ts';
-import { contentOf } from '#gateway/transport/transport.ts';
+import { contentOf, isPlain } from '#gateway/transport/transport.ts';
 import type { BackgroundTarget } from '#responses/response-store.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 
@@ -82,7 +83,7 @@ export async function callTarget(
   let headers: Parameters<typeof contentOf>[0] = {};
   const attempt = new Attempt(target.timeouts, (_status, received, control) => {
     headers = received;
-    const body = new HeldBody(control, answerHold);
+    const body = new HeldBody(control, answerHold, isPlain(received));
     held = body;
     return { onData: (chunk) => body.take(chunk), onEnd: () => control.complete() };
   });
@@ -95,12 +96,15 @@ export async function callTarget(
   total.clear();
   signal?.removeEventListener('abort', expire);
   if (outcome.kind === 'failed') return failed(outcome, provider);
-  const content = contentOf(headers, (held as HeldBody | null)?.bytes ?? noBytes, maxAnswerBytes);
-  return { kind: 'answered', response: content === null ? null : responseIn(content.toString()) };
+  const body = held as HeldBody | null;
+  const content = body === null ? null : contentOf(headers, body.bytes, maxContentBytes);
+  const value = content === null ? undefined : await parseForeignInTurns(content, body?.isScanned === true);
+  if (value === tooLargeJson) return { kind: 'failed', failure: tooLarge };
+  return { kind: 'answered', response: responseOf(value) };
 }
 
-const noBytes = Buffer.alloc(0);
-const maxAnswerBytes = 64 * 1024 * 1024;
+/** Maximum bytes after decompression. */
+const maxContentBytes = 16 * 1024 * 1024;
 
 function failed({ failure }: Extract<AttemptOutcome, { kind: 'failed' }>, { redactor }: Provider): CopyAnswer {
   if (failure.kind !== 'refused') return { kind: 'failed', failure };

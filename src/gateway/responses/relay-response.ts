@@ -147,7 +147,7 @@ class ResponseKeeper implements Usage {
 
   readonly storeBeforeLastByte: FinishAnswer = async (last, head) => {
     const isAsWritten = this.#request.isStreamed || head.translator !== null;
-    const answer = isAsWritten ? last : rewriteResponse(last, this.#storage);
+    const answer = isAsWritten ? last : await rewriteResponse(last, this.#storage);
     if (!this.#storage.isStored) return answer;
     const text = this.#request.isStreamed ? lastDataIn(answer) : answer.toString();
     if (await this.#store(text, head)) return answer;
@@ -167,6 +167,7 @@ class ResponseKeeper implements Usage {
 
   /** @returns whether it is stored: an answer that nobody has, or that failed, is not */
   async #store(text: string, head: ResponseHead): Promise<boolean> {
+    if (text.length > maxTurnBytes && !this.#request.isInBackground) return false;
     const response = responseIn(text);
     if (response === null) return false;
     const turn = this.#turnOf(response, this.#request.isStreamed ? JSON.stringify(response) : text);

@@ -94,6 +94,7 @@ function createResponseHandler(
     createInterpreter: () => request.watch({ keepsText: canContinue, takesUsageOut }),
     isHeldWhole: onStreamFailure === 'whole',
     canContinue,
+    repeatedBytes: request.repeatedBytes,
     ...hooks,
   });
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Attempt } from '#gateway/attempt/attempt.ts';
+import type { BodyConsumer } from '#gateway/attempt/body-consumer.ts';
 import { Deadline } from '#gateway/attempt/deadline.ts';
 
 const timeouts = { connectMs: 1_000, headersMs: 1_000, firstContentMs: 1_000, idleMs: 20, totalMs: 1_000 };
@@ -15,5 +16,33 @@ describe('Attempt', () => {
     new Deadline(() => attempt.onData(Buffer.from('{'))).set(timeouts.idleMs);
     const outcome = await attempt.outcome;
     assert.ok(outcome.kind === 'failed' && outcome.failure.kind === 'refused', JSON.stringify(outcome));
+  });
+
+  describe('when the code that reads an answer throws', () => {
+    const thrown = new RangeError('Maximum call stack size exceeded');
+    const fail = () => {
+      throw thrown;
+    };
+    const consumer: BodyConsumer = { onData: () => undefined, onEnd: () => undefined };
+    const broken: Readonly<Record<string, () => BodyConsumer>> = {
+      'its beginning': fail,
+      'a piece': () => ({ ...consumer, onData: fail }),
+      'its end': () => ({ ...consumer, onEnd: fail }),
+      'its failure': () => ({ ...consumer, onEnd: fail, onAbort: fail }),
+    };
+    for (const [what, makeConsumer] of Object.entries(broken)) {
+      it(`fails alone at ${what}`, async () => {
+        const attempt = new Attempt(timeouts, makeConsumer);
+        attempt.start({ call: () => call, close: async () => undefined }, { body: null } as never);
+        attempt.onSent();
+        attempt.onHeaders(200, {});
+        attempt.onData(Buffer.from('{}'));
+        attempt.onEnd();
+        assert.deepEqual(await attempt.outcome, {
+          kind: 'failed',
+          failure: { kind: 'broken', how: 'malformed', thrown },
+        });
+      });
+    }
   });
 });

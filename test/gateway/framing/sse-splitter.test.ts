@@ -111,4 +111,17 @@ describe('SseSplitter', () => {
     splitter.push(piece);
     assert.equal(splitter.overflown, true);
   });
+
+  it('searches each part of a long event once, whichever line ends it has', () => {
+    for (const [lineEnd, last] of [
+      ['\n', '\r\n'],
+      ['\r', '\n\n'],
+    ] as const) {
+      const event = Buffer.from(`x${lineEnd}`.repeat(maxEventBytes / 2) + last);
+      const startedAt = performance.now();
+      assert.equal(split([event]).said.length, 1);
+      // Every line's end searched to the end of the event would take half a minute.
+      assert.ok(performance.now() - startedAt < 5_000);
+    }
+  });
 });

@@ -33,6 +33,7 @@ function textRequestOf(request: MessagesRequest): TextRequest {
     model: request.model,
     hint: 'balanced',
     isStreamed: request.isStreamed,
+    repeatedBytes: 0,
     asksForUsage: () => true,
     isContinuable: () => isContinuable(request),
     mustTranslate: request.hasForeignReasoning,

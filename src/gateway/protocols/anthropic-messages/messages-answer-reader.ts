@@ -1,9 +1,10 @@
+import { parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import { keptText, parseAnswerKeepingText } from '#gateway/framing/json-text.ts';
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
-import type { AnswerEvent, AnswerReader, FinishReason } from '#gateway/neutral/answer-event.ts';
+import { type AnswerEvent, type AnswerReader, type FinishReason, maxToolCalls } from '#gateway/neutral/answer-event.ts';
 import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
 import { listOr, numberOr, textOr } from '#gateway/protocols/parsing.ts';
-import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { protocolName } from './thinking.ts';
 
 const reasons: Readonly<Record<string, FinishReason>> = {
@@ -20,6 +21,16 @@ function reasonOf(said: Json | undefined): FinishReason {
   return (typeof said === 'string' ? reasons[said] : undefined) ?? 'stop';
 }
 
+const tooLarge: ReadonlyArray<AnswerEvent> = [{ kind: 'too-large' }];
+
+/** The counts that are kept of a report, which may have any other members. */
+const reportedCounts = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+] as const;
+
 /** A block of the stream that is a call of a tool. */
 interface OpenCall {
   readonly index: number;
@@ -34,11 +45,12 @@ export class MessagesAnswerReader implements AnswerReader {
   /** By the index of their blocks. */
   readonly #calls = new Map<number, OpenCall>();
   /** The counts of the first event; the last one does not repeat them all. */
-  #usage: JsonObject = {};
+  readonly #usage: Record<string, Json> = {};
 
   read(data: string | null): ReadonlyArray<AnswerEvent> {
     if (data === null || data === '') return [];
-    const event = parsedJson(data);
+    const event = parseForeign(data);
+    if (event === tooLargeJson) return tooLarge;
     if (!isObject(event)) return [{ kind: 'malformed' }];
     switch (event.type) {
       case 'message_start':
@@ -67,6 +79,7 @@ export class MessagesAnswerReader implements AnswerReader {
   #blockStart({ index, content_block: block }: JsonObject): ReadonlyArray<AnswerEvent> {
     if (!isObject(block)) return [{ kind: 'malformed' }];
     if (block.type === 'tool_use') {
+      if (this.#calls.size === maxToolCalls) return tooLarge;
       const call = { index: this.#calls.size, hasArguments: false };
       this.#calls.set(numberOr(index) ?? 0, call);
       return [{ kind: 'tool-call', index: call.index, id: textOr(block.id) ?? '', name: textOr(block.name) ?? '' }];
@@ -114,7 +127,7 @@ export class MessagesAnswerReader implements AnswerReader {
 
   #report(usage: Json | undefined): ReadonlyArray<AnswerEvent> {
     if (!isObject(usage)) return [];
-    this.#usage = { ...this.#usage, ...usage };
+    for (const name of reportedCounts) if (usage[name] !== undefined) this.#usage[name] = usage[name];
     const tokens = tokensIn(this.#usage);
     return tokens === null ? [] : [{ kind: 'usage', tokens }];
   }

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { JsonText, type WritableJson, writeJson } from '#gateway/framing/json-text.ts';
+import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/answer-event.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import type { WriterOptions } from '#gateway/protocols/protocol.ts';
-import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import type { JsonObject } from '#shared/json/json.ts';
+import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { protocolName } from './thinking.ts';
 
 const reasons: Readonly<Record<FinishReason, string>> = {
@@ -32,6 +34,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
   /** The call whose block is open. */
   #openCall: number | null = null;
   readonly #waiting = new Map<number, WaitingCall>();
+  keptBytes = 0;
   #tokens: Tokens | null = null;
   #finish: Extract<AnswerEvent, { kind: 'finished' }> | null = null;
 
@@ -128,6 +131,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
   #call({ index, id, name }: Extract<AnswerEvent, { kind: 'tool-call' }>): string {
     if (this.#openCall !== null) {
       this.#waiting.set(index, { id, name, pieces: [] });
+      this.keptBytes += keptBytesOf(id) + keptBytesOf(name);
       return '';
     }
     const opened = this.#openBlock('tool_use', callBlock(id, name));
@@ -137,7 +141,10 @@ export class MessagesAnswerWriter implements AnswerWriter {
 
   #arguments(index: number, text: string): string {
     if (this.#openCall === index) return this.#delta({ type: 'input_json_delta', partial_json: text });
-    this.#waiting.get(index)?.pieces.push(text);
+    const waiting = this.#waiting.get(index);
+    if (waiting === undefined) return '';
+    waiting.pieces.push(text);
+    this.keptBytes += keptBytesOf(text);
     return '';
   }
 
@@ -150,6 +157,7 @@ export class MessagesAnswerWriter implements AnswerWriter {
         this.#close();
     }
     this.#waiting.clear();
+    this.keptBytes = 0;
     return written;
   }
 }
@@ -189,7 +197,7 @@ function blockOf(part: AnswerPart): ReadonlyArray<WritableJson> {
       return part.text === '' ? [] : [{ type: 'text', text: part.text }];
     case 'tool-call': {
       // A model may write arguments that are not an object: a client then gets none.
-      const input = isObject(parsedJson(part.arguments)) ? part.arguments : '{}';
+      const input = isJsonObject(part.arguments) ? part.arguments : '{}';
       return [{ type: 'tool_use', id: part.id, name: part.name, input: new JsonText(input) }];
     }
     case 'reasoning': {
@@ -199,6 +207,13 @@ function blockOf(part: AnswerPart): ReadonlyArray<WritableJson> {
       return [{ type: 'thinking', thinking: text, signature: signature?.of === protocolName ? signature.value : '' }];
     }
   }
+}
+
+/** Whether a text is a JSON object. None of it becomes a value. */
+function isJsonObject(text: string): boolean {
+  const scanner = new JsonScanner(Buffer.from(text), { maxValues: Number.POSITIVE_INFINITY });
+  while (!scanner.advance());
+  return scanner.fault === null && scanner.isObject;
 }
 
 /** Anthropic counts cached tokens apart from the others. */

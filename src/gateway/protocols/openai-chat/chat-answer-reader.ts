@@ -1,8 +1,9 @@
+import { parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
-import type { AnswerEvent, AnswerReader, FinishReason } from '#gateway/neutral/answer-event.ts';
+import { type AnswerEvent, type AnswerReader, type FinishReason, maxToolCalls } from '#gateway/neutral/answer-event.ts';
 import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
 import { listOr, numberOr, textOr } from '#gateway/protocols/parsing.ts';
-import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
 const reasons: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
@@ -27,7 +28,8 @@ export class ChatAnswerReader implements AnswerReader {
   read(data: string | null): ReadonlyArray<AnswerEvent> {
     if (data === null || data === '') return [];
     if (data.trim() === '[DONE]') return [{ kind: 'end' }];
-    const chunk = parsedJson(data);
+    const chunk = parseForeign(data);
+    if (chunk === tooLargeJson) return [{ kind: 'too-large' }];
     if (!isObject(chunk)) return [{ kind: 'malformed' }];
     const error = providerErrorIn(chunk);
     if (error !== null) return [{ kind: 'error', error }];
@@ -65,6 +67,7 @@ export class ChatAnswerReader implements AnswerReader {
     const asked = isObject(call.function) ? call.function : {};
     if (!this.#calls.has(index)) {
       this.#calls.add(index);
+      if (this.#calls.size > maxToolCalls) yield { kind: 'too-large' };
       yield { kind: 'tool-call', index, id: textOr(call.id) ?? '', name: textOr(asked.name) ?? '' };
     }
     const text = textOr(asked.arguments);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer, AnswerPart } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/answer-event.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
@@ -29,6 +30,7 @@ export class ChatAnswerWriter implements AnswerWriter {
   readonly #options: ChatWriterOptions;
   #common: JsonObject = {};
   #tokens: Tokens | null = null;
+  keptBytes = 0;
   /** The text of the reasoning that has no signature yet. */
   #reasoning: string[] = [];
   #details = 0;
@@ -50,7 +52,7 @@ export class ChatAnswerWriter implements AnswerWriter {
       case 'refusal':
         return this.#delta({ refusal: event.text });
       case 'reasoning':
-        this.#reasoning.push(event.text);
+        this.#keep(this.#reasoning, event.text);
         return event.text === '' ? '' : this.#delta({ reasoning_content: event.text });
       case 'signature':
         return this.#delta({ reasoning_details: [this.#detailOf(event.signature)] });
@@ -79,6 +81,7 @@ export class ChatAnswerWriter implements AnswerWriter {
     if (!this.#options.freeTextTools.has(name))
       return this.#delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] });
     this.#freeTexts.set(index, []);
+    this.keptBytes += keptBytesOf(name);
     return this.#delta({ tool_calls: [{ index, id, type: 'custom', custom: { name, input: '' } }] });
   }
 
@@ -86,8 +89,13 @@ export class ChatAnswerWriter implements AnswerWriter {
   #arguments(index: number, text: string): string {
     const pieces = this.#freeTexts.get(index);
     if (pieces === undefined) return this.#delta({ tool_calls: [{ index, function: { arguments: text } }] });
-    pieces.push(text);
+    this.#keep(pieces, text);
     return '';
+  }
+
+  #keep(pieces: string[], text: string): void {
+    pieces.push(text);
+    this.keptBytes += keptBytesOf(text);
   }
 
   #writeFreeTexts(): string {
@@ -96,12 +104,14 @@ export class ChatAnswerWriter implements AnswerWriter {
       custom: { input: freeTextIn(pieces.join('')) },
     }));
     this.#freeTexts.clear();
+    this.keptBytes = 0;
     return calls.length === 0 ? '' : this.#delta({ tool_calls: calls });
   }
 
   #detailOf(signature: Signature): JsonObject {
     const detail = { index: this.#details, ...detailOf(this.#reasoning.join(''), signature) };
     this.#details += 1;
+    for (const text of this.#reasoning) this.keptBytes -= keptBytesOf(text);
     this.#reasoning = [];
     return detail;
   }

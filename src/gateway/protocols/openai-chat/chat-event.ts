@@ -1,6 +1,8 @@
+import { parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { type ProviderError, providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
-import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { KeptText } from '#gateway/protocols/kept-text.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 
 /** The meaning of one event of a chat stream. */
 export type ChatEvent =
@@ -8,6 +10,7 @@ export type ChatEvent =
   /** A comment, or an event without data. */
   | { readonly kind: 'empty' }
   | { readonly kind: 'malformed' }
+  | { readonly kind: 'too-large' }
   | { readonly kind: 'error'; readonly error: ProviderError }
   | ChatChunk;
 
@@ -30,12 +33,17 @@ export interface ChatChunk {
 const empty: ChatEvent = { kind: 'empty' };
 const done: ChatEvent = { kind: 'done' };
 const malformed: ChatEvent = { kind: 'malformed' };
+const tooLarge: ChatEvent = { kind: 'too-large' };
+
+/** Maximum choices of an answer, of which each is remembered. OpenAI makes 128. */
+const maxChoices = 1_000;
 
 /** Reads the data of an event. Never throws: anything that is not a chunk is `malformed`. */
 export function readChatEvent(data: string | null): ChatEvent {
   if (data === null || data === '') return empty;
   if (data === '[DONE]' || data.trim() === '[DONE]') return done;
-  const value = parsedJson(data);
+  const value = parseForeign(data);
+  if (value === tooLargeJson) return tooLarge;
   if (!isObject(value)) return malformed;
   const error = providerErrorIn(value);
   if (error !== null) return { kind: 'error', error };
@@ -86,7 +94,7 @@ export class ChatProgress {
   readonly #expected: number;
   readonly #finished = new Set<number>();
   readonly #seen = new Set<number>();
-  #text: string[] | null;
+  readonly #text: KeptText;
   tokens: Tokens | null = null;
   hasContent = false;
 
@@ -96,12 +104,12 @@ export class ChatProgress {
    */
   constructor(expected: number, keepsText: boolean) {
     this.#expected = expected;
-    this.#text = keepsText ? [] : null;
+    this.#text = new KeptText(keepsText);
   }
 
   add(chunk: ChatChunk): void {
     // No target continues a finished answer, so later text is not kept.
-    if (this.#text !== null && !this.finished) this.#takeText(chunk.text);
+    if (!this.finished) this.#takeText(chunk.text);
     for (const index of chunk.choices) this.#seen.add(index);
     for (const index of chunk.finished) this.#finished.add(index);
     this.hasContent ||= chunk.hasContent;
@@ -109,8 +117,18 @@ export class ChatProgress {
   }
 
   #takeText(text: string | null): void {
-    if (text === null) this.#text = null;
-    else if (text !== '') this.#text?.push(text);
+    if (text === null) this.#text.drop();
+    else this.#text.add(text);
+  }
+
+  /** Whether more choices have come than are remembered. */
+  get isOverflown(): boolean {
+    return this.#seen.size > maxChoices;
+  }
+
+  /** The bytes of the text that is kept. */
+  get keptBytes(): number {
+    return this.#text.bytes;
   }
 
   /** Whether every requested or received choice has its finish reason. */
@@ -125,6 +143,6 @@ export class ChatProgress {
 
   /** The text so far; null if it was not kept or is incomplete. */
   get text(): string | null {
-    return this.#text === null ? null : this.#text.join('');
+    return this.#text.value;
   }
 }

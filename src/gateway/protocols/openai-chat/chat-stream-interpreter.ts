@@ -7,7 +7,7 @@ import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { ChatProgress } from './chat-event.ts';
 import { ChatEventReader } from './chat-event-reader.ts';
 
-const { noContent, content, gatewayOnly, end, malformed } = classifications;
+const { noContent, content, gatewayOnly, end, malformed, tooLarge } = classifications;
 
 /** A chat stream: finished when every choice has its `finish_reason`. */
 export class ChatStreamInterpreter implements StreamInterpreter {
@@ -33,10 +33,13 @@ export class ChatStreamInterpreter implements StreamInterpreter {
         return end;
       case 'malformed':
         return malformed;
+      case 'too-large':
+        return tooLarge;
       case 'error':
         return event;
       case 'chunk':
         this.#progress.add(event);
+        if (this.#progress.isOverflown) return tooLarge;
         if (event.isUsageOnly && this.#takesUsageOut) return gatewayOnly;
         return event.hasContent ? content : noContent;
     }
@@ -52,6 +55,10 @@ export class ChatStreamInterpreter implements StreamInterpreter {
 
   get canEnd(): boolean {
     return this.#progress.seenFinished;
+  }
+
+  get keptBytes(): number {
+    return this.#progress.keptBytes;
   }
 
   get tokens(): Tokens | null {

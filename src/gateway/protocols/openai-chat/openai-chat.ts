@@ -41,6 +41,7 @@ class ChatTextRequest implements TextRequest {
   readonly hint: ReasoningHint;
   readonly isStreamed: boolean;
   readonly mustTranslate = false;
+  readonly repeatedBytes = 0;
   readonly #request: ChatRequest;
 
   constructor(request: ChatRequest) {

@@ -48,6 +48,7 @@ export function responsesTextRequest(
     model: request.model,
     hint: 'balanced',
     isStreamed: request.isStreamed,
+    repeatedBytes: echoedBytes(request),
     asksForUsage: () => true,
     isContinuable: () => false,
     mustTranslate: false,
@@ -71,4 +72,9 @@ function echoOf({ bytes, members }: ResponsesRequest): JsonObject {
       return member === undefined ? [] : [[name, parsedJson(bytes.subarray(member.valueStart, member.end))]];
     }),
   );
+}
+
+function echoedBytes({ members }: ResponsesRequest): number {
+  const echoed = echoedMembers.flatMap((name) => lastMember(members, name) ?? []);
+  return echoed.reduce((sum, { valueStart, end }) => sum + end - valueStart, 0);
 }

@@ -1,3 +1,5 @@
+import { JsonText, writeJson } from '#gateway/framing/json-text.ts';
+import { keptBytesOf } from '#gateway/framing/stream-interpreter.ts';
 import type { Answer } from '#gateway/neutral/answer.ts';
 import type { AnswerEvent, AnswerWriter, FinishReason } from '#gateway/neutral/answer-event.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
@@ -24,6 +26,16 @@ class EventFrames {
     this.#sequence += 1;
     this.#written.push(eventText({ type, ...members, sequence_number: this.#sequence }));
   };
+
+  /** Emits two events with the same response, which is written once: it repeats the request. */
+  emitBegun(response: JsonObject): void {
+    const text = new JsonText(JSON.stringify(response));
+    for (const type of ['response.created', 'response.in_progress']) {
+      this.#sequence += 1;
+      const event = { type, response: text, sequence_number: this.#sequence };
+      this.#written.push(`event: ${type}\ndata: ${writeJson(event)}\n\n`);
+    }
+  }
 
   /** The events since the last call. */
   take(): string {
@@ -115,11 +127,34 @@ class OutputItems {
   }
 }
 
+/** The bytes that an item or a part takes in addition to its texts. */
+const bytesPerPart = 512;
+
+/** The bytes that an answer takes at its end for what an event adds. */
+function keptBytesOfEvent(event: AnswerEvent): number {
+  switch (event.kind) {
+    case 'text':
+    case 'refusal':
+    case 'reasoning':
+    case 'arguments':
+      return keptBytesOf(event.text);
+    case 'signature':
+      return keptBytesOf(event.signature.value) + bytesPerPart;
+    case 'tool-call':
+      return keptBytesOf(event.id) + keptBytesOf(event.name) + bytesPerPart;
+    default:
+      return 0;
+  }
+}
+
 /** Writes a stream of Responses (https://platform.openai.com/docs/api-reference/responses-streaming). */
 export class ResponsesAnswerWriter implements AnswerWriter {
   readonly #frame: ResponseFrame;
   readonly #frames = new EventFrames();
   readonly #items: OutputItems;
+  /** The whole answer is kept, because the last event repeats it. */
+  keptBytes = 0;
+  #lastKind: AnswerEvent['kind'] | null = null;
   #hasBegun = false;
   #reason: FinishReason = 'stop';
   #tokens: Tokens | null = null;
@@ -132,6 +167,7 @@ export class ResponsesAnswerWriter implements AnswerWriter {
 
   write(event: AnswerEvent): string {
     this.#begin();
+    this.#countKept(event);
     switch (event.kind) {
       case 'text':
       case 'refusal':
@@ -174,12 +210,15 @@ export class ResponsesAnswerWriter implements AnswerWriter {
     return this.#frames.take();
   };
 
+  #countKept(event: AnswerEvent): void {
+    this.keptBytes += keptBytesOfEvent(event) + (event.kind === this.#lastKind ? 0 : bytesPerPart);
+    this.#lastKind = event.kind;
+  }
+
   #begin(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
-    const response = responseObject(this.#frame, null);
-    this.#frames.emit('response.created', { response });
-    this.#frames.emit('response.in_progress', { response });
+    this.#frames.emitBegun(responseObject(this.#frame, null));
   }
 }
 

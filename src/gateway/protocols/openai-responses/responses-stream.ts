@@ -1,3 +1,4 @@
+import { parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import {
   classifications,
   type EventClassification,
@@ -5,11 +6,11 @@ import {
 } from '#gateway/framing/stream-interpreter.ts';
 import type { Tokens } from '#gateway/neutral/consumption.ts';
 import { providerErrorIn, tokensIn } from '#gateway/neutral/provider-report.ts';
-import { isObject, type Json, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { errorMembers, eventText } from './responses-answer-writer.ts';
 import { rewriteEvent, type StorageMembers } from './rewrite-response.ts';
 
-const { noContent, content, end, malformed } = classifications;
+const { noContent, content, end, malformed, tooLarge } = classifications;
 
 /** Interprets a stream of Responses that passes as it comes. */
 export class ResponsesStream implements StreamInterpreter {
@@ -17,6 +18,7 @@ export class ResponsesStream implements StreamInterpreter {
   tokens: Tokens | null = null;
   /** No other target can continue it: the numbers of its events go on, and so do its items. */
   readonly text = null;
+  readonly keptBytes: number = 0;
   /** The number of the last event. */
   #sequence = -1;
 
@@ -30,7 +32,8 @@ export class ResponsesStream implements StreamInterpreter {
 
   classify(data: string | null): EventClassification {
     if (data === null || data === '') return noContent;
-    const event = parsedJson(data);
+    const event = parseForeign(data);
+    if (event === tooLargeJson) return tooLarge;
     if (!isObject(event) || typeof event.type !== 'string') return malformed;
     const classification = this.#classify(event, event.type);
     // An error is not passed on, so its number is free.

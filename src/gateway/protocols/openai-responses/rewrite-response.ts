@@ -1,6 +1,8 @@
+import { maxForeignValues, parseForeign, tooLargeJson } from '#gateway/framing/foreign-json.ts';
 import { lastMember, MemberCollector, type Members, wantedNames } from '#gateway/framing/json-members.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
-import { isObject, type JsonObject, parsedJson } from '#shared/json/json.ts';
+import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 
 /** What a response says of its storage here, in place of what the provider says. */
@@ -12,23 +14,23 @@ export interface StorageMembers {
 const ofResponse = wantedNames({ store: [], previous_response_id: [] });
 const ofEvent = wantedNames({ response: ['store', 'previous_response_id'] });
 
-/** Replaces what a whole response says of its storage. Every other byte is unchanged. */
-export function rewriteResponse(bytes: Buffer, storage: StorageMembers): Buffer {
-  return rewritten(bytes, collect(bytes, ofResponse), storage);
+/** Replaces what a whole response says of its storage. Every other byte is unchanged. A large one is read in pieces. */
+export async function rewriteResponse(bytes: Buffer, storage: StorageMembers): Promise<Buffer> {
+  const members = new MemberCollector(bytes, ofResponse);
+  const scanner = new JsonScanner(bytes, { maxValues: maxForeignValues }, members);
+  do if (bytes.length > largeBodyBytes) await heavyWork.take(1);
+  while (!scanner.advance());
+  return rewritten(bytes, members, storage);
 }
 
 /** Replaces what the response in an event says of its storage. */
 export function rewriteEvent(data: string, storage: StorageMembers): string {
   const bytes = Buffer.from(data);
-  const inside = lastMember(collect(bytes, ofEvent), 'response')?.inside ?? null;
-  return inside === null ? data : rewritten(bytes, inside, storage).toString('utf8');
-}
-
-function collect(bytes: Buffer, names: ReturnType<typeof wantedNames>): Members {
-  const members = new MemberCollector(bytes, names);
-  const scanner = new JsonScanner(bytes, { maxValues: Number.POSITIVE_INFINITY }, members);
+  const members = new MemberCollector(bytes, ofEvent);
+  const scanner = new JsonScanner(bytes, { maxValues: maxForeignValues }, members);
   while (!scanner.advance());
-  return members;
+  const inside = lastMember(members, 'response')?.inside ?? null;
+  return inside === null ? data : rewritten(bytes, inside, storage).toString('utf8');
 }
 
 function rewritten(bytes: Buffer, members: Members, { isStored, previousResponseId }: StorageMembers): Buffer {
@@ -54,7 +56,12 @@ export function lastDataIn(events: Buffer): string {
 
 /** The response in an answer, or in an event; null without one. */
 export function responseIn(text: string): JsonObject | null {
-  const value = parsedJson(text);
+  const value = parseForeign(text);
+  return value === tooLargeJson ? null : responseOf(value);
+}
+
+/** The response that a value is, or that an event has; null without one. */
+export function responseOf(value: Json | undefined): JsonObject | null {
   if (!isObject(value)) return null;
   const response = isObject(value.response) ? value.response : value;
   return typeof response.id === 'string' ? response : null;

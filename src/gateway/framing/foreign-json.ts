@@ -1,0 +1,131 @@
+import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { currentOwner, runFor } from '#shared/async/fair-queue.ts';
+import { type Json, parsedJson } from '#shared/json/json.ts';
+import { maxJsonLevels } from '#shared/json/json-scanner.ts';
+import { byteTable, pastPlainText } from '#shared/json/json-tokens.ts';
+
+/** Maximum values of a provider's JSON that become objects: arrays, objects, strings, numbers, true, false and null. */
+export const maxForeignValues = 200_000;
+
+/** Maximum values of an error. */
+export const maxErrorValues = 10_000;
+
+/** Stands for JSON that has too many values or levels to be parsed. */
+export const tooLargeJson = Symbol('JSON with too many values or levels');
+
+/** What a provider's JSON says; undefined if it is not JSON. */
+export type ForeignJson = Json | undefined | typeof tooLargeJson;
+
+/** The bytes that are scanned in one turn of the event loop. */
+const sliceBytes = 1024 * 1024;
+
+const comma = 0x2c;
+const quote = 0x22;
+const backslash = 0x5c;
+
+const isSpace = byteTable(' \t\r\n');
+const isOpening = byteTable('[{');
+const isClosing = byteTable(']}');
+
+/**
+ * Counts the values and levels of JSON whose pieces may be cut anywhere. It keeps nothing and finds no other fault: what
+ * it counts of a text that is not JSON means nothing.
+ */
+export class ForeignJsonScan {
+  readonly #maxValues: number;
+  #values = 0;
+  #level = 0;
+  #isInString = false;
+  #isEscaped = false;
+  /** Whether an array or an object has begun in which nothing has come. */
+  #isEmpty = true;
+
+  constructor(maxValues = maxForeignValues) {
+    this.#maxValues = maxValues;
+  }
+
+  /** Whether there are too many values or levels. */
+  isTooLarge = false;
+
+  /** Reads the next piece. */
+  feed(piece: Buffer): void {
+    let at = 0;
+    while (at < piece.length && !this.isTooLarge) {
+      if (this.#isInString) at = this.#pastString(piece, at);
+      else {
+        this.#byte(piece[at] as number);
+        at += 1;
+      }
+    }
+  }
+
+  #byte(code: number): void {
+    if (isSpace[code] === 1) return;
+    if (isClosing[code] === 1) {
+      this.#level -= 1;
+      this.#isEmpty = false;
+      return;
+    }
+    if (this.#isEmpty || code === comma) this.#values += 1;
+    this.#isEmpty = isOpening[code] === 1;
+    if (this.#isEmpty) this.#level += 1;
+    else if (code === quote) this.#isInString = true;
+    this.isTooLarge = this.#level > maxJsonLevels || this.#values > this.#maxValues;
+  }
+
+  #pastString(piece: Buffer, start: number): number {
+    let at = start;
+    while (at < piece.length) {
+      if (this.#isEscaped) this.#isEscaped = false;
+      else {
+        at = pastPlainText(piece, at, piece.length);
+        if (piece[at] === quote) {
+          this.#isInString = false;
+          return at + 1;
+        }
+        this.#isEscaped = piece[at] === backslash;
+      }
+      at += 1;
+    }
+    return at;
+  }
+}
+
+/**
+ * Parses JSON that a provider has written, in one turn of the event loop. Every text of a provider that becomes values
+ * passes here, or in `parseForeignInTurns`. Never throws.
+ * @param json at most about 1 MiB, which an event or an error may have
+ */
+export function parseForeign(json: string | Buffer, maxValues = maxForeignValues): ForeignJson {
+  // A value takes two characters with its comma, and so does a level.
+  if (json.length > 2 * Math.min(maxJsonLevels, maxValues)) {
+    const scan = new ForeignJsonScan(maxValues);
+    scan.feed(typeof json === 'string' ? Buffer.from(json) : json);
+    if (scan.isTooLarge) return tooLargeJson;
+  }
+  return parsedJson(json);
+}
+
+/**
+ * As `parseForeign`, of any size: a large text is scanned in pieces, with turns of the event loop between them.
+ * @param isScanned whether its values were counted while it arrived
+ * @param owner whose turns it takes: the id of a project
+ */
+export function parseForeignInTurns(
+  bytes: Buffer,
+  isScanned: boolean,
+  owner = currentOwner(),
+): ForeignJson | Promise<ForeignJson> {
+  return bytes.length <= largeBodyBytes ? parseForeign(bytes) : runFor(owner, () => parseLarge(bytes, isScanned));
+}
+
+async function parseLarge(bytes: Buffer, isScanned: boolean): Promise<ForeignJson> {
+  const scan = new ForeignJsonScan();
+  for (let at = 0; at < bytes.length && !isScanned && !scan.isTooLarge; at += sliceBytes) {
+    await heavyWork.take(1);
+    scan.feed(bytes.subarray(at, at + sliceBytes));
+  }
+  if (scan.isTooLarge) return tooLargeJson;
+  await heavyWork.take(1);
+  return parsedJson(bytes);
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ByteBudget, type ByteReservation, defaultAnswerByteLimits } from '#exchange/byte-budget.ts';
+import { openAiErrors } from '#exchange/error-form.ts';
+import { MemoryResponse } from '#exchange/response-sink.ts';
+import { type AttemptFailure, tooLarge } from '#gateway/attempt/attempt-failure.ts';
+import type { AttemptControl } from '#gateway/attempt/body-consumer.ts';
+import { classifications, type StreamInterpreter } from '#gateway/framing/stream-interpreter.ts';
+import { EventStreamResponse, type EventStreamResponseOptions } from '#gateway/response/event-stream-response.ts';
+import type { ResponseHead } from '#gateway/response/response-handler.ts';
+
+const head: ResponseHead = {
+  status: 200,
+  headers: { 'content-type': 'text/event-stream' },
+  translator: null,
+  provider: 'openai',
+  servedFrom: { model: 'fast', target: 'openai/gpt-x' },
+  servedBy: [],
+  costHeader: null,
+};
+
+const interpreter: StreamInterpreter = {
+  classify: (data) => (data === 'end' ? classifications.end : classifications.content),
+  isFinished: true,
+  canEnd: true,
+  finish: () => '',
+  tokens: null,
+  text: null,
+  keptBytes: 0,
+};
+
+const thrown = new TypeError('a fault of the code');
+const throws = () => {
+  throw thrown;
+};
+const unreadable = { kind: 'broken', how: 'malformed', thrown };
+
+describe('EventStreamResponse', () => {
+  const mebibyte = 1024 * 1024;
+  let budget: ByteBudget;
+  let hold: ByteReservation;
+  let sent: MemoryResponse;
+  let settled: Array<AttemptFailure | null>;
+
+  beforeEach(() => {
+    budget = new ByteBudget(defaultAnswerByteLimits);
+    hold = budget.hold('project1');
+    sent = new MemoryResponse(64 * mebibyte, new ByteBudget(defaultAnswerByteLimits).hold('project1'));
+    settled = [];
+  });
+
+  const receive = (interprets: Partial<StreamInterpreter>, more: Partial<EventStreamResponseOptions> = {}) => {
+    const ignore = () => undefined;
+    const response = new EventStreamResponse({
+      response: sent,
+      call: { errors: openAiErrors, requestId: 'r1' },
+      answerHold: hold,
+      createInterpreter: () =>
+        Object.defineProperties({ ...interpreter }, Object.getOwnPropertyDescriptors(interprets)),
+      isHeldWhole: false,
+      ...more,
+    });
+    const control: AttemptControl = {
+      markContent: ignore,
+      markEnding: ignore,
+      pause: ignore,
+      resume: ignore,
+      complete: () => void settled.push(null),
+      fail: (failure) => {
+        settled.push(failure);
+        consumer.onAbort?.();
+      },
+    };
+    const consumer = response.receive(head, control);
+    return { response, consumer };
+  };
+
+  const faults: Readonly<Record<string, readonly [Partial<StreamInterpreter>, Partial<EventStreamResponseOptions>?]>> =
+    {
+      'the reading of an event': [{ classify: throws }],
+      'the translation of its events': [{ translated: throws }],
+      'the writing of its end': [{ translated: () => '', finish: throws }],
+      'what is done before its first event': [{}, { prepare: async () => throws() }],
+    };
+  for (const [what, [interprets, more]] of Object.entries(faults)) {
+    it(`fails alone if ${what} throws`, async () => {
+      const { consumer } = receive(interprets, more);
+      consumer.onData(Buffer.from('data: text\n\n'));
+      await nextTurn();
+      if (settled.length === 0) consumer.onData(Buffer.from('data: end\n\n'));
+      await nextTurn();
+      assert.deepEqual([settled, budget.bytes], [[unreadable], 0]);
+    });
+  }
+
+  it('rejects its delivery if what is done before its last event throws', async () => {
+    const { response, consumer } = receive({}, { finish: async () => throws() });
+    consumer.onData(Buffer.from('data: text\n\ndata: end\n\n'));
+    await nextTurn();
+    await assert.rejects(response.deliver(), thrown);
+  });
+
+  it('ends a stream that broke off with an error also if the making of its event throws', async () => {
+    const { response, consumer } = receive({ errorEvent: throws });
+    consumer.onData(Buffer.from('data: text\n\n'));
+    await nextTurn();
+    response.abort({ kind: 'broken', how: 'reset' });
+    assert.match(sent.body.toString(), /provider_reset/);
+  });
+
+  it('counts what a translation keeps, and ends one that keeps more than 4 MiB', async () => {
+    let keptBytes = 0;
+    const { consumer } = receive({
+      isFinished: false,
+      translated: () => 'data: text\n\n',
+      get keptBytes() {
+        return keptBytes;
+      },
+    });
+    const counted: number[] = [];
+    for (const mebibytes of [1, 3, 0, 2]) {
+      keptBytes = mebibytes * mebibyte;
+      consumer.onData(Buffer.from('data: text\n\n'));
+      await nextTurn();
+      counted.push(budget.bytes / mebibyte);
+    }
+    assert.deepEqual([counted, settled], [[1, 3, 0, 2], []]);
+    keptBytes = 5 * mebibyte;
+    consumer.onData(Buffer.from('data: text\n\n'));
+    await nextTurn();
+    assert.deepEqual([settled, budget.bytes], [[tooLarge], 0]);
+  });
+
+  it('reads large events in a turn of their own, in order and to the end', async () => {
+    const seen: number[] = [];
+    const { consumer } = receive({
+      classify: (data) => {
+        seen.push(data?.length ?? 0);
+        return data === 'end' ? classifications.end : classifications.content;
+      },
+    });
+    consumer.onData(Buffer.from(`data: ${'x'.repeat(mebibyte / 2)}\n\n`));
+    await Promise.resolve();
+    consumer.onData(Buffer.from('data: text\n\n'));
+    consumer.onData(Buffer.from('data: end\n\n'));
+    consumer.onEnd();
+    for (let turn = 0; turn < 10 && settled.length === 0; turn += 1) await nextTurn();
+    assert.deepEqual([seen, settled, budget.bytes], [[mebibyte / 2, 4, 3], [null], 0]);
+    assert.equal(sent.body.length, mebibyte / 2 + 8 + 12 + 11);
+  });
+
+  it('ends a stream whose first events repeat more than the request', async () => {
+    const first = { classify: () => classifications.noContent, isFinished: false };
+    for (const [repeatedBytes, isTaken] of [
+      [mebibyte, true],
+      [0, false],
+    ] as const) {
+      settled = [];
+      const { consumer } = receive(first, { repeatedBytes });
+      for (let event = 0; event < 3; event += 1) {
+        consumer.onData(Buffer.from(`data: ${'x'.repeat(mebibyte / 2)}\n\n`));
+        for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+      }
+      assert.deepEqual(settled, isTaken ? [] : [tooLarge]);
+      consumer.onAbort?.();
+    }
+    assert.equal(budget.bytes, 0);
+  });
+});
