@@ -10,7 +10,7 @@ export const maxForeignValues = 200_000;
 /** Maximum values of an error. */
 export const maxErrorValues = 10_000;
 
-/** Stands for JSON that has too many values or levels to be parsed. */
+/** The place of JSON that has too many values or levels to be parsed. */
 export const tooLargeJson = Symbol('JSON with too many values or levels');
 
 /** What a provider's JSON says; undefined if it is not JSON. */

@@ -1,7 +1,7 @@
 /** Maximum pieces that are kept apart. Each takes memory of its own, even if it has one byte. */
 const maxPieces = 256;
 
-/** Bytes that arrive in pieces. A provider chooses their sizes, so many small ones are joined. */
+/** Bytes that arrive in pieces. A provider chooses their sizes: small ones are joined. */
 export class GatheredBytes {
   readonly #pieces: Buffer[] = [];
   /** The pieces at the beginning that were joined. */
