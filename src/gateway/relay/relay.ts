@@ -57,8 +57,6 @@ class Relay {
   #delaying: AbortController | null = null;
   #attempts = 0;
   #triesHere = 0;
-  /** Whether a target was asked although its circuit is open. */
-  #hasAskedResting = false;
   readonly #total = new Deadline(() => this.#expire());
   /** When the time of the call is over, by the monotonic clock in ms. */
   #endsAt: number;
@@ -250,14 +248,9 @@ class Relay {
     return this.#begin(this.#targets.next(fits));
   }
 
-  /**
-   * When no other target can serve the call, one whose circuit is open is asked. If that fails in a way that may pass,
-   * no further one is: it is probably an outage of them all.
-   */
+  /** A target whose circuit is open is asked when no other can serve the call. One that only fails now may serve it later. */
   #nextResting(): Target | null {
-    if (this.#isOutOfTime || this.#failure?.kind === 'here') return null;
-    if (this.#hasAskedResting && this.#failure !== null && isTemporary(this.#failure)) return null;
-    this.#hasAskedResting = true;
+    if (this.#failure !== null && isTemporary(this.#failure)) return null;
     // A request that a target refuses is refused everywhere, unless that target was asked in the place of another.
     const isRefused = this.#failure !== null && isRefusedFor(this.#failure, 'request');
     return this.#begin(this.#targets.nextResting(isRefused));

@@ -69,11 +69,12 @@ describe('a call of which one target is failing', () => {
     assert.equal(given.backup.seen.length, 0);
   });
 
-  it('asks a fallback in rest when its target fails', async () => {
+  it('leaves a fallback in rest alone when its target only fails now', async () => {
     await openCircuit('backup');
     given.primary.answers(failing);
     given.backup.answers(served);
-    assert.equal((await call()).status, 200);
+    assert.equal((await call()).status, 502);
+    assert.equal(given.backup.seen.length, 0);
   });
 
   const failures: ReadonlyArray<readonly [string, Behaviour, number, string]> = [
