@@ -3,16 +3,19 @@ import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import type { Target } from '#gateway/config/catalogue.ts';
-import { lastMember, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
-import { type JsonRequest, readJsonRequest } from '#gateway/framing/json-request.ts';
+import { lastMember, MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
+import { type JsonRequest, readMembers } from '#gateway/framing/json-request.ts';
 import { checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { applyEdits, asciiJson, editsOf } from '#gateway/framing/splice.ts';
 import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
 import { forwardedHeaders, type SpeechFields } from '#gateway/providers/provider.ts';
 import { relay } from '#gateway/relay/relay.ts';
+import { heavyWork } from '#shared/async/event-loop-budget.ts';
 import { codePoints } from '#shared/codecs/text.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
+import type { Json } from '#shared/json/json.ts';
+import type { JsonListener } from '#shared/json/json-scanner.ts';
 import { AudioResponse } from './audio-response.ts';
+import { OtherMembers } from './other-members.ts';
 import { prepareRequests } from './prepared-requests.ts';
 
 /** The parts of a speech request that the gateway reads. */
@@ -39,6 +42,7 @@ export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Pr
     return provider.speech?.({ body, model: target.model, voice: spoken, fields, forwarded });
   });
   if ('code' in requests) return E.left(requests);
+  const characters = await charactersIn(fields.input);
   const report = await relay(
     {
       ...requests,
@@ -48,7 +52,7 @@ export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Pr
       errors: call.errors,
       batchId: call.batchId,
       isStreamed: true,
-      characters: codePoints(fields.input),
+      characters,
       startedAt: performance.now(),
       route: route.right,
       response: call.response,
@@ -57,6 +61,20 @@ export async function createSpeech(call: GatewayCall, limits: GatewayLimits): Pr
     call.gateway.relayDependencies,
   );
   return E.right(report);
+}
+
+const sliceLength = 1_000_000;
+
+/** Counts the characters of a text, with a turn of the event loop between two slices. */
+async function charactersIn(text: string): Promise<number> {
+  let characters = 0;
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = start + sliceLength;
+    if (text.charCodeAt(end) >= 0xdc00 && text.charCodeAt(end) <= 0xdfff) end += 1;
+    if (start > 0) await heavyWork.take(1);
+    characters += codePoints(text.slice(start, end));
+  }
+  return characters;
 }
 
 /** The bytes as they arrived, except for the model and the voice. */
@@ -72,9 +90,10 @@ const speechNames = wantedNames(
 );
 
 async function readSpeechRequest(bytes: Buffer, maxValues: number): Promise<E.Either<Failure, SpeechRequest>> {
-  const request = await readJsonRequest(bytes, speechNames, maxValues);
+  const listener = new SpeechListener(bytes);
+  const request = await readMembers(bytes, listener.members, maxValues, listener);
   if (E.isLeft(request)) return request;
-  const { members, values } = request.right;
+  const { members } = request.right;
   const said = (name: string) => scalarMember(bytes, members, name);
   const [input, model, voice] = [said('input'), said('model'), said('voice')];
   const id = voiceIn(request.right, voice);
@@ -95,17 +114,9 @@ async function readSpeechRequest(bytes: Buffer, maxValues: number): Promise<E.Ei
       responseFormat: typeof format === 'string' ? format : null,
       speed: typeof speed === 'number' ? speed : null,
       streamFormat: typeof streamFormat === 'string' ? streamFormat : null,
-      others: () => (values > maxTranslatedValues ? null : othersIn(bytes)),
+      others: () => listener.others.parse(),
     },
   });
-}
-
-/** The most values in a body that is translated: it is parsed and serialized again in one turn of the event loop. */
-const maxTranslatedValues = 50_000;
-
-function othersIn(bytes: Buffer): JsonObject {
-  const all = JSON.parse(bytes.toString('utf8')) as JsonObject;
-  return Object.fromEntries(Object.entries(all).filter(([name]) => !speechMembers.has(name)));
 }
 
 /** OpenAI's own members of a speech request. */
@@ -119,6 +130,29 @@ const speechMembers: ReadonlySet<string> = new Set([
   'stream_format',
   'voice',
 ]);
+
+/** Collects the members that the gateway reads, and those that only a provider knows. */
+class SpeechListener implements JsonListener {
+  readonly maxLevel: number;
+  readonly members: MemberCollector;
+  readonly others: OtherMembers;
+
+  constructor(bytes: Buffer) {
+    this.members = new MemberCollector(bytes, speechNames);
+    this.others = new OtherMembers(bytes, speechMembers);
+    this.maxLevel = this.members.maxLevel;
+  }
+
+  begin(level: number, start: number, nameStart: number, nameEnd: number): void {
+    this.members.begin(level, start, nameStart, nameEnd);
+    this.others.begin(level, start, nameStart, nameEnd);
+  }
+
+  end(level: number, end: number): void {
+    this.members.end(level, end);
+    this.others.end(level, end);
+  }
+}
 
 function modelFaults(model: Json | undefined): ReadonlyArray<InputError> {
   return model === undefined || model === null ? [] : checkText('/model', model);

@@ -9,18 +9,16 @@ import {
 } from '#exchange/body-source.ts';
 import type { ByteReservation } from '#exchange/byte-budget.ts';
 import { UnavailableError } from '#shared/errors/unavailable-error.ts';
-import type { Json, JsonObject } from '#shared/json/json.ts';
 
 /**
- * Makes the form for a line with a file: the members of its body as fields, and the file instead of its id.
- * @param members the members of the line's body
+ * Makes the form for a line with a file.
+ * @param fields each with its name and its text
  */
 export function formBody(
-  members: JsonObject,
+  fields: ReadonlyArray<readonly [string, string]>,
   file: ProjectFile,
 ): { readonly contentType: string; readonly body: BodySource } {
   const boundary = `switchyard-${randomUUID()}`;
-  const fields = Object.entries(members).flatMap(([name, value]) => (name === 'file' ? [] : fieldsOf(name, value)));
   const before = Buffer.from(
     fields.map(([name, value]) => `${head(boundary, name)}\r\n\r\n${value}\r\n`).join('') +
       `${head(boundary, 'file')}; filename="${quoted(file.filename)}"\r\nContent-Type: ${file.contentType}\r\n\r\n`,
@@ -38,13 +36,6 @@ function head(boundary: string, name: string): string {
 
 function quoted(text: string): string {
   return text.replace(/["\\\r\n]/g, (character) => encodeURIComponent(character));
-}
-
-/** A list becomes one field for each item, as OpenAI's clients send it. */
-function fieldsOf(name: string, value: Json | undefined): ReadonlyArray<readonly [string, string]> {
-  if (value === undefined || value === null) return [];
-  if (Array.isArray(value)) return value.flatMap((item) => fieldsOf(`${name}[]`, item as Json));
-  return [[name, typeof value === 'object' ? JSON.stringify(value) : String(value)]];
 }
 
 /** A body that is streamed from the blob store. */

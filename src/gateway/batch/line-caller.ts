@@ -23,6 +23,7 @@ import { relayText } from '#gateway/text/relay-text.ts';
 import { embeddings } from '#gateway/whole/embeddings.ts';
 import { relayWhole } from '#gateway/whole/relay-whole.ts';
 import { formBody } from './form-body.ts';
+import { readFormFields } from './form-fields.ts';
 import { readLine } from './read-line.ts';
 
 export interface LineCallerOptions {
@@ -90,7 +91,7 @@ export function createLineCaller({ gateway, limits, bodies, answers }: LineCalle
             response,
           },
         });
-        outcome = outcomeAfter(await answer(line, request, { gateway, limits }, ask), response, {
+        outcome = outcomeAfter(await answer(line, request, { gateway, limits, hold: bodyHold }, ask), response, {
           signal,
           hold: responseHold,
           errors: formsOfErrors[request.endpoint] ?? openAiErrors,
@@ -146,7 +147,7 @@ type Ask = (headers: GatewayCall['headers'], body: BodySource) => GatewayCall;
 async function answer(
   line: BatchLine,
   request: LineRequest,
-  { gateway, limits }: Pick<LineCallerOptions, 'gateway' | 'limits'>,
+  { gateway, limits, hold }: Pick<LineCallerOptions, 'gateway' | 'limits'> & { readonly hold: ByteReservation },
   ask: Ask,
 ): Promise<CallResult> {
   const { endpoint, idempotencyKey } = request;
@@ -172,8 +173,9 @@ async function answer(
       if (fileId === null) return E.left(noFile);
       const file = await gateway.findFile(fileId, request.caller.projectId);
       if (file === null) return E.left(notFound('file-not-found', fileId));
-      const fields = JSON.parse(line.body.toString('utf8'));
-      const { contentType, body } = formBody(fields, file);
+      const fields = await readFormFields(line.body, limits.maxJsonValues, hold);
+      if (E.isLeft(fields)) return fields;
+      const { contentType, body } = formBody(fields.right, file);
       return createTranscription(ask({ 'content-type': contentType, 'idempotency-key': idempotencyKey }, body), limits);
     }
   }

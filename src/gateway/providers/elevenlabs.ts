@@ -36,6 +36,9 @@ const audioFormats: ReadonlyMap<
   ['wav', { outputFormat: 'pcm_24000', audio: { contentType: 'audio/wav', prefix: wavHeader(24_000, null) } }],
 ]);
 
+/** Far more than ElevenLabs accepts. A longer text takes long to escape. */
+const maxInputCharacters = 1_000_000;
+
 const transcriptFormats = ['json', 'text', 'srt', 'vtt', 'verbose_json'] as const;
 type TranscriptFormat = (typeof transcriptFormats)[number];
 
@@ -63,8 +66,11 @@ export class ElevenLabs implements Provider {
     if (format === undefined) {
       return unknownFormat(audioFormats.keys(), ' with this voice');
     }
+    if (fields.input.length > maxInputCharacters) {
+      return { member: 'input', message: `must have at most ${maxInputCharacters} characters with this voice` };
+    }
     const others = fields.others();
-    if (others === null) return { member: '', message: 'has more values than this voice supports' };
+    if (others === null) return { member: '', message: 'has more settings than this voice supports' };
     const refused = outsideCatalogue(Object.keys(others)) ?? unsafeVoice(voice);
     if (refused !== null) return refused;
     if (fields.streamFormat === 'sse') return { member: 'stream_format', message: 'must be "audio" with this voice' };

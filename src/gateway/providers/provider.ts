@@ -62,8 +62,7 @@ export interface SpeechFields {
   /** `sse` for events instead of bytes. */
   readonly streamFormat: string | null;
   /**
-   * Members that OpenAI does not have: a provider's own settings. Null if the body has too many values to be
-   * translated.
+   * Members that OpenAI does not have: a provider's own settings. Null if they are too large to be translated.
    */
   readonly others: () => JsonObject | null;
 }

@@ -192,6 +192,11 @@ describe('audio operations', () => {
         );
       });
 
+      it('counts the characters of a text that takes many turns of the event loop', async () => {
+        await spoken({ input: `x${'\u{1F600}'.repeat(1_100_000)}`, voice: 'narrator' });
+        assert.equal(service.records[0]?.characters, 1_100_001);
+      });
+
       it('skips fallbacks of a voice that do not support the format', async () => {
         primary.answers(error(500, 'x'));
         const answer = await post(service, path, { ...body, response_format: 'flac' });
@@ -288,6 +293,21 @@ describe('audio operations', () => {
         text: 'hi',
         model_id: 'eleven_v2',
       });
+    });
+
+    it('translates only settings and texts of an ordinary size for ElevenLabs', async () => {
+      const settings = (bytes: number) => ({ input: 'hi', voice: 'rachel', own: 'x'.repeat(bytes) });
+      assert.equal((await spoken(settings(200_000))).status, 200);
+      const refused = async (body: object) => {
+        const answer = await spoken(body);
+        assert.equal(answer.status, 422);
+        return JSON.parse(answer.body.toString()).error.message;
+      };
+      assert.match(await refused(settings(300_000)), /more settings than this voice supports/);
+      const many = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`own${index}`, 1]));
+      assert.match(await refused({ input: 'hi', voice: 'rachel', ...many }), /more settings than this voice supports/);
+      assert.match(await refused({ input: 'x'.repeat(1_000_001), voice: 'rachel' }), /at most 1000000 characters/);
+      assert.equal(eleven.seen.length, 1);
     });
 
     it('sends ElevenLabs no setting of the voice that the client has not sent', async () => {

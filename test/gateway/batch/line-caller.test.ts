@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import type { LineOutcome, LineRequest } from '#application/batches/line-calls.ts';
+import type { ProjectFile } from '#application/files/project-file.ts';
 import { defaultBodyByteLimits } from '#exchange/body-source.ts';
-import { ByteBudget } from '#exchange/byte-budget.ts';
+import { ByteBudget, type ByteReservation } from '#exchange/byte-budget.ts';
 import { createLineCaller } from '#gateway/batch/line-caller.ts';
 import { chatService, messages } from '#test/gateway/support/chat-service.ts';
 import { completion, json } from '#test/gateway/support/fake-provider.ts';
@@ -74,6 +76,88 @@ describe('createLineCaller', () => {
       setting.primary.answers(json({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }] }));
       const answer = bodyOf(await line('/v1/embeddings', { model: 'large', input: 'hi' }));
       assert.deepEqual(answer.data[0].embedding, [1]);
+    });
+  });
+
+  describe('the form of a transcription', () => {
+    const file = {
+      ...{ filename: 'a.wav', contentType: 'audio/wav', bytes: 4 },
+      open: async () => Readable.from([Buffer.from('RIFF')]),
+    } as unknown as ProjectFile;
+    let bodies: ByteBudget;
+    let hold: ByteReservation;
+
+    beforeEach(async () => {
+      bodies = new ByteBudget(defaultBodyByteLimits);
+      await setting.restart(setting.configuration(), { findFile: async () => file });
+      setting.primary.answers(json({ text: 'hello' }));
+    });
+
+    const transcribe = async (members: string, limits = usualLimits): Promise<LineOutcome> => {
+      const { gateway } = setting.service;
+      const { hold: makeHold } = bodies;
+      bodies.hold = (projectId) => {
+        hold = makeHold.call(bodies, projectId);
+        return hold;
+      };
+      const body = Buffer.from(`{"model":"large","file":"file-1"${members === '' ? '' : `,${members}`}}`);
+      const outcome = await createLineCaller({ gateway, limits, bodies, answers }).call(
+        { customId: 'line', body },
+        {
+          ...{ endpoint: '/v1/audio/transcriptions', batchId: 'batch_1', caller, idempotencyKey: 'k' },
+          signal: new AbortController().signal,
+        },
+      );
+      assert.equal(bodies.bytes, 0);
+      return outcome;
+    };
+    const refusalOf = async (members: string) => {
+      const outcome = await transcribe(members);
+      assert.ok(outcome.kind === 'answer' && outcome.status === 422, JSON.stringify(outcome));
+      return JSON.parse(outcome.body.toString()).error.message as string;
+    };
+    const fieldsSent = () =>
+      Array.from(
+        (setting.primary.seen.at(-1)?.body.toString() ?? '').matchAll(/name="([^"]+)"\r\n\r\n([^\r]*)\r\n/g),
+        ([, name, text]) => [name, text],
+      );
+
+    it('has a field for each member and each item of a list, and none for null', async () => {
+      const outcome = await transcribe(
+        String.raw`"l\u0061nguage":"de","temperature":0.5,"stream":false,"prompt":null,"prompt":"\"Ü\"","include":["a",null,"b"],"chunking_strategy":{"type":"server_vad"},"language":"en"`,
+      );
+      assert.ok(outcome.kind === 'answer' && outcome.status === 200, JSON.stringify(outcome));
+      assert.deepEqual(fieldsSent(), [
+        ['model', 'gpt-x'],
+        ['language', 'en'],
+        ['temperature', '0.5'],
+        ['stream', 'false'],
+        ['prompt', '"Ü"'],
+        ['include[]', 'a'],
+        ['include[]', 'b'],
+        ['chunking_strategy', '{"type":"server_vad"}'],
+      ]);
+    });
+
+    it('refuses a list in a list before it makes a field of it', async () => {
+      const deep = `"a":${'['.repeat(250)}${'1,'.repeat(100_000)}1${']'.repeat(250)}`;
+      assert.match(await refusalOf(deep), /\/a must not hold a list in a list/);
+      assert.equal(hold.mostBytes, 0);
+      assert.deepEqual(setting.primary.seen, []);
+    });
+
+    it('refuses more than a hundred fields, and more than 1 MiB of them', async () => {
+      assert.match(await refusalOf(`"a":[${'1,'.repeat(200)}1]`), /at most 100 fields/);
+      assert.match(await refusalOf(`"${'n'.repeat(100_000)}":[${'1,'.repeat(60)}1]`), /at most 1048576 bytes/);
+      assert.match(await refusalOf(`"a":"${'x'.repeat(2_000_000)}"`), /at most 1048576 bytes/);
+      assert.equal(hold.mostBytes, 0);
+    });
+
+    it('counts its bytes before it is made, and is sent later when the node has no room', async () => {
+      await transcribe(`"prompt":"${'x'.repeat(500_000)}"`);
+      assert.ok(hold.mostBytes > 1_000_000, `${hold.mostBytes} bytes of the form and of its pieces`);
+      bodies = new ByteBudget({ maxBytesPerProject: 400_000, maxBytes: 400_000 });
+      assert.equal((await transcribe(`"prompt":"${'x'.repeat(500_000)}"`)).kind, 'later');
     });
   });
 
