@@ -115,6 +115,9 @@ const relayFailures: ReadonlyArray<FailureCode> = [
   'provider-timeout',
 ];
 
+/** Those of files that a request names. */
+const fileFailures: ReadonlyArray<FailureCode> = ['too-many-files', 'file-not-found', 'scope-required', 'unavailable'];
+
 const common = {
   kind: 'streaming',
   plane: 'gateway',
@@ -130,7 +133,7 @@ const chatCompletion = {
   name: 'complete_chat',
   summary: 'Complete a chat',
   description:
-    'As OpenAI’s. `model` is a tag of the catalogue, or `auto`, which picks one by `reasoning`. Every other member is passed on as it is.',
+    'As OpenAI’s. `model` is a tag of the catalogue, or `auto`, which picks one by `reasoning`. A `file_id` in `file` names a file of this project, needs `files:read` and is sent inside the call. Every other member is passed on as it is.',
   scope: 'gateway:write',
   http: post('/v1/chat/completions'),
   input: t.intersection([
@@ -139,7 +142,7 @@ const chatCompletion = {
   ]),
   output: ChatCompletion,
   produces: ['text/event-stream'],
-  failures: [...relayFailures, 'unsupported-by-target'],
+  failures: [...relayFailures, 'unsupported-by-target', 'provider-resource-not-found', ...fileFailures],
   example: {
     input: { model: 'auto', reasoning: 'fast', messages: [{ role: 'user', content: 'Hello' }] },
     output: {
@@ -223,9 +226,7 @@ const responseCreation = {
     'response-not-finished',
     'conversation-too-long',
     'response-item-not-found',
-    'file-not-found',
-    'scope-required',
-    'unavailable',
+    ...fileFailures,
   ],
   example: { input: { model: 'auto', input: 'Hello' }, output: exampleResponse },
 } as const;
@@ -357,7 +358,7 @@ const messages = {
   ]),
   output: MessageAnswer,
   produces: ['text/event-stream'],
-  failures: [...relayFailures, 'unsupported-by-target', 'provider-resource-not-found'],
+  failures: [...relayFailures, 'unsupported-by-target', 'provider-resource-not-found', 'too-many-files'],
   errorForm: () => anthropicErrors,
   example: {
     input: { model: 'auto', max_tokens: 1_024, messages: [{ role: 'user', content: 'Hello' }] },
@@ -384,7 +385,7 @@ const tokenCount = {
   http: post('/v1/messages/count_tokens'),
   input: t.intersection([t.type(messagesInput), optionalOfMessages]),
   output: t.type({ input_tokens: integer(0, Number.MAX_SAFE_INTEGER) }, 'TokenCount'),
-  failures: [...relayFailures, 'provider-resource-not-found'],
+  failures: [...relayFailures, 'provider-resource-not-found', 'too-many-files'],
   errorForm: () => anthropicErrors,
   example: {
     input: { model: 'auto', messages: [{ role: 'user', content: 'Hello' }] },

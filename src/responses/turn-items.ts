@@ -10,7 +10,7 @@ export function ownItems(input: Json | undefined, responseId: string): ReadonlyA
 
 function itemOf(item: JsonObject, at: ItemPlace): JsonObject {
   const { type, role, content, id } = item;
-  if (isReferenceItem(item)) return { type: 'item_reference', id };
+  if (isReferenceItem(item) || isOnlyNamed(item)) return { type: 'item_reference', id };
   if ((type === undefined || type === 'message') && typeof role === 'string' && typeof content === 'string')
     return { ...item, ...messageOf(role, content, typeof id === 'string' ? id : itemIdOf('msg', at)) };
   const named = type === undefined || type === null ? { ...item, type: 'message' } : item;
@@ -35,6 +35,29 @@ const prefixes = new Map([
 export function isReferenceItem({ type, id, role }: JsonObject): boolean {
   const isUntyped = type === undefined || type === null;
   return typeof id === 'string' && (type === 'item_reference' || (isUntyped && role === undefined));
+}
+
+/** Members that describe an item. One with no others names a stored one, as OpenAI's clients name pictures. */
+export const describingMembers = [
+  ...['id', 'type', 'status', 'action', 'background', 'moderation', 'output_compression', 'output_format'],
+  ...['partial_images', 'quality', 'revised_prompt', 'size'],
+];
+
+/** Whether an item of a request's own input has an id and no content. */
+function isOnlyNamed(item: JsonObject): boolean {
+  const isEmpty = (value: Json | undefined) =>
+    value === undefined || value === null || value === '' || (typeof value === 'object' && isEmptyObject(value));
+  return (
+    typeof item.id === 'string' &&
+    Object.entries(item).every(
+      ([name, value]) => isEmpty(value) || (describingMembers.includes(name) && typeof value !== 'object'),
+    )
+  );
+}
+
+function isEmptyObject(value: object): boolean {
+  for (const _ in value) return false;
+  return true;
 }
 
 /** The items of a response's output. */

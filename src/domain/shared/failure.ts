@@ -397,6 +397,11 @@ export const failures = {
     title: 'The JSON has too many values',
     solution: 'Send JSON with fewer values, or in several requests.',
   },
+  'too-many-files': {
+    status: 422,
+    title: 'The request names too many files',
+    solution: 'Name fewer files; `detail` has the limit. Each mention of a file counts.',
+  },
   'idempotency-key-reused': {
     status: 422,
     title: 'The Idempotency-Key was used for another body',

@@ -5,7 +5,8 @@ import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { isObject, type Json, type JsonObject } from '#shared/json/json.ts';
 import { JsonScanner } from '#shared/json/json-scanner.ts';
 import { maxForeignValues, parseForeign } from './foreign-json.ts';
-import { type FoundPlace, type PathPattern, PlaceFinder } from './json-places.ts';
+import { type FoundPlace, PlaceFinder } from './json-places.ts';
+import type { PathPattern } from './path-tree.ts';
 import { applyEdits, asciiJson } from './splice.ts';
 
 /** A JSON text inside a value, which is written as it is. */

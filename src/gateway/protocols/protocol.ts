@@ -8,6 +8,7 @@ import type { Answer } from '#gateway/neutral/answer.ts';
 import type { AnswerReader, AnswerWriter } from '#gateway/neutral/answer-event.ts';
 import type { Conversation, Unsupported } from '#gateway/neutral/conversation.ts';
 import type { JsonObject } from '#shared/json/json.ts';
+import type { NamedId } from './provider-ids.ts';
 
 /** The most values in a body that is parsed to the neutral form, because that takes one turn of the event loop. */
 export const maxTranslatedValues = 100_000;
@@ -88,6 +89,8 @@ export interface TextRequest {
   /** The bytes of its body. */
   readonly size: number;
   readonly model: string;
+  /** The ids of files of its project, whose content is still to be put into it. */
+  readonly files: ReadonlyArray<NamedId>;
   /** Picks the model of `auto`. */
   readonly hint: ReasoningHint;
   readonly isStreamed: boolean;

@@ -4,7 +4,6 @@ import { bodyShortageFailure, bodyTooLarge } from '#exchange/body-source.ts';
 import type { ByteShortage } from '#exchange/byte-budget.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { scalarValue } from '#gateway/framing/json-members.ts';
-import { pointerOf } from '#gateway/framing/json-places.ts';
 import { applyEdits, asciiJson, type Edit, editsOf, inPlace } from '#gateway/framing/splice.ts';
 import type { GatewayCall, GatewayLimits } from '#gateway/gateway-call.ts';
 import { encryptedContentOf, signatureIn } from '#gateway/protocols/openai-responses/encrypted-content.ts';
@@ -12,10 +11,11 @@ import { inputEdits, type NamedContainer } from '#gateway/protocols/openai-respo
 import {
   isReference,
   type ListedObject,
-  notHere,
   type ResponsesRequest,
-  readResponsesRequest,
+  readExpandedRequest,
 } from '#gateway/protocols/openai-responses/responses-request.ts';
+import { notHere } from '#gateway/protocols/provider-ids.ts';
+import { inlineFiles } from '#gateway/text/inline-files.ts';
 import { responseIdNamedBy } from '#responses/response-ids.ts';
 import type { ResponseOutline } from '#responses/response-store.ts';
 import type { KeptTurn } from '#responses/turn.ts';
@@ -23,7 +23,6 @@ import { isReferenceItem, itemsOfTurn } from '#responses/turn-items.ts';
 import { maxTurns, type NotRead, type ReadLimits } from '#responses/turn-reader.ts';
 import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { findContainersBefore } from './containers-before.ts';
-import { inlineFiles } from './inline-files.ts';
 import { containerName, reasoningName } from './item-names.ts';
 import { ItemsOfTurns, referencesIn } from './items-before.ts';
 import { NamedItem, textOf } from './sent-item.ts';
@@ -68,21 +67,11 @@ export async function expandRequest(
   const expanded = await new Expansion(call, request, limits).expand();
   if (E.isLeft(expanded)) return expanded;
   const { request: whole } = expanded.right;
-  const inlined = await inlineFiles(call, whole);
+  if (whole.files.length === 0) return expanded;
+  const inlined = await inlineFiles(call, whole, { imageMember: 'image_url' });
   if (E.isLeft(inlined)) return inlined;
-  if (inlined.right === null) return expanded;
-  const read = await readAgain(call, inlined.right, limits);
+  const read = await readExpandedRequest(inlined.right.bytes, limits.maxJsonValues);
   return E.isLeft(read) ? read : E.right({ ...expanded.right, request: { ...read.right, before: whole.before } });
-}
-
-async function readAgain(
-  { bodyHold }: GatewayCall,
-  bytes: Buffer,
-  limits: GatewayLimits,
-): Promise<E.Either<Failure, ResponsesRequest>> {
-  const shortage = bodyHold.take(bytes.length);
-  if (shortage !== null) return E.left(bodyShortageFailure(shortage));
-  return readResponsesRequest(bytes, limits.maxJsonValues);
 }
 
 class Expansion {
@@ -143,16 +132,16 @@ class Expansion {
     const { bytes, containers } = this.#request;
     if (containers.length === 0) return E.right([]);
     if (containers.length > maxReferences) return E.left(tooManyReferences);
-    const named = containers.map((place) => ({ place, name: containerName(String(scalarValue(bytes, place))) }));
+    const named = containers.map((id) => ({ id, name: containerName(String(scalarValue(bytes, id))) }));
     const { gateway, caller } = this.#call;
     const providers = await gateway.responses.turns.providersOf(caller.projectId, [
       ...new Set(named.map(({ name }) => name)),
     ]);
     const found: NamedContainer[] = [];
-    for (const { place, name } of named) {
+    for (const { id, name } of named) {
       const provider = providers.get(name);
-      if (provider === undefined) return E.left(notHere(pointerOf(place), 'container'));
-      found.push({ pointer: pointerOf(place), provider });
+      if (provider === undefined) return E.left(notHere(id));
+      found.push({ pointer: id.pointer, provider });
     }
     return E.right(found);
   }
@@ -245,7 +234,7 @@ class Expansion {
     if (isInInput) edits.push(...inputEdits(request, before.items.map(textOf).join(','), items.length > 0));
     const removal = editsOf(members, { remove: ['previous_response_id'] });
     const changed = applyEdits(bytes, inPlace([...edits, ...removal]));
-    const read = await readResponsesRequest(changed, this.#limits.maxJsonValues);
+    const read = await readExpandedRequest(changed, this.#limits.maxJsonValues);
     return E.isLeft(read) ? read : E.right({ ...read.right, before: isInInput ? null : before });
   }
 

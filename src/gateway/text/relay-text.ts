@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js';
+import type { Failure } from '#domain/shared/failure.ts';
 import { readJsonBytes } from '#exchange/json-body.ts';
 import type { ModelRoute } from '#gateway/config/catalogue.ts';
 import { type CallResult, catalogueFailure, type GatewayCall, type GatewayLimits } from '#gateway/gateway-call.ts';
@@ -8,6 +9,7 @@ import { relay } from '#gateway/relay/relay.ts';
 import { EventStreamResponse } from '#gateway/response/event-stream-response.ts';
 import type { FinishAnswer, PrepareAnswer, ResponseHandler } from '#gateway/response/response-handler.ts';
 import { WholeResponse } from '#gateway/response/whole-response.ts';
+import { inlineFiles, type RequestWithFiles } from './inline-files.ts';
 import { TargetRequests } from './target-requests.ts';
 
 /** An endpoint for texts: what its calls are counted as, and the protocol of its clients. */
@@ -27,7 +29,21 @@ export async function relayText(
   const read = protocol.client.read(bytes.right, limits.maxJsonValues);
   const request = read instanceof Promise ? await read : read;
   if (E.isLeft(request)) return request;
-  return await relayRequest({ endpoint: { operation, protocol }, call, request: request.right });
+  const { files } = request.right;
+  const whole = files.length === 0 ? request : await withFiles(protocol, call, limits, { bytes: bytes.right, files });
+  if (E.isLeft(whole)) return whole;
+  return await relayRequest({ endpoint: { operation, protocol }, call, request: whole.right });
+}
+
+/** Puts the files of a request into it, and reads it again. */
+async function withFiles(
+  { client }: ClientProtocol,
+  call: GatewayCall,
+  { maxJsonValues }: GatewayLimits,
+  request: RequestWithFiles,
+): Promise<E.Either<Failure, TextRequest>> {
+  const inlined = await inlineFiles(call, request, { imageMember: null });
+  return E.isLeft(inlined) ? inlined : client.read(inlined.right.bytes, maxJsonValues);
 }
 
 /** A request that was read and checked. */

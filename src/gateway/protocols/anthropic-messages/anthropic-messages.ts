@@ -31,6 +31,7 @@ function textRequestOf(request: MessagesRequest): TextRequest {
   return {
     size: request.bytes.length,
     model: request.model,
+    files: [],
     hint: 'balanced',
     isStreamed: request.isStreamed,
     repeatedBytes: 0,

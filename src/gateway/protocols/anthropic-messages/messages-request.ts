@@ -1,11 +1,13 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { type Failure, failure, type InputError } from '#domain/shared/failure.ts';
+import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
-import { lastMember, MemberCollector, scalarMember, scalarValue, wantedNames } from '#gateway/framing/json-members.ts';
-import { type FoundPlace, PlaceFinder, pointerOf } from '#gateway/framing/json-places.ts';
+import { IdFinder } from '#gateway/framing/id-finder.ts';
+import { MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
+import { PlaceFinder } from '#gateway/framing/json-places.ts';
 import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
+import { type IdKind, idRules, refuseIds } from '#gateway/protocols/provider-ids.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 
@@ -17,25 +19,15 @@ export interface MessagesRequest extends JsonRequest {
   readonly hasForeignReasoning: boolean;
 }
 
-const names = wantedNames(
-  { model: [], messages: [], max_tokens: [], stream: [], container: [], tools: [], thinking: ['type'] },
-  ['model'],
-);
+const names = wantedNames({ model: [], messages: [], max_tokens: [], stream: [], tools: [], thinking: ['type'] }, [
+  'model',
+]);
 
 const emptyText = '""';
 
 const tooManyBlocks = invalidInput([{ pointer: '/messages', message: 'has too many blocks with reasoning' }]);
 
-const content = ['messages', '*', 'content', '*'];
-const signatures = [...content, 'signature'];
-/** Where an id of a file at the provider can be: in a block, in the result of a tool, and in a document of blocks. */
-const fileIds = [
-  [...content, 'file_id'],
-  [...content, 'source', 'file_id'],
-  [...content, 'content', '*', 'file_id'],
-  [...content, 'content', '*', 'source', 'file_id'],
-  [...content, 'source', 'content', '*', 'source', 'file_id'],
-];
+const signatures = ['messages', '*', 'content', '*', 'signature'];
 
 /**
  * Reads and checks a request of Messages: the members that the gateway needs, and the roles and contents of messages.
@@ -67,17 +59,14 @@ function checkMessagesRequest(
     ...checkFlag('/stream', said('stream')),
   ];
   if (faults.length > 0) return E.left(invalidInput(faults));
-  // What was not looked at might name what lives at a provider.
-  if (listener.places.isOverflown) return E.left(tooManyBlocks);
-  const foreign = foreignIdIn(bytes, request, listener.places.found);
-  if (foreign !== null) return E.left(foreign);
+  if (listener.signatures.isOverflown) return E.left(tooManyBlocks);
+  const refused = refuseIds(listener.ids, instead);
+  if (refused !== null) return E.left(refused);
   return E.right({
     ...request,
     model: said('model') as string,
     isStreamed: said('stream') === true,
-    hasForeignReasoning: listener.places.found.some(
-      ({ pattern, valueStart, end }) => pattern === signatures && end - valueStart === emptyText.length,
-    ),
+    hasForeignReasoning: listener.signatures.found.some(({ valueStart, end }) => end - valueStart === emptyText.length),
   });
 }
 
@@ -89,50 +78,40 @@ function maxTokensFaults(value: Json | undefined): ReadonlyArray<InputError> {
     : [inputError(pointer, 'must be a whole number above 0', value)];
 }
 
-/** Refuses an id of what lives at a provider: nothing says that it belongs to this project. */
-function foreignIdIn(bytes: Buffer, { members }: JsonRequest, places: ReadonlyArray<FoundPlace>): Failure | null {
-  const container = lastMember(members, 'container');
-  if (container !== undefined && scalarValue(bytes, container) !== null) {
-    return notHere('/container', 'container', 'Leave container out: the provider then makes a new one for the call.');
-  }
-  const place = places.find(({ pattern }) => pattern !== signatures);
-  if (place === undefined) return null;
-  const pointer = pointerOf(place);
-  return notHere(pointer, 'file', 'Send the content of the file instead: a source of the type base64, text or url.');
-}
+/** What a client can send in place of the id of a file. */
+const instead = 'Send the content of a file instead: a source of the type base64, text or url.';
 
-function notHere(pointer: string, kind: string, instead: string): Failure {
-  const detail = `${pointer} names a ${kind} at the provider, which this key cannot access. ${instead}`;
-  return failure('provider-resource-not-found', detail, { errors: [{ pointer, message: 'must be left out' }] });
-}
-
-/** Collects the members of a request, checks its messages, and finds what lives at a provider. */
+/** Collects the members of a request, checks its messages, and finds its ids. */
 class MessagesListener implements JsonListener {
   readonly maxLevel: number;
   readonly members: MemberCollector;
   readonly messages: MessageChecker;
-  readonly places: PlaceFinder;
+  readonly ids: IdFinder<IdKind>;
+  readonly signatures: PlaceFinder;
   #isInMessages = false;
 
   constructor(bytes: Buffer) {
     this.members = new MemberCollector(bytes, names);
     this.messages = new MessageChecker(bytes);
-    this.places = new PlaceFinder(bytes, [signatures, ...fileIds]);
-    this.maxLevel = this.places.maxLevel;
+    this.ids = new IdFinder(bytes, idRules['anthropic-messages']);
+    this.signatures = new PlaceFinder(bytes, [signatures]);
+    this.maxLevel = this.ids.maxLevel;
   }
 
   begin(level: number, start: number, nameStart: number, nameEnd: number): void {
+    this.ids.begin(level, start, nameStart, nameEnd);
     if (level < 3) this.members.begin(level, start, nameStart, nameEnd);
     if (level === 1) this.#isInMessages = this.members.current === 'messages';
     if (level > 0 && !this.#isInMessages) return;
-    this.places.begin(level, start, nameStart, nameEnd);
+    this.signatures.begin(level, start, nameStart, nameEnd);
     if (level > 0 && level < 4) this.messages.begin(level, start, nameStart, nameEnd);
   }
 
   end(level: number, end: number): void {
+    this.ids.end(level, end);
     if (level < 3) this.members.end(level, end);
     if (!this.#isInMessages) return;
-    this.places.end(level, end);
+    this.signatures.end(level, end);
     if (level < 4) this.messages.end(level, end);
   }
 }

@@ -2,10 +2,12 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { type ReasoningHint, reasoningHints } from '#gateway/config/configuration.ts';
+import { IdFinder } from '#gateway/framing/id-finder.ts';
 import { MemberCollector, type Place, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
+import { type IdKind, idRules, type NamedId, refuseIds } from '#gateway/protocols/provider-ids.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 
@@ -16,6 +18,8 @@ export interface ChatRequest extends JsonRequest {
   readonly stream: boolean;
   /** The number of requested choices. */
   readonly choices: number;
+  /** The ids of files of its project. */
+  readonly files: ReadonlyArray<NamedId>;
   /** The place of the content of the user's last message; null without one. */
   readonly lastUserContent: Place | null;
   /** Whether the last message is the user's, and not for example the result of a tool. */
@@ -42,7 +46,10 @@ const chatNames = wantedNames(
   ['model'],
 );
 
-/** Reads and checks a chat request: the members that the gateway needs, and the roles and contents of messages. */
+/**
+ * Reads and checks a chat request: the members that the gateway needs, and the roles and contents of messages.
+ * @returns invalid input; or not found for an id of what lives at a provider
+ */
 export function readChatRequest(bytes: Buffer, maxValues: number): ReadBody<ChatRequest> {
   const listener = new ChatListener(bytes);
   const read = readMembers(bytes, listener.members, maxValues, listener);
@@ -63,9 +70,12 @@ function checkChatRequest(request: JsonRequest, listener: ChatListener): E.Eithe
     ...hintFaults(model, reasoning),
   ];
   if (faults.length > 0) return E.left(invalidInput(faults));
+  const refused = refuseIds(listener.ids);
+  if (refused !== null) return E.left(refused);
   return E.right({
     ...request,
     model: model as string,
+    files: listener.ids.found,
     hint: (reasoning ?? 'balanced') as ReasoningHint,
     stream: stream === true,
     lastUserContent: listener.messages.lastUserContent,
@@ -74,27 +84,32 @@ function checkChatRequest(request: JsonRequest, listener: ChatListener): E.Eithe
   });
 }
 
-/** Collects a chat's members and checks its messages. */
+/** Collects a chat's members, checks its messages, and finds its ids. */
 class ChatListener implements JsonListener {
-  readonly maxLevel = 3;
+  readonly maxLevel: number;
   readonly members: MemberCollector;
   readonly messages: MessageChecker;
+  readonly ids: IdFinder<IdKind>;
   #isInMessages = false;
 
   constructor(bytes: Buffer) {
     this.members = new MemberCollector(bytes, chatNames);
     this.messages = new MessageChecker(bytes);
+    this.ids = new IdFinder(bytes, idRules['openai-chat']);
+    this.maxLevel = this.ids.maxLevel;
   }
 
   begin(level: number, start: number, nameStart: number, nameEnd: number): void {
+    this.ids.begin(level, start, nameStart, nameEnd);
     if (level < 3) this.members.begin(level, start, nameStart, nameEnd);
     if (level === 1) this.#isInMessages = this.members.current === 'messages';
-    if (this.#isInMessages) this.messages.begin(level, start, nameStart, nameEnd);
+    if (this.#isInMessages && level < 4) this.messages.begin(level, start, nameStart, nameEnd);
   }
 
   end(level: number, end: number): void {
+    this.ids.end(level, end);
     if (level < 3) this.members.end(level, end);
-    if (this.#isInMessages) this.messages.end(level, end);
+    if (this.#isInMessages && level < 4) this.messages.end(level, end);
   }
 }
 

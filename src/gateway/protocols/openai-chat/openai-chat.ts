@@ -38,6 +38,7 @@ export const openAiChat: TextProtocol = {
 class ChatTextRequest implements TextRequest {
   readonly size: number;
   readonly model: string;
+  readonly files: ChatRequest['files'];
   readonly hint: ReasoningHint;
   readonly isStreamed: boolean;
   readonly mustTranslate = false;
@@ -47,6 +48,7 @@ class ChatTextRequest implements TextRequest {
   constructor(request: ChatRequest) {
     this.size = request.bytes.length;
     this.model = request.model;
+    this.files = request.files;
     this.hint = request.hint;
     this.isStreamed = request.stream;
     this.#request = request;

@@ -243,8 +243,11 @@ function partOf(part: Json, pointer: string): TextPart | ImagePart | DocumentPar
     const url = isObject(image) ? textOr(image.url) : textOr(image);
     if (url !== null) return { kind: 'image', source: sourceOf(url), pointer };
   }
-  if (type === 'file' && isObject(file) && typeof file.file_data === 'string')
-    return { kind: 'document', source: sourceOf(file.file_data), name: textOr(file.filename), pointer };
+  if (type === 'file' && isObject(file) && typeof file.file_data === 'string') {
+    const source = sourceOf(file.file_data);
+    if (source.kind === 'base64' && source.mediaType.startsWith('image/')) return { kind: 'image', source, pointer };
+    return { kind: 'document', source, name: textOr(file.filename), pointer };
+  }
   return refuse(pointer, `a part of the type ${JSON.stringify(type)} cannot be expressed for this target`);
 }
 

@@ -46,6 +46,7 @@ export function responsesTextRequest(
   return {
     size: request.bytes.length + (request.before?.size ?? 0),
     model: request.model,
+    files: [],
     hint: 'balanced',
     isStreamed: request.isStreamed,
     repeatedBytes: echoedBytes(request),

@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js';
-import { type Failure, failure, type InputError } from '#domain/shared/failure.ts';
+import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
+import { IdFinder } from '#gateway/framing/id-finder.ts';
 import {
   lastMember,
   MemberCollector,
@@ -10,11 +11,14 @@ import {
   scalarValue,
   wantedNames,
 } from '#gateway/framing/json-members.ts';
-import { type FoundPlace, PlaceFinder, pointerOf } from '#gateway/framing/json-places.ts';
+import { PlaceFinder } from '#gateway/framing/json-places.ts';
 import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
+import { type IdKind, idRules, type NamedId, refuseIds, tooManyIds } from '#gateway/protocols/provider-ids.ts';
+import { describingMembers } from '#responses/turn-items.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
+import { isNamed } from '#shared/json/json-tokens.ts';
 import { echoedMembers } from './response-object.ts';
 
 /** An item of the input, or a tool, as far as the gateway reads it. */
@@ -25,6 +29,8 @@ export interface ListedObject extends Place {
   readonly id: string | null;
   /** Only of messages. */
   readonly hasRole: boolean;
+  /** Only of items: whether it has content besides its id and what describes it. */
+  readonly hasContent: boolean;
   /** The place of the opaque part of reasoning; null without one. */
   readonly encryptedContent: Place | null;
 }
@@ -53,10 +59,10 @@ export interface ResponsesRequest extends JsonRequest {
   /** The items of a list; empty for a text. */
   readonly items: ReadonlyArray<ListedObject>;
   readonly tools: ReadonlyArray<ListedObject>;
-  /** The ids of files in the items. */
-  readonly fileIds: ReadonlyArray<FoundPlace>;
+  /** The ids of files of its project, in the items. */
+  readonly files: ReadonlyArray<NamedId>;
   /** The ids of containers, which live at a provider. */
-  readonly containers: ReadonlyArray<FoundPlace>;
+  readonly containers: ReadonlyArray<NamedId>;
   /** Null if it continues no conversation, or if its input has all items. */
   readonly before: ItemsBefore | null;
 }
@@ -71,8 +77,6 @@ const names = wantedNames(
     store: [],
     previous_response_id: [],
     background: [],
-    conversation: [],
-    prompt: [],
     include: [],
     tool_choice: ['type', 'name'],
   },
@@ -81,31 +85,10 @@ const names = wantedNames(
 
 const item = ['input', '*'];
 const tool = ['tools', '*'];
-const fileIdPatterns = [
-  [...item, 'content', '*', 'file_id'],
-  [...item, 'output', '*', 'file_id'],
-  [...item, 'output', 'file_id'],
-];
 const encryptedContent = [...item, 'encrypted_content'];
-const container = [...tool, 'container'];
-/** An item of code that ran names its container, and a tool of the type `auto` uses that one again. */
-const containerPatterns = [
-  container,
-  [...tool, 'environment', 'container_id'],
-  [...item, 'container_id'],
-  [...item, 'environment', 'container_id'],
-];
-/** The kinds of what lives there, by where its id is. */
-const foreignIds: ReadonlyMap<ReadonlyArray<string>, string> = new Map([
-  [[...tool, 'vector_store_ids', '*'], 'vector store'],
-  [[...container, 'file_ids', '*'], 'file'],
-  [[...tool, 'environment', 'file_ids', '*'], 'file'],
-  [[...tool, 'environment', 'skills', '*', 'skill_id'], 'skill'],
-  [[...tool, 'input_image_mask', 'file_id'], 'file'],
-]);
 const patterns = [
-  ...[item, [...item, 'type'], [...item, 'id'], [...item, 'role'], encryptedContent, ...fileIdPatterns],
-  ...[tool, [...tool, 'type'], ...containerPatterns, ...foreignIds.keys()],
+  ...[item, [...item, 'type'], [...item, 'id'], [...item, 'role'], encryptedContent],
+  ...[tool, [...tool, 'type']],
 ];
 
 /** Members that the gateway changes or obeys, so that each must be there once. */
@@ -117,15 +100,42 @@ const changedMembers = ['input', 'tools', 'store', 'include', 'previous_response
  *   there
  */
 export function readResponsesRequest(bytes: Buffer, maxValues: number): ReadBody<ResponsesRequest> {
-  const listener = new ResponsesListener(bytes);
-  const read = readMembers(bytes, listener.members, maxValues, listener);
-  return continueRead(read, (request) => checkResponsesRequest(request, listener));
+  return readWith(bytes, maxValues, refuseUnknown);
 }
 
-function checkResponsesRequest(request: JsonRequest, listener: ResponsesListener): E.Either<Failure, ResponsesRequest> {
+/** Reads a client's request again after stored items were put into it, whose ids an answer to its project has named. */
+export function readExpandedRequest(bytes: Buffer, maxValues: number): ReadBody<ResponsesRequest> {
+  return readWith(bytes, maxValues, ({ isOverflown }) => (isOverflown ? tooManyIds : null));
+}
+
+type FoundIds = Pick<IdFinder<IdKind>, 'found' | 'isOverflown'>;
+type RefuseIds = (ids: FoundIds) => Failure | null;
+
+function readWith(bytes: Buffer, maxValues: number, refuse: RefuseIds): ReadBody<ResponsesRequest> {
+  const listener = new ResponsesListener(bytes);
+  const read = readMembers(bytes, listener.members, maxValues, listener);
+  return continueRead(read, (request) => checkResponsesRequest(request, listener, refuse));
+}
+
+/** Containers are looked up later, and a file that is cited with one is in it. */
+function refuseUnknown({ found, isOverflown }: FoundIds): Failure | null {
+  const besideContainers = new Set(
+    found.flatMap(({ kind, object }) => (kind === 'container' ? [object.valueStart] : [])),
+  );
+  const unknown = found.filter(
+    ({ kind, object }) => kind !== 'container' && !(kind === 'cited file' && besideContainers.has(object.valueStart)),
+  );
+  return refuseIds({ found: unknown, isOverflown });
+}
+
+function checkResponsesRequest(
+  request: JsonRequest,
+  listener: ResponsesListener,
+  refuse: RefuseIds,
+): E.Either<Failure, ResponsesRequest> {
   const { bytes, members } = request;
   const said = (name: string) => scalarMember(bytes, members, name);
-  const { items, tools } = listedIn(bytes, listener.places.found);
+  const { items, tools } = listedIn(bytes, listener);
   const faults = [
     ...spellingFaults(members.otherSpellings, ['model']),
     ...checkText('/model', said('model')),
@@ -138,12 +148,9 @@ function checkResponsesRequest(request: JsonRequest, listener: ResponsesListener
     ...checkOptionalText('/previous_response_id', said('previous_response_id')),
   ];
   if (faults.length > 0) return E.left(invalidInput(faults));
-  // What was not looked at might name what lives at a provider.
   if (listener.places.isOverflown) return E.left(tooManyItems);
-  const placesOf = (wanted: ReadonlyArray<ReadonlyArray<string>>) =>
-    listener.places.found.filter(({ pattern }) => wanted.includes(pattern));
-  const foreign = foreignIdIn(bytes, members, listener.places.found);
-  if (foreign !== null) return E.left(foreign);
+  const refused = refuse(listener.ids);
+  if (refused !== null) return E.left(refused);
   return E.right({
     ...request,
     model: said('model') as string,
@@ -153,9 +160,8 @@ function checkResponsesRequest(request: JsonRequest, listener: ResponsesListener
     previousResponseId: (said('previous_response_id') ?? null) as string | null,
     items,
     tools,
-    fileIds: placesOf(fileIdPatterns).filter((place) => scalarValue(bytes, place) !== null),
-    // A container of the type `auto` is an object, and is made for the call.
-    containers: placesOf(containerPatterns).filter((place) => typeof scalarValue(bytes, place) === 'string'),
+    files: listener.ids.found.filter(({ kind }) => kind === 'own file'),
+    containers: listener.ids.found.filter(({ kind }) => kind === 'container'),
     before: null,
   });
 }
@@ -198,16 +204,20 @@ const openBrace = 0x7b;
 type Growing = { -readonly [Key in keyof ListedObject]: ListedObject[Key] };
 
 /** The items and tools at found places, which come in order. */
-function listedIn(bytes: Buffer, places: ReadonlyArray<FoundPlace>): Pick<ResponsesRequest, 'items' | 'tools'> {
+function listedIn(
+  bytes: Buffer,
+  { places, contents }: Pick<ResponsesListener, 'places' | 'contents'>,
+): Pick<ResponsesRequest, 'items' | 'tools'> {
   const lists: Record<'input' | 'tools', Growing[]> = { input: [], tools: [] };
-  for (const place of places) {
+  for (const place of places.found) {
     const { pattern, valueStart, end } = place;
     const list = lists[pattern[0] as 'input' | 'tools'];
     const name = pattern[2];
     const last = list.at(-1);
-    if (name === undefined)
-      list.push({ valueStart, end, type: null, id: null, hasRole: false, encryptedContent: null });
-    else if (last !== undefined && pattern.length === 3) readInto(last, name, bytes, place);
+    if (name === undefined) {
+      const hasContent = contents.found[list.length] ?? false;
+      list.push({ valueStart, end, type: null, id: null, hasRole: false, hasContent, encryptedContent: null });
+    } else if (last !== undefined && pattern.length === 3) readInto(last, name, bytes, place);
   }
   return { items: lists.input, tools: lists.tools };
 }
@@ -221,48 +231,66 @@ function readInto(listed: Growing, name: string, bytes: Buffer, place: Place): v
 }
 
 /** Whether an item names another one by its id. */
-export function isReference({ type, id, hasRole }: ListedObject): boolean {
-  return id !== null && (type === 'item_reference' || (type === null && !hasRole));
+export function isReference({ type, id, hasRole, hasContent }: ListedObject): boolean {
+  return id !== null && (type === 'item_reference' || (type === null && !hasRole) || !hasContent);
 }
 
-/** Refuses an id of what lives at a provider: nothing says that it belongs to this project. */
-function foreignIdIn(bytes: Buffer, members: Members, places: ReadonlyArray<FoundPlace>): Failure | null {
-  for (const name of ['conversation', 'prompt']) {
-    const member = lastMember(members, name);
-    if (member !== undefined && scalarValue(bytes, member) !== null) return notHere(`/${name}`, name);
-  }
-  const place = places.find(({ pattern, ...each }) => foreignIds.has(pattern) && scalarValue(bytes, each) !== null);
-  if (place === undefined) return null;
-  return notHere(pointerOf(place), foreignIds.get(place.pattern) ?? 'resource');
-}
-
-/** The refusal of an id of what lives at a provider. */
-export function notHere(pointer: string, kind: string): Failure {
-  const detail = `${pointer} names a ${kind} at the provider, which this key cannot access. Leave it out.`;
-  return failure('provider-resource-not-found', detail, { errors: [{ pointer, message: 'must be left out' }] });
-}
-
-/** Collects the members of a request, and finds its items and tools. */
+/** Collects the members of a request, and finds its items, tools and ids. */
 class ResponsesListener implements JsonListener {
   readonly maxLevel: number;
   readonly members: MemberCollector;
   readonly places: PlaceFinder;
+  readonly ids: IdFinder<IdKind>;
+  readonly contents: ItemContents;
   #isInLists = false;
 
   constructor(bytes: Buffer) {
     this.members = new MemberCollector(bytes, names);
     this.places = new PlaceFinder(bytes, patterns);
-    this.maxLevel = this.places.maxLevel;
+    this.ids = new IdFinder(bytes, idRules['openai-responses']);
+    this.contents = new ItemContents(bytes);
+    this.maxLevel = this.ids.maxLevel;
   }
 
   begin(level: number, start: number, nameStart: number, nameEnd: number): void {
+    this.ids.begin(level, start, nameStart, nameEnd);
     if (level < 3) this.members.begin(level, start, nameStart, nameEnd);
     if (level === 1) this.#isInLists = this.members.current === 'input' || this.members.current === 'tools';
     if (level === 0 || this.#isInLists) this.places.begin(level, start, nameStart, nameEnd);
+    if (this.members.current === 'input') this.contents.begin(level, start, nameStart, nameEnd);
   }
 
   end(level: number, end: number): void {
+    this.ids.end(level, end);
     if (level < 3) this.members.end(level, end);
     if (this.#isInLists) this.places.end(level, end);
+  }
+}
+
+const letterN = 0x6e;
+const openBracket = 0x5b;
+const quote = 0x22;
+
+/** Finds which items of the input have content. */
+class ItemContents {
+  readonly found: boolean[] = [];
+  readonly #bytes: Buffer;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  begin(level: number, start: number, nameStart: number, nameEnd: number): void {
+    if (level === 2) this.found.push(false);
+    else if (level === 4 || (level === 3 && this.#isContent(start, nameStart, nameEnd)))
+      this.found[this.found.length - 1] = true;
+  }
+
+  #isContent(start: number, nameStart: number, nameEnd: number): boolean {
+    const bytes = this.#bytes;
+    const first = bytes[start];
+    if (first === letterN || first === openBrace || first === openBracket) return false;
+    if (first === quote && bytes[start + 1] === quote) return false;
+    return nameStart === -1 || !describingMembers.some((name) => isNamed(bytes, nameStart, nameEnd, name));
   }
 }

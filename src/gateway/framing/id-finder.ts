@@ -1,0 +1,157 @@
+import { maxPointerLength, pointerTo } from '#shared/json/json-pointer.ts';
+import { type JsonListener, maxJsonLevels } from '#shared/json/json-scanner.ts';
+import { hasEscape, isNamed, stringIn } from '#shared/json/json-tokens.ts';
+import type { Place } from './json-members.ts';
+import { type PathPattern, type PathTree, PathWalk, pathTree } from './path-tree.ts';
+
+/** Which members name something by its id. */
+export interface IdRules<Kind extends string> {
+  /** Names of members, at every depth. */
+  readonly names: Readonly<Record<string, Kind>>;
+  /** Paths of members whose names are ordinary words, or that name something else there. */
+  readonly paths: ReadonlyArray<readonly [PathPattern, Kind]>;
+  /** Paths of JSON in which names have no meaning. */
+  readonly freeJson: ReadonlyArray<PathPattern>;
+}
+
+/** An id in a JSON text. */
+export interface FoundId<Kind extends string> extends Place {
+  readonly kind: Kind;
+  readonly pointer: string;
+  /** The offset of its member's name. */
+  readonly nameStart: number;
+  /** The object that has its member. */
+  readonly object: Place;
+}
+
+type Growing = { -readonly [Key in keyof Place]: Place[Key] };
+
+/** Maximum number of ids that are kept. */
+const maxIds = 100_000;
+
+const quote = 0x22;
+/** A character of a name takes at most six bytes. */
+const maxCharacterBytes = 6;
+const free = Symbol('free');
+
+/** Rules in the form in which a scan needs them. */
+export class CompiledIdRules<Kind extends string> {
+  readonly kinds: ReadonlyMap<string, Kind>;
+  readonly byLength: ReadonlyMap<number, ReadonlyArray<readonly [string, Kind]>>;
+  readonly minNameBytes: number;
+  readonly maxNameBytes: number;
+  readonly paths: PathTree<Kind | typeof free>;
+
+  constructor({ names, paths, freeJson }: IdRules<Kind>) {
+    const entries = Object.entries<Kind>(names);
+    const lengths = entries.map(([{ length }]) => length);
+    this.kinds = new Map(entries);
+    this.byLength = Map.groupBy(entries, ([{ length }]) => length);
+    this.minNameBytes = Math.min(...lengths);
+    this.maxNameBytes = maxCharacterBytes * Math.max(...lengths);
+    this.paths = pathTree<Kind | typeof free>([...paths, ...freeJson.map((path) => [path, free] as const)]);
+  }
+}
+
+/**
+ * Finds the ids in a text while a scanner reads it, at every depth. An id is a text that is a member's value, or an item
+ * of the list that is one. Names count as they are read, with or without escapes.
+ */
+export class IdFinder<Kind extends string> implements JsonListener {
+  readonly maxLevel = maxJsonLevels;
+  readonly found: FoundId<Kind>[] = [];
+  /** Whether there are more ids than are kept. */
+  isOverflown = false;
+  readonly #bytes: Buffer;
+  readonly #rules: CompiledIdRules<Kind>;
+  readonly #walk: PathWalk<Kind | typeof free>;
+  /** For each level, its latest value's index in a list as a negative number, or the offset of its name. */
+  readonly #keys: number[] = [0];
+  readonly #nameEnds: number[] = [0];
+  readonly #starts: number[] = [0];
+  /** For each level, what a text there is the id of. */
+  readonly #kinds: (Kind | null)[] = [null];
+  /** For each level, the place of its latest value if an id is directly inside of it. */
+  readonly #objects: (Growing | null)[] = [null];
+  /** The level of the value with free JSON that is being read. */
+  #freeLevel = Number.POSITIVE_INFINITY;
+  #open: Growing | null = null;
+
+  constructor(bytes: Buffer, rules: CompiledIdRules<Kind>) {
+    this.#bytes = bytes;
+    this.#rules = rules;
+    this.#walk = new PathWalk(bytes, rules.paths);
+  }
+
+  begin(level: number, start: number, nameStart: number, nameEnd: number): void {
+    if (level > this.#freeLevel) return;
+    this.#freeLevel = Number.POSITIVE_INFINITY;
+    const isItem = nameStart === -1;
+    this.#keys[level] = isItem ? Math.min(this.#keys[level] as number, 0) - 1 : nameStart;
+    this.#keys[level + 1] = 0;
+    this.#nameEnds[level] = nameEnd;
+    this.#starts[level] = start;
+    this.#objects[level] = null;
+    const atPath = this.#walk.begin(level, nameStart, nameEnd);
+    if (atPath === free) {
+      this.#freeLevel = level;
+      return;
+    }
+    const kind = atPath ?? (isItem ? this.#kindOfItem(level) : this.#kindNamed(nameStart, nameEnd));
+    this.#kinds[level] = isItem ? null : kind;
+    if (kind !== null && this.#bytes[start] === quote) this.#add(kind, level, start);
+  }
+
+  end(level: number, end: number): void {
+    if (level > this.#freeLevel) return;
+    if (this.#open !== null) {
+      this.#open.end = end;
+      this.#open = null;
+    }
+    const object = this.#objects[level];
+    if (object !== null && object !== undefined) object.end = end;
+  }
+
+  #kindOfItem(level: number): Kind | null {
+    return level === 0 ? null : (this.#kinds[level - 1] ?? null);
+  }
+
+  #kindNamed(start: number, end: number): Kind | null {
+    const { minNameBytes, maxNameBytes, byLength, kinds } = this.#rules;
+    const length = end - start - 2;
+    if (length < minNameBytes || length > maxNameBytes) return null;
+    if (hasEscape(this.#bytes, start, end)) return kinds.get(stringIn(this.#bytes, start, end)) ?? null;
+    for (const [name, kind] of byLength.get(length) ?? []) if (isNamed(this.#bytes, start, end, name)) return kind;
+    return null;
+  }
+
+  #add(kind: Kind, level: number, start: number): void {
+    if (this.found.length >= maxIds) {
+      this.isOverflown = true;
+      return;
+    }
+    const objectLevel = (this.#keys[level] as number) < 0 ? level - 2 : level - 1;
+    this.#objects[objectLevel] ??= { valueStart: this.#starts[objectLevel] as number, end: -1 };
+    const id = {
+      kind,
+      pointer: this.#pointerAt(level),
+      nameStart: this.#keys[objectLevel + 1] as number,
+      valueStart: start,
+      end: start,
+      object: this.#objects[objectLevel] as Place,
+    };
+    this.found.push(id);
+    this.#open = id;
+  }
+
+  #pointerAt(level: number): string {
+    const keys: string[] = [];
+    for (let at = 1; at <= level; at += 1) {
+      const [key, nameEnd] = [this.#keys[at] as number, this.#nameEnds[at] as number];
+      // A longer name has no place in a pointer.
+      if (key >= 0 && nameEnd - key > maxCharacterBytes * maxPointerLength) break;
+      keys.push(key < 0 ? String(-key - 1) : stringIn(this.#bytes, key, nameEnd));
+    }
+    return pointerTo(keys);
+  }
+}

@@ -1,0 +1,192 @@
+import * as E from 'fp-ts/lib/Either.js';
+import type { ProjectFile } from '#application/files/project-file.ts';
+import { notFound } from '#application/operations/access-refusals.ts';
+import { type Failure, failure } from '#domain/shared/failure.ts';
+import { bodyShortageFailure } from '#exchange/body-source.ts';
+import { applyEdits, asciiJson, type Edit } from '#gateway/framing/splice.ts';
+import type { GatewayCall } from '#gateway/gateway-call.ts';
+import type { NamedId } from '#gateway/protocols/provider-ids.ts';
+import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
+import { UnavailableError } from '#shared/errors/unavailable-error.ts';
+import { stringIn } from '#shared/json/json-tokens.ts';
+
+/** Maximum number of bytes that all files of one call may add to it. */
+const maxInlinedBytes = 32 * 1024 * 1024;
+
+/** A longer text is no id, and is not read. */
+const maxIdBytes = 1_000;
+
+/** Files that are found in one turn of the event loop: the embedded stores answer without one. */
+const filesPerTurn = 16;
+
+/** A request that names files of its project. */
+export interface RequestWithFiles {
+  readonly bytes: Buffer;
+  readonly files: ReadonlyArray<NamedId>;
+}
+
+/** How files are put into a request. */
+export interface Inlining {
+  /** The member for the address of a picture; null if pictures are like other files. */
+  readonly imageMember: string | null;
+  /** Whether an id is of an earlier turn, which stays readable when its file is gone; missing for none. */
+  readonly isEarlier?: (id: NamedId) => boolean;
+}
+
+/** A request with its files in it. */
+export interface InlinedRequest {
+  readonly bytes: Buffer;
+  /** The ids of files of earlier turns that are gone. A text says so in their place. */
+  readonly gone: ReadonlyArray<string>;
+}
+
+/**
+ * Puts the files of a request's project into it, in place of their ids. All that they add counts in the hold of bodies
+ * before a file is read: each file's text once, and the new body.
+ */
+export async function inlineFiles(
+  call: GatewayCall,
+  request: RequestWithFiles,
+  inlining: Inlining,
+): Promise<E.Either<Failure, InlinedRequest>> {
+  if (!call.caller.scopes.has('files:read')) return E.left(noScope);
+  try {
+    return await new FileInliner(call, request, inlining).inline();
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+    return E.left(unavailable);
+  }
+}
+
+const noScope = failure('scope-required', 'A file_id needs the scope files:read. Use a key that has it.');
+const unavailable = failure('unavailable', 'The files of the project cannot be reached. Try again later.', {
+  retryAfterSeconds: 1,
+});
+const tooLarge = failure(
+  'body-too-large',
+  `The files of one call may add ${maxInlinedBytes} bytes together, in Base64 and with their names, because they are sent inside of it. Each mention of a file counts.`,
+);
+
+/** What is sent in place of an id: the same text for each mention of a file. */
+interface Replacement {
+  readonly file: ProjectFile | null;
+  readonly bytes: number;
+}
+
+class FileInliner {
+  readonly #call: GatewayCall;
+  readonly #request: RequestWithFiles;
+  readonly #inlining: Inlining;
+  readonly #found = new Map<string, Replacement>();
+
+  constructor(call: GatewayCall, request: RequestWithFiles, inlining: Inlining) {
+    this.#call = call;
+    this.#request = request;
+    this.#inlining = inlining;
+  }
+
+  async inline(): Promise<E.Either<Failure, InlinedRequest>> {
+    const { bytes, files } = this.#request;
+    const missing = await this.#find();
+    if (missing !== null) return E.left(missing);
+    const addedBytes = files.reduce((sum, id) => sum + this.#replacementOf(id).bytes, 0);
+    if (addedBytes > maxInlinedBytes) return E.left(tooLarge);
+    const textBytes = [...this.#found.values()].reduce((sum, each) => sum + each.bytes, 0);
+    const shortage = this.#call.bodyHold.take(textBytes + bytes.length + addedBytes);
+    if (shortage !== null) return E.left(bodyShortageFailure(shortage));
+    const edits = await this.#edits();
+    if (bytes.length + addedBytes > largeBodyBytes) await heavyWork.take(1);
+    const inlined = applyEdits(bytes, edits);
+    this.#call.bodyHold.giveBack(textBytes);
+    const gone = [...this.#found].flatMap(([id, { file }]) => (file === null ? [id] : []));
+    return E.right({ bytes: inlined, gone });
+  }
+
+  /** Finds each file once. @returns why the request is refused; null if it is not */
+  async #find(): Promise<Failure | null> {
+    const { gateway, caller } = this.#call;
+    for (const id of this.#request.files) {
+      const name = this.#nameOf(id);
+      const known = this.#found.get(name);
+      const file = known === undefined ? await gateway.findFile(name, caller.projectId) : known.file;
+      if (file === null && this.#inlining.isEarlier?.(id) !== true) return fileNotFound(id, name);
+      if (known !== undefined) continue;
+      this.#found.set(name, { file, bytes: this.#sizeOf(file, name) });
+      if (this.#found.size % filesPerTurn === 0) await heavyWork.take(1);
+    }
+    return null;
+  }
+
+  async #edits(): Promise<ReadonlyArray<Edit>> {
+    const texts = new Map<string, string>();
+    for (const [name, { file }] of this.#found)
+      if (file !== null) texts.set(name, this.#textOf(file, await readBase64(file)));
+    return this.#request.files.map((id) => {
+      const text = texts.get(this.#nameOf(id));
+      return text === undefined ? this.#goneEdit(id) : { start: id.nameStart, end: id.end, text };
+    });
+  }
+
+  #nameOf({ valueStart, end }: NamedId): string {
+    const { bytes } = this.#request;
+    return end - valueStart > maxIdBytes
+      ? `${bytes.toString('latin1', valueStart + 1, valueStart + 100)}…`
+      : stringIn(bytes, valueStart, end);
+  }
+
+  #replacementOf(id: NamedId): Replacement {
+    return this.#found.get(this.#nameOf(id)) as Replacement;
+  }
+
+  #sizeOf(file: ProjectFile | null, id: string): number {
+    if (file === null) return Math.max(goneText(id).length, blankPicture.length);
+    return this.#textOf(file, '').length + base64Bytes(file.bytes);
+  }
+
+  /** The member with a file's content: an image's in a member of its own, another file's in `file_data`. */
+  #textOf({ contentType, filename }: ProjectFile, base64: string): string {
+    const { imageMember } = this.#inlining;
+    const url = `${asciiJson(`data:${contentType};base64,`).slice(0, -1)}${base64}"`;
+    if (imageMember !== null && contentType.startsWith('image/')) return `"${imageMember}":${url}`;
+    return `"filename":${asciiJson(filename)},"file_data":${url}`;
+  }
+
+  /** In place of a screenshot, only a picture is taken: a blank one. */
+  #goneEdit(id: NamedId): Edit {
+    const { valueStart, end } = id.object;
+    if (id.pointer.endsWith('/output/file_id')) return { start: id.nameStart, end: id.end, text: blankPicture };
+    return { start: valueStart, end, text: goneText(this.#nameOf(id)) };
+  }
+}
+
+/** A picture of one pixel. */
+const blankPicture =
+  '"image_url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="';
+
+function goneText(id: string): string {
+  return `{"type":"input_text","text":${asciiJson(`[file ${id} is no longer available]`)}}`;
+}
+
+function fileNotFound({ pointer }: NamedId, name: string): Failure {
+  const { code, detail } = notFound('file-not-found', name.slice(0, 100));
+  return failure(code, detail, { errors: [{ pointer, message: 'must be the id of a file of this project' }] });
+}
+
+/** Reads a file in pieces, each a multiple of three bytes, so that their texts can be joined. */
+async function readBase64(file: ProjectFile): Promise<string> {
+  const content = await file.open();
+  if (content === null) throw new UnavailableError('The content of the file is not in the blob store.');
+  const texts: string[] = [];
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const piece of content) {
+    const bytes = Buffer.concat([rest, piece as Buffer]);
+    const whole = bytes.length - (bytes.length % 3);
+    texts.push(bytes.toString('base64', 0, whole));
+    rest = bytes.subarray(whole);
+  }
+  return texts.join('') + rest.toString('base64');
+}
+
+function base64Bytes(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4;
+}
