@@ -43,12 +43,13 @@ export const describingMembers = [
   ...['partial_images', 'quality', 'revised_prompt', 'size'],
 ];
 
-/** Whether an item of a request's own input has an id and no content. */
+/** Whether an item of a request's own input has an id and no content. Reasoning may be without content. */
 function isOnlyNamed(item: JsonObject): boolean {
   const isEmpty = (value: Json | undefined) =>
     value === undefined || value === null || value === '' || (typeof value === 'object' && isEmptyObject(value));
   return (
     typeof item.id === 'string' &&
+    item.type !== 'reasoning' &&
     Object.entries(item).every(
       ([name, value]) => isEmpty(value) || (describingMembers.includes(name) && typeof value !== 'object'),
     )

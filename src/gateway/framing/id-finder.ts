@@ -1,7 +1,10 @@
+import * as E from 'fp-ts/lib/Either.js';
+import { scanJsonObject } from '#exchange/json-body.ts';
 import { maxPointerLength, pointerTo } from '#shared/json/json-pointer.ts';
 import { type JsonListener, maxJsonLevels } from '#shared/json/json-scanner.ts';
 import { hasEscape, isNamed, stringIn } from '#shared/json/json-tokens.ts';
 import type { Place } from './json-members.ts';
+import { continueRead, type ReadBody } from './json-request.ts';
 import { type PathPattern, type PathTree, PathWalk, pathTree } from './path-tree.ts';
 
 /** Which members name something by its id. */
@@ -34,30 +37,92 @@ const quote = 0x22;
 const maxCharacterBytes = 6;
 const free = Symbol('free');
 
-/** Rules in the form in which a scan needs them. */
-export class CompiledIdRules<Kind extends string> {
-  readonly kinds: ReadonlyMap<string, Kind>;
-  readonly byLength: ReadonlyMap<number, ReadonlyArray<readonly [string, Kind]>>;
-  readonly minNameBytes: number;
-  readonly maxNameBytes: number;
-  readonly paths: PathTree<Kind | typeof free>;
+/** Names of members by their length in bytes. */
+class NameTable<Kind> {
+  readonly #kinds: ReadonlyMap<string, Kind>;
+  readonly #byLength: ReadonlyArray<ReadonlyArray<readonly [string, Kind]> | undefined>;
+  readonly #minBytes: number;
+  readonly #maxBytes: number;
 
-  constructor({ names, paths, freeJson }: IdRules<Kind>) {
-    const entries = Object.entries<Kind>(names);
-    const lengths = entries.map(([{ length }]) => length);
-    this.kinds = new Map(entries);
-    this.byLength = Map.groupBy(entries, ([{ length }]) => length);
-    this.minNameBytes = Math.min(...lengths);
-    this.maxNameBytes = maxCharacterBytes * Math.max(...lengths);
-    this.paths = pathTree<Kind | typeof free>([...paths, ...freeJson.map((path) => [path, free] as const)]);
+  constructor(names: ReadonlyArray<readonly [string, Kind]>) {
+    const lengths = names.map(([{ length }]) => length);
+    this.#kinds = new Map(names);
+    this.#minBytes = Math.min(...lengths);
+    this.#maxBytes = Math.max(...lengths);
+    this.#byLength = Array.from({ length: this.#maxBytes + 1 }, (_, length) =>
+      lengths.includes(length) ? names.filter(([name]) => name.length === length) : undefined,
+    );
+  }
+
+  /** What a name between two offsets means, which include its quotes; null for any other name. */
+  find(bytes: Buffer, start: number, end: number): Kind | null {
+    const length = end - start - 2;
+    if (length < this.#minBytes || length > this.#maxBytes * maxCharacterBytes) return null;
+    if (hasEscape(bytes, start, end)) return this.#kinds.get(stringIn(bytes, start, end)) ?? null;
+    const names = this.#byLength[length];
+    if (names === undefined) return null;
+    for (const [name, kind] of names) if (isNamed(bytes, start, end, name)) return kind;
+    return null;
   }
 }
+
+/** Rules in the form in which a scan needs them. */
+export class CompiledIdRules<Kind extends string> {
+  readonly names: NameTable<Kind>;
+  readonly paths: PathTree<Kind | typeof free>;
+  /** Without one of these names, a text has no ids. */
+  readonly suspects: NameTable<true>;
+
+  constructor({ names, paths, freeJson }: IdRules<Kind>) {
+    this.names = new NameTable(Object.entries<Kind>(names));
+    this.paths = pathTree<Kind | typeof free>([...paths, ...freeJson.map((path) => [path, free] as const)]);
+    const ofPaths = paths.map(([path]) => path.findLast((key) => key !== 'id') as string);
+    this.suspects = new NameTable(
+      [...new Set([...Object.keys(names), ...ofPaths])].map((name) => [name, true] as const),
+    );
+  }
+}
+
+/** Ids, as they are found in a text. */
+export interface FoundIds<Kind extends string> {
+  readonly found: ReadonlyArray<FoundId<Kind>>;
+  /** Whether there are more ids than are kept. */
+  readonly isOverflown: boolean;
+}
+
+/** Looks at names while a scanner reads a text for something else. Nearly no text has a suspect one. */
+export class IdSuspicion<Kind extends string> {
+  readonly maxLevel = maxJsonLevels;
+  readonly #bytes: Buffer;
+  readonly #rules: CompiledIdRules<Kind>;
+  #isRaised = false;
+
+  constructor(bytes: Buffer, rules: CompiledIdRules<Kind>) {
+    this.#bytes = bytes;
+    this.#rules = rules;
+  }
+
+  begin(nameStart: number, nameEnd: number): void {
+    if (nameStart === -1 || this.#isRaised) return;
+    this.#isRaised = this.#rules.suspects.find(this.#bytes, nameStart, nameEnd) !== null;
+  }
+
+  /** Finds the ids after the scan: a text with a suspect name is scanned once more. */
+  findIds(): ReadBody<FoundIds<Kind>> {
+    if (!this.#isRaised) return noIds;
+    const finder = new IdFinder(this.#bytes, this.#rules);
+    const scanned = scanJsonObject(this.#bytes, Number.POSITIVE_INFINITY, finder);
+    return continueRead(scanned, () => E.right(finder));
+  }
+}
+
+const noIds: E.Either<never, FoundIds<never>> = E.right({ found: [], isOverflown: false });
 
 /**
  * Finds the ids in a text while a scanner reads it, at every depth. An id is a text that is a member's value, or an item
  * of the list that is one. Names count as they are read, with or without escapes.
  */
-export class IdFinder<Kind extends string> implements JsonListener {
+export class IdFinder<Kind extends string> implements JsonListener, FoundIds<Kind> {
   readonly maxLevel = maxJsonLevels;
   readonly found: FoundId<Kind>[] = [];
   /** Whether there are more ids than are kept. */
@@ -97,7 +162,7 @@ export class IdFinder<Kind extends string> implements JsonListener {
       this.#freeLevel = level;
       return;
     }
-    const kind = atPath ?? (isItem ? this.#kindOfItem(level) : this.#kindNamed(nameStart, nameEnd));
+    const kind = atPath ?? (isItem ? this.#kindOfItem(level) : this.#rules.names.find(this.#bytes, nameStart, nameEnd));
     this.#kinds[level] = isItem ? null : kind;
     if (kind !== null && this.#bytes[start] === quote) this.#add(kind, level, start);
   }
@@ -114,15 +179,6 @@ export class IdFinder<Kind extends string> implements JsonListener {
 
   #kindOfItem(level: number): Kind | null {
     return level === 0 ? null : (this.#kinds[level - 1] ?? null);
-  }
-
-  #kindNamed(start: number, end: number): Kind | null {
-    const { minNameBytes, maxNameBytes, byLength, kinds } = this.#rules;
-    const length = end - start - 2;
-    if (length < minNameBytes || length > maxNameBytes) return null;
-    if (hasEscape(this.#bytes, start, end)) return kinds.get(stringIn(this.#bytes, start, end)) ?? null;
-    for (const [name, kind] of byLength.get(length) ?? []) if (isNamed(this.#bytes, start, end, name)) return kind;
-    return null;
   }
 
   #add(kind: Kind, level: number, start: number): void {

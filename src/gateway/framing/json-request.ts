@@ -45,8 +45,8 @@ export function readMembers(
 /** Reads on in what was read: at once if it was read at once. */
 export function continueRead<Value, Next>(
   read: ReadBody<Value>,
-  next: (value: Value) => E.Either<Failure, Next>,
+  next: (value: Value) => ReadBody<Next>,
 ): ReadBody<Next> {
-  if (read instanceof Promise) return read.then(E.flatMap(next));
+  if (read instanceof Promise) return read.then((value) => (E.isLeft(value) ? value : next(value.right)));
   return E.isLeft(read) ? read : next(read.right);
 }

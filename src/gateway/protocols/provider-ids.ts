@@ -1,5 +1,5 @@
 import { type Failure, failure } from '#domain/shared/failure.ts';
-import { CompiledIdRules, type FoundId, type IdFinder } from '#gateway/framing/id-finder.ts';
+import { CompiledIdRules, type FoundId, type FoundIds, IdSuspicion } from '#gateway/framing/id-finder.ts';
 import type { PathPattern } from '#gateway/framing/path-tree.ts';
 
 /**
@@ -21,6 +21,9 @@ export type IdKind =
 
 /** An id in a request. */
 export type NamedId = FoundId<IdKind>;
+
+/** The ids in a request. */
+export type NamedIds = FoundIds<IdKind>;
 
 const files = { file_id: 'file', file_ids: 'file' } as const;
 const hosted = { container: 'container', container_id: 'container', skill_id: 'skill' } as const;
@@ -93,6 +96,11 @@ export const idRules = {
   }),
 };
 
+/** Looks for ids in a request while it is read. */
+export function suspectIds(bytes: Buffer, protocol: keyof typeof idRules): IdSuspicion<IdKind> {
+  return new IdSuspicion(bytes, idRules[protocol]);
+}
+
 /** Maximum number of files that a client's request names, each as often as it names it. */
 const maxFiles = 1_000;
 
@@ -100,10 +108,7 @@ const maxFiles = 1_000;
  * Refuses the ids of a client's request: too many files, before one is looked up; and what lives at a provider.
  * @param instead what the client can do without the id of a file
  */
-export function refuseIds(
-  { found, isOverflown }: Pick<IdFinder<IdKind>, 'found' | 'isOverflown'>,
-  instead = leaveOut,
-): Failure | null {
+export function refuseIds({ found, isOverflown }: NamedIds, instead = leaveOut): Failure | null {
   // What was not looked at might name what lives at a provider.
   if (isOverflown) return tooManyIds;
   const beyond = found.filter(({ kind }) => kind === 'own file' || kind === 'file')[maxFiles];

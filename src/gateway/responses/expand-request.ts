@@ -25,7 +25,7 @@ import { heavyWork, largeBodyBytes } from '#shared/async/event-loop-budget.ts';
 import { findContainersBefore } from './containers-before.ts';
 import { containerName, reasoningName } from './item-names.ts';
 import { ItemsOfTurns, referencesIn } from './items-before.ts';
-import { NamedItem, textOf } from './sent-item.ts';
+import { emptyReasoning, NamedItem, textOf } from './sent-item.ts';
 
 /** A request with all items of its conversation in it. */
 export interface ExpandedRequest {
@@ -101,8 +101,8 @@ class Expansion {
     if (E.isLeft(turns)) return turns;
     const items = await this.#itemsNamed(references, turns.right);
     if (E.isLeft(items)) return items;
-    const missing = references.find((id) => !items.right.has(id));
-    if (missing !== undefined) return E.left(itemNotFound(missing));
+    const missing = request.items.find((item) => isRequired(item) && !items.right.has(item.id as string));
+    if (missing !== undefined) return E.left(itemNotFound(missing.id as string));
     const before = turns.right.length === 0 ? null : new ItemsOfTurns(turns.right, items.right);
     if (request.bytes.length + (before?.size ?? 0) > largeBodyBytes) await heavyWork.take(1);
     const expanded = await this.#withItems(before, items.right, reasoning.marks);
@@ -257,9 +257,14 @@ class Expansion {
   }
 }
 
+/** Whether an item names another one without which its request means something else. Reasoning may be left out. */
+function isRequired(item: ListedObject): boolean {
+  return isReference(item) && item.type !== 'reasoning';
+}
+
 /** Puts an item in place of its id. */
 function referenceEdit({ id, valueStart, end }: ListedObject, found: ReadonlyMap<string, NamedItem>): Edit {
-  return { start: valueStart, end, text: found.get(id ?? '')?.text ?? '{}' };
+  return { start: valueStart, end, text: found.get(id ?? '')?.text ?? textOf(emptyReasoning) };
 }
 
 /** Reasoning that a client sends with the opaque part of a provider. */

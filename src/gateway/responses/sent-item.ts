@@ -47,7 +47,7 @@ export class NamedItem {
 }
 
 /** What a reference becomes whose reasoning cannot be sent again: it says nothing, and every target leaves it out. */
-const emptyReasoning = { type: 'reasoning', summary: [], encrypted_content: `${ownPrefix}nobody:0:` };
+export const emptyReasoning = { type: 'reasoning', summary: [], encrypted_content: `${ownPrefix}nobody:0:` };
 
 /**
  * Makes an item as it is sent again. The opaque part of reasoning gets the name of the provider that made it. Reasoning

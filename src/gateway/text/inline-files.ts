@@ -13,7 +13,7 @@ import { stringIn } from '#shared/json/json-tokens.ts';
 /** Maximum number of bytes that all files of one call may add to it. */
 const maxInlinedBytes = 32 * 1024 * 1024;
 
-/** A longer text is no id, and is not read. */
+/** A longer text cannot be an id, and is not read. */
 const maxIdBytes = 1_000;
 
 /** Files that are found in one turn of the event loop: the embedded stores answer without one. */

@@ -1,13 +1,12 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
-import { IdFinder } from '#gateway/framing/id-finder.ts';
 import { MemberCollector, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import { PlaceFinder } from '#gateway/framing/json-places.ts';
 import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
-import { type IdKind, idRules, refuseIds } from '#gateway/protocols/provider-ids.ts';
+import { type NamedIds, refuseIds, suspectIds } from '#gateway/protocols/provider-ids.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 
@@ -41,12 +40,15 @@ export function readMessagesRequest(
 ): ReadBody<MessagesRequest> {
   const listener = new MessagesListener(bytes);
   const read = readMembers(bytes, listener.members, maxValues, listener);
-  return continueRead(read, (request) => checkMessagesRequest(request, listener, needsMaxTokens));
+  return continueRead(read, (request) =>
+    continueRead(listener.ids.findIds(), (ids) => checkMessagesRequest(request, listener, ids, needsMaxTokens)),
+  );
 }
 
 function checkMessagesRequest(
   request: JsonRequest,
   listener: MessagesListener,
+  ids: NamedIds,
   needsMaxTokens: boolean,
 ): E.Either<Failure, MessagesRequest> {
   const { bytes, members } = request;
@@ -60,7 +62,7 @@ function checkMessagesRequest(
   ];
   if (faults.length > 0) return E.left(invalidInput(faults));
   if (listener.signatures.isOverflown) return E.left(tooManyBlocks);
-  const refused = refuseIds(listener.ids, instead);
+  const refused = refuseIds(ids, instead);
   if (refused !== null) return E.left(refused);
   return E.right({
     ...request,
@@ -81,25 +83,25 @@ function maxTokensFaults(value: Json | undefined): ReadonlyArray<InputError> {
 /** What a client can send in place of the id of a file. */
 const instead = 'Send the content of a file instead: a source of the type base64, text or url.';
 
-/** Collects the members of a request, checks its messages, and finds its ids. */
+/** Collects the members of a request, checks its messages, and looks for ids. */
 class MessagesListener implements JsonListener {
   readonly maxLevel: number;
   readonly members: MemberCollector;
   readonly messages: MessageChecker;
-  readonly ids: IdFinder<IdKind>;
+  readonly ids: ReturnType<typeof suspectIds>;
   readonly signatures: PlaceFinder;
   #isInMessages = false;
 
   constructor(bytes: Buffer) {
     this.members = new MemberCollector(bytes, names);
     this.messages = new MessageChecker(bytes);
-    this.ids = new IdFinder(bytes, idRules['anthropic-messages']);
+    this.ids = suspectIds(bytes, 'anthropic-messages');
     this.signatures = new PlaceFinder(bytes, [signatures]);
     this.maxLevel = this.ids.maxLevel;
   }
 
   begin(level: number, start: number, nameStart: number, nameEnd: number): void {
-    this.ids.begin(level, start, nameStart, nameEnd);
+    this.ids.begin(nameStart, nameEnd);
     if (level < 3) this.members.begin(level, start, nameStart, nameEnd);
     if (level === 1) this.#isInMessages = this.members.current === 'messages';
     if (level > 0 && !this.#isInMessages) return;
@@ -108,7 +110,6 @@ class MessagesListener implements JsonListener {
   }
 
   end(level: number, end: number): void {
-    this.ids.end(level, end);
     if (level < 3) this.members.end(level, end);
     if (!this.#isInMessages) return;
     this.signatures.end(level, end);

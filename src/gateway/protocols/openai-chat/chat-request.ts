@@ -2,12 +2,11 @@ import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
 import { type ReasoningHint, reasoningHints } from '#gateway/config/configuration.ts';
-import { IdFinder } from '#gateway/framing/id-finder.ts';
 import { MemberCollector, type Place, scalarMember, wantedNames } from '#gateway/framing/json-members.ts';
 import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
 import { MessageChecker, messagesFaults } from '#gateway/protocols/message-checker.ts';
-import { type IdKind, idRules, type NamedId, refuseIds } from '#gateway/protocols/provider-ids.ts';
+import { type NamedId, type NamedIds, refuseIds, suspectIds } from '#gateway/protocols/provider-ids.ts';
 import type { Json } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
 
@@ -53,10 +52,12 @@ const chatNames = wantedNames(
 export function readChatRequest(bytes: Buffer, maxValues: number): ReadBody<ChatRequest> {
   const listener = new ChatListener(bytes);
   const read = readMembers(bytes, listener.members, maxValues, listener);
-  return continueRead(read, (request) => checkChatRequest(request, listener));
+  return continueRead(read, (request) =>
+    continueRead(listener.ids.findIds(), (ids) => checkChatRequest(request, listener, ids)),
+  );
 }
 
-function checkChatRequest(request: JsonRequest, listener: ChatListener): E.Either<Failure, ChatRequest> {
+function checkChatRequest(request: JsonRequest, listener: ChatListener, ids: NamedIds): E.Either<Failure, ChatRequest> {
   const { bytes, members } = request;
   const model = scalarMember(bytes, members, 'model');
   const stream = scalarMember(bytes, members, 'stream');
@@ -70,12 +71,12 @@ function checkChatRequest(request: JsonRequest, listener: ChatListener): E.Eithe
     ...hintFaults(model, reasoning),
   ];
   if (faults.length > 0) return E.left(invalidInput(faults));
-  const refused = refuseIds(listener.ids);
+  const refused = refuseIds(ids);
   if (refused !== null) return E.left(refused);
   return E.right({
     ...request,
     model: model as string,
-    files: listener.ids.found,
+    files: ids.found,
     hint: (reasoning ?? 'balanced') as ReasoningHint,
     stream: stream === true,
     lastUserContent: listener.messages.lastUserContent,
@@ -84,30 +85,29 @@ function checkChatRequest(request: JsonRequest, listener: ChatListener): E.Eithe
   });
 }
 
-/** Collects a chat's members, checks its messages, and finds its ids. */
+/** Collects a chat's members, checks its messages, and looks for ids. */
 class ChatListener implements JsonListener {
   readonly maxLevel: number;
   readonly members: MemberCollector;
   readonly messages: MessageChecker;
-  readonly ids: IdFinder<IdKind>;
+  readonly ids: ReturnType<typeof suspectIds>;
   #isInMessages = false;
 
   constructor(bytes: Buffer) {
     this.members = new MemberCollector(bytes, chatNames);
     this.messages = new MessageChecker(bytes);
-    this.ids = new IdFinder(bytes, idRules['openai-chat']);
+    this.ids = suspectIds(bytes, 'openai-chat');
     this.maxLevel = this.ids.maxLevel;
   }
 
   begin(level: number, start: number, nameStart: number, nameEnd: number): void {
-    this.ids.begin(level, start, nameStart, nameEnd);
+    this.ids.begin(nameStart, nameEnd);
     if (level < 3) this.members.begin(level, start, nameStart, nameEnd);
     if (level === 1) this.#isInMessages = this.members.current === 'messages';
     if (this.#isInMessages && level < 4) this.messages.begin(level, start, nameStart, nameEnd);
   }
 
   end(level: number, end: number): void {
-    this.ids.end(level, end);
     if (level < 3) this.members.end(level, end);
     if (this.#isInMessages && level < 4) this.messages.end(level, end);
   }

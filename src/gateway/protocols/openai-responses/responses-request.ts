@@ -1,7 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js';
 import type { Failure, InputError } from '#domain/shared/failure.ts';
 import { invalidInput } from '#exchange/input-errors.ts';
-import { IdFinder } from '#gateway/framing/id-finder.ts';
 import {
   lastMember,
   MemberCollector,
@@ -14,7 +13,7 @@ import {
 import { PlaceFinder } from '#gateway/framing/json-places.ts';
 import { continueRead, type JsonRequest, type ReadBody, readMembers } from '#gateway/framing/json-request.ts';
 import { checkFlag, checkText, inputError, spellingFaults } from '#gateway/framing/member-checks.ts';
-import { type IdKind, idRules, type NamedId, refuseIds, tooManyIds } from '#gateway/protocols/provider-ids.ts';
+import { type NamedId, type NamedIds, refuseIds, suspectIds, tooManyIds } from '#gateway/protocols/provider-ids.ts';
 import { describingMembers } from '#responses/turn-items.ts';
 import type { Json, JsonObject } from '#shared/json/json.ts';
 import type { JsonListener } from '#shared/json/json-scanner.ts';
@@ -29,7 +28,7 @@ export interface ListedObject extends Place {
   readonly id: string | null;
   /** Only of messages. */
   readonly hasRole: boolean;
-  /** Only of items: whether it has content besides its id and what describes it. */
+  /** Only of items: whether it has content in addition to its id and what describes it. */
   readonly hasContent: boolean;
   /** The place of the opaque part of reasoning; null without one. */
   readonly encryptedContent: Place | null;
@@ -108,17 +107,21 @@ export function readExpandedRequest(bytes: Buffer, maxValues: number): ReadBody<
   return readWith(bytes, maxValues, ({ isOverflown }) => (isOverflown ? tooManyIds : null));
 }
 
-type FoundIds = Pick<IdFinder<IdKind>, 'found' | 'isOverflown'>;
-type RefuseIds = (ids: FoundIds) => Failure | null;
+type RefuseIds = (ids: NamedIds) => Failure | null;
 
 function readWith(bytes: Buffer, maxValues: number, refuse: RefuseIds): ReadBody<ResponsesRequest> {
   const listener = new ResponsesListener(bytes);
   const read = readMembers(bytes, listener.members, maxValues, listener);
-  return continueRead(read, (request) => checkResponsesRequest(request, listener, refuse));
+  return continueRead(read, (request) =>
+    continueRead(listener.ids.findIds(), (ids) => {
+      const refused = refuse(ids);
+      return refused === null ? checkResponsesRequest(request, listener, ids) : E.left(refused);
+    }),
+  );
 }
 
 /** Containers are looked up later, and a file that is cited with one is in it. */
-function refuseUnknown({ found, isOverflown }: FoundIds): Failure | null {
+function refuseUnknown({ found, isOverflown }: NamedIds): Failure | null {
   const besideContainers = new Set(
     found.flatMap(({ kind, object }) => (kind === 'container' ? [object.valueStart] : [])),
   );
@@ -131,7 +134,7 @@ function refuseUnknown({ found, isOverflown }: FoundIds): Failure | null {
 function checkResponsesRequest(
   request: JsonRequest,
   listener: ResponsesListener,
-  refuse: RefuseIds,
+  { found }: NamedIds,
 ): E.Either<Failure, ResponsesRequest> {
   const { bytes, members } = request;
   const said = (name: string) => scalarMember(bytes, members, name);
@@ -149,8 +152,6 @@ function checkResponsesRequest(
   ];
   if (faults.length > 0) return E.left(invalidInput(faults));
   if (listener.places.isOverflown) return E.left(tooManyItems);
-  const refused = refuse(listener.ids);
-  if (refused !== null) return E.left(refused);
   return E.right({
     ...request,
     model: said('model') as string,
@@ -160,8 +161,8 @@ function checkResponsesRequest(
     previousResponseId: (said('previous_response_id') ?? null) as string | null,
     items,
     tools,
-    files: listener.ids.found.filter(({ kind }) => kind === 'own file'),
-    containers: listener.ids.found.filter(({ kind }) => kind === 'container'),
+    files: found.filter(({ kind }) => kind === 'own file'),
+    containers: found.filter(({ kind }) => kind === 'container'),
     before: null,
   });
 }
@@ -235,25 +236,25 @@ export function isReference({ type, id, hasRole, hasContent }: ListedObject): bo
   return id !== null && (type === 'item_reference' || (type === null && !hasRole) || !hasContent);
 }
 
-/** Collects the members of a request, and finds its items, tools and ids. */
+/** Collects the members of a request, and finds its items and tools, and looks for ids. */
 class ResponsesListener implements JsonListener {
   readonly maxLevel: number;
   readonly members: MemberCollector;
   readonly places: PlaceFinder;
-  readonly ids: IdFinder<IdKind>;
+  readonly ids: ReturnType<typeof suspectIds>;
   readonly contents: ItemContents;
   #isInLists = false;
 
   constructor(bytes: Buffer) {
     this.members = new MemberCollector(bytes, names);
     this.places = new PlaceFinder(bytes, patterns);
-    this.ids = new IdFinder(bytes, idRules['openai-responses']);
+    this.ids = suspectIds(bytes, 'openai-responses');
     this.contents = new ItemContents(bytes);
     this.maxLevel = this.ids.maxLevel;
   }
 
   begin(level: number, start: number, nameStart: number, nameEnd: number): void {
-    this.ids.begin(level, start, nameStart, nameEnd);
+    this.ids.begin(nameStart, nameEnd);
     if (level < 3) this.members.begin(level, start, nameStart, nameEnd);
     if (level === 1) this.#isInLists = this.members.current === 'input' || this.members.current === 'tools';
     if (level === 0 || this.#isInLists) this.places.begin(level, start, nameStart, nameEnd);
@@ -261,7 +262,6 @@ class ResponsesListener implements JsonListener {
   }
 
   end(level: number, end: number): void {
-    this.ids.end(level, end);
     if (level < 3) this.members.end(level, end);
     if (this.#isInLists) this.places.end(level, end);
   }
